@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace rampart::base {
+
+[[noreturn]] void check_failed(const char* file, int line, const char* condition,
+                               std::string_view message);
+
+}  // namespace rampart::base
+
+/// Guards an invariant, in release too: prints place, condition and message, then aborts. For broken
+/// promises between pieces of our own code; bad input gets an Error instead.
+#define RAMPART_CHECK(condition, ...)                                       \
+    do {                                                                    \
+        if (!(condition)) [[unlikely]]                                      \
+            ::rampart::base::check_failed(__FILE__, __LINE__, #condition,   \
+                                          ::fmt::format("" __VA_ARGS__));   \
+    } while (false)

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "rampart/base/result.hpp"
+#include "rampart/base/strong_type.hpp"
+
+namespace rampart::base {
+
+/// A length of time in microseconds; months are calendar things and live in add_months.
+class Duration {
+  public:
+    Duration() = default;
+    static constexpr Duration micros(int64_t n) { return Duration(n); }
+    static constexpr Duration seconds(int64_t n) { return Duration(n * 1'000'000); }
+    static constexpr Duration hours(int64_t n) { return seconds(n * 3600); }
+    static constexpr Duration days(int64_t n) { return hours(n * 24); }
+
+    constexpr int64_t micros() const { return micros_; }
+    constexpr auto operator<=>(const Duration&) const = default;
+
+  private:
+    constexpr explicit Duration(int64_t micros) : micros_(micros) {}
+    int64_t micros_ = 0;
+};
+
+/// A moment: microseconds since 1970-01-01 UTC. The same type for event time and arrival time.
+class TimePoint {
+  public:
+    TimePoint() = default;
+    static constexpr TimePoint from_micros(int64_t n) { return TimePoint(n); }
+
+    constexpr int64_t micros() const { return micros_; }
+    constexpr auto operator<=>(const TimePoint&) const = default;
+    constexpr TimePoint operator+(Duration d) const { return TimePoint(micros_ + d.micros()); }
+    constexpr TimePoint operator-(Duration d) const { return TimePoint(micros_ - d.micros()); }
+    constexpr Duration operator-(TimePoint t) const { return Duration::micros(micros_ - t.micros_); }
+
+  private:
+    constexpr explicit TimePoint(int64_t micros) : micros_(micros) {}
+    int64_t micros_ = 0;
+};
+
+/// "2005-04-01T00:00:00Z"; with a fraction ("….250000Z") only when there is one.
+std::string to_iso8601(TimePoint time);
+
+/// Reads "2005-04-01", "2005-04-01T10:00:00Z" or "2005-04-01T10:00:00.5Z"; years 1900 to 9999, UTC only.
+Result<TimePoint> parse_iso8601(std::string_view text);
+
+/// The same day and time `months` later (or earlier); a day that the month lacks becomes its last.
+TimePoint add_months(TimePoint time, int months);
+
+/// "2005-04": the calendar month, in UTC.
+std::string month_of(TimePoint time);
+
+/// Days since 1970-01-01, in UTC, rounded down.
+int64_t day_of(TimePoint time);
+
+/// Where time comes from is a parameter: the wall clock in production, the stream's event time in a
+/// replay. Implementations are safe to call from several threads.
+class Clock {
+  public:
+    virtual ~Clock() = default;
+    virtual TimePoint now() const = 0;
+};
+
+}  // namespace rampart::base

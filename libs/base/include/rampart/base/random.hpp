@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+namespace rampart::base {
+
+/// SplitMix64's output function: a fast bijective mix of 64 bits (Steele, Lea, Flood 2014).
+constexpr uint64_t mix64(uint64_t x) {
+    x += 0x9e3779b97f4a7c15ULL;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
+
+/// xoshiro256** 1.0 (Blackman, Vigna 2018), seeded by SplitMix64. The same numbers on every machine:
+/// the distributions here are ours, not the standard library's. Not for secrets. Not thread safe.
+class Random {
+  public:
+    explicit Random(uint64_t seed);
+
+    uint64_t next();
+    double uniform();                  // [0, 1), 53 bits
+    double uniform(double lo, double hi);
+    uint64_t below(uint64_t n);        // [0, n) without modulo bias; n > 0
+    double normal();                   // mean 0, variance 1 (Box–Muller, one of the pair)
+    bool bernoulli(double p) { return uniform() < p; }
+
+    template <class T>
+    void shuffle(std::span<T> values) {
+        for (size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[below(i)]);
+    }
+
+    /// A generator for a sub-task, independent of how many numbers this one has given.
+    Random fork(uint64_t stream) const { return Random(mix64(seed_ ^ mix64(stream))); }
+
+  private:
+    uint64_t seed_;
+    uint64_t state_[4];
+};
+
+}  // namespace rampart::base

@@ -1,0 +1,90 @@
+#include "rampart/base/file.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace rampart::base {
+namespace {
+
+Error from_errno(int error, const std::filesystem::path& path, std::string_view action) {
+    ErrorCode code = ErrorCode::kUnavailable;
+    std::string_view reason = "io_error";
+    if (error == ENOENT) code = ErrorCode::kNotFound, reason = "no_such_file";
+    if (error == EACCES || error == EPERM) code = ErrorCode::kPermissionDenied, reason = "no_access";
+    if (error == ENOSPC || error == EDQUOT) code = ErrorCode::kResourceExhausted, reason = "disk_full";
+    return make_error(code, reason, "cannot {} '{}': {}", action, path.string(), std::strerror(error));
+}
+
+class FileDescriptor {
+  public:
+    explicit FileDescriptor(int fd) : fd_(fd) {}
+    ~FileDescriptor() {
+        if (fd_ >= 0) ::close(fd_);
+    }
+    FileDescriptor(const FileDescriptor&) = delete;
+    FileDescriptor& operator=(const FileDescriptor&) = delete;
+    int get() const { return fd_; }
+
+  private:
+    int fd_;
+};
+
+bool write_all(int fd, std::string_view content) {
+    while (!content.empty()) {
+        const ssize_t n = ::write(fd, content.data(), content.size());
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        content.remove_prefix(static_cast<size_t>(n));
+    }
+    return true;
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::filesystem::path& path, size_t limit) {
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.get() < 0) return from_errno(errno, path, "read");
+    std::string content;
+    char buffer[1 << 16];
+    while (true) {
+        const ssize_t n = ::read(file.get(), buffer, sizeof buffer);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return from_errno(errno, path, "read");
+        if (n == 0) return content;
+        content.append(buffer, static_cast<size_t>(n));
+        if (content.size() > limit) {
+            return resource_exhausted("file_too_large", "'{}' is longer than {} bytes", path.string(), limit);
+        }
+    }
+}
+
+Status write_file_atomically(const std::filesystem::path& path, std::string_view content,
+                             unsigned mode) {
+    const auto temporary = path.string() + fmt::format(".tmp.{}", ::getpid());
+    {
+        const FileDescriptor file(
+            ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
+        if (file.get() < 0) return from_errno(errno, path, "write");
+        if (::fchmod(file.get(), mode) != 0 || !write_all(file.get(), content) ||
+            ::fsync(file.get()) != 0) {
+            const int error = errno;
+            ::unlink(temporary.c_str());
+            return from_errno(error, path, "write");
+        }
+    }
+    if (::rename(temporary.c_str(), path.c_str()) != 0) {
+        const int error = errno;
+        ::unlink(temporary.c_str());
+        return from_errno(error, path, "write");
+    }
+    const auto parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+    const FileDescriptor folder(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.get() < 0 || ::fsync(folder.get()) != 0) return from_errno(errno, parent, "sync");
+    return ok();
+}
+
+}  // namespace rampart::base

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rampart/base/result.hpp"
+
+namespace rampart::config {
+
+/// A strict reader of TOML: every key that nobody asked for is an error, and every error names file, line,
+/// key, value and what is allowed.
+///
+/// Use: parse, get the values, then finish(). The first error sticks: getters after it return defaults,
+/// and finish() returns it, so a reader function reads straight through.
+///
+///     RAMPART_TRY(auto root, config::parse_file(path));
+///     options.port = root.table("http").integer("port", 0, 65535, 8080);
+///     RAMPART_RETURN_IF_ERROR(root.finish());
+///
+/// Not thread safe. Copies share their state.
+class Table {
+  public:
+    /// A sub-table; absent: an empty one (all defaults). Asking twice gives the same.
+    Table table(std::string_view key);
+    bool has(std::string_view key) const;
+
+    // Required: error when absent.
+    std::string string(std::string_view key);
+    int64_t integer(std::string_view key, int64_t lo, int64_t hi);
+    double number(std::string_view key, double lo, double hi);  // finite, lo <= x <= hi
+    bool boolean(std::string_view key);
+    // With a default.
+    std::string string(std::string_view key, std::string_view fallback);
+    int64_t integer(std::string_view key, int64_t lo, int64_t hi, int64_t fallback);
+    double number(std::string_view key, double lo, double hi, double fallback);
+    bool boolean(std::string_view key, bool fallback);
+    /// One of `allowed`; the error lists them.
+    std::string choice(std::string_view key, const std::vector<std::string>& allowed,
+                       std::string_view fallback);
+    std::vector<std::string> strings(std::string_view key);             // absent: empty
+    std::vector<std::vector<double>> number_rows(std::string_view key);  // [[x, y], …]; absent: empty
+    std::vector<Table> tables(std::string_view key);                    // [[key]] …; absent: empty
+
+    /// Reports an error of the caller's own at `key`.
+    void fail(std::string_view key, std::string_view message);
+    /// After all reads of the root and its sub-tables: the first error, or an unknown key.
+    base::Status finish();
+
+  private:
+    friend base::Result<Table> parse(std::string_view text, std::string_view name);
+    struct State;
+    struct Node;
+    std::shared_ptr<State> state_;
+    std::shared_ptr<Node> node_;
+    const void* find(std::string_view key) const;
+    void fail_at(const void* node, std::string_view key, std::string_view message);
+    template <class T, class Read>
+    T get(std::string_view key, const T* fallback, Read read);
+};
+
+/// `name` stands in errors ("rampartd.toml"). Error: TOML syntax, with line.
+base::Result<Table> parse(std::string_view text, std::string_view name);
+base::Result<Table> parse_file(const std::filesystem::path& path);
+
+}  // namespace rampart::config

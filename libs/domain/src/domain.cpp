@@ -1,0 +1,193 @@
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/base/limits.hpp"
+#include "rampart/domain/application.hpp"
+#include "rampart/domain/decision.hpp"
+#include "rampart/domain/ids.hpp"
+#include "rampart/domain/outcome.hpp"
+#include "rampart/domain/product.hpp"
+
+namespace rampart::domain {
+
+using base::invalid_argument;
+using base::out_of_range;
+using base::Status;
+namespace limits = base::limits;
+
+Status check_id(std::string_view what, std::string_view id) {
+    if (id.empty()) return invalid_argument("bad_id", "{} is empty", what);
+    if (id.size() > limits::kMaxIdBytes) {
+        return out_of_range("bad_id", "{} has {} bytes; at most {} are allowed", what, id.size(), limits::kMaxIdBytes);
+    }
+    const auto allowed = [](char c) { return c > ' ' && c < 127 && c != '/' && c != '\\'; };
+    if (!std::all_of(id.begin(), id.end(), allowed)) {
+        return invalid_argument("bad_id", "{} may hold printable ASCII other than space, '/' and '\\' only", what);
+    }
+    return base::ok();
+}
+
+DecisionId decision_id_of(const ApplicationId& application) {
+    return DecisionId("d" + base::sha256("rampart decision" + application.value()).hex().substr(0, 31));
+}
+
+Status validate(const Application& application) {
+    RAMPART_RETURN_IF_ERROR(check_id("application_id", application.id.value()));
+    RAMPART_RETURN_IF_ERROR(check_id("person_id", application.person.value()));
+    if (application.features.size() > limits::kMaxFeatures) {
+        return out_of_range("too_many_features", "{} features; at most {} are allowed",
+                            application.features.size(), limits::kMaxFeatures);
+    }
+    std::set<std::string_view> seen;
+    for (const auto& [name, value] : application.features) {
+        if (name.empty() || name.size() > limits::kMaxNameBytes) {
+            return invalid_argument("bad_feature_name", "a feature name has 1 to {} bytes, not {}",
+                                    limits::kMaxNameBytes, name.size());
+        }
+        if (!seen.insert(name).second) {
+            return invalid_argument("duplicate_feature", "feature '{}' is given twice", name);
+        }
+        if (const auto* number = std::get_if<double>(&value); number && !std::isfinite(*number)) {
+            return invalid_argument("bad_feature_value", "feature '{}' is not a finite number; leave it out if it is missing", name);
+        }
+        if (const auto* text = std::get_if<std::string>(&value); text && text->size() > limits::kMaxTextBytes) {
+            return out_of_range("bad_feature_value", "feature '{}' has {} bytes; at most {} are allowed",
+                                name, text->size(), limits::kMaxTextBytes);
+        }
+    }
+    return base::ok();
+}
+
+std::string_view to_string(Action action) {
+    return action == Action::kApprove ? "approve" : "decline";
+}
+
+Status validate(const Decision& d) {
+    RAMPART_RETURN_IF_ERROR(check_id("decision_id", d.id.value()));
+    RAMPART_RETURN_IF_ERROR(validate(d.application));
+    const auto probability = [](double p) { return p >= 0 && p <= 1; };  // false for NaN
+    if (!probability(d.score) || !probability(d.p_exploit) || !probability(d.p_approve)) {
+        return invalid_argument("bad_probability", "decision {}: score {}, p_exploit {} and p_approve {} must lie in [0, 1]",
+                                d.id, d.score, d.p_exploit, d.p_approve);
+    }
+    if (!(d.propensity > 0 && d.propensity <= 1)) {
+        return invalid_argument("bad_propensity", "decision {}: propensity {} is not in (0, 1]", d.id, d.propensity);
+    }
+    const bool approved = d.action == Action::kApprove;
+    if (!(d.draw >= 0 && d.draw < 1) || approved != (d.draw < d.p_approve)) {
+        return invalid_argument("bad_draw", "decision {}: draw {} and p_approve {} do not give '{}'", d.id, d.draw,
+                                d.p_approve, to_string(d.action));
+    }
+    if (d.propensity != (approved ? d.p_approve : 1 - d.p_approve)) {
+        return invalid_argument("bad_propensity", "decision {}: propensity {} is not the probability of '{}'", d.id,
+                                d.propensity, to_string(d.action));
+    }
+    return base::ok();
+}
+
+Status validate(const Outcome& outcome) {
+    RAMPART_RETURN_IF_ERROR(check_id("decision_id", outcome.decision.value()));
+    RAMPART_RETURN_IF_ERROR(check_id("measure", outcome.measure));
+    if (!std::isfinite(outcome.value)) {
+        return invalid_argument("bad_outcome_value", "measure '{}': the value is not a finite number", outcome.measure);
+    }
+    return base::ok();
+}
+
+const Measure* Product::find_measure(std::string_view wanted) const {
+    if (label.name == wanted) return &label;
+    const auto it = std::find_if(measures.begin(), measures.end(), [&](const Measure& m) { return m.name == wanted; });
+    return it == measures.end() ? nullptr : &*it;
+}
+
+std::vector<Measure> Product::all_measures() const {
+    std::vector<Measure> all{label};
+    all.insert(all.end(), measures.begin(), measures.end());
+    return all;
+}
+
+namespace {
+
+Status validate(const Measure& measure) {
+    RAMPART_RETURN_IF_ERROR(check_id("measure name", measure.name));
+    if (!(measure.lo < measure.hi) || !std::isfinite(measure.lo) || !std::isfinite(measure.hi)) {
+        return invalid_argument("bad_range", "measure '{}': range [{}, {}] must be finite with lo < hi", measure.name,
+                                measure.lo, measure.hi);
+    }
+    if (measure.horizon_months < 1 || measure.horizon_months > 600) {
+        return out_of_range("bad_horizon", "measure '{}': horizon_months {} is not in 1 to 600", measure.name,
+                            measure.horizon_months);
+    }
+    if (measure.grace.micros() < 0) {
+        return out_of_range("bad_grace", "measure '{}': grace is negative", measure.name);
+    }
+    return base::ok();
+}
+
+Status validate(const Impact& impact) {
+    if (!(impact.lo < impact.hi) || !std::isfinite(impact.lo) || !std::isfinite(impact.hi)) {
+        return invalid_argument("bad_range", "impact: range [{}, {}] must be finite with lo < hi", impact.lo, impact.hi);
+    }
+    for (const auto& [name, value] : {std::pair{"favourable", impact.favourable},
+                                      {"unfavourable", impact.unfavourable}, {"declined", impact.declined}}) {
+        if (!(value >= impact.lo && value <= impact.hi)) {
+            return out_of_range("impact_outside_range", "impact: {} = {} is outside the declared range [{}, {}]", name,
+                                value, impact.lo, impact.hi);
+        }
+    }
+    return base::ok();
+}
+
+}  // namespace
+
+Status validate(const Product& product) {
+    RAMPART_RETURN_IF_ERROR(check_id("product name", product.name));
+    std::set<std::string> names;
+    for (const auto& measure : product.all_measures()) {
+        RAMPART_RETURN_IF_ERROR(validate(measure));
+        if (!names.insert(measure.name).second) {
+            return invalid_argument("duplicate_measure", "measure '{}' is declared twice", measure.name);
+        }
+    }
+    if (product.label.lo != 0 || product.label.hi != 1) {
+        return invalid_argument("bad_range", "label '{}': a label's range is [0, 1]", product.label.name);
+    }
+    if (product.impact.measure) {
+        const Measure* measure = product.find_measure(*product.impact.measure);
+        if (measure == nullptr) {
+            return invalid_argument("unknown_measure", "impact: measure '{}' is not declared", *product.impact.measure);
+        }
+        if (measure->lo < product.impact.lo || measure->hi > product.impact.hi) {
+            return out_of_range("impact_outside_range", "impact: the range of measure '{}' is not inside [{}, {}]",
+                                measure->name, product.impact.lo, product.impact.hi);
+        }
+    }
+    return validate(product.impact);
+}
+
+Status check_outcome(const Product& product, const Outcome& outcome) {
+    RAMPART_RETURN_IF_ERROR(validate(outcome));
+    const Measure* measure = product.find_measure(outcome.measure);
+    if (measure == nullptr) {
+        return invalid_argument("unknown_measure", "measure '{}' is not declared by product '{}'", outcome.measure,
+                                product.name);
+    }
+    if (outcome.value < measure->lo || outcome.value > measure->hi) {
+        return out_of_range("outcome_outside_range", "measure '{}': value {} is outside its declared range [{}, {}]",
+                            measure->name, outcome.value, measure->lo, measure->hi);
+    }
+    if (measure == &product.label && outcome.value != 0 && outcome.value != 1) {
+        return invalid_argument("bad_label", "label '{}' is 0 or 1, not {}", measure->name, outcome.value);
+    }
+    return base::ok();
+}
+
+std::optional<double> impact_of_approval(const Impact& impact, std::optional<double> label, std::optional<double> measured) {
+    if (impact.measure) return measured;
+    if (!label) return std::nullopt;
+    return *label == 1 ? impact.favourable : impact.unfavourable;
+}
+
+}  // namespace rampart::domain

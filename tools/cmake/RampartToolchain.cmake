@@ -1,0 +1,34 @@
+# Language level, warnings, sanitizers and build speed, the same for every target.
+option(RAMPART_TESTS "Build the tests" ON)
+set(RAMPART_SANITIZE "" CACHE STRING "Sanitizers, comma separated: address,undefined or thread")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")          # RAMPART_CHECK and assert stay on
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1")
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+find_program(CCACHE ccache)
+if(CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+find_program(MOLD mold)
+if(MOLD)
+    add_link_options(-fuse-ld=mold)
+endif()
+
+# fp-contract=off: the same numbers whatever the compiler would like to fuse.
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
+    -Woverloaded-virtual -Werror -ffp-contract=off)
+if(RAMPART_SANITIZE)
+    add_compile_options(-fsanitize=${RAMPART_SANITIZE} -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${RAMPART_SANITIZE})
+    if(RAMPART_SANITIZE MATCHES undefined)
+        # these three cost minutes of compile time in Boost.Beast and find nothing there
+        add_compile_options(-fno-sanitize=null,alignment,object-size,vptr -fno-sanitize-recover=undefined)
+    endif()
+    # g++ 12 sees phantom overflows in the standard library once sanitizers are on
+    add_compile_options(-Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds -Wno-restrict)
+endif()
