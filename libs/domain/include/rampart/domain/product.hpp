@@ -40,8 +40,6 @@ struct Product {
     Measure label;                  // Y: 1 favourable (repaid), 0 not; range [0, 1]
     std::vector<Measure> measures;  // further ones
     Impact impact;
-    std::vector<std::string> attributes;     // protected attributes, in the order of `intersections`
-    bool intersections = true;               // groups also by the intersection of all attributes
     bool operator==(const Product&) const = default;
 
     const Measure* find_measure(std::string_view name) const;  // label included; nullptr if unknown
