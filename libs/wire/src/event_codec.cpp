@@ -1,0 +1,209 @@
+#include "rampart/wire/event_codec.hpp"
+
+#include <cmath>
+
+#include "rampart/base/limits.hpp"
+#include "rampart/v1/application.pb.h"
+#include "rampart/v1/decision.pb.h"
+#include "rampart/v1/labeled_example.pb.h"
+#include "rampart/v1/outcome.pb.h"
+
+namespace rampart::wire {
+namespace {
+
+using base::Result;
+using base::Status;
+using base::TimePoint;
+namespace limits = base::limits;
+
+// What ISO 8601 with four digits can say; anything else in a record is corruption.
+constexpr TimePoint kFirstTime = TimePoint::from_micros(-2'208'988'800'000'000);
+constexpr TimePoint kLastTime = TimePoint::from_micros(253'402'300'799'999'999);
+
+Status read_time(std::string_view field, int64_t micros, TimePoint& out) {
+    out = TimePoint::from_micros(micros);
+    if (out < kFirstTime || out > kLastTime) {
+        return base::out_of_range("bad_time", "{}: {} microseconds is not in the years 1900 to 9999", field,
+                                  micros);
+    }
+    return base::ok();
+}
+
+template <class Message>
+Status parse(std::string_view name, std::string_view bytes, Message& out) {
+    if (bytes.size() > limits::kMaxRecordBytes) {
+        return base::out_of_range("record_too_large", "{}: {} bytes; at most {} are allowed", name, bytes.size(),
+                                  limits::kMaxRecordBytes);
+    }
+    if (!out.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+        return base::data_loss("not_a_message", "{} bytes are no {}: truncated, corrupt or of another type",
+                               bytes.size(), name);
+    }
+    return base::ok();
+}
+
+void write(const domain::Application& from, v1::Application& to) {
+    to.set_application_id(from.id.value());
+    to.set_person_id(from.person.value());
+    to.set_event_time_micros(from.event_time.micros());
+    to.mutable_features()->Reserve(static_cast<int>(from.features.size()));
+    for (const auto& [name, value] : from.features) {
+        auto* feature = to.add_features();
+        feature->set_name(name);
+        if (const auto* number = std::get_if<double>(&value)) feature->set_number(*number);
+        if (const auto* text = std::get_if<std::string>(&value)) feature->set_category(*text);
+    }
+}
+
+Status read(const v1::Application& from, domain::Application& to) {
+    to.id = domain::ApplicationId(from.application_id());
+    to.person = domain::PersonId(from.person_id());
+    RAMPART_RETURN_IF_ERROR(read_time("event_time", from.event_time_micros(), to.event_time));
+    to.features.reserve(static_cast<size_t>(from.features_size()));
+    for (const auto& feature : from.features()) {
+        auto& [name, value] = to.features.emplace_back();
+        name = feature.name();
+        switch (feature.value_case()) {
+            case v1::Feature::kNumber: value = feature.number(); break;
+            case v1::Feature::kCategory: value = feature.category(); break;
+            case v1::Feature::VALUE_NOT_SET: break;
+        }
+    }
+    return base::ok();
+}
+
+void write(const domain::Decision& from, v1::Decision& to) {
+    to.set_decision_id(from.id.value());
+    write(from.application, *to.mutable_application());
+    to.set_decided_at_micros(from.decided_at.micros());
+    to.set_policy_id(from.policy.value());
+    to.set_certified(from.certified);
+    to.set_score(from.score);
+    to.set_p_exploit(from.p_exploit);
+    to.set_p_approve(from.p_approve);
+    to.set_draw(from.draw);
+    to.set_draw_key_id(from.draw_key_id);
+    to.set_action(from.action == domain::Action::kApprove ? v1::ACTION_APPROVE : v1::ACTION_DECLINE);
+    to.set_propensity(from.propensity);
+    to.set_explored(from.explored);
+    for (const auto& reason : from.reasons) to.add_reasons(reason);
+}
+
+Status read(const v1::Decision& from, domain::Decision& to) {
+    to.id = domain::DecisionId(from.decision_id());
+    RAMPART_RETURN_IF_ERROR(read(from.application(), to.application));
+    RAMPART_RETURN_IF_ERROR(read_time("decided_at", from.decided_at_micros(), to.decided_at));
+    if (from.action() != v1::ACTION_APPROVE && from.action() != v1::ACTION_DECLINE) {
+        return base::invalid_argument("bad_action", "decision {}: action {} is neither approve nor decline", to.id,
+                                      static_cast<int>(from.action()));
+    }
+    to.action = from.action() == v1::ACTION_APPROVE ? domain::Action::kApprove : domain::Action::kDecline;
+    to.policy = domain::PolicyId(from.policy_id());
+    to.certified = from.certified();
+    to.score = from.score();
+    to.p_exploit = from.p_exploit();
+    to.p_approve = from.p_approve();
+    to.draw = from.draw();
+    to.draw_key_id = from.draw_key_id();
+    to.propensity = from.propensity();
+    to.explored = from.explored();
+    to.reasons.assign(from.reasons().begin(), from.reasons().end());
+    return domain::validate(to);
+}
+
+Status check_example(const domain::LabeledExample& example) {
+    RAMPART_RETURN_IF_ERROR(domain::check_id("measure", example.measure));
+    if (example.value && !std::isfinite(*example.value)) {
+        return base::invalid_argument("bad_outcome_value", "example {}: the value of '{}' is not a finite number",
+                                      example.decision.id, example.measure);
+    }
+    if (example.known_at < example.matured_at) {
+        return base::invalid_argument("bad_time", "example {}: known at {}, before it matured at {}",
+                                      example.decision.id, base::to_iso8601(example.known_at),
+                                      base::to_iso8601(example.matured_at));
+    }
+    return base::ok();
+}
+
+}  // namespace
+
+std::string encode(const domain::Application& application) {
+    v1::Application message;
+    write(application, message);
+    return message.SerializeAsString();
+}
+
+std::string encode(const domain::Decision& decision) {
+    v1::Decision message;
+    write(decision, message);
+    return message.SerializeAsString();
+}
+
+std::string encode(const domain::Outcome& outcome) {
+    v1::Outcome message;
+    message.set_decision_id(outcome.decision.value());
+    message.set_measure(outcome.measure);
+    message.set_revision(outcome.revision);
+    message.set_value(outcome.value);
+    message.set_observed_at_micros(outcome.observed_at.micros());
+    return message.SerializeAsString();
+}
+
+std::string encode(const domain::LabeledExample& example) {
+    v1::LabeledExample message;
+    write(example.decision, *message.mutable_decision());
+    message.set_measure(example.measure);
+    if (example.value) message.set_value(*example.value);
+    message.set_revision(example.revision);
+    message.set_matured_at_micros(example.matured_at.micros());
+    message.set_known_at_micros(example.known_at.micros());
+    message.set_version(example.version);
+    return message.SerializeAsString();
+}
+
+Result<domain::Application> decode_application(std::string_view bytes) {
+    v1::Application message;
+    domain::Application application;
+    RAMPART_RETURN_IF_ERROR(parse(kApplicationSchema, bytes, message));
+    RAMPART_RETURN_IF_ERROR(read(message, application));
+    RAMPART_RETURN_IF_ERROR(domain::validate(application));
+    return application;
+}
+
+Result<domain::Decision> decode_decision(std::string_view bytes) {
+    v1::Decision message;
+    domain::Decision decision;
+    RAMPART_RETURN_IF_ERROR(parse(kDecisionSchema, bytes, message));
+    RAMPART_RETURN_IF_ERROR(read(message, decision));
+    return decision;
+}
+
+Result<domain::Outcome> decode_outcome(std::string_view bytes) {
+    v1::Outcome message;
+    RAMPART_RETURN_IF_ERROR(parse(kOutcomeSchema, bytes, message));
+    domain::Outcome outcome;
+    outcome.decision = domain::DecisionId(message.decision_id());
+    outcome.measure = message.measure();
+    outcome.revision = message.revision();
+    outcome.value = message.value();
+    RAMPART_RETURN_IF_ERROR(read_time("observed_at", message.observed_at_micros(), outcome.observed_at));
+    RAMPART_RETURN_IF_ERROR(domain::validate(outcome));
+    return outcome;
+}
+
+Result<domain::LabeledExample> decode_labeled_example(std::string_view bytes) {
+    v1::LabeledExample message;
+    domain::LabeledExample example;
+    RAMPART_RETURN_IF_ERROR(parse(kLabeledExampleSchema, bytes, message));
+    RAMPART_RETURN_IF_ERROR(read(message.decision(), example.decision));
+    example.measure = message.measure();
+    if (message.has_value()) example.value = message.value();
+    example.revision = message.revision();
+    example.version = message.version();
+    RAMPART_RETURN_IF_ERROR(read_time("matured_at", message.matured_at_micros(), example.matured_at));
+    RAMPART_RETURN_IF_ERROR(read_time("known_at", message.known_at_micros(), example.known_at));
+    RAMPART_RETURN_IF_ERROR(check_example(example));
+    return example;
+}
+
+}  // namespace rampart::wire
