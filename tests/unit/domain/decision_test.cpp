@@ -1,0 +1,61 @@
+#include "rampart/domain/decision.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace rampart::domain {
+namespace {
+
+Decision approved() {
+    Decision d;
+    d.id = DecisionId("d1");
+    d.application = {ApplicationId("a1"), PersonId("p1"), {}, {}};
+    d.policy = PolicyId("policy");
+    d.score = 0.7;
+    d.p_exploit = 0.6;
+    d.p_approve = 0.6;
+    d.draw = 0.3;
+    d.action = Action::kApprove;
+    d.propensity = 0.6;
+    return d;
+}
+
+std::string reason_of(const Decision& d) {
+    const auto status = validate(d);
+    return status ? "" : status.error().reason;
+}
+
+TEST(Decision, AConsistentOneIsAccepted) { EXPECT_EQ(reason_of(approved()), ""); }
+
+TEST(Decision, ThePropensityIsInZeroToOneAndThatOfTheAction) {
+    for (const double p : {0.0, -0.1, 1.1, std::nan(""), 0.4}) {
+        auto d = approved();
+        d.propensity = p;
+        EXPECT_EQ(reason_of(d), "bad_propensity") << p;
+    }
+    auto declined = approved();
+    declined.draw = 0.6;
+    declined.action = Action::kDecline;
+    declined.propensity = 1 - 0.6;
+    EXPECT_EQ(reason_of(declined), "");
+}
+
+TEST(Decision, TheActionIsWhatTheDrawSays) {
+    auto d = approved();
+    d.draw = 0.6;  // not below p_approve
+    EXPECT_EQ(reason_of(d), "bad_draw");
+    d.draw = 1.0;
+    EXPECT_EQ(reason_of(d), "bad_draw");
+}
+
+TEST(Decision, ProbabilitiesAreProbabilities) {
+    for (double Decision::*field : {&Decision::score, &Decision::p_exploit, &Decision::p_approve}) {
+        auto d = approved();
+        d.*field = std::nan("");
+        EXPECT_EQ(reason_of(d), "bad_probability");
+    }
+}
+
+}  // namespace
+}  // namespace rampart::domain
