@@ -25,7 +25,11 @@ struct Dataset {
     Dataset subset(std::span<const uint32_t> rows) const;
 };
 
-/// Sizes agree, labels 0/1, weights finite and > 0, groups in range, every group non-empty, both labels
+/// Every column has n values, finite or NaN, category codes within the schema; weight and group are empty
+/// or have n entries. What a learner needs before it touches the numbers.
+base::Status check_columns(const Dataset& data);
+
+/// check_columns and at least one row, labels 0/1, weights finite and > 0, groups in range, every group non-empty, both labels
 /// present. Errors name column, row and remedy.
 base::Status validate(const Dataset& data);
 

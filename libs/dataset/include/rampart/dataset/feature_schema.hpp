@@ -26,7 +26,8 @@ struct FeatureSpec {
 /// same function encodes for training and for serving, so a served score equals the trained one.
 class FeatureSchema {
   public:
-    /// Unique names, 1 to limits::kMaxFeatures features, limits on categories.
+    /// Unique names, 1 to limits::kMaxFeatures features, limits on categories, UTF-8; categories are unique
+    /// as texts and as numbers ("2" and "2.0" are one).
     static base::Result<FeatureSchema> create(std::vector<FeatureSpec> features);
     FeatureSchema() = default;
 
@@ -34,9 +35,12 @@ class FeatureSchema {
     size_t size() const { return features_.size(); }
     std::optional<size_t> find(std::string_view name) const;
 
-    /// Encodes one text cell (as in a CSV). Empty is missing. Error: text in a numeric feature.
+    /// Encodes one text cell (as in a CSV). Empty is missing, and so is an unseen category. A categorical
+    /// cell is looked up as it stands, then as a number: "2.0" finds the category "2". Error: text, or a
+    /// number past the range of a float, in a numeric feature.
     base::Result<float> encode_text(size_t feature, std::string_view cell) const;
-    /// A number; for a categorical feature its category is the shortest text of the number ("2").
+    /// A number; for a categorical feature the category that reads as this number ("2"). Error: not
+    /// finite, or past the range of a float.
     base::Result<float> encode_number(size_t feature, double value) const;
 
     /// SHA-256 over names, kinds and categories in order.
@@ -47,6 +51,7 @@ class FeatureSchema {
     std::vector<FeatureSpec> features_;
     std::map<std::string, size_t, std::less<>> by_name_;
     std::vector<std::map<std::string, size_t, std::less<>>> codes_;
+    std::vector<std::map<double, size_t>> number_codes_;  // of the categories that read as numbers
 };
 
 /// What a table's columns are for: the schema file of `rampart train`.
@@ -58,6 +63,7 @@ struct TableSchema {
     std::optional<std::string> weight_column;
     std::vector<std::string> ignored_columns;
     std::vector<std::string> missing_tokens;      // besides the empty cell, e.g. "?"
+    bool operator==(const TableSchema&) const = default;
 };
 
 }  // namespace rampart::dataset

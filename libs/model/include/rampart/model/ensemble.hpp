@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rampart/base/result.hpp"
+#include "rampart/dataset/feature_schema.hpp"
 
 namespace rampart::model {
 
@@ -41,8 +42,14 @@ struct Ensemble {
     double predict_raw(std::span<const float> row, size_t trees_used) const;
 };
 
-/// Indices inside limits, children after parents, every node reached once, values finite, features < d.
+/// Leaf values and base scores lie in [-kMaxRawValue, kMaxRawValue], so that no sum overflows.
+inline constexpr double kMaxRawValue = 1e9;
+
+/// Indices inside limits, children after parents, every node reached once, values finite and within
+/// kMaxRawValue, features < d. Errors name tree and node.
 base::Status validate(const Ensemble& ensemble, size_t features);
+/// And every split fits its feature: thresholds on numbers, sets of known codes on categories.
+base::Status validate(const Ensemble& ensemble, const dataset::FeatureSchema& schema);
 
 double sigmoid(double raw);  // 1 / (1 + exp(-raw)), without overflow
 

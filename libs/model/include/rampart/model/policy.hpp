@@ -10,6 +10,7 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/dataset/feature_schema.hpp"
+#include "rampart/model/engine.hpp"
 #include "rampart/model/ensemble.hpp"
 
 namespace rampart::model {
@@ -97,6 +98,8 @@ class Policy {
     Policy() = default;
     dataset::FeatureSchema schema_;
     std::vector<Link> links_;
+    std::vector<std::optional<Engine>> engines_;  // of each learnt link
+    std::optional<size_t> bootstrap_feature_;     // of a bootstrap link, in the schema
     std::vector<std::string> group_names_;
     std::map<std::string, std::string> provenance_;
     bool group_aware_ = false;

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rampart/base/result.hpp"
+#include "rampart/dataset/feature_schema.hpp"
+
+namespace rampart::dataset {
+
+/// What the data cannot tell: the roles of the columns.
+struct ColumnRoles {
+    std::string label_column;
+    std::string favourable;
+    std::vector<std::string> protected_columns;
+    std::optional<std::string> weight_column;
+    std::vector<std::string> ignored_columns;
+};
+
+/// A first draft of a schema, for a person to read and correct.
+struct SchemaDraft {
+    TableSchema schema;
+    std::map<std::string, std::string> remarks;  // by column: why it is what it is
+};
+
+/// Looks through the whole file once.
+///
+/// A column of numbers is numeric, whole-number codes with few values too (a remark says how to make
+/// them categories); any other is categorical, with its values in text order. Left out, with a remark:
+/// one value only; a row number or id (strictly rising or falling whole numbers, an id by name with
+/// hardly a repeat, text that hardly repeats); more than limits::kMaxCategories values.
+/// "?", "NA", "N/A", "NaN", "nan", "null" and "NULL" count as missing; "-", ".", "None", "none", "Missing",
+/// "missing", "Unknown" and "unknown" only where all else in the column is numbers.
+///
+/// Errors: a role's column that the file lacks, one column in two roles, a label without exactly two
+/// values or without the favourable one, no feature left, everything that CsvReader says.
+base::Result<SchemaDraft> infer_schema(const std::filesystem::path& path, const ColumnRoles& roles);
+
+}  // namespace rampart::dataset

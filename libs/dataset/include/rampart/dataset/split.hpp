@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "rampart/base/result.hpp"
+#include "rampart/dataset/dataset.hpp"
+
+namespace rampart::dataset {
+
+/// Shares of the rows; they sum to 1, train > 0.
+struct SplitFractions {
+    double train = 0.6, validation = 0.2, test = 0.2;
+};
+
+/// Reads "60/20/20": per cent for train, validation and test, summing to 100.
+base::Result<SplitFractions> parse_split(std::string_view text);
+
+/// Row numbers, ascending; every row stands in exactly one part.
+struct Split {
+    std::vector<uint32_t> train, validation, test;
+    /// "train", "validation", "test". Error: not_found.
+    base::Result<std::vector<uint32_t>> part(std::string_view name) const;
+};
+
+/// Shuffled by the seed and stratified: each (label, group) spreads over the parts by the fractions, to
+/// within a row or two, and so do all rows together.
+Split split_rows(const Dataset& data, const SplitFractions& fractions, uint64_t seed);
+
+/// Which side of the wall a person is on, for ever: true for the 40 % that only the gate may read, false
+/// for the 60 % to learn from. True iff keyed_uniform(salt, person) >= 0.6.
+bool in_vault(std::string_view salt, std::string_view person);
+
+}  // namespace rampart::dataset

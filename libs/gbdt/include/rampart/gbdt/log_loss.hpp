@@ -1,0 +1,26 @@
+#pragma once
+
+#include "rampart/dataset/dataset.hpp"
+#include "rampart/gbdt/objective.hpp"
+
+namespace rampart::gbdt {
+
+/// Weighted logistic loss of labels y in {0, 1}; a raw score f is the log-odds of y = 1, p = sigmoid(f):
+///   loss = sum of w·(log(1 + exp(f)) - y·f),  g = w·(p - y),  h = w·p·(1 - p)
+/// The initial score is the log-odds of the weighted share of ones, that share kept within
+/// [1e-9, 1 - 1e-9]. Holds a reference: the data set has to outlive it.
+class LogLoss : public Objective {
+  public:
+    explicit LogLoss(const dataset::Dataset& data) : data_(data) {}
+    std::string_view name() const override { return "log_loss"; }
+    double initial_score() const override;
+    void gradients(std::span<const double> scores, std::span<float> g, std::span<float> h) override;
+
+  private:
+    const dataset::Dataset& data_;
+};
+
+/// Mean weighted log loss of raw scores, [n], on the data set's labels. NaN for no rows.
+double mean_log_loss(const dataset::Dataset& data, std::span<const double> scores);
+
+}  // namespace rampart::gbdt
