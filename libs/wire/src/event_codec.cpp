@@ -23,8 +23,8 @@ constexpr TimePoint kLastTime = TimePoint::from_micros(253'402'300'799'999'999);
 Status read_time(std::string_view field, int64_t micros, TimePoint& out) {
     out = TimePoint::from_micros(micros);
     if (out < kFirstTime || out > kLastTime) {
-        return base::out_of_range("bad_time", "{}: {} microseconds is not in the years 1900 to 9999", field,
-                                  micros);
+        return base::out_of_range(
+            "bad_time", "{}: {} microseconds is not in the years 1900 to 9999", field, micros);
     }
     return base::ok();
 }
@@ -32,11 +32,12 @@ Status read_time(std::string_view field, int64_t micros, TimePoint& out) {
 template <class Message>
 Status parse(std::string_view name, std::string_view bytes, Message& out) {
     if (bytes.size() > limits::kMaxRecordBytes) {
-        return base::out_of_range("record_too_large", "{}: {} bytes; at most {} are allowed", name, bytes.size(),
-                                  limits::kMaxRecordBytes);
+        return base::out_of_range("record_too_large", "{}: {} bytes; at most {} are allowed", name,
+                                  bytes.size(), limits::kMaxRecordBytes);
     }
     if (!out.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        return base::data_loss("not_a_message", "{} bytes are no {}: truncated, corrupt or of another type",
+        return base::data_loss("not_a_message",
+                               "{} bytes are no {}: truncated, corrupt or of another type",
                                bytes.size(), name);
     }
     return base::ok();
@@ -64,9 +65,14 @@ Status read(const v1::Application& from, domain::Application& to) {
         auto& [name, value] = to.features.emplace_back();
         name = feature.name();
         switch (feature.value_case()) {
-            case v1::Feature::kNumber: value = feature.number(); break;
-            case v1::Feature::kCategory: value = feature.category(); break;
-            case v1::Feature::VALUE_NOT_SET: break;
+            case v1::Feature::kNumber:
+                value = feature.number();
+                break;
+            case v1::Feature::kCategory:
+                value = feature.category();
+                break;
+            case v1::Feature::VALUE_NOT_SET:
+                break;
         }
     }
     return base::ok();
@@ -83,7 +89,8 @@ void write(const domain::Decision& from, v1::Decision& to) {
     to.set_p_approve(from.p_approve);
     to.set_draw(from.draw);
     to.set_draw_key_id(from.draw_key_id);
-    to.set_action(from.action == domain::Action::kApprove ? v1::ACTION_APPROVE : v1::ACTION_DECLINE);
+    to.set_action(from.action == domain::Action::kApprove ? v1::ACTION_APPROVE
+                                                          : v1::ACTION_DECLINE);
     to.set_propensity(from.propensity);
     to.set_explored(from.explored);
     for (const auto& reason : from.reasons) to.add_reasons(reason);
@@ -94,10 +101,12 @@ Status read(const v1::Decision& from, domain::Decision& to) {
     RAMPART_RETURN_IF_ERROR(read(from.application(), to.application));
     RAMPART_RETURN_IF_ERROR(read_time("decided_at", from.decided_at_micros(), to.decided_at));
     if (from.action() != v1::ACTION_APPROVE && from.action() != v1::ACTION_DECLINE) {
-        return base::invalid_argument("bad_action", "decision {}: action {} is neither approve nor decline", to.id,
-                                      static_cast<int>(from.action()));
+        return base::invalid_argument("bad_action",
+                                      "decision {}: action {} is neither approve nor decline",
+                                      to.id, static_cast<int>(from.action()));
     }
-    to.action = from.action() == v1::ACTION_APPROVE ? domain::Action::kApprove : domain::Action::kDecline;
+    to.action =
+        from.action() == v1::ACTION_APPROVE ? domain::Action::kApprove : domain::Action::kDecline;
     to.policy = domain::PolicyId(from.policy_id());
     to.certified = from.certified();
     to.score = from.score();
@@ -114,13 +123,14 @@ Status read(const v1::Decision& from, domain::Decision& to) {
 Status check_example(const domain::LabeledExample& example) {
     RAMPART_RETURN_IF_ERROR(domain::check_id("measure", example.measure));
     if (example.value && !std::isfinite(*example.value)) {
-        return base::invalid_argument("bad_outcome_value", "example {}: the value of '{}' is not a finite number",
+        return base::invalid_argument("bad_outcome_value",
+                                      "example {}: the value of '{}' is not a finite number",
                                       example.decision.id, example.measure);
     }
     if (example.known_at < example.matured_at) {
-        return base::invalid_argument("bad_time", "example {}: known at {}, before it matured at {}",
-                                      example.decision.id, base::to_iso8601(example.known_at),
-                                      base::to_iso8601(example.matured_at));
+        return base::invalid_argument(
+            "bad_time", "example {}: known at {}, before it matured at {}", example.decision.id,
+            base::to_iso8601(example.known_at), base::to_iso8601(example.matured_at));
     }
     return base::ok();
 }
@@ -186,7 +196,8 @@ Result<domain::Outcome> decode_outcome(std::string_view bytes) {
     outcome.measure = message.measure();
     outcome.revision = message.revision();
     outcome.value = message.value();
-    RAMPART_RETURN_IF_ERROR(read_time("observed_at", message.observed_at_micros(), outcome.observed_at));
+    RAMPART_RETURN_IF_ERROR(
+        read_time("observed_at", message.observed_at_micros(), outcome.observed_at));
     RAMPART_RETURN_IF_ERROR(domain::validate(outcome));
     return outcome;
 }
@@ -200,7 +211,8 @@ Result<domain::LabeledExample> decode_labeled_example(std::string_view bytes) {
     if (message.has_value()) example.value = message.value();
     example.revision = message.revision();
     example.version = message.version();
-    RAMPART_RETURN_IF_ERROR(read_time("matured_at", message.matured_at_micros(), example.matured_at));
+    RAMPART_RETURN_IF_ERROR(
+        read_time("matured_at", message.matured_at_micros(), example.matured_at));
     RAMPART_RETURN_IF_ERROR(read_time("known_at", message.known_at_micros(), example.known_at));
     RAMPART_RETURN_IF_ERROR(check_example(example));
     return example;

@@ -7,9 +7,9 @@
 #include "rampart/domain/labeled_example.hpp"
 #include "rampart/domain/outcome.hpp"
 
-/// Events as protobuf bytes (schemas/rampart/v1). Encoding is deterministic. Decoding validates the record
-/// (domain::validate) and never crashes: data_loss for bytes that are no such message, the validator's
-/// error for content that makes no sense.
+/// Events as protobuf bytes (schemas/rampart/v1). Encoding is deterministic. Decoding validates the
+/// record (domain::validate) and never crashes: data_loss for bytes that are no such message, the
+/// validator's error for content that makes no sense.
 namespace rampart::wire {
 
 inline constexpr std::string_view kApplicationSchema = "rampart.v1.Application/1";

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rampart/base/result.hpp"
+#include "rampart/model/policy.hpp"
+
+/// Why an application was declined, as stable codes, the most important first.
+///
+/// 1. "feature.NAME", up to 4: replacing this feature alone by its reference value raises the
+///    learnt score, the most first (ties: schema order). The reference row is pinned in the model
+///    file (provenance key "reference_row"), so that a decision always gives the same codes. A
+///    bootstrap policy has one: the feature that its rule reads.
+/// 2. "score_too_low" instead, when no single feature raises the score.
+/// 3. What chance had to do with it, after the above:
+///    "random_draw_in_ramp" when 0 < p_exploit < 1: the ramp left it to the draw;
+///    "random_exploration_not_drawn" when p_approve > p_exploit: exploration might have approved.
+///
+/// "random_exploration_declined" stands alone, when draw < p_exploit: without (two-sided)
+/// exploration this draw would have approved, so nothing about the applicant is the reason.
+namespace rampart::decision {
+
+inline constexpr size_t kMaxFeatureReasons = 4;
+inline constexpr std::string_view kFeatureReasonPrefix = "feature.";
+inline constexpr std::string_view kScoreTooLow = "score_too_low";
+inline constexpr std::string_view kRandomDraw = "random_draw_in_ramp";
+inline constexpr std::string_view kExplorationNotDrawn = "random_exploration_not_drawn";
+inline constexpr std::string_view kExplorationDeclined = "random_exploration_declined";
+
+inline constexpr std::string_view kReferenceRowKey = "reference_row";
+/// Comma-separated, exact; missing as "nan". What a trainer puts under kReferenceRowKey: per
+/// feature the median, or the most frequent category, of the training data.
+std::string reference_row_text(std::span<const float> row);
+
+/// The codes of one policy: its reference row read and its features found once. Immutable.
+class ReasonCodes {
+  public:
+    /// invalid_argument "bad_reference_row": not numbers, or not one per feature. Without a
+    /// reference row, learnt policies give "score_too_low" only.
+    static base::Result<ReasonCodes> create(const model::Policy& policy);
+
+    /// The reasons of a decline of `row` (encoded by the policy's schema) by that same policy.
+    std::vector<std::string> explain(const model::Policy& policy, std::span<const float> row,
+                                     const model::PolicyOutput& output, double p_approve,
+                                     double draw) const;
+
+  private:
+    std::vector<std::string> feature_reasons(const model::Policy& policy,
+                                             std::span<const float> row) const;
+    std::vector<float> reference_;  // empty: none
+    std::vector<size_t> features_;  // that the last learnt ensemble (or the bootstrap) reads
+};
+
+}  // namespace rampart::decision

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rampart/base/error.hpp"
+#include "rampart/http/request.hpp"
+
+namespace rampart::http {
+
+struct Response {
+    int status = 200;
+    std::string body;
+    std::string content_type = "application/json";
+    std::vector<Header> headers;  // besides Content-Type, Content-Length, Connection
+
+    std::string_view header(std::string_view name) const;  // the first of that name; empty: none
+};
+
+/// The status of each code: invalid_argument 400, not_found 404, already_exists 409,
+/// failed_precondition 409, out_of_range 422, resource_exhausted 503, permission_denied 403,
+/// unavailable 503, data_loss 500, internal 500.
+int status_of(base::ErrorCode code);
+
+/// {"error": {"code": "not_found", "reason": "unknown_decision", "message": "…"}} with the code's
+/// status, or the one given; every 503 has Retry-After: 1.
+Response error_response(const base::Error& error);
+Response error_response(const base::Error& error, int status);
+
+/// `text` as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD.
+std::string json_quoted(std::string_view text);
+
+}  // namespace rampart::http

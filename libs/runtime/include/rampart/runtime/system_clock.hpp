@@ -1,0 +1,28 @@
+#pragma once
+
+#include <atomic>
+
+#include "rampart/base/clock.hpp"
+
+namespace rampart::runtime {
+
+/// The wall clock, in UTC.
+class SystemClock final : public base::Clock {
+  public:
+    base::TimePoint now() const override;
+};
+
+/// A clock that stands until somebody moves it: event time, when a stream of the past is replayed.
+/// It never goes back. Thread safe.
+class ManualClock final : public base::Clock {
+  public:
+    explicit ManualClock(base::TimePoint start) : micros_(start.micros()) {}
+    base::TimePoint now() const override { return base::TimePoint::from_micros(micros_.load()); }
+    /// Moves to `time` if that is later than now(); otherwise nothing happens.
+    void advance_to(base::TimePoint time);
+
+  private:
+    std::atomic<int64_t> micros_;
+};
+
+}  // namespace rampart::runtime

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rampart/base/result.hpp"
+#include "rampart/domain/outcome.hpp"
+
+/// Outcomes as they travel over HTTP; `revision` may be left out and is 0 then:
+///
+///     {"decision_id": "d0…", "measure": "repaid", "value": 1, "revision": 0,
+///      "observed_at": "2005-10-01T00:00:00Z"}
+///
+/// As strict as application_json.hpp.
+namespace rampart::wire {
+
+/// What POST /v1/outcomes carries: one outcome, or {"outcomes": [...]}.
+struct OutcomesRequest {
+    std::vector<domain::Outcome> outcomes;  // 1 to limits::kMaxBatch
+    bool batch = false;
+};
+
+base::Result<domain::Outcome> outcome_from_json(std::string_view json);
+base::Result<OutcomesRequest> outcomes_from_json(std::string_view json);
+
+std::string to_json(const domain::Outcome& outcome);
+std::string to_json(std::span<const domain::Outcome> outcomes);  // {"outcomes": [...]}
+
+}  // namespace rampart::wire
