@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rampart/base/clock.hpp"
+#include "rampart/base/result.hpp"
+#include "rampart/domain/outcome.hpp"
+
+/// What is known about one decision id, and how it changes: pure functions, no storage.
+///
+/// A *report* is an outcome; (measure, revision) names it within a decision. A *version* says what an
+/// example's value is from `known_at` on. Version 0 comes with maturity and takes the highest revision that
+/// was observed by then; each later version has a higher revision than the one before.
+namespace rampart::joiner {
+
+inline constexpr size_t kMaxReports = 256;  // of one decision
+
+struct Report {
+    std::string measure;
+    uint32_t revision = 0;
+    double value = 0;
+    base::TimePoint observed_at;
+    bool operator==(const Report&) const = default;
+};
+
+struct Version {
+    std::string measure;
+    uint32_t version = 0;
+    std::optional<double> value;
+    uint32_t revision = 0;
+    base::TimePoint matured_at, known_at;
+    bool operator==(const Version&) const = default;
+};
+
+struct JoinState {
+    std::string decision;           // bytes as logged; empty: has not arrived
+    base::TimePoint known_from;     // of the decision: nothing about it may be known earlier
+    std::vector<Report> reports;    // by measure, revision
+    std::vector<Version> versions;  // by measure, version; of matured measures only
+    bool operator==(const JoinState&) const = default;
+};
+
+enum class Applied {
+    kNew,
+    kDuplicate,  // the same again: nothing changed
+    kConflict,   // the same name with other content: the first stays
+    kTooMany,    // past kMaxReports: refused
+};
+
+/// The decision arrived. `known_from`: the earliest moment that it may count as known.
+Applied add_decision(JoinState& state, std::string_view bytes, base::TimePoint known_from);
+
+/// A report arrived. If its measure has matured already and this is news, a version is added, known from
+/// max(observed_at, known_from) on. `known_from`: as above, for this report.
+Applied add_report(JoinState& state, const domain::Outcome& outcome, base::TimePoint known_from);
+
+/// The measure matured: adds version 0, known from max(matured_at, state.known_from) on, and one more for
+/// each correction that was observed after that. Returns how many reports came too late for version 0.
+/// Nothing, if it is matured already.
+size_t mature(JoinState& state, std::string_view measure, base::TimePoint matured_at);
+
+/// The last version that is known at `t`; nullptr: not matured by then, as far as was known.
+const Version* as_known_at(const JoinState& state, std::string_view measure, base::TimePoint t);
+/// The last version; nullptr: not matured.
+const Version* latest(const JoinState& state, std::string_view measure);
+
+/// The stored form. decode: data_loss for anything that encode does not write.
+std::string encode(const JoinState& state);
+base::Result<JoinState> decode_join_state(std::string_view bytes);
+
+}  // namespace rampart::joiner

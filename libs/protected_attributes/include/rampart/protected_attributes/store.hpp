@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "rampart/base/result.hpp"
+#include "rampart/domain/ids.hpp"
+#include "rampart/protected_attributes/catalog.hpp"
+#include "rampart/protected_attributes/record.hpp"
+
+namespace rampart::protected_attributes {
+
+/// Protected attributes by person, in a database of their own, apart from decisions. Thread safe.
+class ProtectedStore {
+  public:
+    static base::Result<std::unique_ptr<ProtectedStore>> open(const std::filesystem::path& folder,
+                                                              AttributeCatalog catalog);
+    ~ProtectedStore();
+
+    /// Keeps the records, all or none, on the disk before it returns. Per person the latest event time
+    /// wins, whatever the order of arrival; of two with the same event time the one whose encoding sorts
+    /// last. Errors: validate()'s and AttributeCatalog::check()'s, then nothing is written.
+    base::Status put(std::span<const ProtectedAttributes> people);
+
+    /// nullopt: nothing is known of the person.
+    base::Result<std::optional<ProtectedAttributes>> get(const domain::PersonId& person) const;
+
+    /// The catalog's memberships; of an unknown person: no cell, no groups.
+    base::Result<Membership> membership(const domain::PersonId& person) const;
+
+    const AttributeCatalog& catalog() const;
+
+  private:
+    struct Impl;
+    explicit ProtectedStore(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rampart::protected_attributes

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rampart::storage {
+
+/// A column family: its position in the list of names that Database::open was given.
+struct ColumnFamily {
+    uint32_t index = 0;
+    auto operator<=>(const ColumnFamily&) const = default;
+};
+
+/// Changes that take effect together or not at all, in the order given. Owns its bytes. Not thread safe.
+class WriteBatch {
+  public:
+    void put(ColumnFamily family, std::string_view key, std::string_view value);
+    void erase(ColumnFamily family, std::string_view key);
+    /// Every key in [begin, end).
+    void erase_range(ColumnFamily family, std::string_view begin, std::string_view end);
+
+    bool empty() const { return changes_.empty(); }
+    size_t size() const { return changes_.size(); }
+    void clear() { changes_.clear(); }
+
+  private:
+    friend class Database;
+    enum class Kind : uint8_t { kPut, kErase, kEraseRange };
+    struct Change {
+        Kind kind;
+        ColumnFamily family;
+        std::string key, value;  // value: the end of the range for kEraseRange
+    };
+    std::vector<Change> changes_;
+};
+
+}  // namespace rampart::storage

@@ -1,0 +1,296 @@
+#include "rampart/storage/database.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+#include <rocksdb/convenience.h>
+#include <rocksdb/db.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
+#include <rocksdb/utilities/checkpoint.h>
+
+#include "rampart/base/check.hpp"
+
+namespace rampart::storage {
+namespace {
+
+using base::ErrorCode;
+using base::Result;
+
+bool mentions(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+/// The one place where RocksDB's errors become ours.
+base::Error map_error(const rocksdb::Status& status, const std::filesystem::path& path,
+                      std::string_view action) {
+    const std::string text = status.ToString();
+    const auto error = [&](ErrorCode code, std::string_view reason, std::string_view remedy) {
+        return base::make_error(code, reason, "cannot {} database '{}': {}{}", action, path.string(), text,
+                                remedy);
+    };
+    if (status.IsCorruption()) {
+        return error(ErrorCode::kDataLoss, "corrupt", "; restore a checkpoint or rebuild it from the log");
+    }
+    if (status.IsNoSpace() || mentions(text, "No space left") || mentions(text, "File too large") ||
+        mentions(text, "Disk quota exceeded")) {
+        return error(ErrorCode::kResourceExhausted, "disk_full", "; make room, then try again");
+    }
+    if (mentions(text, "lock hold by current process") || mentions(text, "While lock file")) {
+        return error(ErrorCode::kFailedPrecondition, "database_in_use",
+                     "; stop the process that has it open");
+    }
+    if (mentions(text, "Permission denied") || mentions(text, "Read-only file system")) {
+        return error(ErrorCode::kPermissionDenied, "no_access", "; check owner and mode of the folder");
+    }
+    if (status.IsNotSupported()) {
+        return error(ErrorCode::kFailedPrecondition, "read_only", "; it is open for reading only");
+    }
+    if (status.IsIOError() || status.IsTimedOut() || status.IsBusy() || status.IsTryAgain()) {
+        return error(ErrorCode::kUnavailable, "io_error", "");
+    }
+    return error(ErrorCode::kInternal, "database_error", "");
+}
+
+rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+std::string_view view(const rocksdb::Slice& bytes) { return {bytes.data(), bytes.size()}; }
+
+rocksdb::Options database_options(const OpenOptions& options) {
+    rocksdb::Options out;
+    out.create_if_missing = options.create && !options.read_only;
+    out.create_missing_column_families = !options.read_only;
+    // A torn tail is what a crash leaves; a hole before the tail is lost data and has to be said.
+    out.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+    out.max_total_wal_size = 8 * options.memtable_bytes;
+    out.max_background_jobs = 2;
+    out.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
+    out.keep_log_file_num = 2;
+    out.write_buffer_size = options.memtable_bytes;
+    out.compression = rocksdb::kLZ4Compression;
+    rocksdb::BlockBasedTableOptions table;
+    table.block_cache = rocksdb::NewLRUCache(options.cache_bytes);
+    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+    out.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    return out;
+}
+
+base::Status check_families(const std::vector<std::string>& families) {
+    std::set<std::string_view> seen;
+    for (const auto& name : families) {
+        if (name.empty() || !seen.insert(name).second) {
+            return base::invalid_argument("bad_column_families", "column family '{}' is empty or given twice",
+                                          name);
+        }
+    }
+    return base::ok();
+}
+
+/// Everything that the folder has must be known: data of another version is not opened half.
+base::Status check_existing(const rocksdb::Options& options, const std::filesystem::path& path,
+                            const std::vector<std::string>& families) {
+    std::vector<std::string> existing;
+    const auto status = rocksdb::DB::ListColumnFamilies(options, path.string(), &existing);
+    if (!status.ok()) return map_error(status, path, "open");
+    for (const auto& name : existing) {
+        if (std::find(families.begin(), families.end(), name) == families.end()) {
+            return base::failed_precondition(
+                "unknown_column_family",
+                "cannot open database '{}': its column family '{}' is not known here; another version or "
+                "another part of the product made it",
+                path.string(), name);
+        }
+    }
+    return base::ok();
+}
+
+std::string successor(std::string key) {
+    while (!key.empty() && static_cast<unsigned char>(key.back()) == 0xff) key.pop_back();
+    if (!key.empty()) key.back() = static_cast<char>(static_cast<unsigned char>(key.back()) + 1);
+    return key;  // empty: no upper end
+}
+
+}  // namespace
+
+KeyRange KeyRange::with_prefix(std::string_view prefix) {
+    return {std::string(prefix), successor(std::string(prefix))};
+}
+
+struct Snapshot::Impl {
+    rocksdb::DB* db;
+    const rocksdb::Snapshot* snapshot;
+    ~Impl() { db->ReleaseSnapshot(snapshot); }
+};
+Snapshot::Snapshot(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Snapshot::Snapshot(Snapshot&&) noexcept = default;
+Snapshot& Snapshot::operator=(Snapshot&&) noexcept = default;
+Snapshot::~Snapshot() = default;
+
+struct Database::Impl {
+    std::filesystem::path path;
+    std::unique_ptr<rocksdb::DB> db;
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;  // as in ColumnFamily::index; "default" may follow
+    std::mutex resume_mutex;
+
+    ~Impl() {
+        for (auto* handle : handles) db->DestroyColumnFamilyHandle(handle);
+        if (db) db->Close();
+    }
+    rocksdb::ColumnFamilyHandle* handle(ColumnFamily family) const {
+        RAMPART_CHECK(family.index < handles.size(), "column family {} of {}", family.index, handles.size());
+        return handles[family.index];
+    }
+    rocksdb::Status apply(rocksdb::WriteBatch& batch, Sync sync) {
+        rocksdb::WriteOptions options;
+        options.sync = sync == Sync::kAlways;
+        return db->Write(options, &batch);
+    }
+};
+
+Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Database::~Database() = default;
+const std::filesystem::path& Database::path() const { return impl_->path; }
+
+Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& path,
+                                                 std::vector<std::string> families,
+                                                 const OpenOptions& open_options) {
+    RAMPART_RETURN_IF_ERROR(check_families(families));
+    if (std::find(families.begin(), families.end(), rocksdb::kDefaultColumnFamilyName) == families.end()) {
+        families.push_back(rocksdb::kDefaultColumnFamilyName);  // RocksDB insists on it
+    }
+    const rocksdb::Options options = database_options(open_options);
+    std::error_code error;
+    const bool exists = std::filesystem::exists(path / "CURRENT", error);
+    if (error) {
+        return base::permission_denied("no_access", "cannot open database '{}': {}", path.string(),
+                                       error.message());
+    }
+    if (exists) {
+        RAMPART_RETURN_IF_ERROR(check_existing(options, path, families));
+    } else if (!options.create_if_missing) {
+        return base::not_found("no_database", "there is no database at '{}'", path.string());
+    } else if (path.has_parent_path()) {
+        std::filesystem::create_directories(path.parent_path(), error);  // open reports what is wrong
+    }
+    std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+    for (const auto& name : families) descriptors.emplace_back(name, rocksdb::ColumnFamilyOptions(options));
+
+    auto impl = std::make_unique<Impl>();
+    impl->path = path;
+    rocksdb::DB* db = nullptr;
+    const auto status =
+        open_options.read_only
+            ? rocksdb::DB::OpenForReadOnly(options, path.string(), descriptors, &impl->handles, &db)
+            : rocksdb::DB::Open(options, path.string(), descriptors, &impl->handles, &db);
+    if (!status.ok()) return map_error(status, path, "open");
+    impl->db.reset(db);
+    return std::unique_ptr<Database>(new Database(std::move(impl)));
+}
+
+base::Status Database::write(const WriteBatch& changes, Sync sync) {
+    rocksdb::WriteBatch batch;
+    for (const auto& change : changes.changes_) {
+        auto* handle = impl_->handle(change.family);
+        rocksdb::Status added;
+        switch (change.kind) {
+            case WriteBatch::Kind::kPut: added = batch.Put(handle, change.key, change.value); break;
+            case WriteBatch::Kind::kErase: added = batch.Delete(handle, change.key); break;
+            case WriteBatch::Kind::kEraseRange:
+                added = batch.DeleteRange(handle, change.key, change.value);
+                break;
+        }
+        if (!added.ok()) return map_error(added, impl_->path, "write to");
+    }
+    auto status = impl_->apply(batch, sync);
+    if (status.ok()) return base::ok();
+    // After a full disk RocksDB refuses everything until it is told to resume; a caller who was told
+    // "retry later" should not have to reopen.
+    if (status.severity() > rocksdb::Status::kNoError) {
+        const std::lock_guard lock(impl_->resume_mutex);
+        if (impl_->db->Resume().ok()) status = impl_->apply(batch, sync);
+    }
+    if (!status.ok()) return map_error(status, impl_->path, "write to");
+    return base::ok();
+}
+
+Result<std::optional<std::string>> Database::get(ColumnFamily family, std::string_view key,
+                                                 const Snapshot* at) const {
+    rocksdb::ReadOptions options;
+    if (at != nullptr) options.snapshot = at->impl_->snapshot;
+    std::string value;
+    const auto status = impl_->db->Get(options, impl_->handle(family), slice(key), &value);
+    if (status.IsNotFound()) return std::optional<std::string>();
+    if (!status.ok()) return map_error(status, impl_->path, "read");
+    return std::optional(std::move(value));
+}
+
+base::Status Database::scan(ColumnFamily family, const KeyRange& range, const Visitor& visit,
+                            const Snapshot* at) const {
+    rocksdb::ReadOptions options;
+    if (at != nullptr) options.snapshot = at->impl_->snapshot;
+    const rocksdb::Slice upper = range.end;
+    if (!range.end.empty()) options.iterate_upper_bound = &upper;
+    const std::unique_ptr<rocksdb::Iterator> it(impl_->db->NewIterator(options, impl_->handle(family)));
+    for (it->Seek(range.begin); it->Valid(); it->Next()) {
+        RAMPART_TRY(const bool more, visit(view(it->key()), view(it->value())));
+        if (!more) return base::ok();
+    }
+    // An iterator that meets an error looks as if it were at its end.
+    if (!it->status().ok()) return map_error(it->status(), impl_->path, "read");
+    return base::ok();
+}
+
+Result<std::optional<std::pair<std::string, std::string>>> Database::last(ColumnFamily family,
+                                                                          const KeyRange& range,
+                                                                          const Snapshot* at) const {
+    rocksdb::ReadOptions options;
+    if (at != nullptr) options.snapshot = at->impl_->snapshot;
+    const rocksdb::Slice upper = range.end;
+    if (!range.end.empty()) options.iterate_upper_bound = &upper;
+    const std::unique_ptr<rocksdb::Iterator> it(impl_->db->NewIterator(options, impl_->handle(family)));
+    it->SeekToLast();
+    if (!it->status().ok()) return map_error(it->status(), impl_->path, "read");
+    std::optional<std::pair<std::string, std::string>> found;
+    if (it->Valid() && view(it->key()) >= range.begin) {
+        found.emplace(it->key().ToString(), it->value().ToString());
+    }
+    return found;
+}
+
+Snapshot Database::snapshot() const {
+    auto* db = impl_->db.get();
+    return Snapshot(std::unique_ptr<Snapshot::Impl>(new Snapshot::Impl{db, db->GetSnapshot()}));
+}
+
+base::Status Database::checkpoint(const std::filesystem::path& target) const {
+    std::error_code error;
+    if (std::filesystem::exists(target, error)) {
+        return base::already_exists("checkpoint_exists", "cannot write checkpoint '{}': it is there already",
+                                    target.string());
+    }
+    rocksdb::Checkpoint* raw = nullptr;
+    auto status = rocksdb::Checkpoint::Create(impl_->db.get(), &raw);
+    const std::unique_ptr<rocksdb::Checkpoint> checkpoint(raw);
+    if (status.ok()) status = checkpoint->CreateCheckpoint(target.string());
+    if (!status.ok()) return map_error(status, target, "write checkpoint of");
+    return base::ok();
+}
+
+Result<uint64_t> Database::approximate_bytes(ColumnFamily family, const KeyRange& range) const {
+    std::string end = range.end;
+    if (end.empty()) {
+        RAMPART_TRY(const auto greatest, last(family, range));
+        if (!greatest) return uint64_t{0};
+        end = greatest->first + '\0';
+    }
+    rocksdb::SizeApproximationOptions options;
+    options.include_memtables = true;
+    const rocksdb::Range wanted(range.begin, end);
+    uint64_t bytes = 0;
+    const auto status =
+        impl_->db->GetApproximateSizes(options, impl_->handle(family), &wanted, 1, &bytes);
+    if (!status.ok()) return map_error(status, impl_->path, "measure");
+    return bytes;
+}
+
+}  // namespace rampart::storage

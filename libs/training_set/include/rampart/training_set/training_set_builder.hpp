@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rampart/base/clock.hpp"
+#include "rampart/base/digest.hpp"
+#include "rampart/base/result.hpp"
+#include "rampart/dataset/dataset.hpp"
+#include "rampart/dataset/feature_schema.hpp"
+#include "rampart/domain/ids.hpp"
+#include "rampart/domain/product.hpp"
+#include "rampart/joiner/outcome_joiner.hpp"
+#include "rampart/protected_attributes/store.hpp"
+
+namespace rampart::training_set {
+
+inline constexpr double kVaultShare = 0.4;
+
+/// One matured decision.
+struct Row {
+    domain::DecisionId decision;
+    domain::PersonId person;
+    base::TimePoint event_time;
+    double p_approve = 0;  // P(approve | x) that was drawn from, as logged
+    domain::PolicyId policy;
+    bool approved = false;
+    std::optional<double> label;   // 1 favourable, 0 not; nullopt: no outcome came
+    std::optional<double> impact;  // of the approval, approved rows only; nullopt: not known
+    std::optional<uint32_t> cell;  // index into cell_names; nullopt: attributes not (all) known
+    std::vector<uint32_t> groups;  // indices into group_names, increasing
+};
+
+/// Rows of one side of the split, by event time, then decision id. The two sides are types of their own
+/// without a way from one to the other: what takes a DevelopmentSet cannot be handed the vault by mistake.
+template <class Side>
+struct DecisionSet {
+    base::TimePoint as_known_at;
+    dataset::FeatureSchema schema;
+    std::vector<Row> rows;
+    std::vector<float> features;  // [rows][schema.size()], encoded
+    std::vector<std::string> group_names, cell_names;
+    size_t without_attributes = 0;  // rows without a cell
+    /// SHA-256 over time, schema and, by decision id, id and versions of what was read.
+    base::Digest digest;
+
+    std::span<const float> features_of(size_t row) const {
+        return std::span(features).subspan(row * schema.size(), schema.size());
+    }
+};
+using DevelopmentSet = DecisionSet<struct DevelopmentSide>;  // D_c: training and selection
+using VaultSet = DecisionSet<struct VaultSide>;              // D_f: the gate alone
+
+/// True: the person's rows are in the vault, for ever. HMAC-SHA-256(salt, person) in the upper 40 %.
+bool in_vault(std::string_view split_salt, const domain::PersonId& person);
+
+/// A row of the schema from an application: by name; features that the schema lacks are left aside, those
+/// that the application lacks are missing (NaN). invalid_argument: text where a number belongs.
+base::Status encode_features(const dataset::FeatureSchema& schema, const domain::Application& application,
+                             std::span<float> out);
+
+/// Builds sets from what joiner and protected store hold; both have to outlive it. Thread safe.
+class TrainingSetBuilder {
+  public:
+    /// invalid_argument "bad_split_salt": under 16 bytes; "no_features": empty schema; validate(product)'s.
+    static base::Result<TrainingSetBuilder> create(const joiner::OutcomeJoiner& joiner,
+                                                   const domain::Product& product,
+                                                   dataset::FeatureSchema schema,
+                                                   const protected_attributes::ProtectedStore& store,
+                                                   std::string split_salt);
+
+    /// D_c as known at `t`: decisions whose label had matured.
+    base::Result<DevelopmentSet> development_rows(base::TimePoint t) const;
+    /// The vault as known at `t`: decisions whose label and, if it is reported, impact had matured, so
+    /// that an impact still to come is never taken for one that never came.
+    base::Result<VaultSet> vault_rows(base::TimePoint t) const;
+
+  private:
+    TrainingSetBuilder() = default;
+    template <class Side>
+    base::Result<DecisionSet<Side>> build(base::TimePoint t) const;
+    const joiner::OutcomeJoiner* joiner_ = nullptr;
+    const protected_attributes::ProtectedStore* store_ = nullptr;
+    domain::Product product_;
+    dataset::FeatureSchema schema_;
+    std::string split_salt_;
+};
+
+enum class GroupBy {
+    kNone,   // Dataset::group stays empty
+    kCells,  // group = cell; rows without a cell are left out
+};
+
+struct DatasetOptions {
+    double weight_cap = 20;  // weight = min(1 / p_approve, cap); >= 1
+    GroupBy groups = GroupBy::kNone;
+};
+
+/// What to_dataset made, and of what.
+struct TrainingTable {
+    dataset::Dataset data;
+    std::vector<uint32_t> rows;          // data's row i is set.rows[rows[i]]
+    size_t capped_weights = 0;           // rows whose weight was cut to the cap
+    size_t left_out_declined = 0;
+    size_t left_out_unlabelled = 0;      // approved, no outcome
+    size_t left_out_without_group = 0;   // approved, labelled, but without attributes
+    std::vector<std::string> empty_groups;  // cells without a row: not among data.group_names
+};
+
+/// Approved and labelled rows as a table to learn from, weighted so that they stand for all applicants
+/// (inverse propensity: only approved ones have labels). out_of_range "bad_weight_cap";
+/// failed_precondition "no_training_rows": none is left; dataset::validate's errors.
+base::Result<TrainingTable> to_dataset(const DevelopmentSet& set, const DatasetOptions& options = {});
+
+}  // namespace rampart::training_set
