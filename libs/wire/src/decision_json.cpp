@@ -1,0 +1,83 @@
+#include "rampart/wire/decision_json.hpp"
+
+#include "json_writer.hpp"
+#include "rampart/wire/application_json.hpp"
+#include "record_json.hpp"
+
+namespace rampart::wire {
+
+using base::Result;
+using domain::Decision;
+
+namespace {
+
+domain::Action read_action(ObjectReader& object) {
+    const std::string text = object.string("action");
+    for (const auto action : {domain::Action::kApprove, domain::Action::kDecline}) {
+        if (text == domain::to_string(action)) return action;
+    }
+    object.fail(base::invalid_argument("bad_action", "{}: '{}' is neither 'approve' nor 'decline'",
+                                       object.path_of("action"), text.substr(0, 40)));
+    return domain::Action::kDecline;
+}
+
+Result<Decision> read_decision(const JsonValue& value, const std::string& path) {
+    ObjectReader object(value, path);
+    Decision decision;
+    decision.id = domain::DecisionId(object.string("decision_id"));
+    decision.action = read_action(object);
+    decision.decided_at = object.time("decided_at");
+    decision.policy = domain::PolicyId(object.string("policy_id"));
+    decision.certified = object.boolean("certified");
+    decision.score = object.number("score");
+    decision.p_exploit = object.number("p_exploit");
+    decision.p_approve = object.number("p_approve");
+    decision.draw = object.number("draw");
+    decision.draw_key_id = object.string("draw_key_id");
+    decision.propensity = object.number("propensity");
+    decision.explored = object.boolean("explored");
+    decision.reasons = object.strings("reasons");
+    const JsonValue* application = object.value("application");
+    RAMPART_RETURN_IF_ERROR(object.finish());
+    RAMPART_TRY(decision.application,
+                read_application(*application, object.path_of("application")));
+    RAMPART_RETURN_IF_ERROR(at_path(domain::validate(decision), path));
+    return decision;
+}
+
+}  // namespace
+
+std::string to_json(const Decision& decision) {
+    std::string reasons;
+    for (const auto& reason : decision.reasons) {
+        if (!reasons.empty()) reasons += ',';
+        reasons += json_string(reason);
+    }
+    std::string json = fmt::format(
+        R"({{"decision_id":{},"action":"{}","decided_at":{},"policy_id":{},"certified":{},)",
+        json_string(decision.id.value()), domain::to_string(decision.action),
+        json_time(decision.decided_at), json_string(decision.policy.value()), decision.certified);
+    json += fmt::format(
+        R"("score":{},"p_exploit":{},"p_approve":{},"draw":{},"draw_key_id":{},"propensity":{},)",
+        json_number(decision.score), json_number(decision.p_exploit),
+        json_number(decision.p_approve), json_number(decision.draw),
+        json_string(decision.draw_key_id), json_number(decision.propensity));
+    return json + fmt::format(R"("explored":{},"reasons":[{}],"application":{}}})",
+                              decision.explored, reasons, to_json(decision.application));
+}
+
+std::string to_json(std::span<const Decision> decisions) {
+    return batch_json("decisions", decisions);
+}
+
+Result<Decision> decision_from_json(std::string_view json) {
+    RAMPART_TRY(const auto document, parse_json(json));
+    return read_decision(document, "");
+}
+
+Result<std::vector<Decision>> decisions_from_json(std::string_view json) {
+    RAMPART_TRY(const auto document, parse_json(json));
+    return read_batch<Decision>(document, "decisions", read_decision);
+}
+
+}  // namespace rampart::wire

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rampart/base/clock.hpp"
+#include "rampart/base/result.hpp"
+
+/// A strict reader of JSON, for the codecs of this library only.
+namespace rampart::wire {
+
+/// A parsed JSON value. Numbers keep their text, so that they are rounded once, correctly.
+struct JsonValue {
+    enum class Kind { kNull, kBoolean, kNumber, kString, kArray, kObject };
+    Kind kind = Kind::kNull;
+    bool boolean = false;
+    std::string text;  // of a number or a string
+    std::vector<JsonValue> elements;
+    std::vector<std::pair<std::string, JsonValue>> members;  // in the order given, no key twice
+};
+
+/// One JSON document of at most limits::kMaxRequestBytes, 16 levels deep. invalid_argument
+/// "bad_json" (syntax or UTF-8, with the position) or "duplicate_member"; out_of_range past a
+/// limit.
+base::Result<JsonValue> parse_json(std::string_view text);
+
+/// Reads the members of one object. The first error sticks, so a codec reads straight through and
+/// asks finish() at the end; getters after an error return defaults. Members that nobody asked for
+/// are an error. Errors are invalid_argument or out_of_range and start with the JSON path.
+class ObjectReader {
+  public:
+    /// `path`: of this object, "" for the document. Anything but an object is an error.
+    ObjectReader(const JsonValue& value, std::string path);
+
+    std::string string(std::string_view key);
+    double number(std::string_view key);
+    bool boolean(std::string_view key);
+    base::TimePoint time(std::string_view key);
+    /// A whole number in [0, 2^32); `fallback` when absent.
+    uint32_t count(std::string_view key, uint32_t fallback);
+    std::vector<std::string> strings(std::string_view key);
+    /// Any value; nullptr: absent (an error when required) or an error before.
+    const JsonValue* value(std::string_view key);
+    bool has(std::string_view key) const;
+
+    std::string path_of(std::string_view key) const;
+    void fail(base::Error error);
+    /// The first error, or an unknown member.
+    base::Status finish();
+
+  private:
+    const JsonValue* typed(std::string_view key, JsonValue::Kind kind, std::string_view wanted);
+    const JsonValue* find(std::string_view key) const;
+
+    const JsonValue* object_ = nullptr;
+    std::string path_;
+    std::vector<std::string> asked_;
+    std::optional<base::Error> error_;
+};
+
+/// The finite number that the text of a JSON number stands for.
+base::Result<double> to_number(const JsonValue& value, std::string_view path);
+
+}  // namespace rampart::wire

@@ -1,0 +1,67 @@
+#include "rampart/wire/decision_json.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "records.hpp"
+
+namespace rampart::wire {
+namespace {
+
+using namespace testing;
+
+TEST(DecisionJson, WhatIsWrittenIsReadBackBitForBit) {
+    EXPECT_EQ(decision_from_json(to_json(sample_decision())), sample_decision());
+    const std::vector batch{sample_decision(), sample_decision()};
+    EXPECT_EQ(decisions_from_json(to_json(batch)), batch);
+}
+
+TEST(DecisionJson, EveryMemberStandsUnderItsOwnName) {
+    auto decision = sample_decision();
+    decision.application.features = {{"age", 41.5}};
+    EXPECT_EQ(to_json(decision),
+              R"({"decision_id":")" + decision.id.value() +
+                  R"(","action":"decline","decided_at":"2005-04-01T10:00:01Z","policy_id":")" +
+                  std::string(64, 'a') +
+                  R"(","certified":true,"score":0.30000000000000004,"p_exploit":0.25,)"
+                  R"("p_approve":0.3,"draw":0.6666666666666666,)"
+                  R"("draw_key_id":"0123456789abcdef","propensity":0.7,"explored":false,)"
+                  R"("reasons":["feature.age","random_draw_in_ramp"],)"
+                  R"("application":{"application_id":"a-1","person_id":"p-1",)"
+                  R"("event_time":"2005-04-01T10:00:00.250000Z","features":{"age":41.5}}})");
+}
+
+TEST(DecisionJson, ADecisionThatContradictsItselfIsRefused) {
+    auto decision = sample_decision();
+    decision.propensity = 0.5;
+    const auto read = decision_from_json(to_json(decision));
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().reason, "bad_propensity");
+}
+
+TEST(DecisionJson, AnUnknownActionIsNamed) {
+    std::string json = to_json(sample_decision());
+    json.replace(json.find("\"decline\""), 9, "\"perhaps\"");
+    const auto read = decision_from_json(json);
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().reason, "bad_action");
+    EXPECT_NE(read.error().message.find("'perhaps'"), std::string::npos);
+}
+
+TEST(DecisionJson, AReasonThatIsNoTextIsNamed) {
+    std::string json = to_json(sample_decision());
+    json.replace(json.find("\"feature.age\""), 13, "7");
+    const auto read = decision_from_json(json);
+    ASSERT_FALSE(read);
+    EXPECT_NE(read.error().message.find("reasons[0]"), std::string::npos) << read.error().message;
+}
+
+RC_GTEST_PROP(DecisionJson, AnyPropensityKeepsItsBits, ()) {
+    auto decision = sample_decision();
+    decision.p_approve = *rc::gen::inRange<uint64_t>(0, 1ull << 52) * 0x1p-54;  // below the draw
+    decision.propensity = 1 - decision.p_approve;
+    RC_ASSERT(decision_from_json(to_json(decision)) == decision);
+}
+
+}  // namespace
+}  // namespace rampart::wire
