@@ -1,0 +1,3 @@
+#include "rampart/loan_stream/stream.hpp"
+
+#include <gtest/gtest.h>
