@@ -25,8 +25,8 @@ struct Dataset {
     Dataset subset(std::span<const uint32_t> rows) const;
 };
 
-/// Every column has n values, finite or NaN, category codes within the schema; weight and group are empty
-/// or have n entries. What a learner needs before it touches the numbers.
+/// One column of n values for each feature, finite or NaN, category codes within the schema; weights none or
+/// n, finite and > 0. What a learner needs before it touches the numbers.
 base::Status check_columns(const Dataset& data);
 
 /// check_columns and at least one row, labels 0/1, weights finite and > 0, groups in range, every group non-empty, both labels

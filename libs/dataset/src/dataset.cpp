@@ -1,0 +1,151 @@
+#include "rampart/dataset/dataset.hpp"
+
+#include <cmath>
+
+#include "rampart/base/check.hpp"
+#include "rampart/base/limits.hpp"
+
+namespace rampart::dataset {
+namespace {
+
+namespace limits = base::limits;
+
+base::Status check_size(std::string_view what, size_t have, size_t rows) {
+    if (have == rows) return base::ok();
+    return base::invalid_argument("bad_size", "{} has {} entries for {} rows", what, have, rows);
+}
+
+bool is_allowed(const FeatureSpec& spec, float value) {
+    if (std::isnan(value)) return true;
+    if (spec.kind == FeatureKind::kNumeric) return std::isfinite(value);
+    return value >= 0 && value < static_cast<float>(spec.categories.size()) &&
+           value == std::floor(value);
+}
+
+base::Status check_column(const FeatureSpec& spec, std::span<const float> column) {
+    for (size_t row = 0; row < column.size(); ++row) {
+        if (is_allowed(spec, column[row])) continue;
+        return base::invalid_argument(
+            "bad_feature_value", "row {}, feature '{}': {} is not {}; encode values with the schema",
+            row, spec.name, column[row],
+            spec.kind == FeatureKind::kNumeric
+                ? "a finite number"
+                : fmt::format("a category code from 0 to {}", spec.categories.size() - 1));
+    }
+    return base::ok();
+}
+
+base::Status check_labels(const Dataset& data) {
+    size_t count[2] = {0, 0};
+    for (size_t row = 0; row < data.rows(); ++row) {
+        if (data.label[row] > 1) {
+            return base::invalid_argument("bad_label", "row {}: label {} is neither 0 nor 1", row,
+                                          data.label[row]);
+        }
+        ++count[data.label[row]];
+    }
+    if (count[0] == 0 || count[1] == 0) {
+        return base::invalid_argument("one_label", "all {} rows have label {}; both labels are needed",
+                                      data.rows(), count[0] == 0 ? 1 : 0);
+    }
+    return base::ok();
+}
+
+base::Status check_weights(const Dataset& data) {
+    for (size_t row = 0; row < data.weight.size(); ++row) {
+        const float w = data.weight[row];
+        if (!(w > 0) || !std::isfinite(w)) {
+            return base::invalid_argument("bad_weight",
+                                          "row {}: weight {} is not a finite number above 0; leave the "
+                                          "row out instead", row, w);
+        }
+    }
+    return base::ok();
+}
+
+base::Status check_groups(const Dataset& data) {
+    if (data.group.empty() && data.group_names.empty()) return base::ok();
+    if (data.group_names.empty() || data.group_names.size() > limits::kMaxGroups) {
+        return base::out_of_range("bad_group_count", "{} groups; allowed are 1 to {}",
+                                  data.group_names.size(), limits::kMaxGroups);
+    }
+    RAMPART_RETURN_IF_ERROR(check_size("group", data.group.size(), data.rows()));
+    std::vector<size_t> count(data.group_names.size());
+    for (size_t row = 0; row < data.rows(); ++row) {
+        const int32_t group = data.group[row];
+        if (group < 0 || static_cast<size_t>(group) >= count.size()) {
+            return base::out_of_range("bad_group", "row {}: group {}; allowed are 0 to {}", row, group,
+                                      count.size() - 1);
+        }
+        ++count[static_cast<size_t>(group)];
+    }
+    for (size_t g = 0; g < count.size(); ++g) {
+        if (count[g] == 0) {
+            return base::invalid_argument("empty_group", "group '{}' has no rows; take it out or merge it "
+                                          "with another", data.group_names[g]);
+        }
+    }
+    return base::ok();
+}
+
+template <class T>
+std::vector<T> pick(const std::vector<T>& values, std::span<const uint32_t> rows) {
+    std::vector<T> picked;
+    if (values.empty()) return picked;
+    picked.reserve(rows.size());
+    for (const uint32_t row : rows) picked.push_back(values[row]);
+    return picked;
+}
+
+}  // namespace
+
+void Dataset::copy_row(size_t row, std::span<float> out) const {
+    RAMPART_CHECK(row < rows() && out.size() == columns.size(), "row {} of {}, {} of {} values", row,
+                  rows(), out.size(), columns.size());
+    for (size_t f = 0; f < columns.size(); ++f) out[f] = columns[f][row];
+}
+
+Dataset Dataset::subset(std::span<const uint32_t> picked) const {
+    for (const uint32_t row : picked) RAMPART_CHECK(row < rows(), "row {} of {}", row, rows());
+    Dataset out;
+    out.schema = schema;
+    out.columns.reserve(columns.size());
+    for (const auto& column : columns) out.columns.push_back(pick(column, picked));
+    out.label = pick(label, picked);
+    out.weight = pick(weight, picked);
+    out.group = pick(group, picked);
+    out.group_names = group_names;
+    return out;
+}
+
+base::Status check_columns(const Dataset& data) {
+    if (data.rows() > limits::kMaxRows) {
+        return base::out_of_range("too_many_rows", "{} rows; allowed are {}", data.rows(),
+                                  limits::kMaxRows);
+    }
+    if (data.columns.size() != data.schema.size() || data.columns.empty()) {
+        return base::invalid_argument("bad_size", "{} columns for a schema of {} features (at least 1)",
+                                      data.columns.size(), data.schema.size());
+    }
+    for (size_t f = 0; f < data.columns.size(); ++f) {
+        const FeatureSpec& spec = data.schema.features()[f];
+        RAMPART_RETURN_IF_ERROR(
+            check_size(fmt::format("column '{}'", spec.name), data.columns[f].size(), data.rows()));
+        RAMPART_RETURN_IF_ERROR(check_column(spec, data.columns[f]));
+    }
+    if (!data.weight.empty()) {
+        RAMPART_RETURN_IF_ERROR(check_size("weight", data.weight.size(), data.rows()));
+    }
+    return check_weights(data);
+}
+
+base::Status validate(const Dataset& data) {
+    if (data.rows() == 0) {
+        return base::invalid_argument("no_rows", "the data set has no rows");
+    }
+    RAMPART_RETURN_IF_ERROR(check_columns(data));
+    RAMPART_RETURN_IF_ERROR(check_labels(data));
+    return check_groups(data);
+}
+
+}  // namespace rampart::dataset

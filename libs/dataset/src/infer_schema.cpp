@@ -1,0 +1,254 @@
+#include "rampart/dataset/infer_schema.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <set>
+#include <unordered_set>
+
+#include "rampart/base/limits.hpp"
+#include "rampart/dataset/csv.hpp"
+#include "rampart/dataset/feature_schema_toml.hpp"
+#include "rampart/dataset/text.hpp"
+
+namespace rampart::dataset {
+namespace {
+
+using base::Result;
+namespace limits = base::limits;
+using Texts = std::set<std::string, std::less<>>;
+
+constexpr std::array<std::string_view, 7> kMissingAnywhere{"?", "NA", "N/A", "NaN", "nan", "null", "NULL"};
+constexpr std::array<std::string_view, 8> kMissingAmongNumbers{"-", ".", "None", "none", "Missing",
+                                                               "missing", "Unknown", "unknown"};
+constexpr size_t kFewValues = 12;          // whole-number codes that may be categories
+constexpr size_t kMaxTracked = 1'000'000;  // values whose repeats are counted
+constexpr size_t kIdRows = 20;             // fewer rows say nothing about ids
+constexpr double kHardlyRepeats = 0.9;
+
+template <size_t N>
+bool is_in(const std::array<std::string_view, N>& words, std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// What one pass over a column shows.
+class ColumnSummary {
+  public:
+    void add(std::string_view cell) {
+        if (cell.empty() || is_in(kMissingAnywhere, cell)) {
+            has_missing_ = true;
+            if (!cell.empty()) missing_words_.emplace(cell);
+            return;
+        }
+        if (is_in(kMissingAmongNumbers, cell)) {
+            doubtful_words_.emplace(cell);
+            return;
+        }
+        track(cell);
+        const auto number = parse_number(cell);
+        if (number) {
+            add_number(*number);
+        } else {
+            all_numbers_ = false;
+        }
+    }
+
+    bool numeric() const { return all_numbers_ && !values_.empty(); }
+    const Texts& missing_words() const { return missing_words_; }
+    const Texts& doubtful_words() const { return doubtful_words_; }
+    /// Sorted; at most limits::kMaxCategories + 1 of them. No words for missing, no doubtful ones.
+    const Texts& values() const { return values_; }
+    bool empty() const { return values_.empty() && doubtful_words_.empty(); }
+    /// One value in every row. (One value in some rows and none in others tells rows apart.)
+    bool constant() const {
+        return values_.size() + doubtful_words_.size() == 1 && !has_missing_;
+    }
+    bool few_codes() const { return numeric() && whole_ && values_.size() <= kFewValues; }
+    bool hardly_repeats() const {
+        return tracked_ >= kIdRows &&
+               static_cast<double>(different_.size()) >= kHardlyRepeats * static_cast<double>(tracked_);
+    }
+    bool row_number() const {
+        return numeric() && whole_ && tracked_ >= kIdRows && (rising_ || falling_);
+    }
+
+  private:
+    void track(std::string_view cell) {
+        if (values_.size() <= limits::kMaxCategories && !values_.contains(cell)) values_.emplace(cell);
+        if (tracked_ == kMaxTracked) return;
+        ++tracked_;
+        different_.insert(std::hash<std::string_view>{}(cell));
+    }
+
+    void add_number(double number) {
+        whole_ = whole_ && number == std::floor(number);
+        if (any_number_) {
+            rising_ = rising_ && number > last_;
+            falling_ = falling_ && number < last_;
+        }
+        any_number_ = true;
+        last_ = number;
+    }
+
+    bool all_numbers_ = true, whole_ = true, any_number_ = false, rising_ = true, falling_ = true;
+    bool has_missing_ = false;
+    double last_ = 0;
+    Texts missing_words_, doubtful_words_, values_;
+    size_t tracked_ = 0;
+    std::unordered_set<size_t> different_;
+};
+
+bool is_id_name(std::string_view name) {
+    std::string lower(name);
+    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return lower.empty() || lower == "id" || lower == "uuid" || lower == "rownames" || lower == "index" ||
+           lower.starts_with("id_") || lower.ends_with("_id") || lower.ends_with("_no");
+}
+
+std::string reason_to_ignore(std::string_view name, const ColumnSummary& summary) {
+    if (name.empty()) return "has no name";
+    if (summary.empty()) return "has no values";
+    if (summary.constant()) return "has one value only";
+    if (summary.row_number()) return "whole numbers that only rise or only fall: a row number or id";
+    if (summary.hardly_repeats() && (!summary.numeric() || is_id_name(name))) {
+        return "hardly a value repeats: an id or free text";
+    }
+    if (!summary.numeric() && summary.values().size() > limits::kMaxCategories) {
+        return fmt::format("more than {} categories", limits::kMaxCategories);
+    }
+    for (const auto& value : summary.values()) {
+        if (!summary.numeric() && value.size() > limits::kMaxTextBytes) {
+            return fmt::format("texts of more than {} bytes", limits::kMaxTextBytes);
+        }
+    }
+    return {};
+}
+
+/// Which word the words for missing are, in this column: all that mean it anywhere, and the doubtful ones
+/// where all else is numbers.
+Texts missing_tokens(const std::vector<ColumnSummary>& summaries) {
+    Texts tokens;
+    for (const auto& summary : summaries) {
+        tokens.insert(summary.missing_words().begin(), summary.missing_words().end());
+        if (!summary.numeric()) continue;
+        tokens.insert(summary.doubtful_words().begin(), summary.doubtful_words().end());
+    }
+    return tokens;
+}
+
+FeatureSpec categorical(const std::string& name, const ColumnSummary& summary, const Texts& missing) {
+    Texts values = summary.values();
+    values.insert(summary.doubtful_words().begin(), summary.doubtful_words().end());
+    FeatureSpec spec{name, FeatureKind::kCategorical, {}};
+    std::set<double> numbers;
+    for (const auto& value : values) {
+        const auto number = parse_number(value);
+        if (missing.contains(value) || (number && !numbers.insert(*number).second)) continue;
+        spec.categories.push_back(value);
+    }
+    return spec;
+}
+
+base::Status check_label(const ColumnRoles& roles, const ColumnSummary& summary) {
+    std::set<std::string> values;
+    const auto canonical = [](std::string_view text) {
+        const auto number = parse_number(text);
+        return number ? number_text(*number) : std::string(text);
+    };
+    for (const auto& value : summary.values()) values.insert(canonical(value));
+    values.insert(summary.doubtful_words().begin(), summary.doubtful_words().end());
+    constexpr size_t kShown = 10;
+    const std::vector<std::string> shown(values.begin(),
+                                         std::next(values.begin(), std::min(values.size(), kShown)));
+    if (values.size() != 2) {
+        return base::invalid_argument("bad_label", "label '{}' has {}{} different values ({}{}); it has to have "
+                                      "two", roles.label_column, values.size() > limits::kMaxCategories ? "over " : "",
+                                      std::min(values.size(), limits::kMaxCategories),
+                                      fmt::join(shown, ", "), values.size() > kShown ? ", …" : "");
+    }
+    if (!values.contains(canonical(roles.favourable))) {
+        return base::invalid_argument("no_favourable_label", "label '{}' never has the favourable value '{}'; it "
+                                      "has {}", roles.label_column, roles.favourable, fmt::join(shown, " and "));
+    }
+    return base::ok();
+}
+
+base::Status check_roles(const ColumnRoles& roles, const std::vector<std::string>& columns) {
+    std::vector<std::string> named = roles.protected_columns;
+    named.push_back(roles.label_column);
+    if (roles.weight_column) named.push_back(*roles.weight_column);
+    named.insert(named.end(), roles.ignored_columns.begin(), roles.ignored_columns.end());
+    for (const auto& name : named) {
+        if (std::find(columns.begin(), columns.end(), name) == columns.end()) {
+            return base::invalid_argument("missing_column", "the file has no column '{}'; it has {}", name,
+                                          fmt::join(columns, ", "));
+        }
+    }
+    return base::ok();
+}
+
+/// Sorts the columns that have no role into features and ignored ones.
+Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const std::vector<std::string>& columns,
+                                 const std::vector<ColumnSummary>& summaries) {
+    SchemaDraft draft;
+    TableSchema& schema = draft.schema;
+    schema.label_column = roles.label_column;
+    schema.favourable = roles.favourable;
+    schema.protected_columns = roles.protected_columns;
+    schema.weight_column = roles.weight_column;
+    schema.ignored_columns = roles.ignored_columns;
+    const Texts missing = missing_tokens(summaries);
+    schema.missing_tokens.assign(missing.begin(), missing.end());
+    Texts taken(roles.protected_columns.begin(), roles.protected_columns.end());
+    taken.insert(roles.label_column);
+    if (roles.weight_column) taken.insert(*roles.weight_column);
+    taken.insert(roles.ignored_columns.begin(), roles.ignored_columns.end());
+
+    std::vector<FeatureSpec> features;
+    for (size_t i = 0; i < columns.size(); ++i) {
+        const std::string& name = columns[i];
+        if (taken.contains(name)) continue;
+        if (const auto reason = reason_to_ignore(name, summaries[i]); !reason.empty()) {
+            schema.ignored_columns.push_back(name);
+            draft.remarks[name] = reason;
+        } else if (summaries[i].numeric()) {
+            features.push_back({name, FeatureKind::kNumeric, {}});
+            if (!summaries[i].few_codes()) continue;
+            draft.remarks[name] = fmt::format(
+                "if these are codes without an order: kind = \"categorical\", categories = [\"{}\"]",
+                fmt::join(summaries[i].values(), "\", \""));
+        } else {
+            features.push_back(categorical(name, summaries[i], missing));
+        }
+    }
+    RAMPART_TRY(schema.features, FeatureSchema::create(std::move(features)));
+    RAMPART_RETURN_IF_ERROR(validate(schema));
+    return draft;
+}
+
+}  // namespace
+
+Result<SchemaDraft> infer_schema(const std::filesystem::path& path, const ColumnRoles& roles) {
+    RAMPART_TRY(auto csv, CsvReader::open(path));
+    const std::string file = fmt::format("'{}'", path.string());
+    const auto& columns = csv.columns();
+    if (const auto known = check_roles(roles, columns); !known) return known.error().with_context(file);
+    std::vector<ColumnSummary> summaries(columns.size());
+    while (true) {
+        RAMPART_TRY(const bool more, csv.next());
+        if (!more) break;
+        const auto cells = csv.cells();
+        for (size_t i = 0; i < cells.size(); ++i) summaries[i].add(cells[i]);
+    }
+    const auto label = static_cast<size_t>(
+        std::find(columns.begin(), columns.end(), roles.label_column) - columns.begin());
+    if (const auto valid = check_label(roles, summaries[label]); !valid) {
+        return valid.error().with_context(file);
+    }
+    auto draft = draft_schema(roles, columns, summaries);
+    if (!draft) return draft.error().with_context(file);
+    return draft;
+}
+
+}  // namespace rampart::dataset

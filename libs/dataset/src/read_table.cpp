@@ -1,0 +1,225 @@
+#include "rampart/dataset/read_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "rampart/base/limits.hpp"
+#include "rampart/dataset/csv.hpp"
+#include "rampart/dataset/feature_schema_toml.hpp"
+#include "rampart/dataset/text.hpp"
+
+namespace rampart::dataset {
+namespace {
+
+using base::Error;
+using base::Result;
+namespace limits = base::limits;
+
+constexpr size_t kShownBytes = 60;
+
+/// Equal numbers are one value, however they are written.
+std::string canonical(std::string_view cell) {
+    const auto number = parse_number(cell);
+    return number ? number_text(*number) : std::string(cell);
+}
+
+std::string name_some(const std::vector<std::string>& names) {
+    constexpr size_t kShown = 10;
+    std::string out;
+    for (size_t i = 0; i < std::min(names.size(), kShown); ++i) {
+        out += fmt::format("{}'{}'", i == 0 ? "" : ", ", names[i]);
+    }
+    if (names.size() > kShown) out += fmt::format(" and {} more", names.size() - kShown);
+    return out;
+}
+
+/// Where in a record the columns of a schema stand.
+struct Places {
+    size_t label = 0;
+    std::optional<size_t> weight;
+    std::vector<size_t> protecteds, features;
+
+    static Result<Places> find(const std::vector<std::string>& columns, const TableSchema& schema) {
+        std::map<std::string, size_t, std::less<>> place_of;
+        for (size_t i = 0; i < columns.size(); ++i) place_of[columns[i]] = i;
+        std::vector<std::string> absent;
+        const auto take = [&](const std::string& name) {
+            const auto found = place_of.find(name);
+            if (found == place_of.end()) {
+                absent.push_back(name);
+                return size_t{0};
+            }
+            const size_t place = found->second;
+            place_of.erase(found);
+            return place;
+        };
+        Places places;
+        places.label = take(schema.label_column);
+        if (schema.weight_column) places.weight = take(*schema.weight_column);
+        for (const auto& name : schema.protected_columns) places.protecteds.push_back(take(name));
+        for (const auto& spec : schema.features.features()) places.features.push_back(take(spec.name));
+        if (!absent.empty()) {
+            return base::invalid_argument("missing_column", "the schema names columns that the file lacks: {}; "
+                                          "the file has {}", name_some(absent), name_some(columns));
+        }
+        for (const auto& name : schema.ignored_columns) place_of.erase(name);
+        if (!place_of.empty()) {
+            std::vector<std::string> unknown;
+            for (const auto& [name, place] : place_of) unknown.push_back(name);
+            return base::invalid_argument("unknown_column", "the file has columns that the schema does not "
+                                          "mention: {}; add each as a [[feature]] or list it under `ignored`",
+                                          name_some(unknown));
+        }
+        return places;
+    }
+};
+
+/// Collects the rows of one file.
+class TableBuilder {
+  public:
+    TableBuilder(const TableSchema& schema, Places places)
+        : schema_(schema), places_(std::move(places)), missing_(schema.missing_tokens.begin(),
+                                                                schema.missing_tokens.end()),
+          favourable_(canonical(schema.favourable)) {
+        data_.schema = schema.features;
+        data_.columns.resize(schema.features.size());
+    }
+
+    base::Status add(std::span<const std::string_view> cells) {
+        if (data_.rows() == limits::kMaxRows) {
+            return base::out_of_range("too_many_rows", "more than {} rows; take a sample", limits::kMaxRows);
+        }
+        for (size_t f = 0; f < places_.features.size(); ++f) {
+            const std::string_view cell = cells[places_.features[f]];
+            auto value = schema_.features.encode_text(f, missing_.contains(cell) ? "" : cell);
+            if (!value) return explain(value.error());
+            data_.columns[f].push_back(*value);
+        }
+        RAMPART_RETURN_IF_ERROR(add_label(cells[places_.label]));
+        if (places_.weight) RAMPART_RETURN_IF_ERROR(add_weight(cells[*places_.weight]));
+        return add_group(cells);
+    }
+
+    Result<Dataset> finish() && {
+        if (data_.rows() == 0) return base::invalid_argument("no_rows", "there are no rows below the header");
+        if (!labels_.contains(favourable_)) {
+            return base::invalid_argument("no_favourable_label",
+                                          "label '{}' never has the favourable value '{}'; it has {}; mend "
+                                          "`favourable`", schema_.label_column, schema_.favourable, labels());
+        }
+        if (labels_.size() == 1) {
+            return base::invalid_argument("one_label", "label '{}' has only the value '{}'; two are needed",
+                                          schema_.label_column, schema_.favourable);
+        }
+        sort_groups();
+        return std::move(data_);
+    }
+
+  private:
+    static Error explain(const Error& error) {
+        if (error.reason != "not_a_number") return error;
+        return {error.code, error.reason,
+                error.message + "; list the text under `missing`, make the feature categorical, or mend the file"};
+    }
+
+    std::string labels() const {
+        return name_some(std::vector<std::string>(labels_.begin(), labels_.end()));
+    }
+
+    base::Status add_label(std::string_view cell) {
+        if (cell.empty() || missing_.contains(cell)) {
+            return base::invalid_argument("missing_label", "label '{}' is empty; leave rows without an outcome "
+                                          "out of the file", schema_.label_column);
+        }
+        // most rows repeat one of two texts: spare them the number
+        if (cell != last_cell_) {
+            last_cell_ = cell.substr(0, limits::kMaxTextBytes);
+            last_label_ = canonical(last_cell_);
+            labels_.insert(last_label_);
+        }
+        if (labels_.size() > 2) {
+            return base::invalid_argument("three_labels", "label '{}' has a third value: {}; a label has two, "
+                                          "make it so or choose another column", schema_.label_column, labels());
+        }
+        data_.label.push_back(last_label_ == favourable_ ? 1 : 0);
+        return base::ok();
+    }
+
+    base::Status add_weight(std::string_view cell) {
+        const auto number = parse_number(cell);
+        const auto weight = static_cast<float>(number.value_or(0));
+        if (!(weight > 0) || !std::isfinite(weight)) {
+            return base::invalid_argument("bad_weight", "weight '{}' is '{}'; a weight is a number above 0",
+                                          *schema_.weight_column, cell.substr(0, kShownBytes));
+        }
+        data_.weight.push_back(weight);
+        return base::ok();
+    }
+
+    base::Status add_group(std::span<const std::string_view> cells) {
+        if (places_.protecteds.empty()) return base::ok();
+        std::string name;
+        for (size_t i = 0; i < places_.protecteds.size(); ++i) {
+            const std::string_view cell = cells[places_.protecteds[i]];
+            const std::string& column = schema_.protected_columns[i];
+            if (cell.empty() || missing_.contains(cell)) {
+                return base::invalid_argument("empty_group", "protected column '{}' is empty, so the row is in "
+                                              "no group; give it a value of its own (\"not stated\") or leave "
+                                              "the row out", column);
+            }
+            fmt::format_to(std::back_inserter(name), "{}{}={}", i == 0 ? "" : ",", column,
+                           cell.substr(0, limits::kMaxTextBytes));
+        }
+        const auto [found, fresh] = groups_.emplace(std::move(name), static_cast<int32_t>(groups_.size()));
+        if (fresh && groups_.size() > limits::kMaxGroups) {
+            return base::out_of_range("too_many_groups", "the protected columns ({}) make more than {} groups; "
+                                      "band their values in the file (age as \"under 30\", …) or protect fewer",
+                                      name_some(schema_.protected_columns), limits::kMaxGroups);
+        }
+        data_.group.push_back(found->second);
+        return base::ok();
+    }
+
+    /// From order of appearance to order of names.
+    void sort_groups() {
+        std::vector<int32_t> rank(groups_.size());
+        for (const auto& [name, appeared] : groups_) {
+            rank[static_cast<size_t>(appeared)] = static_cast<int32_t>(data_.group_names.size());
+            data_.group_names.push_back(name);
+        }
+        for (auto& group : data_.group) group = rank[static_cast<size_t>(group)];
+    }
+
+    const TableSchema& schema_;
+    Places places_;
+    std::set<std::string, std::less<>> missing_;
+    std::string favourable_, last_cell_, last_label_;
+    std::set<std::string> labels_;
+    std::map<std::string, int32_t> groups_;
+    Dataset data_;
+};
+
+}  // namespace
+
+Result<Dataset> read_table(const std::filesystem::path& path, const TableSchema& schema) {
+    RAMPART_RETURN_IF_ERROR(validate(schema));
+    RAMPART_TRY(auto csv, CsvReader::open(path));
+    const std::string file = fmt::format("'{}'", path.string());
+    auto places = Places::find(csv.columns(), schema);
+    if (!places) return places.error().with_context(file);
+    TableBuilder builder(schema, *std::move(places));
+    while (true) {
+        RAMPART_TRY(const bool more, csv.next());
+        if (!more) break;
+        if (const auto added = builder.add(csv.cells()); !added) {
+            return added.error().with_context(fmt::format("{}, line {}", file, csv.line()));
+        }
+    }
+    auto data = std::move(builder).finish();
+    if (!data) return data.error().with_context(file);
+    return data;
+}
+
+}  // namespace rampart::dataset

@@ -1,0 +1,80 @@
+#include "rampart/dataset/split.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "rampart/base/check.hpp"
+#include "rampart/base/digest.hpp"
+#include "rampart/base/random.hpp"
+#include "rampart/dataset/text.hpp"
+
+namespace rampart::dataset {
+
+base::Result<SplitFractions> parse_split(std::string_view text) {
+    const auto bad = [&] {
+        return base::invalid_argument("bad_split",
+                                      "split '{}': wanted are three per cents for train, validation and "
+                                      "test that sum to 100, train above 0, like 60/20/20", text);
+    };
+    std::array<double, 3> percent{};
+    std::string_view rest = text;
+    for (size_t i = 0; i < percent.size(); ++i) {
+        const size_t slash = rest.find('/');
+        if ((slash == std::string_view::npos) != (i + 1 == percent.size())) return bad();
+        const auto number = parse_number(rest.substr(0, slash));
+        if (!number || !(*number >= 0 && *number <= 100)) return bad();
+        percent[i] = *number;
+        if (slash != std::string_view::npos) rest.remove_prefix(slash + 1);
+    }
+    if (std::abs(percent[0] + percent[1] + percent[2] - 100) > 1e-9 || percent[0] <= 0) return bad();
+    return SplitFractions{percent[0] / 100, percent[1] / 100, percent[2] / 100};
+}
+
+base::Result<std::vector<uint32_t>> Split::part(std::string_view name) const {
+    if (name == "train") return train;
+    if (name == "validation") return validation;
+    if (name == "test") return test;
+    return base::not_found("no_such_part", "there is no part '{}' of a split; there are train, validation "
+                           "and test", name);
+}
+
+Split split_rows(const Dataset& data, const SplitFractions& fractions, uint64_t seed) {
+    const std::array<double, 3> share{fractions.train, fractions.validation, fractions.test};
+    RAMPART_CHECK(share[0] > 0 && share[1] >= 0 && share[2] >= 0 &&
+                  std::abs(share[0] + share[1] + share[2] - 1) < 1e-9);
+    std::map<std::pair<uint8_t, int32_t>, std::vector<uint32_t>> strata;
+    for (size_t row = 0; row < data.rows(); ++row) {
+        const int32_t group = data.group.empty() ? 0 : data.group[row];
+        strata[{data.label[row], group}].push_back(static_cast<uint32_t>(row));
+    }
+    // The strata end to end, each shuffled, are dealt out to the part that lags most behind its share: so
+    // every stretch of the line, each stratum among them, is divided by the fractions.
+    std::array<std::vector<uint32_t>, 3> parts;
+    base::Random random(seed);
+    size_t dealt = 0;
+    for (auto& [key, rows] : strata) {
+        random.shuffle(std::span(rows));
+        for (const uint32_t row : rows) {
+            ++dealt;
+            size_t most = 0;
+            double largest_lag = -1;
+            for (size_t p = 0; p < parts.size(); ++p) {
+                const double lag = share[p] * static_cast<double>(dealt) -
+                                   static_cast<double>(parts[p].size());
+                if (share[p] > 0 && lag > largest_lag) largest_lag = lag, most = p;
+            }
+            parts[most].push_back(row);
+        }
+    }
+    for (auto& part : parts) std::sort(part.begin(), part.end());
+    return {std::move(parts[0]), std::move(parts[1]), std::move(parts[2])};
+}
+
+bool in_vault(std::string_view salt, std::string_view person) {
+    constexpr double kLearningShare = 0.6;
+    return base::keyed_uniform(salt, person) >= kLearningShare;
+}
+
+}  // namespace rampart::dataset
