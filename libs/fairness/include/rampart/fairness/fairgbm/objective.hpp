@@ -87,8 +87,7 @@ class FairGbmObjective : public gbdt::Objective {
 
   private:
     FairGbmObjective(const dataset::Dataset& data, const ParityConstraint& constraint);
-    std::vector<double> coefficients(std::span<const double> rates) const;
-    void clip_multipliers();
+    std::vector<double> row_coefficients(std::span<const double> scores) const;
 
     const dataset::Dataset* data_;
     ParityConstraint constraint_;
@@ -96,7 +95,8 @@ class FairGbmObjective : public gbdt::Objective {
     double total_ = 0;                    // W
     double shift_ = 0, centre_ = 0;       // s; logit(threshold)
     std::vector<double> label_weight_;    // [2·m] W_k by label·m + group
-    std::vector<double> multipliers_, worst_rates_;
+    std::vector<ConstraintName> names_;
+    std::vector<double> multipliers_;     // as names_
     std::vector<FairGbmIteration> trace_;
 };
 
