@@ -1,12 +1,12 @@
 #include "rampart/storage/database.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <set>
 
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
 
@@ -56,6 +56,16 @@ base::Error map_error(const rocksdb::Status& status, const std::filesystem::path
 rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 std::string_view view(const rocksdb::Slice& bytes) { return {bytes.data(), bytes.size()}; }
 
+/// RocksDB 7.8 would try to go on by itself when a write-ahead log that had no room has room again, and
+/// aborts the process on an assertion of its own. Failed flushes and compactions it does mend.
+class NoLogRecovery final : public rocksdb::EventListener {
+  public:
+    void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason reason, rocksdb::Status,
+                              bool* auto_recovery) override {
+        if (reason == rocksdb::BackgroundErrorReason::kWriteCallback) *auto_recovery = false;
+    }
+};
+
 rocksdb::Options database_options(const OpenOptions& options) {
     rocksdb::Options out;
     out.create_if_missing = options.create && !options.read_only;
@@ -68,6 +78,7 @@ rocksdb::Options database_options(const OpenOptions& options) {
     out.keep_log_file_num = 2;
     out.write_buffer_size = options.memtable_bytes;
     out.compression = rocksdb::kLZ4Compression;
+    out.listeners.push_back(std::make_shared<NoLogRecovery>());
     rocksdb::BlockBasedTableOptions table;
     table.block_cache = rocksdb::NewLRUCache(options.cache_bytes);
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
@@ -130,7 +141,7 @@ struct Database::Impl {
     std::filesystem::path path;
     std::unique_ptr<rocksdb::DB> db;
     std::vector<rocksdb::ColumnFamilyHandle*> handles;  // as in ColumnFamily::index; "default" may follow
-    std::mutex resume_mutex;
+    uint64_t min_free_bytes = 0;
 
     ~Impl() {
         for (auto* handle : handles) db->DestroyColumnFamilyHandle(handle);
@@ -140,10 +151,15 @@ struct Database::Impl {
         RAMPART_CHECK(family.index < handles.size(), "column family {} of {}", family.index, handles.size());
         return handles[family.index];
     }
-    rocksdb::Status apply(rocksdb::WriteBatch& batch, Sync sync) {
-        rocksdb::WriteOptions options;
-        options.sync = sync == Sync::kAlways;
-        return db->Write(options, &batch);
+    /// Once a write-ahead log has failed, RocksDB takes no write until it is opened anew; so a full disk is
+    /// seen before it is hit, and the refusal leaves the database in working order.
+    base::Status check_room(size_t bytes) const {
+        std::error_code error;
+        const auto space = std::filesystem::space(path, error);
+        if (error || space.available >= min_free_bytes + bytes) return base::ok();
+        return base::resource_exhausted(
+            "disk_full", "cannot write to database '{}': {} bytes are free and {} are kept in reserve; make "
+            "room, then try again", path.string(), space.available, min_free_bytes);
     }
 };
 
@@ -177,6 +193,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
 
     auto impl = std::make_unique<Impl>();
     impl->path = path;
+    impl->min_free_bytes = open_options.min_free_bytes;
     rocksdb::DB* db = nullptr;
     const auto status =
         open_options.read_only
@@ -189,6 +206,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
 
 base::Status Database::write(const WriteBatch& changes, Sync sync) {
     rocksdb::WriteBatch batch;
+    RAMPART_RETURN_IF_ERROR(impl_->check_room(2 * changes.bytes()));  // log, then table file
     for (const auto& change : changes.changes_) {
         auto* handle = impl_->handle(change.family);
         rocksdb::Status added;
@@ -201,14 +219,9 @@ base::Status Database::write(const WriteBatch& changes, Sync sync) {
         }
         if (!added.ok()) return map_error(added, impl_->path, "write to");
     }
-    auto status = impl_->apply(batch, sync);
-    if (status.ok()) return base::ok();
-    // After a full disk RocksDB refuses everything until it is told to resume; a caller who was told
-    // "retry later" should not have to reopen.
-    if (status.severity() > rocksdb::Status::kNoError) {
-        const std::lock_guard lock(impl_->resume_mutex);
-        if (impl_->db->Resume().ok()) status = impl_->apply(batch, sync);
-    }
+    rocksdb::WriteOptions options;
+    options.sync = sync == Sync::kAlways;
+    const auto status = impl_->db->Write(options, &batch);
     if (!status.ok()) return map_error(status, impl_->path, "write to");
     return base::ok();
 }

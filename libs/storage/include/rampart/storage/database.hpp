@@ -26,6 +26,7 @@ struct OpenOptions {
     bool read_only = false;         // for looking at a database that another process holds open
     size_t memtable_bytes = 8u << 20;   // per column family, before it is flushed
     size_t cache_bytes = 32u << 20;     // block cache of the database
+    uint64_t min_free_bytes = 64u << 20;  // of the file system: a write that would eat into it is refused
 };
 
 /// Keys in [begin, end); an empty `end` means up to the last key.
@@ -53,10 +54,11 @@ class Snapshot {
 /// An ordered key-value store in a folder, held by one process at a time (RocksDB).
 ///
 /// Changes go through WriteBatch only, and are all there or none after any crash. A torn last write is
-/// dropped on open; damage anywhere else is data_loss, never silence. Thread safe.
+/// dropped on open; content that fails its checksum is data_loss, never silence. Thread safe.
 ///
 /// Errors (each names the path): data_loss "corrupt"; resource_exhausted "disk_full": nothing was
-/// written, the next write tries again by itself; permission_denied "no_access"; unavailable "io_error".
+/// written, make room and try again (if the file system gave no warning, such as under a quota, the
+/// database has to be opened anew first); permission_denied "no_access"; unavailable "io_error".
 class Database {
   public:
     /// Opens or creates. `families` are the column families by name, "default" among them or not; their

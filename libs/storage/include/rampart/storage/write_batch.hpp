@@ -24,7 +24,8 @@ class WriteBatch {
 
     bool empty() const { return changes_.empty(); }
     size_t size() const { return changes_.size(); }
-    void clear() { changes_.clear(); }
+    size_t bytes() const { return bytes_; }  // of keys and values
+    void clear();
 
   private:
     friend class Database;
@@ -34,7 +35,9 @@ class WriteBatch {
         ColumnFamily family;
         std::string key, value;  // value: the end of the range for kEraseRange
     };
+    void add(Kind kind, ColumnFamily family, std::string_view key, std::string_view value);
     std::vector<Change> changes_;
+    size_t bytes_ = 0;
 };
 
 }  // namespace rampart::storage
