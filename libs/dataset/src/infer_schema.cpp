@@ -220,6 +220,10 @@ Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const std::vector<std
                 fmt::join(summaries[i].values(), "\", \""));
         } else {
             features.push_back(categorical(name, summaries[i], missing));
+            if (!features.back().categories.empty()) continue;
+            features.pop_back();
+            schema.ignored_columns.push_back(name);
+            draft.remarks[name] = "has no values but words for missing";
         }
     }
     RAMPART_TRY(schema.features, FeatureSchema::create(std::move(features)));

@@ -1,0 +1,94 @@
+#include "rampart/model/engine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace rampart::model {
+namespace {
+
+constexpr size_t kAtOnce = 8;
+
+}  // namespace
+
+Engine::Engine(const Ensemble& ensemble) : base_score_(ensemble.base_score) {
+    for (const Tree& tree : ensemble.trees) add_tree(tree);
+}
+
+/// Lays the tree out breadth first, so that siblings are neighbours. A leaf's left is the leaf itself and
+/// every value goes left: a walk that has arrived stays there, and needs no test for it.
+void Engine::add_tree(const Tree& tree) {
+    struct Waiting {
+        const TreeNode* node;
+        uint32_t place, depth;
+    };
+    const auto place_for = [&](size_t count) {
+        const auto first = static_cast<uint32_t>(nodes_.size());
+        nodes_.resize(nodes_.size() + count);
+        values_.resize(nodes_.size());
+        return first;
+    };
+    uint32_t deepest = 0;
+    std::vector<Waiting> queue{{&tree.nodes.front(), place_for(1), 0}};
+    roots_.push_back(queue.front().place);
+    for (size_t next = 0; next < queue.size(); ++next) {
+        const auto [node, place, depth] = queue[next];
+        deepest = std::max(deepest, depth);
+        if (node->feature < 0) {
+            nodes_[place] = {std::numeric_limits<float>::infinity(), 0, 1, 0, place, 0};
+            values_[place] = node->value;
+            continue;
+        }
+        const uint32_t left = place_for(2);
+        uint32_t set = 0;
+        if (node->categories >= 0) {
+            const auto& words = tree.category_sets[static_cast<size_t>(node->categories)];
+            set = static_cast<uint32_t>(sets_.size());
+            sets_.push_back(words.size());
+            sets_.insert(sets_.end(), words.begin(), words.end());
+        }
+        nodes_[place] = {node->threshold, static_cast<uint16_t>(node->feature),
+                         static_cast<uint8_t>(node->default_left),
+                         static_cast<uint8_t>(node->categories >= 0), left, set};
+        queue.push_back({&tree.nodes[static_cast<size_t>(node->left)], left, depth + 1});
+        queue.push_back({&tree.nodes[static_cast<size_t>(node->right)], left + 1, depth + 1});
+    }
+    depths_.push_back(deepest);
+}
+
+bool Engine::in_set(const Node& node, float x) const {
+    if (!(x >= 0) || x >= static_cast<float>(sets_[node.set] * 64)) return false;
+    const auto code = static_cast<size_t>(x);
+    return (sets_[node.set + 1 + code / 64] >> (code % 64) & 1) != 0;
+}
+
+inline bool Engine::goes_left(const Node& node, std::span<const float> row) const {
+    const float x = row[node.feature];
+    if (node.categorical != 0 && x == x) [[unlikely]] return in_set(node, x);
+    // no branches: a number compares, NaN compares false and goes by default
+    return static_cast<bool>(static_cast<int>(x <= node.threshold) |
+                             (static_cast<int>(x != x) & node.default_left));
+}
+
+double Engine::predict_raw(std::span<const float> row) const {
+    double sum = base_score_;
+    for (size_t first = 0; first < roots_.size(); first += kAtOnce) {
+        const size_t count = std::min(kAtOnce, roots_.size() - first);
+        std::array<uint32_t, kAtOnce> at;
+        // a short last batch walks its first tree more than once, and adds it once
+        for (size_t i = 0; i < kAtOnce; ++i) at[i] = roots_[i < count ? first + i : first];
+        const auto depths = std::span(depths_).subspan(first, count);
+        const uint32_t steps = *std::max_element(depths.begin(), depths.end());
+        for (uint32_t step = 0; step < steps; ++step) {
+            for (uint32_t& place : at) {
+                const Node& node = nodes_[place];
+                place = node.left + static_cast<uint32_t>(!goes_left(node, row));
+            }
+        }
+        for (size_t i = 0; i < count; ++i) sum += values_[at[i]];
+    }
+    return sum;
+}
+
+}  // namespace rampart::model

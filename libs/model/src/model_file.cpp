@@ -1,0 +1,312 @@
+#include "rampart/model/model_file.hpp"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include "rampart/base/bytes.hpp"
+#include "rampart/base/check.hpp"
+#include "rampart/base/digest.hpp"
+#include "rampart/base/file.hpp"
+#include "rampart/base/limits.hpp"
+#include "rampart/v1/model_file.pb.h"
+
+namespace rampart::model {
+namespace {
+
+using base::Result;
+namespace limits = base::limits;
+
+constexpr std::string_view kMagic = "RAMPARTM";
+constexpr uint32_t kVersion = 1;
+constexpr size_t kHeaderBytes = 8 + 4 + 8;
+constexpr size_t kDigestBytes = 32;
+
+base::Error bad(std::string_view what) { return base::data_loss("bad_model_file", "{}", what); }
+
+// ---- policy to message
+
+v1::ExplorationMode to_message(ExplorationMode mode) {
+    switch (mode) {
+        case ExplorationMode::kNone: return v1::EXPLORATION_MODE_NONE;
+        case ExplorationMode::kOneSided: return v1::EXPLORATION_MODE_ONE_SIDED;
+        case ExplorationMode::kTwoSided: return v1::EXPLORATION_MODE_TWO_SIDED;
+    }
+    RAMPART_CHECK(false, "exploration mode {}", static_cast<int>(mode));
+}
+
+uint32_t index_to_message(int32_t index) { return static_cast<uint32_t>(index + 1); }
+
+void to_message(const Tree& tree, v1::Tree& out) {
+    for (const TreeNode& node : tree.nodes) {
+        out.add_feature(index_to_message(node.feature));
+        out.add_threshold(node.threshold);
+        out.add_left(index_to_message(node.left));
+        out.add_right(index_to_message(node.right));
+        out.add_categories(index_to_message(node.categories));
+        out.add_default_left(node.default_left);
+        out.add_value(node.value);
+        out.add_cover(node.cover);
+        out.add_gain(node.gain);
+    }
+    for (const auto& set : tree.category_sets) {
+        out.add_category_sets()->mutable_words()->Add(set.begin(), set.end());
+    }
+}
+
+void to_message(const BootstrapLink& link, v1::BootstrapLink& out) {
+    out.set_feature(link.feature);
+    for (const auto& [x, probability] : link.points) {
+        out.add_x(x);
+        out.add_probability(probability);
+    }
+    out.set_missing(link.missing);
+}
+
+void to_message(const LearnedLink& link, v1::LearnedLink& out) {
+    out.mutable_ensemble()->set_base_score(link.ensemble.base_score);
+    for (const Tree& tree : link.ensemble.trees) to_message(tree, *out.mutable_ensemble()->add_trees());
+    out.set_score_slope(link.score_slope);
+    out.set_score_intercept(link.score_intercept);
+    out.mutable_ramp()->set_gamma(link.ramp.gamma);
+    out.mutable_ramp()->set_offset(link.ramp.offset);
+    for (const double threshold : link.ramp.thresholds) out.mutable_ramp()->add_thresholds(threshold);
+    for (const double tie : link.ramp.ties) out.mutable_ramp()->add_ties(tie);
+    out.mutable_exploration()->set_mode(to_message(link.exploration.mode));
+    out.mutable_exploration()->set_epsilon(link.exploration.epsilon);
+    out.set_kappa(link.kappa);
+}
+
+v1::ModelFile to_message(const Policy& policy) {
+    v1::ModelFile file;
+    for (const auto& spec : policy.schema().features()) {
+        auto& feature = *file.add_features();
+        feature.set_name(spec.name);
+        const bool numeric = spec.kind == dataset::FeatureKind::kNumeric;
+        feature.set_kind(numeric ? v1::FEATURE_KIND_NUMERIC : v1::FEATURE_KIND_CATEGORICAL);
+        for (const auto& category : spec.categories) feature.add_categories(category);
+    }
+    for (const Link& link : policy.links()) {
+        auto& out = *file.add_links();
+        if (const auto* learned = std::get_if<LearnedLink>(&link)) {
+            to_message(*learned, *out.mutable_learned());
+        } else {
+            to_message(std::get<BootstrapLink>(link), *out.mutable_bootstrap());
+        }
+    }
+    for (const auto& name : policy.group_names()) file.add_group_names(name);
+    for (const auto& [key, value] : policy.provenance()) {
+        auto& entry = *file.add_provenance();
+        entry.set_key(key);
+        entry.set_value(value);
+    }
+    return file;
+}
+
+std::string serialize(const v1::ModelFile& file) {
+    std::string payload;
+    {
+        google::protobuf::io::StringOutputStream stream(&payload);
+        google::protobuf::io::CodedOutputStream coded(&stream);
+        coded.SetSerializationDeterministic(true);
+        RAMPART_CHECK(file.SerializeToCodedStream(&coded), "a policy that cannot be written");
+    }
+    return payload;
+}
+
+// ---- message to policy; what Policy::create checks is left to it
+
+Result<dataset::FeatureSchema> schema_of(const v1::ModelFile& file) {
+    std::vector<dataset::FeatureSpec> features;
+    for (const auto& feature : file.features()) {
+        auto& spec = features.emplace_back();
+        spec.name = feature.name();
+        if (feature.kind() == v1::FEATURE_KIND_CATEGORICAL) {
+            spec.kind = dataset::FeatureKind::kCategorical;
+        } else if (feature.kind() != v1::FEATURE_KIND_NUMERIC) {
+            return bad(fmt::format("feature '{}' is of the unknown kind {}", spec.name,
+                                   static_cast<int>(feature.kind())));
+        }
+        spec.categories.assign(feature.categories().begin(), feature.categories().end());
+    }
+    return dataset::FeatureSchema::create(std::move(features));
+}
+
+/// The largest index that anything has is far below; a larger one could not be told from -1.
+Result<int32_t> index_of(uint32_t stored) {
+    constexpr uint32_t kLargest = 1 << 20;
+    if (stored > kLargest) return bad(fmt::format("a tree holds the index {}", stored));
+    return static_cast<int32_t>(stored) - 1;
+}
+
+Result<Tree> tree_of(const v1::Tree& message) {
+    const int n = message.feature_size();
+    for (const int size : {message.threshold_size(), message.left_size(), message.right_size(),
+                           message.categories_size(), message.default_left_size(), message.value_size(),
+                           message.cover_size(), message.gain_size()}) {
+        if (size != n) return bad("a tree's lists differ in length");
+    }
+    Tree tree;
+    tree.nodes.resize(static_cast<size_t>(n));
+    for (int i = 0; i < n; ++i) {
+        TreeNode& node = tree.nodes[static_cast<size_t>(i)];
+        RAMPART_TRY(node.feature, index_of(message.feature(i)));
+        RAMPART_TRY(node.left, index_of(message.left(i)));
+        RAMPART_TRY(node.right, index_of(message.right(i)));
+        RAMPART_TRY(node.categories, index_of(message.categories(i)));
+        node.threshold = message.threshold(i);
+        node.default_left = message.default_left(i);
+        node.value = message.value(i);
+        node.cover = message.cover(i);
+        node.gain = message.gain(i);
+    }
+    for (const auto& set : message.category_sets()) {
+        tree.category_sets.emplace_back(set.words().begin(), set.words().end());
+    }
+    return tree;
+}
+
+Result<BootstrapLink> bootstrap_of(const v1::BootstrapLink& message) {
+    if (message.x_size() != message.probability_size()) return bad("a bootstrap's lists differ in length");
+    BootstrapLink link;
+    link.feature = message.feature();
+    link.missing = message.missing();
+    for (int i = 0; i < message.x_size(); ++i) link.points.emplace_back(message.x(i), message.probability(i));
+    return link;
+}
+
+Result<ExplorationMode> mode_of(v1::ExplorationMode mode) {
+    switch (mode) {
+        case v1::EXPLORATION_MODE_NONE: return ExplorationMode::kNone;
+        case v1::EXPLORATION_MODE_ONE_SIDED: return ExplorationMode::kOneSided;
+        case v1::EXPLORATION_MODE_TWO_SIDED: return ExplorationMode::kTwoSided;
+        default: return bad(fmt::format("unknown exploration mode {}", static_cast<int>(mode)));
+    }
+}
+
+Result<LearnedLink> learned_of(const v1::LearnedLink& message) {
+    if (static_cast<size_t>(message.ensemble().trees_size()) > limits::kMaxTrees) {
+        return bad(fmt::format("{} trees", message.ensemble().trees_size()));
+    }
+    LearnedLink link;
+    link.ensemble.base_score = message.ensemble().base_score();
+    for (const auto& tree : message.ensemble().trees()) {
+        RAMPART_TRY(link.ensemble.trees.emplace_back(), tree_of(tree));
+    }
+    link.score_slope = message.score_slope();
+    link.score_intercept = message.score_intercept();
+    link.ramp.gamma = message.ramp().gamma();
+    link.ramp.offset = message.ramp().offset();
+    link.ramp.thresholds.assign(message.ramp().thresholds().begin(), message.ramp().thresholds().end());
+    link.ramp.ties.assign(message.ramp().ties().begin(), message.ramp().ties().end());
+    RAMPART_TRY(link.exploration.mode, mode_of(message.exploration().mode()));
+    link.exploration.epsilon = message.exploration().epsilon();
+    link.kappa = message.kappa();
+    return link;
+}
+
+Result<Link> link_of(const v1::ModelLink& message) {
+    if (message.has_bootstrap()) {
+        RAMPART_TRY(auto link, bootstrap_of(message.bootstrap()));
+        return Link(std::move(link));
+    }
+    if (message.has_learned()) {
+        RAMPART_TRY(auto link, learned_of(message.learned()));
+        return Link(std::move(link));
+    }
+    return bad("a link of unknown kind");
+}
+
+Result<Policy> policy_of(const v1::ModelFile& file) {
+    RAMPART_TRY(auto schema, schema_of(file));
+    if (static_cast<size_t>(file.links_size()) > limits::kMaxChainLinks) {
+        return bad(fmt::format("{} links", file.links_size()));
+    }
+    std::vector<Link> links;
+    for (const auto& message : file.links()) {
+        RAMPART_TRY(auto link, link_of(message));
+        links.push_back(std::move(link));
+    }
+    std::map<std::string, std::string> provenance;
+    for (const auto& entry : file.provenance()) {
+        if (!provenance.empty() && entry.key() <= provenance.rbegin()->first) {
+            return bad("provenance keys out of order");
+        }
+        provenance.emplace_hint(provenance.end(), entry.key(), entry.value());
+    }
+    return Policy::create(std::move(schema), std::move(links),
+                          {file.group_names().begin(), file.group_names().end()}, std::move(provenance));
+}
+
+/// The payload of a whole and undamaged file.
+Result<std::string_view> payload_of(std::string_view bytes) {
+    if (!bytes.starts_with(kMagic)) return bad("this is no Rampart model file (it begins otherwise)");
+    if (bytes.size() < kHeaderBytes + kDigestBytes) return bad("the file is truncated");
+    if (bytes.size() > limits::kMaxModelFileBytes) {
+        return base::out_of_range("model_file_too_large", "{} bytes; allowed are {}", bytes.size(),
+                                  limits::kMaxModelFileBytes);
+    }
+    base::ByteReader reader(bytes.substr(kMagic.size()));
+    RAMPART_TRY(const uint32_t version, reader.u32());
+    RAMPART_TRY(const uint64_t length, reader.u64());
+    if (version != kVersion) {
+        return base::invalid_argument("unknown_model_version", "format version {}; this program reads "
+                                      "version {}", version, kVersion);
+    }
+    const size_t rest = bytes.size() - kHeaderBytes - kDigestBytes;
+    if (length != rest) {
+        return bad(fmt::format("the file is truncated or has grown: {} bytes of payload where {} are "
+                               "announced; get it anew", rest, length));
+    }
+    const auto signed_part = bytes.substr(0, bytes.size() - kDigestBytes);
+    const base::Digest digest = base::sha256(signed_part);
+    const std::string_view computed(reinterpret_cast<const char*>(digest.bytes.data()), kDigestBytes);
+    if (bytes.substr(signed_part.size()) != computed) {
+        return bad("the checksum does not match the content; the file is damaged, get it anew");
+    }
+    return signed_part.substr(kHeaderBytes);
+}
+
+}  // namespace
+
+std::string encode_model_file(const Policy& policy) {
+    const std::string payload = serialize(to_message(policy));
+    std::string bytes(kMagic);
+    base::append_u32(bytes, kVersion);
+    base::append_u64(bytes, payload.size());
+    bytes += payload;
+    const base::Digest digest = base::sha256(bytes);
+    bytes.append(reinterpret_cast<const char*>(digest.bytes.data()), kDigestBytes);
+    return bytes;
+}
+
+Result<Policy> decode_model_file(std::string_view bytes) {
+    RAMPART_TRY(const auto payload, payload_of(bytes));
+    v1::ModelFile file;
+    if (!file.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+        return bad("the payload is no rampart.v1.ModelFile");
+    }
+    return policy_of(file);
+}
+
+domain::PolicyId policy_id_of(std::string_view model_file_bytes) {
+    return domain::PolicyId(base::sha256(model_file_bytes).hex());
+}
+
+Result<LoadedPolicy> load_model_file(const std::filesystem::path& path) {
+    RAMPART_TRY(const auto bytes, base::read_file(path, limits::kMaxModelFileBytes));
+    auto policy = decode_model_file(bytes);
+    if (!policy) return policy.error().with_context(fmt::format("'{}'", path.string()));
+    return LoadedPolicy{*std::move(policy), policy_id_of(bytes)};
+}
+
+Result<domain::PolicyId> save_model_file(const Policy& policy, const std::filesystem::path& path) {
+    const std::string bytes = encode_model_file(policy);
+    if (bytes.size() > limits::kMaxModelFileBytes) {
+        return base::out_of_range("model_file_too_large", "the model takes {} bytes; allowed are {}; use fewer "
+                                  "trees", bytes.size(), limits::kMaxModelFileBytes);
+    }
+    RAMPART_RETURN_IF_ERROR(base::write_file_atomically(path, bytes));
+    return policy_id_of(bytes);
+}
+
+}  // namespace rampart::model

@@ -1,0 +1,219 @@
+#include "rampart/model/policy.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "rampart/base/check.hpp"
+#include "rampart/base/limits.hpp"
+#include "rampart/dataset/text.hpp"
+
+namespace rampart::model {
+namespace {
+
+using base::Result;
+namespace limits = base::limits;
+
+constexpr size_t kMaxPoints = 1000;                    // of a bootstrap
+constexpr size_t kMaxProvenanceEntries = 1000;
+constexpr size_t kMaxProvenanceValueBytes = 16 << 20;  // a schema file fits
+
+template <class... Args>
+base::Error bad(fmt::format_string<Args...> format, Args&&... args) {
+    return base::invalid_argument("bad_policy", format, std::forward<Args>(args)...);
+}
+
+bool is_probability(double p) { return p >= 0 && p <= 1; }
+
+base::Status check_bootstrap(const BootstrapLink& link, const dataset::FeatureSchema& schema) {
+    const auto feature = schema.find(link.feature);
+    if (!feature || schema.features()[*feature].kind != dataset::FeatureKind::kNumeric) {
+        return bad("bootstrap feature '{}' is no numeric feature of the schema", link.feature);
+    }
+    if (link.points.empty() || link.points.size() > kMaxPoints) {
+        return bad("{} bootstrap points; allowed are 1 to {}", link.points.size(), kMaxPoints);
+    }
+    if (!is_probability(link.missing)) return bad("missing {} is outside [0, 1]", link.missing);
+    for (size_t i = 0; i < link.points.size(); ++i) {
+        const auto [x, p] = link.points[i];
+        if (!std::isfinite(x) || !is_probability(p)) {
+            return bad("bootstrap point {} is ({}, {}); wanted are a finite x and a probability", i, x, p);
+        }
+        if (i > 0 && !(x > link.points[i - 1].first)) {
+            return bad("bootstrap point {} has x = {}, not above the one before", i, x);
+        }
+    }
+    return base::ok();
+}
+
+base::Status check_ramp(const RampRule& ramp) {
+    if (!std::isfinite(ramp.gamma) || ramp.gamma < 0) return bad("gamma {} is not at least 0", ramp.gamma);
+    if (!is_probability(ramp.offset)) return bad("offset {} is outside [0, 1]", ramp.offset);
+    if (ramp.thresholds.empty() || ramp.thresholds.size() > limits::kMaxGroups) {
+        return bad("{} thresholds; allowed are 1 to {}", ramp.thresholds.size(), limits::kMaxGroups);
+    }
+    if (ramp.ties.size() != ramp.thresholds.size()) {
+        return bad("{} ties for {} thresholds", ramp.ties.size(), ramp.thresholds.size());
+    }
+    for (size_t g = 0; g < ramp.ties.size(); ++g) {
+        if (!std::isfinite(ramp.thresholds[g])) return bad("threshold {} is not finite", g);
+        if (!is_probability(ramp.ties[g])) return bad("tie {} is {}, outside [0, 1]", g, ramp.ties[g]);
+    }
+    return base::ok();
+}
+
+base::Status check_learned(const LearnedLink& link, const dataset::FeatureSchema& schema) {
+    RAMPART_RETURN_IF_ERROR(validate(link.ensemble, schema));
+    if (!std::isfinite(link.score_slope) || !std::isfinite(link.score_intercept)) {
+        return bad("score slope {} and intercept {} have to be finite", link.score_slope,
+                   link.score_intercept);
+    }
+    RAMPART_RETURN_IF_ERROR(check_ramp(link.ramp));
+    if (!(link.exploration.epsilon >= 0 && link.exploration.epsilon < 0.5)) {
+        return bad("epsilon {} is outside [0, 0.5)", link.exploration.epsilon);
+    }
+    if (!(link.kappa > 0 && link.kappa <= 1)) return bad("kappa {} is outside (0, 1]", link.kappa);
+    return base::ok();
+}
+
+base::Status check_text(std::string_view what, std::string_view text, size_t limit) {
+    if (text.size() > limit) return bad("{} has {} bytes; allowed are {}", what, text.size(), limit);
+    if (!dataset::is_utf8(text)) return bad("{} is not UTF-8", what);
+    return base::ok();
+}
+
+base::Status check_provenance(const std::map<std::string, std::string>& provenance) {
+    if (provenance.size() > kMaxProvenanceEntries) {
+        return bad("{} provenance entries; allowed are {}", provenance.size(), kMaxProvenanceEntries);
+    }
+    for (const auto& [key, value] : provenance) {
+        RAMPART_RETURN_IF_ERROR(check_text("a provenance key", key, limits::kMaxNameBytes));
+        RAMPART_RETURN_IF_ERROR(check_text(fmt::format("provenance '{}'", key), value,
+                                           kMaxProvenanceValueBytes));
+    }
+    return base::ok();
+}
+
+/// Group-aware ramps agree on the groups, and only they have any.
+base::Status check_groups(const std::vector<Link>& links, const std::vector<std::string>& names,
+                          bool group_aware) {
+    std::set<std::string_view> seen;
+    for (const auto& name : names) {
+        RAMPART_RETURN_IF_ERROR(check_text("a group name", name, limits::kMaxRecordBytes));
+        if (!seen.insert(name).second) return bad("group '{}' is listed twice", name);
+    }
+    if (!group_aware && !names.empty()) {
+        return bad("{} group names, but no ramp has a threshold for each group", names.size());
+    }
+    for (size_t i = 0; i < links.size(); ++i) {
+        const auto* learned = std::get_if<LearnedLink>(&links[i]);
+        if (learned == nullptr || !learned->ramp.group_aware()) continue;
+        if (learned->ramp.thresholds.size() != names.size()) {
+            return bad("link {} has {} thresholds for {} groups", i, learned->ramp.thresholds.size(),
+                       names.size());
+        }
+    }
+    return base::ok();
+}
+
+double interpolate(const BootstrapLink& link, float value) {
+    if (std::isnan(value)) return link.missing;
+    const auto x = static_cast<double>(value);
+    const auto& points = link.points;
+    if (x <= points.front().first) return points.front().second;
+    if (x >= points.back().first) return points.back().second;
+    const auto above = std::upper_bound(points.begin(), points.end(), x,
+                                        [](double lhs, const auto& point) { return lhs < point.first; });
+    const auto [x1, p1] = *above;
+    const auto [x0, p0] = *std::prev(above);
+    // halves: the difference of two large finite numbers may not be finite
+    const double t = (x / 2 - x0 / 2) / (x1 / 2 - x0 / 2);
+    return std::clamp(p0 + t * (p1 - p0), std::min(p0, p1), std::max(p0, p1));
+}
+
+}  // namespace
+
+double RampRule::apply(double f, size_t group) const {
+    const size_t g = group_aware() ? group : 0;
+    if (gamma == 0) {
+        if (f == thresholds[g]) return ties[g];
+        return f > thresholds[g] ? 1 : 0;
+    }
+    return std::clamp((f - thresholds[g]) / gamma + offset, 0.0, 1.0);
+}
+
+double Exploration::apply(double q) const {
+    switch (mode) {
+        case ExplorationMode::kNone: return q;
+        case ExplorationMode::kOneSided: return std::max(q, epsilon);
+        case ExplorationMode::kTwoSided: return std::clamp(q, epsilon, 1 - epsilon);
+    }
+    RAMPART_CHECK(false, "exploration mode {}", static_cast<int>(mode));
+}
+
+Result<Policy> Policy::create(dataset::FeatureSchema schema, std::vector<Link> links,
+                              std::vector<std::string> group_names,
+                              std::map<std::string, std::string> provenance) {
+    if (schema.size() == 0) return bad("the schema has no features");
+    if (links.empty() || links.size() > limits::kMaxChainLinks) {
+        return base::out_of_range("bad_chain_length", "{} links; allowed are 1 to {}", links.size(),
+                                  limits::kMaxChainLinks);
+    }
+    Policy policy;
+    for (size_t i = 0; i < links.size(); ++i) {
+        const auto* learned = std::get_if<LearnedLink>(&links[i]);
+        if (learned == nullptr && i > 0) return bad("link {} is a bootstrap; only the first can be", i);
+        const auto status = learned != nullptr ? check_learned(*learned, schema)
+                                               : check_bootstrap(std::get<BootstrapLink>(links[i]), schema);
+        if (!status) return status.error().with_context(fmt::format("link {}", i));
+        if (learned != nullptr) policy.group_aware_ |= learned->ramp.group_aware();
+    }
+    RAMPART_RETURN_IF_ERROR(check_groups(links, group_names, policy.group_aware_));
+    RAMPART_RETURN_IF_ERROR(check_provenance(provenance));
+    for (const Link& link : links) {
+        if (const auto* bootstrap = std::get_if<BootstrapLink>(&link)) {
+            policy.bootstrap_feature_ = schema.find(bootstrap->feature);
+            policy.engines_.emplace_back();
+        } else {
+            policy.engines_.emplace_back(Engine(std::get<LearnedLink>(link).ensemble));
+        }
+    }
+    policy.schema_ = std::move(schema);
+    policy.links_ = std::move(links);
+    policy.group_names_ = std::move(group_names);
+    policy.provenance_ = std::move(provenance);
+    return policy;
+}
+
+PolicyOutput Policy::evaluate(std::span<const float> row, std::optional<size_t> group) const {
+    RAMPART_CHECK(row.size() == schema_.size(), "{} values for {} features", row.size(), schema_.size());
+    RAMPART_CHECK(!group_aware_ || (group && *group < group_names_.size()), "group of {} not given",
+                  group_names_.size());
+    PolicyOutput out;
+    for (size_t i = 0; i < links_.size(); ++i) {
+        if (!engines_[i]) {
+            const auto& bootstrap = std::get<BootstrapLink>(links_[i]);
+            out.exploit = out.approve = interpolate(bootstrap, row[*bootstrap_feature_]);
+            out.score = 0.5;
+            continue;
+        }
+        const auto& link = std::get<LearnedLink>(links_[i]);
+        out.score = sigmoid(engines_[i]->predict_raw(row));
+        const double f = std::clamp(link.score_slope * out.score + link.score_intercept, -1.0, 1.0);
+        const double ramped = link.ramp.apply(f, group.value_or(0));
+        double lo = 0, hi = 1;
+        if (i > 0) {
+            const double s = out.approve;
+            const double reach = link.kappa * std::min(s, 1 - s);
+            lo = std::max(0.0, s - reach);
+            hi = std::min(1.0, s + reach);
+        }
+        out.exploit = std::clamp(ramped, lo, hi);
+        out.approve = std::clamp(link.exploration.apply(ramped), lo, hi);
+    }
+    return out;
+}
+
+const LearnedLink* Policy::last_learned() const { return std::get_if<LearnedLink>(&links_.back()); }
+
+}  // namespace rampart::model
