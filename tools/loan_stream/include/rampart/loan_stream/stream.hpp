@@ -59,7 +59,7 @@ struct Stream {
 
 struct StreamOptions {
     std::string name = "default-credit-card";
-    std::filesystem::path data_dir;  // of the CSV files, plain or .gz; not read by "simulated"
+    std::filesystem::path data_dir = {};  // of the CSV files, plain or .gz; not read by "simulated"
     /// At most this many applicants, evenly thinned over the whole span; 0: all ("simulated": 20,000).
     size_t rows = 0;
     uint64_t seed = 1;  // of report times and irregularities, and of the simulated population
