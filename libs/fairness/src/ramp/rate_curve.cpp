@@ -87,8 +87,8 @@ double RateCurve::threshold_between(size_t left, double r) const {
     return t_[left] + share * (t_[left + 1] - t_[left]);
 }
 
-stats::Interval RateCurve::thresholds_at(double r, double far) const {
-    const double above = r + kRateSlack, below = r - kRateSlack;
+stats::Interval RateCurve::thresholds_at(double r, double slack, double far) const {
+    const double above = r + slack, below = r - slack;
     stats::Interval found{-far, far};
     if (above < 1) {  // smallest t with h(t) <= above
         const auto it = std::lower_bound(r_.begin(), r_.end(), above, std::greater<>());
@@ -102,8 +102,7 @@ stats::Interval RateCurve::thresholds_at(double r, double far) const {
 }
 
 double RateCurve::threshold_for(double r, double preferred) const {
-    const double infinity = std::numeric_limits<double>::infinity();
-    const auto found = thresholds_at(r, infinity);
+    const auto found = thresholds_at(r, 1e-14, std::numeric_limits<double>::infinity());
     if (preferred >= found.lo && preferred <= found.hi) return preferred;
     const double lo = std::max(found.lo, t_.front()), hi = std::min(found.hi, t_.back());
     return lo + (hi - lo) / 2;

@@ -20,12 +20,12 @@ class RateCurve {
     /// The rates at threshold t: one number, or the ends of a riser.
     stats::Interval rates_at(double t) const;
 
-    /// The thresholds whose rate is r but for kRateSlack: where the curve is flat an interval. At r = 1 and
-    /// r = 0 it reaches to -infinity and infinity: those ends are given as ∓ `far`.
-    stats::Interval thresholds_at(double r, double far) const;
+    /// The thresholds whose rate is r ± slack: where the curve is flat an interval. At r = 1 and r = 0 it
+    /// reaches to -infinity and infinity: those ends are given as ∓ `far`.
+    stats::Interval thresholds_at(double r, double slack, double far) const;
 
-    /// A threshold to use for rate r: `preferred` if it has that rate, else the middle of thresholds_at,
-    /// kept within the scores' reach.
+    /// A threshold to use for rate r: `preferred` if it has that rate, else the middle of those that have,
+    /// as far as the scores reach. "Has" means to 1e-14.
     double threshold_for(double r, double preferred) const;
 
     /// gamma = 0: the probability for scores equal to t that makes the rate r; 1 if there are none.
@@ -33,8 +33,6 @@ class RateCurve {
 
     /// Weighted mean over rows of  min over q in [0, 1] of  gamma/2 (q - offset)^2 - f·q + t·q.
     double dual(double t) const;
-
-    static constexpr double kRateSlack = 1e-14;
 
   private:
     void add_steps();

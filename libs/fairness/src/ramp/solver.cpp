@@ -74,9 +74,9 @@ double Solver::pull_of_window(const std::vector<stats::Interval>& wanted, double
     double pull = 0;
     for (size_t k = 0; k < curves_.size(); ++k) {
         if (base > wanted[k].hi)
-            pull += share_[k] * (middle(curves_[k].thresholds_at(base, far_)) - shift);
+            pull += share_[k] * (middle(curves_[k].thresholds_at(base, 0, far_)) - shift);
         else if (top < wanted[k].lo)
-            pull += share_[k] * (middle(curves_[k].thresholds_at(top, far_)) - shift);
+            pull += share_[k] * (middle(curves_[k].thresholds_at(top, 0, far_)) - shift);
     }
     return std::abs(pull) < kBalanced ? 0 : pull;
 }
@@ -146,7 +146,7 @@ std::vector<double> Solver::multipliers(const Fit& fit) const {
     std::vector<stats::Interval> range;
     double sum_lo = 0, sum_hi = 0;
     for (size_t k = 0; k < curves_.size(); ++k) {
-        auto t = curves_[k].thresholds_at(fit.rates[k], far_);
+        auto t = curves_[k].thresholds_at(fit.rates[k], kOnEdge, far_);
         t = {t.lo - fit.shift, t.hi - fit.shift};
         if (fit.rates[k] < fit.base + params_.epsilon - kOnEdge) t.hi = std::min(t.hi, 0.0);
         if (fit.rates[k] > fit.base + kOnEdge) t.lo = std::max(t.lo, 0.0);
