@@ -15,6 +15,9 @@ struct Header {
     std::string name, value;
 };
 
+/// The value of the first header of that name; empty: none.
+std::string_view find_header(const std::vector<Header>& headers, std::string_view name);
+
 /// One request, read whole and within the server's limits.
 struct Request {
     std::string method;                        // "GET"
@@ -24,8 +27,7 @@ struct Request {
     std::string body;
     std::map<std::string, std::string> path_values;  // filled by the router: {"id": "d1"}
 
-    /// The first header of that name; empty: none.
-    std::string_view header(std::string_view name) const;
+    std::string_view header(std::string_view name) const;  // as find_header
 };
 
 /// Splits "/v1/x?a=1&b=%20" into path and query. invalid_argument: no leading '/', a broken

@@ -15,7 +15,7 @@ struct Response {
     std::string content_type = "application/json";
     std::vector<Header> headers;  // besides Content-Type, Content-Length, Connection
 
-    std::string_view header(std::string_view name) const;  // the first of that name; empty: none
+    std::string_view header(std::string_view name) const;  // as find_header
 };
 
 /// The status of each code: invalid_argument 400, not_found 404, already_exists 409,

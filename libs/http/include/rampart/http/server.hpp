@@ -26,8 +26,8 @@ struct ServerOptions {
 };
 
 /// An HTTP/1.1 server with keep-alive. start() listens and serves at once; stop() or the destructor
-/// ends it. Requests past a limit get an error document as in error_response(), then the connection
-/// is closed. Thread safe.
+/// ends it. HEAD is answered as GET without the body. Requests past a limit get an error document
+/// as in error_response(), then the connection is closed. Thread safe.
 class Server {
   public:
     /// `handler` is called on the server's threads, several at a time; what it throws becomes a

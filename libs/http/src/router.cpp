@@ -1,0 +1,131 @@
+#include "rampart/http/router.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "rampart/base/check.hpp"
+#include "rampart/base/digest.hpp"
+#include "rampart/base/log.hpp"
+
+namespace rampart::http {
+namespace {
+
+constexpr base::Logger kLog("http");
+
+std::vector<std::string> split_path(std::string_view path) {
+    std::vector<std::string> segments;
+    path.remove_prefix(1);
+    while (true) {
+        const size_t slash = path.find('/');
+        segments.emplace_back(path.substr(0, slash));
+        if (slash == std::string_view::npos) return segments;
+        path.remove_prefix(slash + 1);
+    }
+}
+
+bool is_name(const std::string& segment) {
+    return segment.size() > 2 && segment.front() == '{' && segment.back() == '}';
+}
+
+bool matches(const std::vector<std::string>& pattern, const std::vector<std::string>& path) {
+    return std::equal(pattern.begin(), pattern.end(), path.begin(), path.end(),
+                      [](const std::string& wanted, const std::string& given) {
+                          return is_name(wanted) ? !given.empty() : wanted == given;
+                      });
+}
+
+/// Literal segments as '0', names as '1': the smaller, the more specific from the left.
+std::string specificity(const std::vector<std::string>& pattern) {
+    std::string key;
+    for (const auto& segment : pattern) key += is_name(segment) ? '1' : '0';
+    return key;
+}
+
+bool same_shape(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+        return (is_name(x) && is_name(y)) || x == y;
+    });
+}
+
+Response unauthenticated() {
+    auto response = error_response(
+        base::permission_denied("unauthenticated",
+                                "this needs the header 'Authorization: Bearer <token>' with the "
+                                "service's token"),
+        401);
+    response.headers.push_back({"WWW-Authenticate", "Bearer"});
+    return response;
+}
+
+Response method_not_allowed(const std::set<std::string>& allowed) {
+    auto response = error_response(
+        base::invalid_argument("method_not_allowed", "allowed here: {}", fmt::join(allowed, ", ")),
+        405);
+    response.headers.push_back({"Allow", fmt::format("{}", fmt::join(allowed, ", "))});
+    return response;
+}
+
+Response call(const Handler& handler, const Request& request) {
+    try {
+        return handler(request);
+    } catch (const std::exception& e) {
+        kLog.error("msg=\"handler failed\" path=\"{}\" what=\"{}\"", request.path, e.what());
+        return error_response(base::internal_error("handler_failed", "the request failed inside"));
+    }
+}
+
+}  // namespace
+
+void Router::add(std::string method, std::string pattern, Access access, Handler handler) {
+    RAMPART_CHECK(!pattern.empty() && pattern.front() == '/', "pattern '{}'", pattern);
+    auto segments = split_path(pattern);
+    for (const auto& entry : entries_) {
+        RAMPART_CHECK(entry.route.method != method || !same_shape(entry.segments, segments),
+                      "{} {} is routed twice", method, pattern);
+    }
+    entries_.push_back(
+        {{std::move(method), std::move(pattern), access}, std::move(segments), std::move(handler)});
+}
+
+bool Router::token_accepted(const Request& request) const {
+    constexpr std::string_view kScheme = "Bearer ";
+    const std::string_view given = request.header("Authorization");
+    return !token_.empty() && given.starts_with(kScheme) &&
+           base::constant_time_equal(given.substr(kScheme.size()), token_);
+}
+
+Response Router::handle(Request request) const {
+    if (request.path.empty() || request.path.front() != '/') {
+        return error_response(base::invalid_argument("bad_target", "the path has no leading '/'"));
+    }
+    const auto path = split_path(request.path);
+    const Entry* best = nullptr;
+    std::set<std::string> methods;
+    for (const auto& entry : entries_) {
+        if (!matches(entry.segments, path)) continue;
+        methods.insert(entry.route.method);
+        if (entry.route.method == request.method &&
+            (best == nullptr || specificity(entry.segments) < specificity(best->segments))) {
+            best = &entry;
+        }
+    }
+    if (methods.empty()) {
+        return error_response(
+            base::not_found("unknown_path", "there is nothing at {}", request.path.substr(0, 200)));
+    }
+    if (best == nullptr) return method_not_allowed(methods);
+    if (best->route.access == Access::kToken && !token_accepted(request)) return unauthenticated();
+    for (size_t i = 0; i < path.size(); ++i) {
+        const auto& segment = best->segments[i];
+        if (is_name(segment)) request.path_values[segment.substr(1, segment.size() - 2)] = path[i];
+    }
+    return call(best->handler, request);
+}
+
+std::vector<Router::Route> Router::routes() const {
+    std::vector<Route> routes;
+    for (const auto& entry : entries_) routes.push_back(entry.route);
+    return routes;
+}
+
+}  // namespace rampart::http

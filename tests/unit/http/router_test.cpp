@@ -1,0 +1,94 @@
+#include "rampart/http/router.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rampart::http {
+namespace {
+
+Request request(std::string method, std::string path, std::string token = {}) {
+    Request r;
+    r.method = std::move(method);
+    r.path = std::move(path);
+    if (!token.empty()) r.headers.push_back({"Authorization", std::move(token)});
+    return r;
+}
+
+Handler says(std::string text) {
+    return [text](const Request&) { return Response{200, text, "text/plain", {}}; };
+}
+
+Router sample() {
+    Router router("secret");
+    router.add("GET", "/v1/decisions/{id}", Access::kOpen, [](const Request& r) {
+        return Response{200, r.path_values.at("id"), "text/plain", {}};
+    });
+    router.add("GET", "/v1/decisions/latest", Access::kOpen, says("latest"));
+    router.add("POST", "/v1/decisions", Access::kToken, says("decided"));
+    router.add("GET", "/", Access::kOpen, says("root"));
+    return router;
+}
+
+TEST(Router, FindsTheHandlerAndTheValuesInThePath) {
+    const Router router = sample();
+    EXPECT_EQ(router.handle(request("GET", "/v1/decisions/d1")).body, "d1");
+    EXPECT_EQ(router.handle(request("GET", "/")).body, "root");
+}
+
+TEST(Router, ALiteralSegmentGoesBeforeAName) {
+    EXPECT_EQ(sample().handle(request("GET", "/v1/decisions/latest")).body, "latest");
+}
+
+TEST(Router, AnUnknownPathIsNotFound) {
+    const Router router = sample();
+    for (const char* path : {"/v2", "/v1/decisions/", "/v1/decisions/a/b", "/v1", ""}) {
+        const int status = router.handle(request("GET", path)).status;
+        EXPECT_EQ(status, *path == 0 ? 400 : 404) << path;
+    }
+}
+
+TEST(Router, AnotherMethodIsToldWhichAreAllowed) {
+    const auto response = sample().handle(request("DELETE", "/v1/decisions"));
+    EXPECT_EQ(response.status, 405);
+    EXPECT_EQ(response.header("Allow"), "POST");
+}
+
+TEST(Router, AProtectedRouteWantsTheToken) {
+    const Router router = sample();
+    EXPECT_EQ(router.handle(request("POST", "/v1/decisions", "Bearer secret")).body, "decided");
+    for (const char* token : {"", "Bearer", "Bearer ", "Bearer secre", "Bearer secrets",
+                              "bearer secret", "secret", "Basic secret"}) {
+        const auto response = router.handle(request("POST", "/v1/decisions", token));
+        EXPECT_EQ(response.status, 401) << token;
+        EXPECT_EQ(response.header("WWW-Authenticate"), "Bearer");
+    }
+}
+
+TEST(Router, WithoutATokenProtectedRoutesRefuseEverybody) {
+    Router router;
+    router.add("POST", "/x", Access::kToken, says("done"));
+    EXPECT_EQ(router.handle(request("POST", "/x", "Bearer ")).status, 401);
+    EXPECT_EQ(router.handle(request("POST", "/x")).status, 401);
+}
+
+TEST(Router, AHandlerThatThrowsIsAnInternalError) {
+    Router router;
+    router.add("GET", "/x", Access::kOpen,
+               [](const Request&) -> Response { throw std::runtime_error("secret detail"); });
+    const auto response = router.handle(request("GET", "/x"));
+    EXPECT_EQ(response.status, 500);
+    EXPECT_EQ(response.body.find("secret detail"), std::string::npos);
+}
+
+TEST(Router, ListsItsRoutesInOrder) {
+    const auto routes = sample().routes();
+    ASSERT_EQ(routes.size(), 4u);
+    EXPECT_EQ(routes[2], (Router::Route{"POST", "/v1/decisions", Access::kToken}));
+}
+
+TEST(RouterDeathTest, TheSameRouteTwiceIsADefect) {
+    Router router = sample();
+    EXPECT_DEATH(router.add("GET", "/v1/decisions/{other}", Access::kOpen, says("x")), "twice");
+}
+
+}  // namespace
+}  // namespace rampart::http
