@@ -1,5 +1,6 @@
 #include "rampart/dataset/dataset.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "rampart/base/check.hpp"
@@ -36,19 +37,19 @@ base::Status check_column(const FeatureSpec& spec, std::span<const float> column
 }
 
 base::Status check_labels(const Dataset& data) {
-    size_t count[2] = {0, 0};
     for (size_t row = 0; row < data.rows(); ++row) {
-        if (data.label[row] > 1) {
-            return base::invalid_argument("bad_label", "row {}: label {} is neither 0 nor 1", row,
-                                          data.label[row]);
-        }
-        ++count[data.label[row]];
-    }
-    if (count[0] == 0 || count[1] == 0) {
-        return base::invalid_argument("one_label", "all {} rows have label {}; both labels are needed",
-                                      data.rows(), count[0] == 0 ? 1 : 0);
+        if (data.label[row] <= 1) continue;
+        return base::invalid_argument("bad_label", "row {}: label {} is neither 0 nor 1", row,
+                                      data.label[row]);
     }
     return base::ok();
+}
+
+base::Status check_both_labels(const Dataset& data) {
+    const auto ones = static_cast<size_t>(std::count(data.label.begin(), data.label.end(), 1));
+    if (ones > 0 && ones < data.rows()) return base::ok();
+    return base::invalid_argument("one_label", "all {} rows have label {}; both labels are needed",
+                                  data.rows(), ones > 0 ? 1 : 0);
 }
 
 base::Status check_weights(const Dataset& data) {
@@ -136,7 +137,8 @@ base::Status check_columns(const Dataset& data) {
     if (!data.weight.empty()) {
         RAMPART_RETURN_IF_ERROR(check_size("weight", data.weight.size(), data.rows()));
     }
-    return check_weights(data);
+    RAMPART_RETURN_IF_ERROR(check_weights(data));
+    return check_labels(data);
 }
 
 base::Status validate(const Dataset& data) {
@@ -144,7 +146,7 @@ base::Status validate(const Dataset& data) {
         return base::invalid_argument("no_rows", "the data set has no rows");
     }
     RAMPART_RETURN_IF_ERROR(check_columns(data));
-    RAMPART_RETURN_IF_ERROR(check_labels(data));
+    RAMPART_RETURN_IF_ERROR(check_both_labels(data));
     return check_groups(data);
 }
 

@@ -26,10 +26,10 @@ struct Dataset {
 };
 
 /// One column of n values for each feature, finite or NaN, category codes within the schema; weights none or
-/// n, finite and > 0. What a learner needs before it touches the numbers.
+/// n, finite and > 0; labels 0 or 1. What a learner needs before it touches the numbers.
 base::Status check_columns(const Dataset& data);
 
-/// check_columns and at least one row, labels 0/1, weights finite and > 0, groups in range, every group non-empty, both labels
+/// check_columns and at least one row, groups in range, every group non-empty, both labels
 /// present. Errors name column, row and remedy.
 base::Status validate(const Dataset& data);
 
