@@ -28,15 +28,15 @@ enum class Fsync {
 
 /// What drop() may let go, per partition. Nothing set: everything is kept.
 struct Retention {
-    std::optional<base::Duration> max_age;  // by the records' timestamps, >= 0
-    std::optional<uint64_t> max_bytes;      // of encoded records
+    std::optional<base::Duration> max_age{};  // by the records' timestamps, >= 0
+    std::optional<uint64_t> max_bytes{};      // of encoded records
     bool operator==(const Retention&) const = default;
 };
 
 struct TopicOptions {
     int32_t partitions = 1;  // 1 to kMaxPartitions; fixed for the life of the topic
     Fsync fsync = Fsync::kAlways;
-    Retention retention;
+    Retention retention{};
     bool operator==(const TopicOptions&) const = default;
 };
 

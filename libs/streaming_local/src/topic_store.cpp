@@ -1,0 +1,159 @@
+#include "topic_store.hpp"
+
+#include "rampart/base/bytes.hpp"
+#include "rampart/base/digest.hpp"
+
+namespace rampart::streaming_local {
+namespace {
+
+using base::Result;
+using storage::KeyRange;
+
+constexpr uint8_t kFormat = 1;
+
+std::string partition_key(const Topic& topic, size_t partition) {
+    std::string key = topic.raw_id;
+    base::append_u32(key, static_cast<uint32_t>(partition));
+    return key;
+}
+
+std::string encode(const Topic& topic) {
+    const TopicOptions& options = topic.info.options;
+    std::string out;
+    base::append_u8(out, kFormat);
+    base::append_field(out, topic.raw_id);
+    base::append_u32(out, static_cast<uint32_t>(options.partitions));
+    base::append_u8(out, options.fsync == Fsync::kAlways ? 1 : 0);
+    base::append_u8(out, options.retention.max_age ? 1 : 0);
+    base::append_i64(out, options.retention.max_age.value_or(base::Duration()).micros());
+    base::append_u8(out, options.retention.max_bytes ? 1 : 0);
+    base::append_u64(out, options.retention.max_bytes.value_or(0));
+    return out;
+}
+
+Result<Topic> decode_topic(std::string_view name, std::string_view bytes) {
+    base::ByteReader in(bytes);
+    Topic topic;
+    RAMPART_TRY(const uint8_t format, in.u8());
+    RAMPART_TRY(topic.raw_id, in.field());
+    RAMPART_TRY(const uint32_t partitions, in.u32());
+    RAMPART_TRY(const uint8_t fsync, in.u8());
+    RAMPART_TRY(const uint8_t has_age, in.u8());
+    RAMPART_TRY(const int64_t age, in.i64());
+    RAMPART_TRY(const uint8_t has_bytes, in.u8());
+    RAMPART_TRY(const uint64_t max_bytes, in.u64());
+    if (format != kFormat || topic.raw_id.size() != kTopicIdBytes || partitions < 1 ||
+        partitions > static_cast<uint32_t>(kMaxPartitions) || !in.empty()) {
+        return base::data_loss("bad_topic_record", "topic '{}' is stored in a form that is not known", name);
+    }
+    topic.info.name = name;
+    topic.info.id = base::to_hex(topic.raw_id);
+    topic.info.options.partitions = static_cast<int32_t>(partitions);
+    topic.info.options.fsync = fsync != 0 ? Fsync::kAlways : Fsync::kNever;
+    if (has_age != 0) topic.info.options.retention.max_age = base::Duration::micros(age);
+    if (has_bytes != 0) topic.info.options.retention.max_bytes = max_bytes;
+    return topic;
+}
+
+Result<Partition> decode_partition(std::string_view bytes) {
+    base::ByteReader in(bytes);
+    Partition partition;
+    RAMPART_TRY(partition.begin, in.i64());
+    RAMPART_TRY(partition.end, in.i64());
+    RAMPART_TRY(partition.bytes, in.u64());
+    if (partition.begin < 0 || partition.begin > partition.end || !in.empty()) {
+        return base::data_loss("bad_partition_record", "offsets {} to {} make no sense", partition.begin,
+                               partition.end);
+    }
+    return partition;
+}
+
+Result<Partition> load_partition(const storage::Database& db, const Topic& topic, size_t index) {
+    Partition partition;
+    RAMPART_TRY(const auto stored, db.get(kPartitions, partition_key(topic, index)));
+    if (stored) {
+        RAMPART_TRY(partition, decode_partition(*stored));
+    }
+    RAMPART_TRY(const auto last, db.last(kRecords, KeyRange::with_prefix(partition_key(topic, index))));
+    int64_t end = partition.begin == partition.end ? partition.end : partition.begin;
+    if (last) {
+        RAMPART_TRY(const int64_t offset, offset_of(last->first));
+        end = offset + 1;
+    }
+    if (end != partition.end) {
+        return base::data_loss("corrupt_log", "log '{}', topic '{}', partition {}: records end at {}, not at {}",
+                               db.path().string(), topic.info.name, index, end, partition.end);
+    }
+    return partition;
+}
+
+}  // namespace
+
+std::vector<std::string> topic_store_families() { return {"topics", "partitions", "records"}; }
+
+std::string record_key(const Topic& topic, streaming::PartitionId partition, int64_t offset) {
+    std::string key = partition_key(topic, static_cast<size_t>(partition.value()));
+    base::append_u64(key, static_cast<uint64_t>(offset));
+    return key;
+}
+
+Result<int64_t> offset_of(std::string_view record_key) {
+    base::ByteReader in(record_key);
+    RAMPART_TRY(const auto topic_and_partition, in.take(kTopicIdBytes + sizeof(uint32_t)));
+    (void)topic_and_partition;
+    RAMPART_TRY(const uint64_t offset, in.u64());
+    return static_cast<int64_t>(offset);
+}
+
+void put_topic(storage::WriteBatch& batch, const Topic& topic) {
+    batch.put(kTopics, topic.info.name, encode(topic));
+}
+
+void put_partition(storage::WriteBatch& batch, const Topic& topic, size_t partition) {
+    const Partition& p = topic.partitions[partition];
+    std::string value;
+    base::append_i64(value, p.begin);
+    base::append_i64(value, p.end);
+    base::append_u64(value, p.bytes);
+    batch.put(kPartitions, partition_key(topic, partition), value);
+}
+
+void erase_topic(storage::WriteBatch& batch, const Topic& topic) {
+    const auto all = KeyRange::with_prefix(topic.raw_id);
+    batch.erase(kTopics, topic.info.name);
+    // Ids are random; one of 0xff bytes only would have no end, and 16 of them do not come up.
+    batch.erase_range(kPartitions, all.begin, all.end);
+    batch.erase_range(kRecords, all.begin, all.end);
+}
+
+Result<std::map<std::string, Topic, std::less<>>> load_topics(const storage::Database& db) {
+    std::map<std::string, Topic, std::less<>> topics;
+    RAMPART_RETURN_IF_ERROR(
+        db.scan(kTopics, KeyRange::all(), [&](std::string_view name, std::string_view bytes) -> Result<bool> {
+            RAMPART_TRY(Topic topic, decode_topic(name, bytes));
+            for (int32_t p = 0; p < topic.info.options.partitions; ++p) {
+                RAMPART_TRY(const Partition partition, load_partition(db, topic, static_cast<size_t>(p)));
+                topic.partitions.push_back(partition);
+            }
+            topics.emplace(name, std::move(topic));
+            return true;
+        }));
+    return topics;
+}
+
+base::Status check_position(std::string_view topic, streaming::PartitionId id, const Partition& partition,
+                            streaming::Offset from) {
+    if (from.value() < partition.begin) {
+        return base::data_loss("retention_gap", "topic '{}', partition {}: offset {} is gone, the first record "
+                               "kept is {}; rebuild from a checkpoint, or keep records for longer",
+                               topic, id.value(), from.value(), partition.begin);
+    }
+    if (from.value() > partition.end) {
+        return base::out_of_range("offset_ahead", "topic '{}', partition {}: offset {} is past the end {}; the "
+                                  "topic is not the one that was read before", topic, id.value(), from.value(),
+                                  partition.end);
+    }
+    return base::ok();
+}
+
+}  // namespace rampart::streaming_local
