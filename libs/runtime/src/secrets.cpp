@@ -1,0 +1,64 @@
+#include "rampart/runtime/secrets.hpp"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/base/file.hpp"
+
+namespace rampart::runtime {
+namespace {
+
+constexpr size_t kSecretBytes = 32;
+constexpr size_t kMaxFileBytes = 1024;
+
+base::Status check_mode(const std::filesystem::path& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) {
+        return base::unavailable("no_access", "{}: {}", path.string(), std::strerror(errno));
+    }
+    if ((status.st_mode & 077) != 0) {
+        return base::permission_denied("secret_exposed",
+                                       "{}: others than its owner have access (mode {:04o}); it "
+                                       "may have been read: make a new "
+                                       "one, or if you are sure, chmod 600",
+                                       path.string(), status.st_mode & 07777);
+    }
+    return base::ok();
+}
+
+}  // namespace
+
+base::Result<std::string> load_or_create_secret(const std::filesystem::path& path) {
+    std::error_code ec;
+    const bool exists = std::filesystem::exists(path, ec);
+    if (ec) return base::unavailable("no_access", "{}: {}", path.string(), ec.message());
+    if (!exists) {
+        const std::string secret = base::random_bytes(kSecretBytes);
+        if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ec);
+        if (ec) {
+            return base::unavailable("no_access", "{}: {}", path.parent_path().string(),
+                                     ec.message());
+        }
+        RAMPART_RETURN_IF_ERROR(
+            base::write_file_atomically(path, base::to_hex(secret) + "\n", 0600));
+        return secret;
+    }
+    RAMPART_RETURN_IF_ERROR(check_mode(path));
+    RAMPART_TRY(std::string text, base::read_file(path, kMaxFileBytes));
+    if (!text.empty() && text.back() == '\n') text.pop_back();
+    auto secret = base::from_hex(text);
+    if (!secret || secret->size() != kSecretBytes) {
+        return base::data_loss("bad_secret", "{}: holds anything but {} hex digits; restore it",
+                               path.string(), 2 * kSecretBytes);
+    }
+    return *std::move(secret);
+}
+
+std::string secret_id(std::string_view secret) {
+    return base::hmac_sha256(secret, "rampart secret id").hex().substr(0, 16);
+}
+
+}  // namespace rampart::runtime

@@ -1,0 +1,55 @@
+#include "rampart/runtime/health.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rampart::runtime {
+namespace {
+
+TEST(Health, NothingAskedIsHealthy) { EXPECT_TRUE(Health().report(Probe::kReady).ok()); }
+
+TEST(Health, OneFailedCheckFailsTheReportAndIsNamed) {
+    Health health;
+    health.add(Probe::kReady, "index", [] { return base::ok(); });
+    health.add(Probe::kReady, "policy", []() -> base::Status {
+        return base::unavailable("no_policy", "no policy is loaded");
+    });
+    const auto report = health.report(Probe::kReady);
+    EXPECT_FALSE(report.ok());
+    ASSERT_EQ(report.checks.size(), 2u);
+    EXPECT_TRUE(report.checks[0].status);
+    EXPECT_EQ(report.checks[1].name, "policy");
+    EXPECT_EQ(report.checks[1].status.error().reason, "no_policy");
+}
+
+TEST(Health, NotReadyIsNotDeadButDeadIsNotReady) {
+    Health not_ready;
+    not_ready.add(Probe::kReady, "x", []() -> base::Status { return base::unavailable("x", "x"); });
+    EXPECT_TRUE(not_ready.report(Probe::kLive).ok());
+    EXPECT_FALSE(not_ready.report(Probe::kReady).ok());
+    Health dead;
+    dead.add(Probe::kLive, "x", []() -> base::Status { return base::internal_error("x", "x"); });
+    EXPECT_FALSE(dead.report(Probe::kLive).ok());
+    EXPECT_FALSE(dead.report(Probe::kReady).ok());
+}
+
+TEST(Health, ChecksAreAskedAnewEachTime) {
+    Health health;
+    bool good = false;
+    health.add(Probe::kReady, "x", [&]() -> base::Status {
+        if (good) return base::ok();
+        return base::unavailable("x", "x");
+    });
+    EXPECT_FALSE(health.report(Probe::kReady).ok());
+    good = true;
+    EXPECT_TRUE(health.report(Probe::kReady).ok());
+}
+
+TEST(HealthDeathTest, TwoChecksOfOneNameAreADefect) {
+    Health health;
+    health.add(Probe::kReady, "x", [] { return base::ok(); });
+    health.add(Probe::kLive, "x", [] { return base::ok(); });  // another probe: fine
+    EXPECT_DEATH(health.add(Probe::kReady, "x", [] { return base::ok(); }), "'x'");
+}
+
+}  // namespace
+}  // namespace rampart::runtime

@@ -1,0 +1,76 @@
+#include "rampart/runtime/secrets.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/base/file.hpp"
+
+namespace rampart::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+
+/// A folder of this test's own, gone afterwards.
+class Secrets : public testing::Test {
+  protected:
+    void SetUp() override {
+        folder_ = fs::path(testing::TempDir()) / ("secrets" + base::to_hex(base::random_bytes(8)));
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+    fs::path folder_;
+};
+
+TEST_F(Secrets, AreMadeOnceAndReadAgain) {
+    const auto path = folder_ / "sub" / "draw.key";
+    const auto made = load_or_create_secret(path);
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_EQ(made->size(), 32u);
+    EXPECT_EQ(load_or_create_secret(path).value(), *made);
+    EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+    EXPECT_NE(load_or_create_secret(folder_ / "other.key").value(), *made);
+}
+
+TEST_F(Secrets, AFileThatOthersCanReadIsRefused) {
+    const auto path = folder_ / "key";
+    ASSERT_TRUE(load_or_create_secret(path));
+    for (const auto perm :
+         {fs::perms::group_read, fs::perms::others_read, fs::perms::others_write}) {
+        fs::permissions(path, fs::perms::owner_read | perm);
+        const auto secret = load_or_create_secret(path);
+        ASSERT_FALSE(secret);
+        EXPECT_EQ(secret.error().code, ErrorCode::kPermissionDenied);
+        EXPECT_NE(secret.error().message.find(path.string()), std::string::npos);
+        EXPECT_NE(secret.error().message.find("chmod 600"), std::string::npos);
+    }
+}
+
+TEST_F(Secrets, ADamagedFileIsNotReplaced) {
+    const auto path = folder_ / "key";
+    fs::create_directories(folder_);
+    for (const char* content : {"", "\n", "abcd\n", "zz"}) {
+        ASSERT_TRUE(base::write_file_atomically(path, content, 0600));
+        const auto secret = load_or_create_secret(path);
+        ASSERT_FALSE(secret) << content;
+        EXPECT_EQ(secret.error().code, ErrorCode::kDataLoss);
+        EXPECT_EQ(base::read_file(path, 100).value(), content);
+    }
+}
+
+TEST_F(Secrets, AFolderThatCannotBeMadeIsNamed) {
+    const auto secret = load_or_create_secret("/proc/rampart/key");
+    ASSERT_FALSE(secret);
+    EXPECT_NE(secret.error().message.find("/proc/rampart"), std::string::npos);
+}
+
+TEST_F(Secrets, TheIdOfASecretDoesNotHoldIt) {
+    const std::string secret(32, 'k');
+    EXPECT_EQ(secret_id(secret).size(), 16u);
+    EXPECT_EQ(secret_id(secret), secret_id(secret));
+    EXPECT_NE(secret_id(secret), secret_id(std::string(32, 'l')));
+    EXPECT_EQ(base::to_hex(secret).find(secret_id(secret)), std::string::npos);
+}
+
+}  // namespace
+}  // namespace rampart::runtime
