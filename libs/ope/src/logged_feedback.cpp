@@ -1,0 +1,135 @@
+#include "rampart/ope/logged_feedback.hpp"
+
+#include <cmath>
+#include <set>
+#include <string_view>
+#include <unordered_set>
+
+#include "rampart/base/limits.hpp"
+
+namespace rampart::ope {
+namespace {
+
+using base::invalid_argument;
+using base::out_of_range;
+using base::Status;
+namespace limits = base::limits;
+
+Status check_shapes(const LoggedDecisions& d) {
+    const size_t n = d.size();
+    if (n > limits::kMaxRows) {
+        return out_of_range("too_many_records", "{} records; at most {} fit in one test", n,
+                            limits::kMaxRows);
+    }
+    const std::pair<std::string_view, size_t> columns[] = {
+        {"unit_id", d.unit_id.size()},     {"p_approve", d.p_approve.size()},
+        {"approved", d.approved.size()},   {"has_impact", d.has_impact.size()},
+        {"candidate", d.candidate.size()}, {"reference", d.reference.size()},
+        {"logger", d.logger.size()}};
+    for (const auto& [name, size] : columns) {
+        if (size != n) {
+            return invalid_argument("bad_shape", "{} has {} entries for {} records", name, size, n);
+        }
+    }
+    return base::ok();
+}
+
+Status check_probability(const std::string& record, std::string_view what, double p) {
+    if (p >= 0 && p <= 1) return base::ok();  // false for NaN
+    return invalid_argument("bad_probability", "record {}: {} is {}; a probability lies in [0, 1]", record,
+                            what, p);
+}
+
+Status check_record(const LoggedDecisions& d, size_t i) {
+    const std::string& id = d.record_id[i];
+    if (id.empty() || id.size() > limits::kMaxIdBytes) {
+        return invalid_argument("bad_record_id", "record number {}: an id has 1 to {} bytes", i,
+                                limits::kMaxIdBytes);
+    }
+    if (d.unit_id[i].empty() || d.unit_id[i].size() > limits::kMaxIdBytes) {
+        return invalid_argument("bad_unit_id", "record {}: the person's id has 1 to {} bytes", id,
+                                limits::kMaxIdBytes);
+    }
+    RAMPART_RETURN_IF_ERROR(check_probability(id, "candidate", d.candidate[i]));
+    RAMPART_RETURN_IF_ERROR(check_probability(id, "reference", d.reference[i]));
+    RAMPART_RETURN_IF_ERROR(check_probability(id, "p_approve", d.p_approve[i]));
+    if (d.approved[i] > 1 || d.has_impact[i] > 1) {
+        return invalid_argument("bad_flag", "record {}: approved and has_impact are 0 or 1", id);
+    }
+    const double propensity = d.approved[i] != 0 ? d.p_approve[i] : 1 - d.p_approve[i];
+    if (!(propensity > 0)) {
+        return invalid_argument("bad_propensity",
+                                "record {}: the action taken has logged propensity {}; it must lie in "
+                                "(0, 1], so the log is wrong",
+                                id, propensity);
+    }
+    if (d.logger[i] >= d.logger_ids.size()) {
+        return invalid_argument("bad_logger", "record {}: logger {} of {}", id, d.logger[i],
+                                d.logger_ids.size());
+    }
+    return base::ok();
+}
+
+Status check_groups(const LoggedDecisions& d) {
+    if (d.groups.size() > limits::kMaxGroups) {
+        return out_of_range("too_many_groups", "{} groups; at most {} are allowed", d.groups.size(),
+                            limits::kMaxGroups);
+    }
+    std::set<std::string_view> names;
+    for (const Group& group : d.groups) {
+        if (group.name.empty() || group.name.size() > limits::kMaxNameBytes ||
+            !names.insert(group.name).second) {
+            return invalid_argument("bad_group", "group '{}': names are unique and have 1 to {} bytes",
+                                    group.name, limits::kMaxNameBytes);
+        }
+        for (size_t k = 0; k < group.records.size(); ++k) {
+            if (group.records[k] >= d.size() || (k > 0 && group.records[k] <= group.records[k - 1])) {
+                return invalid_argument("bad_group",
+                                        "group '{}': positions must be ascending and below {}; entry {} "
+                                        "is {}",
+                                        group.name, d.size(), k, group.records[k]);
+            }
+        }
+    }
+    return base::ok();
+}
+
+}  // namespace
+
+Status validate(const LoggedDecisions& decisions) {
+    RAMPART_RETURN_IF_ERROR(check_shapes(decisions));
+    std::unordered_set<std::string_view> seen;
+    seen.reserve(decisions.size());
+    for (size_t i = 0; i < decisions.size(); ++i) {
+        RAMPART_RETURN_IF_ERROR(check_record(decisions, i));
+        if (!seen.insert(decisions.record_id[i]).second) {
+            return invalid_argument("duplicate_record", "record {} occurs twice; keep one",
+                                    decisions.record_id[i]);
+        }
+    }
+    return check_groups(decisions);
+}
+
+Status validate_impacts(const LoggedDecisions& decisions, const std::vector<double>& impact) {
+    if (impact.size() != decisions.size()) {
+        return invalid_argument("bad_shape", "impact has {} entries for {} records", impact.size(),
+                                decisions.size());
+    }
+    for (size_t i = 0; i < impact.size(); ++i) {
+        const bool fits = decisions.has_impact[i] != 0 ? std::isfinite(impact[i]) : std::isnan(impact[i]);
+        if (!fits) {
+            return invalid_argument("bad_impact",
+                                    "record {}: has_impact is {}, so its impact must be {}",
+                                    decisions.record_id[i], decisions.has_impact[i],
+                                    decisions.has_impact[i] != 0 ? "a finite number" : "NaN (missing)");
+        }
+    }
+    return base::ok();
+}
+
+Status validate(const LoggedFeedback& feedback) {
+    RAMPART_RETURN_IF_ERROR(validate(feedback.decisions));
+    return validate_impacts(feedback.decisions, feedback.impact);
+}
+
+}  // namespace rampart::ope

@@ -1,0 +1,83 @@
+#include "rampart/ope/value_bound.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+
+namespace rampart::ope {
+namespace {
+
+Record record_at(const LoggedDecisions& d, uint32_t i) {
+    return {d.p_approve[i], d.approved[i] != 0, d.candidate[i], d.reference[i], std::nullopt};
+}
+
+/// A bound per unit as one per record. `records` is known before the test, so that this is exact; the
+/// margin, which every record's value contains, is taken out again.
+double per_record(double unit_bound, const GroupDesign& design, double margin) {
+    return unit_bound * static_cast<double>(design.units) / static_cast<double>(design.records) - margin;
+}
+
+}  // namespace
+
+UnitMap map_units(const LoggedDecisions& decisions, std::span<const uint32_t> records) {
+    UnitMap map;
+    map.unit_of.reserve(records.size());
+    std::unordered_map<std::string_view, uint32_t> numbers;
+    numbers.reserve(records.size());
+    for (const uint32_t i : records) {
+        const auto next = static_cast<uint32_t>(numbers.size());
+        map.unit_of.push_back(numbers.try_emplace(decisions.unit_id[i], next).first->second);
+    }
+    map.units = numbers.size();
+    return map;
+}
+
+GroupDesign design_group(const LoggedDecisions& decisions, std::span<const uint32_t> records,
+                         const UnitMap& units, const ImpactModel& model, double margin) {
+    std::vector<double> lo(units.units, 0), hi(units.units, 0);
+    for (size_t k = 0; k < records.size(); ++k) {
+        const Interval range = difference_range(record_at(decisions, records[k]), model);
+        lo[units.unit_of[k]] += range.lo + margin;
+        hi[units.unit_of[k]] += range.hi + margin;
+    }
+    GroupDesign design{.records = records.size(), .units = units.units};
+    // A lower lower end is always valid, and bets need one below zero.
+    design.lo = -1e-9 * (model.hi - model.lo);
+    design.hi = 0;
+    for (const double x : lo) design.lo = std::min(design.lo, x);
+    for (const double x : hi) design.hi = std::max(design.hi, x);
+    return design;
+}
+
+std::vector<double> unit_values(const LoggedDecisions& decisions, std::span<const uint32_t> records,
+                                const UnitMap& units, std::span<const double> impact,
+                                const ImpactModel& model, double margin) {
+    std::vector<double> values(units.units, 0);
+    for (size_t k = 0; k < records.size(); ++k) {
+        const uint32_t i = records[k];
+        Record record = record_at(decisions, i);
+        if (decisions.has_impact[i] != 0) record.impact = impact[i];
+        values[units.unit_of[k]] += paired_difference(record, model) + margin;
+    }
+    return values;
+}
+
+ValueBound bound_value(std::span<const double> unit_values, const GroupDesign& design,
+                       const stats::Bets& bets, double delta, double margin) {
+    ValueBound out;
+    out.sample = stats::moments(unit_values);
+    const stats::Range range{design.lo, design.hi};
+    out.mean_gain = per_record(out.sample.mean, design, margin);
+    out.log_wealth = stats::log_wealth(unit_values, design.lo, bets, 0);
+    out.lower_betting = per_record(
+        stats::betting_lower_bound(unit_values, design.lo, bets, delta), design, margin);
+    out.lower_t = per_record(stats::t_lower_bound(out.sample, delta), design, margin);
+    out.lower_hoeffding =
+        per_record(stats::hoeffding_lower_bound(out.sample, range, delta), design, margin);
+    out.lower_maurer_pontil =
+        per_record(stats::maurer_pontil_lower_bound(out.sample, range, delta), design, margin);
+    return out;
+}
+
+}  // namespace rampart::ope
