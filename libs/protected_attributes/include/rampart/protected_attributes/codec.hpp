@@ -18,7 +18,8 @@ base::Result<ProtectedAttributes> decode(std::string_view bytes);
 
 /// {"person_id":"p1","event_time":"2005-04-01T00:00:00Z","attributes":{"sex":"female"}}
 std::string to_json(const ProtectedAttributes& person);
-/// Exactly these three members. invalid_argument "bad_json", "unknown_field", "missing_field", "bad_type";
+/// Exactly these three members. invalid_argument "bad_json", "unknown_field", "missing_field", "bad_type",
+/// "duplicate_field";
 /// validate()'s errors.
 base::Result<ProtectedAttributes> parse_json(std::string_view text);
 

@@ -1,0 +1,75 @@
+#include "rampart/protected_attributes/store.hpp"
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "rampart/protected_attributes/codec.hpp"
+#include "rampart/storage/database.hpp"
+
+namespace rampart::protected_attributes {
+
+using base::Result;
+
+namespace {
+
+constexpr storage::ColumnFamily kPeople{0};
+
+/// Whether `a` replaces `b`; a total order, so that the order of arrival does not matter.
+bool newer(const ProtectedAttributes& a, const ProtectedAttributes& b) {
+    return a.event_time != b.event_time ? a.event_time > b.event_time : encode(a) > encode(b);
+}
+
+}  // namespace
+
+struct ProtectedStore::Impl {
+    AttributeCatalog catalog;
+    std::unique_ptr<storage::Database> db;
+    std::mutex put_mutex;  // read, compare, write
+};
+
+ProtectedStore::ProtectedStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ProtectedStore::~ProtectedStore() = default;
+const AttributeCatalog& ProtectedStore::catalog() const { return impl_->catalog; }
+
+Result<std::unique_ptr<ProtectedStore>> ProtectedStore::open(const std::filesystem::path& folder,
+                                                             AttributeCatalog catalog) {
+    RAMPART_TRY(auto db, storage::Database::open(folder, {"people"}));
+    auto impl = std::unique_ptr<Impl>(new Impl{std::move(catalog), std::move(db), {}});
+    return std::unique_ptr<ProtectedStore>(new ProtectedStore(std::move(impl)));
+}
+
+base::Status ProtectedStore::put(std::span<const ProtectedAttributes> people) {
+    for (const auto& person : people) {
+        RAMPART_RETURN_IF_ERROR(validate(person));
+        const auto known = impl_->catalog.check(person);
+        if (!known) return known.error().with_context(fmt::format("person '{}'", person.person));
+    }
+    const std::lock_guard lock(impl_->put_mutex);
+    std::map<std::string_view, const ProtectedAttributes*> winners;
+    for (const auto& person : people) {
+        const auto [it, inserted] = winners.emplace(person.person.value(), &person);
+        if (!inserted && newer(person, *it->second)) it->second = &person;
+    }
+    storage::WriteBatch batch;
+    for (const auto& [id, person] : winners) {
+        RAMPART_TRY(const auto present, get(person->person));
+        if (!present || newer(*person, *present)) batch.put(kPeople, id, encode(*person));
+    }
+    return batch.empty() ? base::ok() : impl_->db->write(batch, storage::Sync::kAlways);
+}
+
+Result<std::optional<ProtectedAttributes>> ProtectedStore::get(const domain::PersonId& person) const {
+    RAMPART_TRY(const auto bytes, impl_->db->get(kPeople, person.value()));
+    if (!bytes) return std::optional<ProtectedAttributes>();
+    RAMPART_TRY(auto found, decode(*bytes));
+    return std::optional(std::move(found));
+}
+
+Result<Membership> ProtectedStore::membership(const domain::PersonId& person) const {
+    RAMPART_TRY(const auto found, get(person));
+    if (!found) return Membership();
+    return impl_->catalog.membership(*found);
+}
+
+}  // namespace rampart::protected_attributes

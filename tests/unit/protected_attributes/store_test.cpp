@@ -1,0 +1,85 @@
+#include "rampart/protected_attributes/store.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace rampart::protected_attributes {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path fresh_folder() {
+    static int counter = 0;
+    const fs::path path =
+        fs::path(testing::TempDir()) / fmt::format("protected_store_{}_{}", ::getpid(), counter++);
+    fs::remove_all(path);
+    return path;
+}
+
+std::unique_ptr<ProtectedStore> open(const fs::path& folder) {
+    auto catalog = AttributeCatalog::create({{"sex", {"female", "male"}}, {"age", {"young", "old"}}}, true);
+    auto store = ProtectedStore::open(folder, *catalog);
+    EXPECT_TRUE(store) << store.error().message;
+    return std::move(*store);
+}
+
+ProtectedAttributes person(std::string id, int64_t time, std::map<std::string, std::string> attributes) {
+    return {domain::PersonId(std::move(id)), base::TimePoint::from_micros(time), std::move(attributes)};
+}
+
+const domain::PersonId kAnn("ann");
+
+TEST(ProtectedStore, KeepsPeopleAcrossReopening) {
+    const auto folder = fresh_folder();
+    const auto ann = person("ann", 1, {{"sex", "female"}, {"age", "old"}});
+    {
+        const auto store = open(folder);
+        ASSERT_TRUE(store->put(std::span(&ann, 1)));
+    }
+    const auto store = open(folder);
+    EXPECT_EQ(store->get(kAnn).value(), ann);
+    EXPECT_EQ(store->membership(kAnn).value(), (Membership{1u, {0, 3, 5}}));
+}
+
+TEST(ProtectedStore, OfAnUnknownPersonNothingIsKnown) {
+    const auto store = open(fresh_folder());
+    EXPECT_EQ(store->get(kAnn).value(), std::nullopt);
+    EXPECT_EQ(store->membership(kAnn).value(), Membership());
+}
+
+TEST(ProtectedStore, TheLatestEventTimeWinsWhateverTheOrderAndGrouping) {
+    std::vector<ProtectedAttributes> records{person("ann", 2, {{"age", "young"}}), person("ann", 1, {}),
+                                             person("ann", 3, {{"age", "old"}}),
+                                             person("ann", 3, {{"age", "young"}})};
+    std::vector<size_t> order{0, 1, 2, 3};
+    std::optional<ProtectedAttributes> expected;
+    do {
+        const auto together = open(fresh_folder()), single = open(fresh_folder());
+        std::vector<ProtectedAttributes> permuted;
+        for (const size_t i : order) permuted.push_back(records[i]);
+        ASSERT_TRUE(together->put(permuted));
+        for (const auto& one : permuted) ASSERT_TRUE(single->put(std::span(&one, 1)));
+        const auto winner = together->get(kAnn).value();
+        EXPECT_EQ(winner, single->get(kAnn).value());
+        EXPECT_EQ(winner->event_time.micros(), 3);
+        if (!expected) expected = winner;
+        EXPECT_EQ(winner, expected);
+    } while (std::next_permutation(order.begin() + 1, order.end()));
+}
+
+TEST(ProtectedStore, ABatchWithAValueThatIsNotDeclaredIsRefusedWhole) {
+    const auto store = open(fresh_folder());
+    const std::vector<ProtectedAttributes> batch{person("ann", 1, {{"sex", "female"}}),
+                                                 person("bob", 1, {{"sex", "unheard-of"}})};
+    const auto status = store->put(batch);
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().reason, "unknown_attribute_value");
+    EXPECT_NE(status.error().message.find("bob"), std::string::npos);
+    EXPECT_EQ(store->get(kAnn).value(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace rampart::protected_attributes
