@@ -1,12 +1,13 @@
 #pragma once
 
-#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "rampart/base/result.hpp"
+#include "rampart/model/engine.hpp"
 #include "rampart/model/policy.hpp"
 
 /// Why an application was declined, as stable codes, the most important first.
@@ -36,23 +37,30 @@ inline constexpr std::string_view kReferenceRowKey = "reference_row";
 /// feature the median, or the most frequent category, of the training data.
 std::string reference_row_text(std::span<const float> row);
 
-/// The codes of one policy: its reference row read and its features found once. Immutable.
+/// The codes of one policy: its reference row read and its features found once. Keeps no reference
+/// to the policy. Immutable, safe to use from many threads.
 class ReasonCodes {
   public:
     /// invalid_argument "bad_reference_row": not numbers, or not one per feature. Without a
     /// reference row, learnt policies give "score_too_low" only.
     static base::Result<ReasonCodes> create(const model::Policy& policy);
 
-    /// The reasons of a decline of `row` (encoded by the policy's schema) by that same policy.
-    std::vector<std::string> explain(const model::Policy& policy, std::span<const float> row,
-                                     const model::PolicyOutput& output, double p_approve,
-                                     double draw) const;
+    /// The reasons of a decline of `row`, encoded by the policy's schema: output is what the policy
+    /// said of it, p_approve and draw what decided.
+    std::vector<std::string> explain(std::span<const float> row, const model::PolicyOutput& output,
+                                     double p_approve, double draw) const;
 
   private:
-    std::vector<std::string> feature_reasons(const model::Policy& policy,
-                                             std::span<const float> row) const;
-    std::vector<float> reference_;  // empty: none
-    std::vector<size_t> features_;  // that the last learnt ensemble (or the bootstrap) reads
+    /// A feature that the last learnt ensemble (or the bootstrap) reads.
+    struct Feature {
+        size_t index = 0;
+        std::string code;
+    };
+    std::vector<std::string> feature_reasons(std::span<const float> row) const;
+
+    std::optional<model::Engine> engine_;  // empty: a bootstrap
+    std::vector<float> reference_;         // empty: none
+    std::vector<Feature> features_;        // in schema order
 };
 
 }  // namespace rampart::decision

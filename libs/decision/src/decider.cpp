@@ -1,0 +1,133 @@
+#include "rampart/decision/decider.hpp"
+
+#include <bit>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/decision/encode.hpp"
+
+namespace rampart::decision {
+
+using base::Result;
+using base::Status;
+using domain::Action;
+using domain::Decision;
+
+PolicyInForce::PolicyInForce(std::shared_ptr<const model::LoadedPolicy> loaded, bool certified,
+                             ReasonCodes reasons)
+    : loaded_(std::move(loaded)), certified_(certified), reasons_(std::move(reasons)) {}
+
+Result<std::shared_ptr<const PolicyInForce>> PolicyInForce::create(
+    std::shared_ptr<const model::LoadedPolicy> loaded, bool certified) {
+    if (!certified && loaded->policy.last_learned() != nullptr) {
+        return base::failed_precondition(
+            "uncertified_policy",
+            "policy {} is learnt and has no certificate; only a bootstrap policy decides without",
+            loaded->id);
+    }
+    RAMPART_TRY(auto reasons, ReasonCodes::create(loaded->policy));
+    return std::shared_ptr<const PolicyInForce>(
+        new PolicyInForce(std::move(loaded), certified, std::move(reasons)));
+}
+
+namespace {
+
+Status check_input(const model::Policy& policy, std::span<const float> row,
+                   std::optional<size_t> group) {
+    if (row.size() != policy.schema().size()) {
+        return base::invalid_argument("bad_row", "the row has {} values for {} features",
+                                      row.size(), policy.schema().size());
+    }
+    if (!policy.group_aware()) return base::ok();
+    if (!group) {
+        return base::failed_precondition(
+            "group_unknown", "the policy reads the applicant's group, which is not known");
+    }
+    if (*group >= policy.group_names().size()) {
+        return base::invalid_argument("bad_group", "group {} of {}", *group,
+                                      policy.group_names().size());
+    }
+    return base::ok();
+}
+
+}  // namespace
+
+Result<Decision> decide(const PolicyInForce& policy, const domain::Application& application,
+                        std::span<const float> row, std::optional<size_t> group, const DrawKey& key,
+                        bool explore_allowed, base::TimePoint now) {
+    RAMPART_RETURN_IF_ERROR(check_input(policy.policy(), row, group));
+    const auto output = policy.policy().evaluate(row, group);
+    Decision decision;
+    decision.id = domain::decision_id_of(application.id);
+    decision.application = application;
+    decision.decided_at = now;
+    decision.policy = policy.id();
+    decision.certified = policy.certified();
+    decision.score = output.score;
+    decision.p_exploit = output.exploit;
+    decision.p_approve = explore_allowed ? output.approve : output.exploit;
+    decision.draw = base::keyed_uniform(key.secret, decision.id.value());
+    decision.draw_key_id = key.id;
+    const bool approved = decision.draw < decision.p_approve;
+    decision.action = approved ? Action::kApprove : Action::kDecline;
+    decision.propensity = approved ? decision.p_approve : 1 - decision.p_approve;
+    decision.explored = approved && decision.draw >= decision.p_exploit;
+    if (!approved) {
+        decision.reasons = policy.reasons().explain(row, output, decision.p_approve, decision.draw);
+    }
+    return decision;
+}
+
+namespace {
+
+bool same_bits(double a, double b) {
+    return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+}
+
+base::Error mismatch(const Decision& decision, std::string_view field, double recorded,
+                     double replayed) {
+    return base::data_loss("replay_mismatch", "decision {}: {} is recorded as {} and replays as {}",
+                           decision.id, field, recorded, replayed);
+}
+
+}  // namespace
+
+Status replay(const Decision& decision, const PolicyInForce& policy, const DrawKey& key,
+              std::optional<size_t> group) {
+    if (decision.policy != policy.id()) {
+        return base::failed_precondition("other_policy",
+                                         "decision {} was made by policy {}, not {}", decision.id,
+                                         decision.policy, policy.id());
+    }
+    if (decision.draw_key_id != key.id) {
+        return base::failed_precondition("other_key", "decision {} was drawn with key {}, not {}",
+                                         decision.id, decision.draw_key_id, key.id);
+    }
+    RAMPART_TRY(const auto row, encode_row(decision.application, policy.policy().schema()));
+    RAMPART_RETURN_IF_ERROR(check_input(policy.policy(), row, group));
+    const auto output = policy.policy().evaluate(row, group);
+    const bool explored = same_bits(decision.p_approve, output.approve);
+    RAMPART_TRY(const Decision again, decide(policy, decision.application, row, group, key,
+                                             explored, decision.decided_at));
+    const struct {
+        std::string_view field;
+        double recorded, replayed;
+    } numbers[] = {
+        {"score", decision.score, again.score},
+        {"p_exploit", decision.p_exploit, again.p_exploit},
+        {"p_approve", decision.p_approve, again.p_approve},
+        {"draw", decision.draw, again.draw},
+        {"propensity", decision.propensity, again.propensity},
+    };
+    for (const auto& [field, recorded, replayed] : numbers) {
+        if (!same_bits(recorded, replayed)) return mismatch(decision, field, recorded, replayed);
+    }
+    // what is left: id, action, explored, reasons, certified
+    if (again != decision) {
+        return base::data_loss("replay_mismatch",
+                               "decision {}: id, action, reasons or flags replay differently",
+                               decision.id);
+    }
+    return base::ok();
+}
+
+}  // namespace rampart::decision

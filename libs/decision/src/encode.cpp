@@ -1,0 +1,60 @@
+#include "rampart/decision/encode.hpp"
+
+#include <limits>
+
+#include "rampart/dataset/text.hpp"
+
+namespace rampart::decision {
+namespace {
+
+using base::Result;
+
+constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+
+Result<float> encode(const domain::Feature& feature, const dataset::FeatureSchema& schema,
+                     size_t index) {
+    if (const auto* number = std::get_if<double>(&feature.value)) {
+        return schema.encode_number(index, *number);
+    }
+    const auto* text = std::get_if<std::string>(&feature.value);
+    if (text == nullptr) return kMissing;
+    if (schema.features()[index].kind == dataset::FeatureKind::kNumeric) {
+        return base::invalid_argument("wrong_type",
+                                      "feature '{}' is a number; text was given (give a number, or "
+                                      "null if it is not known)",
+                                      feature.name);
+    }
+    // the record goes into a log whose texts are UTF-8
+    if (!dataset::is_utf8(*text)) {
+        return base::invalid_argument("bad_feature_value", "feature '{}' is not UTF-8",
+                                      feature.name);
+    }
+    return schema.encode_text(index, *text);
+}
+
+}  // namespace
+
+Result<std::vector<float>> encode_row(const domain::Application& application,
+                                      const dataset::FeatureSchema& schema) {
+    std::vector<float> row(schema.size(), kMissing);
+    std::vector<bool> given(schema.size(), false);
+    for (const auto& feature : application.features) {
+        const auto index = schema.find(feature.name);
+        if (!index) {
+            return base::invalid_argument(
+                "unknown_feature", "feature '{}' is not in the schema; leave it out", feature.name);
+        }
+        RAMPART_TRY(row[*index], encode(feature, schema, *index));
+        given[*index] = true;
+    }
+    for (size_t i = 0; i < given.size(); ++i) {
+        if (!given[i]) {
+            return base::invalid_argument("missing_feature",
+                                          "feature '{}' is not given; give null if it is not known",
+                                          schema.features()[i].name);
+        }
+    }
+    return row;
+}
+
+}  // namespace rampart::decision

@@ -1,0 +1,114 @@
+#include "rampart/decision/reason_codes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "rampart/dataset/text.hpp"
+
+namespace rampart::decision {
+namespace {
+
+using base::Result;
+
+Result<std::vector<float>> parse_reference_row(std::string_view text, size_t features) {
+    std::vector<float> row;
+    while (true) {
+        const auto cell = text.substr(0, text.find(','));
+        const auto number = dataset::parse_number(cell);
+        if (!number && cell != "nan") {
+            return base::invalid_argument("bad_reference_row",
+                                          "'{}' holds '{}' at place {}; a number or nan is wanted",
+                                          kReferenceRowKey, cell.substr(0, 40), row.size() + 1);
+        }
+        row.push_back(number ? static_cast<float>(*number) : std::nanf(""));
+        if (cell.size() == text.size()) break;
+        text.remove_prefix(cell.size() + 1);
+    }
+    if (row.size() != features) {
+        return base::invalid_argument("bad_reference_row", "'{}' has {} values for {} features",
+                                      kReferenceRowKey, row.size(), features);
+    }
+    return row;
+}
+
+std::set<size_t> features_read(const model::Policy& policy) {
+    std::set<size_t> read;
+    if (const auto* learned = policy.last_learned()) {
+        for (const auto& tree : learned->ensemble.trees) {
+            for (const auto& node : tree.nodes) {
+                if (node.feature >= 0) read.insert(static_cast<size_t>(node.feature));
+            }
+        }
+    } else {
+        const auto& rule = std::get<model::BootstrapLink>(policy.links().back());
+        read.insert(*policy.schema().find(rule.feature));
+    }
+    return read;
+}
+
+bool same_value(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+}  // namespace
+
+std::string reference_row_text(std::span<const float> row) {
+    std::string text;
+    for (const float value : row) {
+        if (!text.empty()) text += ',';
+        text += std::isnan(value) ? "nan" : fmt::format("{}", value);
+    }
+    return text;
+}
+
+Result<ReasonCodes> ReasonCodes::create(const model::Policy& policy) {
+    ReasonCodes codes;
+    for (const size_t index : features_read(policy)) {
+        const auto& name = policy.schema().features()[index].name;
+        codes.features_.push_back({index, fmt::format("{}{}", kFeatureReasonPrefix, name)});
+    }
+    if (const auto* learned = policy.last_learned()) codes.engine_.emplace(learned->ensemble);
+    const auto reference = policy.provenance().find(std::string(kReferenceRowKey));
+    if (reference != policy.provenance().end()) {
+        RAMPART_TRY(codes.reference_,
+                    parse_reference_row(reference->second, policy.schema().size()));
+    }
+    return codes;
+}
+
+std::vector<std::string> ReasonCodes::feature_reasons(std::span<const float> row) const {
+    if (!engine_) return {features_.front().code};
+    if (reference_.empty()) return {};
+    struct Gain {
+        double raised;
+        const std::string* code;
+    };
+    const double score = engine_->predict_raw(row);
+    std::vector<float> changed(row.begin(), row.end());
+    std::vector<Gain> gains;
+    for (const auto& [index, code] : features_) {
+        if (same_value(row[index], reference_[index])) continue;
+        changed[index] = reference_[index];
+        const double raised = engine_->predict_raw(changed) - score;
+        if (raised > 0) gains.push_back({raised, &code});
+        changed[index] = row[index];
+    }
+    std::stable_sort(gains.begin(), gains.end(),
+                     [](const Gain& a, const Gain& b) { return a.raised > b.raised; });
+    gains.resize(std::min(gains.size(), kMaxFeatureReasons));
+    std::vector<std::string> reasons;
+    for (const auto& gain : gains) reasons.push_back(*gain.code);
+    return reasons;
+}
+
+std::vector<std::string> ReasonCodes::explain(std::span<const float> row,
+                                              const model::PolicyOutput& output, double p_approve,
+                                              double draw) const {
+    if (draw < output.exploit) return {std::string(kExplorationDeclined)};
+    auto reasons = feature_reasons(row);
+    if (reasons.empty()) reasons.emplace_back(kScoreTooLow);
+    if (output.exploit > 0) reasons.emplace_back(kRandomDraw);  // < 1, as the draw is not below it
+    if (p_approve > output.exploit) reasons.emplace_back(kExplorationNotDrawn);
+    return reasons;
+}
+
+}  // namespace rampart::decision

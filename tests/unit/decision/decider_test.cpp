@@ -1,0 +1,170 @@
+#include "rampart/decision/decider.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "policies.hpp"
+#include "rampart/base/digest.hpp"
+#include "rampart/decision/encode.hpp"
+
+namespace rampart::decision {
+namespace {
+
+using namespace testing;
+using domain::Action;
+using domain::Decision;
+
+const DrawKey kKey{"key-1", "a secret"};
+
+std::shared_ptr<const PolicyInForce> in_force(std::shared_ptr<const model::LoadedPolicy> loaded,
+                                              bool certified = true) {
+    auto made = PolicyInForce::create(std::move(loaded), certified);
+    EXPECT_TRUE(made) << made.error().message;
+    return *made;
+}
+
+Decision decide_one(const PolicyInForce& policy, const domain::Application& application,
+                    bool explore_allowed = true, std::optional<size_t> group = std::nullopt) {
+    const auto row = encode_row(application, policy.policy().schema()).value();
+    const auto decision = decide(policy, application, row, group, kKey, explore_allowed,
+                                 base::parse_iso8601("2005-04-02").value());
+    EXPECT_TRUE(decision) << decision.error().message;
+    return *decision;
+}
+
+model::LearnedLink exploring(model::ExplorationMode mode, double epsilon) {
+    auto link = sample_link();
+    link.exploration = {mode, epsilon};
+    return link;
+}
+
+TEST(Decide, WritesDownAllThatAReplayNeeds) {
+    const auto policy = in_force(bootstrap(), false);
+    const auto application = sample_application();
+    const auto decision = decide_one(*policy, application);
+    EXPECT_EQ(decision.id, domain::decision_id_of(application.id));
+    EXPECT_EQ(decision.application, application);
+    EXPECT_EQ(base::to_iso8601(decision.decided_at), "2005-04-02T00:00:00Z");
+    EXPECT_EQ(decision.policy, policy->id());
+    EXPECT_FALSE(decision.certified);
+    EXPECT_EQ(decision.score, 0.5);
+    EXPECT_EQ(decision.p_approve, (41.0 - 20) / 40);
+    EXPECT_EQ(decision.draw, base::keyed_uniform("a secret", decision.id.value()));
+    EXPECT_EQ(decision.draw_key_id, "key-1");
+    EXPECT_TRUE(domain::validate(decision));
+}
+
+RC_GTEST_PROP(Decide, EveryDecisionIsConsistentAndReplays, (uint32_t number)) {
+    const auto mode =
+        *rc::gen::element(model::ExplorationMode::kNone, model::ExplorationMode::kOneSided,
+                          model::ExplorationMode::kTwoSided);
+    const auto policy = in_force(learned(exploring(mode, 0.2), {{"reference_row", "60,2000,0"}}));
+    auto application = sample_application(fmt::format("a-{}", number));
+    application.features[0].value = static_cast<double>(*rc::gen::inRange(18, 90));
+    const bool allowed = *rc::gen::arbitrary<bool>();
+    const auto decision = decide_one(*policy, application, allowed);
+    RC_ASSERT(domain::validate(decision).has_value());
+    RC_ASSERT((decision.action == Action::kApprove) == (decision.draw < decision.p_approve));
+    RC_ASSERT(decision.explored ==
+              (decision.action == Action::kApprove && decision.draw >= decision.p_exploit));
+    RC_ASSERT(decision.reasons.empty() == (decision.action == Action::kApprove));
+    if (!allowed) RC_ASSERT(decision.p_approve == decision.p_exploit);
+    RC_ASSERT(replay(decision, *policy, kKey, std::nullopt).has_value());
+}
+
+TEST(Decide, ApprovesAsOftenAsItSays) {
+    const auto policy = in_force(bootstrap(), false);
+    int approved = 0;
+    double expected = 0;
+    for (int i = 0; i < 4000; ++i) {
+        auto application = sample_application(fmt::format("a-{}", i));
+        const auto decision = decide_one(*policy, application);
+        approved += decision.action == Action::kApprove;
+        expected += decision.p_approve;
+    }
+    EXPECT_NEAR(approved, expected, 4 * std::sqrt(4000 * 0.25));  // four standard deviations
+}
+
+TEST(Decide, OneSidedExplorationApprovesBelowTheCutOnly) {
+    const auto policy = in_force(learned(exploring(model::ExplorationMode::kOneSided, 0.25)));
+    auto poor = sample_application();
+    poor.features[0].value = 30.0;
+    poor.features[1].value = 10.0;
+    EXPECT_EQ(decide_one(*policy, poor).p_exploit, 0);
+    EXPECT_EQ(decide_one(*policy, poor).p_approve, 0.25);
+    EXPECT_EQ(decide_one(*policy, poor, false).p_approve, 0);
+    EXPECT_EQ(decide_one(*policy, poor, false).propensity, 1);
+    auto good = sample_application();
+    good.features[0].value = 60.0;
+    good.features[1].value = 5000.0;
+    EXPECT_EQ(decide_one(*policy, good).p_approve, 1);
+    EXPECT_EQ(decide_one(*policy, good).action, Action::kApprove);
+}
+
+TEST(Decide, AGroupAwarePolicyWantsAGroup) {
+    auto link = sample_link();
+    link.ramp.thresholds = {0.5, -0.5};
+    link.ramp.ties = {1, 1};
+    const auto policy = in_force(load({link}, {"a", "b"}));
+    const auto application = sample_application();
+    const auto row = encode_row(application, policy->policy().schema()).value();
+    const auto with = [&](std::optional<size_t> group) {
+        return decide(*policy, application, row, group, kKey, true, {});
+    };
+    EXPECT_EQ(with(std::nullopt).error().reason, "group_unknown");
+    EXPECT_EQ(with(2).error().reason, "bad_group");
+    EXPECT_LT(with(0)->p_approve, with(1)->p_approve);
+}
+
+TEST(Decide, ARowOfAnotherSchemaIsRefused) {
+    const auto policy = in_force(bootstrap(), false);
+    const std::vector<float> row(2);
+    EXPECT_EQ(decide(*policy, sample_application(), row, {}, kKey, true, {}).error().reason,
+              "bad_row");
+}
+
+TEST(PolicyInForce, ALearntPolicyWantsACertificate) {
+    const auto refused = PolicyInForce::create(learned(), false);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "uncertified_policy");
+    EXPECT_TRUE(PolicyInForce::create(bootstrap(), false));
+}
+
+TEST(PolicyInForce, ABadReferenceRowIsRefusedBeforeItDecides) {
+    EXPECT_EQ(PolicyInForce::create(learned(sample_link(), {{"reference_row", "1"}}), true)
+                  .error()
+                  .reason,
+              "bad_reference_row");
+}
+
+TEST(Replay, NoticesEveryChange) {
+    const auto policy = in_force(learned(exploring(model::ExplorationMode::kTwoSided, 0.1),
+                                         {{"reference_row", "60,2000,0"}}));
+    const auto good = decide_one(*policy, sample_application());
+    ASSERT_TRUE(replay(good, *policy, kKey, std::nullopt));
+    const auto reason_after = [&](auto change) {
+        auto changed = good;
+        change(changed);
+        const auto status = replay(changed, *policy, kKey, std::nullopt);
+        return status ? std::string("same") : status.error().reason;
+    };
+    const auto up = [](double& x) { x = std::nextafter(x, 2); };
+    EXPECT_EQ(reason_after([&](Decision& d) { up(d.score); }), "replay_mismatch");
+    EXPECT_EQ(reason_after([&](Decision& d) { up(d.p_exploit); }), "replay_mismatch");
+    EXPECT_EQ(reason_after([&](Decision& d) { up(d.p_approve); }), "replay_mismatch");
+    EXPECT_EQ(reason_after([&](Decision& d) { up(d.draw); }), "replay_mismatch");
+    EXPECT_EQ(reason_after([&](Decision& d) { up(d.propensity); }), "replay_mismatch");
+    EXPECT_EQ(reason_after([](Decision& d) { d.explored = !d.explored; }), "replay_mismatch");
+    EXPECT_EQ(reason_after([](Decision& d) { d.reasons.push_back("x"); }), "replay_mismatch");
+    EXPECT_EQ(reason_after([](Decision& d) { d.id = domain::DecisionId("d1"); }),
+              "replay_mismatch");
+    EXPECT_EQ(reason_after([](Decision& d) { d.application.features[0].value = 70.0; }),
+              "replay_mismatch");
+    EXPECT_EQ(reason_after([](Decision& d) { d.policy = domain::PolicyId("x"); }), "other_policy");
+    EXPECT_EQ(reason_after([](Decision& d) { d.draw_key_id = "x"; }), "other_key");
+    EXPECT_EQ(replay(good, *policy, {"key-1", "another secret"}, std::nullopt).error().reason,
+              "replay_mismatch");
+}
+
+}  // namespace
+}  // namespace rampart::decision

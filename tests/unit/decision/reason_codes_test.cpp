@@ -1,0 +1,107 @@
+#include "rampart/decision/reason_codes.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+
+#include "policies.hpp"
+
+namespace rampart::decision {
+namespace {
+
+using namespace testing;
+using Reasons = std::vector<std::string>;
+
+const float kNan = std::nanf("");
+
+/// The reasons for declining `row`, decided without exploration by a draw just below 1.
+Reasons reasons_of(const model::Policy& policy, std::vector<float> row) {
+    const auto output = policy.evaluate(row, std::nullopt);
+    return ReasonCodes::create(policy).value().explain(row, output, output.exploit, 0.999);
+}
+
+TEST(ReasonCodes, ABootstrapNamesTheFeatureOfItsRule) {
+    EXPECT_EQ(reasons_of(bootstrap()->policy, {20, 0, 0}), Reasons{"feature.age"});
+}
+
+TEST(ReasonCodes, TheFeatureThatWouldRaiseTheScoreMostComesFirst) {
+    const auto loaded = learned(sample_link(), {{"reference_row", "60,2000,0"}});
+    EXPECT_EQ(reasons_of(loaded->policy, {40, 500, 0}), (Reasons{"feature.limit", "feature.age"}));
+    // age is at the better side already: putting 60 there raises nothing
+    EXPECT_EQ(reasons_of(loaded->policy, {55, 500, 0})[0], "feature.limit");
+    EXPECT_EQ(reasons_of(loaded->policy, {55, 500, 0})[1], "random_draw_in_ramp");
+}
+
+TEST(ReasonCodes, NoMoreThanFourFeaturesAreNamed) {
+    std::vector<dataset::FeatureSpec> specs;
+    model::LearnedLink link = sample_link();
+    link.ensemble.trees.clear();
+    for (int i = 0; i < 6; ++i) {
+        specs.push_back({fmt::format("f{}", i), dataset::FeatureKind::kNumeric, {}});
+        link.ensemble.trees.push_back(stump(i, 0, -1.0 - i, 0));
+    }
+    const auto policy = model::Policy::create(dataset::FeatureSchema::create(specs).value(), {link},
+                                              {}, {{"reference_row", "1,1,1,1,1,1"}})
+                            .value();
+    EXPECT_EQ(reasons_of(policy, std::vector<float>(6, -1)),
+              (Reasons{"feature.f5", "feature.f4", "feature.f3", "feature.f2"}));
+}
+
+TEST(ReasonCodes, EquallyGoodFeaturesStandInSchemaOrder) {
+    model::LearnedLink link = sample_link();
+    link.ensemble.trees = {stump(1, 0, -3, 0), stump(0, 0, -3, 0)};
+    const auto loaded = learned(link, {{"reference_row", "1,1,0"}});
+    EXPECT_EQ(reasons_of(loaded->policy, {-1, -1, 0}), (Reasons{"feature.age", "feature.limit"}));
+}
+
+TEST(ReasonCodes, WithoutAReferenceRowTheScoreIsTheReason) {
+    EXPECT_EQ(reasons_of(learned()->policy, {40, 500, 0}), Reasons{"score_too_low"});
+}
+
+TEST(ReasonCodes, ARowLikeTheReferenceHasAScoreThatIsTooLow) {
+    const auto loaded = learned(sample_link(), {{"reference_row", "40,nan,0"}});
+    EXPECT_EQ(reasons_of(loaded->policy, {40, kNan, 0})[0], "score_too_low");
+}
+
+TEST(ReasonCodes, WhatChanceHadToDoWithItIsSaid) {
+    const auto codes = ReasonCodes::create(bootstrap()->policy).value();
+    const std::vector<float> row{40, 0, 0};
+    const std::string age = "feature.age";
+    EXPECT_EQ(codes.explain(row, {0.5, 0, 0.1}, 0.1, 0.5),
+              (Reasons{age, "random_exploration_not_drawn"}));
+    EXPECT_EQ(codes.explain(row, {0.5, 0, 0.1}, 0, 0.5), Reasons{age});  // the budget was spent
+    EXPECT_EQ(codes.explain(row, {0.5, 0.2, 0.3}, 0.3, 0.5),
+              (Reasons{age, "random_draw_in_ramp", "random_exploration_not_drawn"}));
+    EXPECT_EQ(codes.explain(row, {0.5, 1, 0.9}, 0.9, 0.95), Reasons{"random_exploration_declined"});
+}
+
+RC_GTEST_PROP(ReasonCodes, ExplorationNotDrawnNeverStandsAlone, ()) {
+    const auto unit = [](uint64_t i) { return static_cast<double>(i) / 1000; };
+    const auto codes = ReasonCodes::create(learned()->policy).value();
+    const double exploit = unit(*rc::gen::inRange<uint64_t>(0, 1001));
+    const double approve = unit(*rc::gen::inRange<uint64_t>(0, 1001));
+    const double draw = unit(*rc::gen::inRange<uint64_t>(0, 1000));
+    RC_PRE(draw >= approve);
+    const auto reasons =
+        codes.explain(std::vector<float>{1, 2, 0}, {0.5, exploit, approve}, approve, draw);
+    RC_ASSERT(!reasons.empty());
+    RC_ASSERT(reasons.front() != kExplorationNotDrawn);
+}
+
+TEST(ReasonCodes, AReferenceRowComesBackFromItsText) {
+    const std::vector<float> row{0.1f, kNan, -1e30f, 3};
+    EXPECT_EQ(reference_row_text(row), "0.1,nan,-1e+30,3");
+}
+
+TEST(ReasonCodes, ABadReferenceRowIsRefused) {
+    for (const char* text : {"", "1,2", "1,2,3,4", "1,x,3", "1,,3", "1,2,3,", "1,inf,3"}) {
+        const auto codes =
+            ReasonCodes::create(learned(sample_link(), {{"reference_row", text}})->policy);
+        ASSERT_FALSE(codes) << text;
+        EXPECT_EQ(codes.error().reason, "bad_reference_row");
+    }
+}
+
+}  // namespace
+}  // namespace rampart::decision
