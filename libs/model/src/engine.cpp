@@ -1,16 +1,10 @@
 #include "rampart/model/engine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
 namespace rampart::model {
-namespace {
-
-constexpr size_t kAtOnce = 8;
-
-}  // namespace
 
 Engine::Engine(const Ensemble& ensemble) : base_score_(ensemble.base_score) {
     for (const Tree& tree : ensemble.trees) add_tree(tree);
@@ -63,12 +57,34 @@ bool Engine::in_set(const Node& node, float x) const {
     return (sets_[node.set + 1 + code / 64] >> (code % 64) & 1) != 0;
 }
 
-inline bool Engine::goes_left(const Node& node, std::span<const float> row) const {
+template <bool kNumericOnly>
+uint32_t Engine::step(uint32_t place, const float* row) const {
+    const Node& node = nodes_[place];
     const float x = row[node.feature];
-    if (node.categorical != 0 && x == x) [[unlikely]] return in_set(node, x);
     // no branches: a number compares, NaN compares false and goes by default
-    return static_cast<bool>(static_cast<int>(x <= node.threshold) |
-                             (static_cast<int>(x != x) & node.default_left));
+    uint32_t left = static_cast<uint32_t>(x <= node.threshold) |
+                    (static_cast<uint32_t>(x != x) & node.default_left);
+    if constexpr (!kNumericOnly) {
+        if (node.categorical != 0 && x == x) left = static_cast<uint32_t>(in_set(node, x));
+    }
+    return node.left + 1 - left;
+}
+
+/// Walks kAtOnce trees to their leaves.
+template <bool kNumericOnly>
+void Engine::walk(std::array<uint32_t, kAtOnce>& at, uint32_t steps, const float* row) const {
+    auto [a, b, c, d, e, f, g, h] = at;
+    for (uint32_t i = 0; i < steps; ++i) {
+        a = step<kNumericOnly>(a, row);
+        b = step<kNumericOnly>(b, row);
+        c = step<kNumericOnly>(c, row);
+        d = step<kNumericOnly>(d, row);
+        e = step<kNumericOnly>(e, row);
+        f = step<kNumericOnly>(f, row);
+        g = step<kNumericOnly>(g, row);
+        h = step<kNumericOnly>(h, row);
+    }
+    at = {a, b, c, d, e, f, g, h};
 }
 
 double Engine::predict_raw(std::span<const float> row) const {
@@ -80,11 +96,10 @@ double Engine::predict_raw(std::span<const float> row) const {
         for (size_t i = 0; i < kAtOnce; ++i) at[i] = roots_[i < count ? first + i : first];
         const auto depths = std::span(depths_).subspan(first, count);
         const uint32_t steps = *std::max_element(depths.begin(), depths.end());
-        for (uint32_t step = 0; step < steps; ++step) {
-            for (uint32_t& place : at) {
-                const Node& node = nodes_[place];
-                place = node.left + static_cast<uint32_t>(!goes_left(node, row));
-            }
+        if (sets_.empty()) {
+            walk<true>(at, steps, row.data());
+        } else {
+            walk<false>(at, steps, row.data());
         }
         for (size_t i = 0; i < count; ++i) sum += values_[at[i]];
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -30,8 +31,12 @@ class Engine {
         uint32_t left;          // right = left + 1
         uint32_t set;           // categorical: index of {word count, words…} in sets_
     };
-    bool goes_left(const Node& node, std::span<const float> row) const;
+    static constexpr size_t kAtOnce = 8;
     bool in_set(const Node& node, float x) const;
+    template <bool kNumericOnly>
+    uint32_t step(uint32_t place, const float* row) const;
+    template <bool kNumericOnly>
+    void walk(std::array<uint32_t, kAtOnce>& at, uint32_t steps, const float* row) const;
     void add_tree(const Tree& tree);
 
     double base_score_;
