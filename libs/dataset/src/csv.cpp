@@ -77,14 +77,14 @@ base::Status CsvReader::Impl::fill() {
 /// One past the record's last byte (its line end included); quotes come in pairs inside a record.
 Result<size_t> CsvReader::Impl::find_record_end() {
     bool quoted = false;
-    for (size_t scanned = 0;; ) {
+    for (size_t scanned = 0;;) {
         for (; begin + scanned < buffer.size(); ++scanned) {
+            if (scanned == limits::kMaxRecordBytes) break;
             const char c = buffer[begin + scanned];
             if (c == '"') quoted = !quoted;
             if (c == '\n' && !quoted) return begin + scanned + 1;
-            if (scanned > limits::kMaxRecordBytes) break;
         }
-        const bool too_long = scanned > limits::kMaxRecordBytes;
+        const bool too_long = begin + scanned < buffer.size();
         if (too_long || (at_end && quoted)) {
             // most often a stray quote made the record run on: taking it apart finds the place
             RAMPART_RETURN_IF_ERROR(split(buffer.data() + begin, buffer.data() + begin + scanned));
