@@ -1,0 +1,95 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rampart/base/clock.hpp"
+#include "rampart/base/digest.hpp"
+#include "rampart/base/result.hpp"
+#include "rampart/base/signing.hpp"
+#include "rampart/certification/safety_test.hpp"
+
+namespace rampart::certification {
+
+/// Something the certificate relies on, and whether the gate tested it or takes it for granted.
+struct Assumption {
+    std::string text;
+    bool tested = false;
+};
+
+/// The registration of the run in the ledger, and what precedes it there.
+struct LedgerReference {
+    EpochOpened epoch;
+    Registration registration;
+    uint64_t sequence = 0;
+    base::Digest previous;              // of the entry before
+    base::Digest entry;                 // of the registration's bytes
+    unsigned certificates_before = 0;   // in the epoch
+};
+
+/// What a certificate file says. CERTIFIED and NO_SOLUTION_FOUND carry everything; REFUSED and IDENTICAL
+/// have no ledger entry, no plan's numbers and no results.
+struct Certificate {
+    Verdict verdict = Verdict::kRefused;
+    std::string claim;            // one sentence, with delta and period
+    std::string reason, message;  // of REFUSED and IDENTICAL
+    RunPlan plan;
+    std::optional<LedgerReference> ledger;
+    std::vector<GroupResult> results;  // in the order of plan.groups
+    size_t evidence_records = 0;
+    base::Digest evidence_root;  // Merkle root (RFC 6962) of the evidence file's lines
+    std::string recipe;          // how the numbers are computed
+    std::vector<Assumption> assumptions;
+    base::TimePoint issued_at;   // after the vault was read, or refused
+    base::TimePoint vault_read_at;  // only with a ledger reference; not before the registration
+};
+
+/// A certificate file and the evidence file that goes with it.
+///
+/// Certificate: a DSSE envelope (payloadType, payload, signatures), one Ed25519 signature over the
+/// pre-authentication encoding; the payload is JSON with fixed order of members, no spaces, and numbers
+/// in the shortest decimal form that reads back to the same double; minus infinity is null.
+/// Evidence: one JSON line per vault record, sorted by pseudonymous id. It holds group memberships and
+/// impacts: keep it where auditors can read it and modellers cannot. Empty for REFUSED and IDENTICAL.
+struct SealedCertificate {
+    std::string certificate;  // bytes of the file
+    std::string evidence;     // bytes of the file
+};
+
+/// Of a run. `vault_impact`: as given to run(). Errors: invalid_argument when result or impacts do not
+/// belong to the run, or when the vault was read before it was registered.
+base::Result<SealedCertificate> seal(const PreparedRun& run, const RunTicket& ticket,
+                                     const SealedResult& result,
+                                     const std::vector<double>& vault_impact,
+                                     base::TimePoint vault_read_at, base::TimePoint issued_at,
+                                     const base::SigningKey& key);
+
+/// Of a REFUSED or IDENTICAL. Errors: invalid_argument for another verdict.
+base::Result<SealedCertificate> seal_refusal(const GateConfig& config, const RunIdentity& identity,
+                                             const PublicResult& result, base::TimePoint issued_at,
+                                             const base::SigningKey& key);
+
+/// What the reader expects the certificate to be about; an empty id is not compared.
+struct Expected {
+    std::string candidate_id;
+    std::string reference_id;
+};
+
+/// Signature, canonical form and ids only: for a reader that has no evidence. Errors: data_loss
+/// (truncated, not ours), permission_denied (other key, bad signature), failed_precondition (another
+/// candidate or reference).
+base::Result<Certificate> read_certificate(std::string_view certificate,
+                                           const base::VerifyingKey& key,
+                                           const Expected& expected = {});
+
+/// All of that, then the evidence: Merkle root, order, and every figure, bet, bound and the verdict
+/// recomputed from the lines with the recorded settings; each must agree to 1e-9 (bit for bit on the
+/// same kind of machine), counts, digests and the verdict exactly. What stays trusted to the signer:
+/// centres and plan variances (from D_c, whose digest is recorded), and the ledger's other entries.
+/// Errors: as above, and data_loss naming the figure that differs.
+base::Result<Certificate> verify(std::string_view certificate, std::string_view evidence,
+                                 const base::VerifyingKey& key, const Expected& expected = {});
+
+}  // namespace rampart::certification

@@ -1,0 +1,112 @@
+#include "rampart/certification/certificate_file.hpp"
+
+#include "envelope.hpp"
+#include "evidence.hpp"
+#include "measure.hpp"
+#include "members.hpp"
+#include "run_access.hpp"
+#include "verify.hpp"
+#include "wording.hpp"
+
+namespace rampart::certification {
+namespace {
+
+using base::data_loss;
+using base::invalid_argument;
+using base::Result;
+
+LedgerReference reference_to(const RunTicket& ticket, const LedgerEntry& entry) {
+    return {ticket.epoch(),  ticket.registration(),        entry.sequence,
+            entry.previous,  base::sha256(ticket.entry()), ticket.certificates_before()};
+}
+
+/// Signs, then reads what was signed: a certificate that its own reader would refuse is not given out.
+Result<SealedCertificate> sign_and_check(Certificate certificate, std::string evidence,
+                                         const base::SigningKey& key) {
+    certificate.claim = claim_of(certificate);
+    certificate.recipe = certificate.ledger ? recipe_of(certificate.plan) : "";
+    certificate.assumptions = assumptions_of(certificate);
+    CertificatePayload payload;
+    payload.certificate = std::move(certificate);
+    SealedCertificate sealed{sign_envelope(JsonWriter::write(payload), key), std::move(evidence)};
+    auto read = verify(sealed.certificate, sealed.evidence, key.public_key());
+    if (read) return sealed;
+    return invalid_argument(read.error().reason, "what was to be certified does not hold together: {}",
+                            read.error().message);
+}
+
+}  // namespace
+
+Result<SealedCertificate> seal(const PreparedRun& run, const RunTicket& ticket,
+                               const SealedResult& result, const std::vector<double>& vault_impact,
+                               base::TimePoint vault_read_at, base::TimePoint issued_at,
+                               const base::SigningKey& key) {
+    RAMPART_RETURN_IF_ERROR(RunAccess::check_ticket(run, ticket));
+    RAMPART_TRY(const auto impact, RunAccess::in_vault_order(run, vault_impact));
+    RAMPART_RETURN_IF_ERROR(check_impacts(run.plan().config, run.vault(), impact));
+    RAMPART_TRY(const LedgerEntry entry, decode_ledger_entry(ticket.entry()));
+    const Evidence evidence = write_evidence(run.vault(), impact);
+    Certificate certificate;
+    certificate.verdict = result.verdict;
+    certificate.plan = run.plan();
+    certificate.ledger = reference_to(ticket, entry);
+    certificate.results = result.groups;
+    certificate.evidence_records = run.vault().size();
+    certificate.evidence_root = evidence.root();
+    certificate.vault_read_at = vault_read_at;
+    certificate.issued_at = issued_at;
+    return sign_and_check(std::move(certificate), evidence.bytes(), key);
+}
+
+Result<SealedCertificate> seal_refusal(const GateConfig& config, const RunIdentity& identity,
+                                       const PublicResult& result, base::TimePoint issued_at,
+                                       const base::SigningKey& key) {
+    if (result.verdict != Verdict::kRefused && result.verdict != Verdict::kIdentical) {
+        return invalid_argument("not_a_refusal", "verdict {}: seal() is for runs",
+                                to_string(result.verdict));
+    }
+    Certificate certificate;
+    certificate.verdict = result.verdict;
+    certificate.reason = result.reason;
+    certificate.message = result.message;
+    certificate.plan.config = config;
+    certificate.plan.identity = identity;
+    certificate.evidence_root = base::merkle_root({});
+    certificate.vault_read_at = issued_at;
+    certificate.issued_at = issued_at;
+    return sign_and_check(std::move(certificate), "", key);
+}
+
+Result<Certificate> read_certificate(std::string_view certificate, const base::VerifyingKey& key,
+                                     const Expected& expected) {
+    RAMPART_TRY(const std::string payload, open_envelope(certificate, key));
+    auto read = JsonReader::read<CertificatePayload>(payload);
+    if (!read) return read.error().with_context("certificate");
+    if (read->format != kCertificateFormat) {
+        return data_loss("other_format", "format '{}'; this reader knows '{}'", read->format,
+                         kCertificateFormat);
+    }
+    Certificate& c = read->certificate;
+    RAMPART_RETURN_IF_ERROR(check_story(c));
+    const RunIdentity& id = c.plan.identity;
+    const auto other = [](std::string_view what, const std::string& is, const std::string& wanted) {
+        return base::failed_precondition("other_policy", "the certificate's {} is {}, expected {}: it is "
+                                         "the certificate of another policy", what, is, wanted);
+    };
+    if (!expected.candidate_id.empty() && expected.candidate_id != id.candidate_id) {
+        return other("candidate", id.candidate_id, expected.candidate_id);
+    }
+    if (!expected.reference_id.empty() && expected.reference_id != id.reference_id) {
+        return other("reference", id.reference_id, expected.reference_id);
+    }
+    return std::move(c);
+}
+
+Result<Certificate> verify(std::string_view certificate, std::string_view evidence,
+                           const base::VerifyingKey& key, const Expected& expected) {
+    RAMPART_TRY(Certificate c, read_certificate(certificate, key, expected));
+    RAMPART_RETURN_IF_ERROR(check_evidence(c, evidence));
+    return c;
+}
+
+}  // namespace rampart::certification

@@ -1,0 +1,78 @@
+#include "rampart/certification/constraint.hpp"
+
+#include <cmath>
+
+#include "rampart/base/check.hpp"
+#include "rampart/base/limits.hpp"
+
+namespace rampart::certification {
+namespace {
+
+using base::invalid_argument;
+
+template <class T>
+base::Status require(bool fits, std::string_view setting, const T& value, std::string_view allowed) {
+    if (fits) return base::ok();
+    return invalid_argument("bad_gate_config", "{} = {}: must {}", setting, value, allowed);
+}
+
+base::Status check_impact(const GateConfig& c) {
+    RAMPART_RETURN_IF_ERROR(require(std::isfinite(c.impact_lo), "impact_lo", c.impact_lo, "be finite"));
+    RAMPART_RETURN_IF_ERROR(require(std::isfinite(c.impact_hi) && c.impact_hi > c.impact_lo &&
+                                        std::isfinite(c.impact_hi - c.impact_lo),
+                                    "impact_hi", c.impact_hi, "be finite and above impact_lo"));
+    const double declined = c.declined_impact.value_or(c.impact_lo);
+    RAMPART_RETURN_IF_ERROR(require(declined >= c.impact_lo && declined <= c.impact_hi,
+                                    "declined_impact", declined, "lie in [impact_lo, impact_hi]"));
+    RAMPART_RETURN_IF_ERROR(require(std::isfinite(c.margin), "margin", c.margin, "be finite"));
+    return require(c.impact_units.size() <= base::limits::kMaxNameBytes, "impact_units", c.impact_units,
+                   "be short");
+}
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::kCertified: return "CERTIFIED";
+        case Verdict::kNoSolutionFound: return "NO_SOLUTION_FOUND";
+        case Verdict::kRefused: return "REFUSED";
+        case Verdict::kIdentical: return "IDENTICAL";
+    }
+    RAMPART_CHECK(false, "verdict {}", static_cast<int>(verdict));
+}
+
+std::string_view to_string(Bound bound) {
+    switch (bound) {
+        case Bound::kBetting: return "betting";
+        case Bound::kStudentT: return "student_t";
+    }
+    RAMPART_CHECK(false, "bound {}", static_cast<int>(bound));
+}
+
+std::string_view to_string(Spending spending) {
+    switch (spending) {
+        case Spending::kEqual: return "equal";
+        case Spending::kByHistory: return "by_history";
+    }
+    RAMPART_CHECK(false, "spending {}", static_cast<int>(spending));
+}
+
+base::Status validate(const GateConfig& c) {
+    RAMPART_RETURN_IF_ERROR(require(c.delta_epoch > 0 && c.delta_epoch <= 0.5, "delta_epoch",
+                                    c.delta_epoch, "lie in (0, 0.5]"));
+    RAMPART_RETURN_IF_ERROR(require(c.runs_per_epoch >= 1 && c.runs_per_epoch <= 1000, "runs_per_epoch",
+                                    c.runs_per_epoch, "lie in [1, 1000]"));
+    RAMPART_RETURN_IF_ERROR(
+        require(c.bet_cap > 0 && c.bet_cap < 1, "bet_cap", c.bet_cap, "lie in (0, 1)"));
+    RAMPART_RETURN_IF_ERROR(require(c.kappa > 0 && c.kappa <= 1, "kappa", c.kappa, "lie in (0, 1]"));
+    RAMPART_RETURN_IF_ERROR(require(c.min_units >= 2, "min_units", c.min_units, "be 2 or more"));
+    RAMPART_RETURN_IF_ERROR(
+        require(c.min_outcomes >= 2, "min_outcomes", c.min_outcomes, "be 2 or more"));
+    RAMPART_RETURN_IF_ERROR(require(c.max_missing_rate >= 0 && c.max_missing_rate <= 1,
+                                    "max_missing_rate", c.max_missing_rate, "lie in [0, 1]"));
+    RAMPART_RETURN_IF_ERROR(require(c.max_calibration_z > 0 && std::isfinite(c.max_calibration_z),
+                                    "max_calibration_z", c.max_calibration_z, "be positive"));
+    return check_impact(c);
+}
+
+}  // namespace rampart::certification

@@ -1,0 +1,245 @@
+#include "rampart/certification/delta_ledger.hpp"
+
+#include <cmath>
+
+#include "members.hpp"
+#include "rampart/base/check.hpp"
+#include "rampart/base/limits.hpp"
+
+namespace rampart::certification {
+namespace {
+
+using base::data_loss;
+using base::failed_precondition;
+using base::invalid_argument;
+using base::Result;
+using base::Status;
+
+/// A ledger entry as JSON: exactly one of the three bodies is there.
+struct EntryLine {
+    uint64_t sequence = 0;
+    base::Digest previous;
+    std::optional<EpochOpened> epoch;
+    std::optional<Registration> registration;
+    std::optional<Closing> closing;
+};
+
+template <class A>
+void members(A& a, EntryLine& e) {
+    a("sequence", e.sequence);
+    a("previous", e.previous);
+    a("epoch_opened", e.epoch);
+    a("registration", e.registration);
+    a("closing", e.closing);
+}
+
+/// Binomial coefficient as a double: exact enough for dividing a budget, and never too small.
+double choose(uint32_t n, uint32_t k) {
+    double value = 1;
+    for (uint32_t i = 1; i <= k; ++i) value = value * (n - k + i) / i;
+    return value * (1 + 1e-12);
+}
+
+}  // namespace
+
+double delta_of_run(double delta_epoch, uint32_t runs, Spending spending, uint32_t run,
+                    uint32_t certificates_before) {
+    const double equal = delta_epoch / runs;
+    if (spending == Spending::kEqual) return equal;
+    return equal * std::ldexp(1.0, -static_cast<int>(certificates_before) - 1) /
+           choose(run - 1, certificates_before);
+}
+
+std::string encode(const LedgerEntry& entry) {
+    EntryLine line;
+    line.sequence = entry.sequence;
+    line.previous = entry.previous;
+    if (const auto* epoch = std::get_if<EpochOpened>(&entry.body)) line.epoch = *epoch;
+    if (const auto* run = std::get_if<Registration>(&entry.body)) line.registration = *run;
+    if (const auto* closing = std::get_if<Closing>(&entry.body)) line.closing = *closing;
+    return JsonWriter::write(line);
+}
+
+Result<LedgerEntry> decode_ledger_entry(std::string_view bytes) {
+    if (bytes.size() > base::limits::kMaxRecordBytes) {
+        return data_loss("bad_ledger_entry", "{} bytes; an entry has at most {}", bytes.size(),
+                         base::limits::kMaxRecordBytes);
+    }
+    RAMPART_TRY(const EntryLine line, JsonReader::read<EntryLine>(bytes));
+    LedgerEntry entry{.sequence = line.sequence, .previous = line.previous, .body = {}};
+    if (line.epoch) entry.body = *line.epoch;
+    if (line.registration) entry.body = *line.registration;
+    if (line.closing) entry.body = *line.closing;
+    if (line.epoch.has_value() + line.registration.has_value() + line.closing.has_value() != 1) {
+        return data_loss("bad_ledger_entry", "an entry is one of epoch_opened, registration, closing");
+    }
+    return entry;
+}
+
+Result<DeltaLedger> DeltaLedger::open(const std::vector<std::string>& entries) {
+    DeltaLedger ledger;
+    for (size_t i = 0; i < entries.size(); ++i) {
+        if (auto status = ledger.append(entries[i]); !status) {
+            return status.error().with_context(fmt::format("ledger entry {}", i));
+        }
+    }
+    return ledger;
+}
+
+base::Digest DeltaLedger::head() const { return base::sha256(entries_.empty() ? "" : entries_.back()); }
+
+Status DeltaLedger::check_body(const EpochOpened& body) const {
+    if (open_run_) {
+        return failed_precondition("run_open", "run {} of epoch {} is open: close it first",
+                                   open_run_->run, open_run_->epoch);
+    }
+    if (body.epoch != epoch() + 1) {
+        return invalid_argument("bad_epoch", "epoch {} after epoch {}", body.epoch, epoch());
+    }
+    if (!(body.delta_epoch > 0 && body.delta_epoch <= 0.5) || body.runs < 1 || body.runs > 1000) {
+        return invalid_argument("bad_budget", "delta_epoch {} over {} runs: must lie in (0, 0.5] and "
+                                "[1, 1000]", body.delta_epoch, body.runs);
+    }
+    return base::ok();
+}
+
+Status DeltaLedger::check_body(const Registration& body) const {
+    if (open_run_) {
+        return failed_precondition("run_open", "run {} of epoch {}, candidate {}, is open: take it up "
+                                   "again or close it first",
+                                   open_run_->run, open_run_->epoch, open_run_->candidate_id);
+    }
+    RAMPART_TRY(const double delta, next_delta());
+    if (body.epoch != epoch() || body.run != runs_used_ + 1 || body.delta != delta ||
+        body.spent_before != spent_) {
+        return invalid_argument("bad_charge", "run {} of epoch {} at delta {}: the next is run {} of "
+                                "epoch {} at delta {}",
+                                body.run, body.epoch, body.delta, runs_used_ + 1, epoch(), delta);
+    }
+    if (body.candidate_id.empty() || body.reference_id.empty()) {
+        return invalid_argument("bad_registration", "candidate '{}', reference '{}': both must be named",
+                                body.candidate_id, body.reference_id);
+    }
+    return base::ok();
+}
+
+Status DeltaLedger::check_body(const Closing& body) const {
+    if (!open_run_) return failed_precondition("no_run_open", "there is no open run to close");
+    if (body.epoch != open_run_->epoch || body.run != open_run_->run) {
+        return invalid_argument("bad_closing", "run {} of epoch {} is open, not run {} of epoch {}",
+                                open_run_->run, open_run_->epoch, body.run, body.epoch);
+    }
+    if (body.verdict != Verdict::kCertified && body.verdict != Verdict::kNoSolutionFound) {
+        return invalid_argument("bad_closing", "verdict {}: a run ends CERTIFIED or NO_SOLUTION_FOUND",
+                                to_string(body.verdict));
+    }
+    if (!body.certificate.empty() && !base::Digest::from_hex(body.certificate)) {
+        return invalid_argument("bad_closing", "certificate '{}': must be a SHA-256 in hex",
+                                body.certificate);
+    }
+    return base::ok();
+}
+
+Status DeltaLedger::check(const LedgerEntry& entry) const {
+    if (entry.sequence != entries_.size() || entry.previous != head()) {
+        return data_loss("broken_chain", "sequence {} after {} entries, previous {}: the chain ends in {}",
+                         entry.sequence, entries_.size(), entry.previous.hex(), head().hex());
+    }
+    return std::visit([this](const auto& body) { return check_body(body); }, entry.body);
+}
+
+void DeltaLedger::apply(const EpochOpened& body) {
+    epoch_ = body;
+    runs_used_ = certificates_ = 0;
+    spent_ = 0;
+}
+
+void DeltaLedger::apply(const Registration& body) {
+    open_run_ = body;
+    open_entry_ = entries_.back();
+    ++runs_used_;
+    spent_ += body.delta;
+}
+
+void DeltaLedger::apply(const Closing& body) {
+    open_run_.reset();
+    if (body.verdict == Verdict::kCertified) ++certificates_;
+}
+
+Status DeltaLedger::append(std::string_view bytes) {
+    RAMPART_TRY(const LedgerEntry entry, decode_ledger_entry(bytes));
+    if (auto status = check(entry); !status) {
+        return data_loss(status.error().reason, "not the ledger's next entry: {}",
+                         status.error().message);
+    }
+    entries_.emplace_back(bytes);
+    std::visit([this](const auto& body) { apply(body); }, entry.body);
+    return base::ok();
+}
+
+Result<std::string> DeltaLedger::next(
+    std::variant<EpochOpened, Registration, Closing> body) const {
+    const LedgerEntry entry{.sequence = entries_.size(), .previous = head(), .body = std::move(body)};
+    RAMPART_RETURN_IF_ERROR(check(entry));
+    std::string bytes = encode(entry);
+    // what cannot be read back (a name that is not UTF-8) must not be stored
+    if (auto read = decode_ledger_entry(bytes); !read) {
+        return invalid_argument("bad_text", "cannot be stored: {}", read.error().message);
+    }
+    return bytes;
+}
+
+Result<std::string> DeltaLedger::next_epoch(double delta_epoch, uint32_t runs, Spending spending,
+                                            std::string note, base::TimePoint at) const {
+    return next(EpochOpened{epoch() + 1, delta_epoch, runs, spending, std::move(note), at});
+}
+
+Result<double> DeltaLedger::next_delta() const {
+    if (!epoch_) return failed_precondition("no_epoch", "no epoch is open: open one with its budget");
+    if (open_run_) return open_run_->delta;
+    if (runs_used_ >= epoch_->runs) {
+        return base::resource_exhausted("delta_spent", "all {} runs of epoch {} are spent: open a new "
+                                        "epoch, on vault records that were not tested before",
+                                        epoch_->runs, epoch_->epoch);
+    }
+    return delta_of_run(epoch_->delta_epoch, epoch_->runs, epoch_->spending, runs_used_ + 1,
+                        certificates_);
+}
+
+Result<std::string> DeltaLedger::next_registration(const RunRequest& request,
+                                                   base::TimePoint at) const {
+    RAMPART_TRY(const double delta, next_delta());
+    return next(Registration{epoch(), runs_used_ + 1, delta, spent_, request.candidate_id,
+                             request.reference_id, request.plan, request.vault_rule, at});
+}
+
+Result<std::string> DeltaLedger::next_closing(Verdict verdict, std::string certificate,
+                                              std::string note, base::TimePoint at) const {
+    if (!open_run_) return failed_precondition("no_run_open", "there is no open run to close");
+    return next(Closing{open_run_->epoch, open_run_->run, verdict, std::move(certificate),
+                        std::move(note), at});
+}
+
+Result<RunTicket> DeltaLedger::ticket(const RunRequest& request) const {
+    if (!open_run_) {
+        return failed_precondition("no_run_open", "candidate {}: register the run first",
+                                   request.candidate_id);
+    }
+    const bool same = request.candidate_id == open_run_->candidate_id &&
+                      request.reference_id == open_run_->reference_id &&
+                      request.plan == open_run_->plan && request.vault_rule == open_run_->vault_rule;
+    if (!same) {
+        return failed_precondition("other_run_open", "run {} of epoch {} is open for candidate {} with "
+                                   "plan {}: take that one up again, or close it (its charge stays)",
+                                   open_run_->run, open_run_->epoch, open_run_->candidate_id,
+                                   open_run_->plan.hex());
+    }
+    RunTicket ticket;
+    ticket.registration_ = *open_run_;
+    ticket.epoch_ = *epoch_;
+    ticket.entry_ = open_entry_;
+    ticket.certificates_before_ = certificates_;
+    return ticket;
+}
+
+}  // namespace rampart::certification

@@ -1,0 +1,76 @@
+#include "envelope.hpp"
+
+#include "json_archive.hpp"
+#include "rampart/base/limits.hpp"
+
+namespace rampart::certification {
+namespace {
+
+using base::data_loss;
+using base::permission_denied;
+
+constexpr std::string_view kPayloadType = "application/vnd.rampart.certificate+json";
+
+struct Signature {
+    std::string keyid, sig;
+};
+template <class A>
+void members(A& a, Signature& s) {
+    a("keyid", s.keyid);
+    a("sig", s.sig);
+}
+
+struct Envelope {
+    std::string payload_type, payload;
+    std::vector<Signature> signatures;
+};
+template <class A>
+void members(A& a, Envelope& e) {
+    a("payloadType", e.payload_type);
+    a("payload", e.payload);
+    a("signatures", e.signatures);
+}
+
+/// What is signed: type and payload with their lengths, so that neither can be taken for the other.
+std::string pre_authentication_encoding(std::string_view payload) {
+    return fmt::format("DSSEv1 {} {} {} {}", kPayloadType.size(), kPayloadType, payload.size(), payload);
+}
+
+}  // namespace
+
+std::string sign_envelope(std::string_view payload, const base::SigningKey& key) {
+    const std::string signature = key.sign(pre_authentication_encoding(payload));
+    return JsonWriter::write(Envelope{std::string(kPayloadType), base::to_base64(payload),
+                                      {{key.public_key().id(), base::to_base64(signature)}}});
+}
+
+base::Result<std::string> open_envelope(std::string_view bytes, const base::VerifyingKey& key) {
+    if (bytes.size() > base::limits::kMaxCertificateBytes) {
+        return data_loss("certificate_too_long", "{} bytes; a certificate has at most {}", bytes.size(),
+                         base::limits::kMaxCertificateBytes);
+    }
+    auto envelope = JsonReader::read<Envelope>(bytes);
+    if (!envelope) return envelope.error().with_context("not a certificate, or cut off");
+    if (envelope->payload_type != kPayloadType) {
+        return data_loss("other_payload", "payload type '{}' is not '{}'", envelope->payload_type,
+                         kPayloadType);
+    }
+    if (envelope->signatures.size() != 1) {
+        return data_loss("bad_signatures", "{} signatures; a certificate has one",
+                         envelope->signatures.size());
+    }
+    const Signature& signature = envelope->signatures[0];
+    if (signature.keyid != key.id()) {
+        return permission_denied("other_key", "signed with key {}, to be checked with key {}: give the "
+                                 "signer's public key", signature.keyid, key.id());
+    }
+    RAMPART_TRY(std::string payload, base::from_base64(envelope->payload));
+    RAMPART_TRY(const std::string raw, base::from_base64(signature.sig));
+    if (!key.verify(pre_authentication_encoding(payload), raw)) {
+        return permission_denied("bad_signature", "the signature does not hold: the certificate was "
+                                 "changed after signing");
+    }
+    return payload;
+}
+
+}  // namespace rampart::certification

@@ -1,0 +1,186 @@
+#pragma once
+
+#include "json_archive.hpp"
+#include "rampart/certification/certificate_file.hpp"
+
+/// The members of every record that a ledger or a certificate stores, in their canonical order.
+namespace rampart::certification {
+
+template <>
+struct EnumValues<Verdict> {
+    static constexpr Verdict kAll[] = {Verdict::kCertified, Verdict::kNoSolutionFound, Verdict::kRefused,
+                                       Verdict::kIdentical};
+};
+template <>
+struct EnumValues<Bound> {
+    static constexpr Bound kAll[] = {Bound::kBetting, Bound::kStudentT};
+};
+template <>
+struct EnumValues<Spending> {
+    static constexpr Spending kAll[] = {Spending::kEqual, Spending::kByHistory};
+};
+
+template <class A>
+void members(A& a, EpochOpened& e) {
+    a("epoch", e.epoch);
+    a("delta_epoch", e.delta_epoch);
+    a("runs", e.runs);
+    a("spending", e.spending);
+    a("note", e.note);
+    a("at", e.at);
+}
+
+template <class A>
+void members(A& a, Registration& r) {
+    a("epoch", r.epoch);
+    a("run", r.run);
+    a("delta", r.delta);
+    a("spent_before", r.spent_before);
+    a("candidate", r.candidate_id);
+    a("reference", r.reference_id);
+    a("plan", r.plan);
+    a("vault_rule", r.vault_rule);
+    a("at", r.at);
+}
+
+template <class A>
+void members(A& a, Closing& c) {
+    a("epoch", c.epoch);
+    a("run", c.run);
+    a("verdict", c.verdict);
+    a("certificate", c.certificate);
+    a("note", c.note);
+    a("at", c.at);
+}
+
+template <class A>
+void members(A& a, GateConfig& c) {
+    a("delta_epoch", c.delta_epoch);
+    a("runs_per_epoch", c.runs_per_epoch);
+    a("spending", c.spending);
+    a("bound", c.bound);
+    a("bet_cap", c.bet_cap);
+    a("kappa", c.kappa);
+    a("margin", c.margin);
+    a("min_units", c.min_units);
+    a("min_outcomes", c.min_outcomes);
+    a("max_missing_rate", c.max_missing_rate);
+    a("max_calibration_z", c.max_calibration_z);
+    a("impact_lo", c.impact_lo);
+    a("impact_hi", c.impact_hi);
+    a("declined_impact", c.declined_impact);
+    a("impact_units", c.impact_units);
+}
+
+template <class A>
+void members(A& a, RunIdentity& i) {
+    a("candidate", i.candidate_id);
+    a("reference", i.reference_id);
+    a("feature_schema", i.feature_schema_id);
+    a("metric", i.metric);
+    a("vault_rule", i.vault_rule);
+    a("period_from", i.period_from);
+    a("period_to", i.period_to);
+}
+
+template <class A>
+void diagnostics_members(A& a, ope::WeightDiagnostics& w) {
+    a("mean_weight", w.mean_weight);
+    a("mean_weight_z", w.mean_weight_z);
+    a("effective_records", w.effective_records);
+    a("max_weight_deviation", w.max_weight_deviation);
+    a("calibration_z", w.calibration_z);
+}
+
+template <class A>
+void members(A& a, GroupPlan& g) {
+    a("name", g.name);
+    a("records", g.records);
+    a("units", g.units);
+    a("expected_outcomes", g.expected);
+    a("missing_outcomes", g.missing);
+    a("max_trust_ratio", g.max_trust_ratio);
+    a("lo", g.lo);
+    a("hi", g.hi);
+    diagnostics_members(a, g.weights);
+    a("q_approve", g.q_approve);
+    a("q_decline", g.q_decline);
+    a("plan_variance", g.plan_variance);
+    a("selection_units", g.selection_units);
+    a("bets", g.bets.bets);
+    a("bet_weights", g.bets.weights);
+    a("bet_cap", g.bets.cap);
+}
+
+template <class A>
+void members(A& a, RunPlan& p) {
+    a("config", p.config);
+    a("identity", p.identity);
+    a("delta", p.delta);
+    a("loggers", p.logger_ids);
+    a("calibration_z", p.calibration_z);
+    a("logger_calibration_z", p.logger_calibration);
+    a("groups", p.groups);
+    a("selection_digest", p.selection_digest);
+    a("vault_digest", p.vault_digest);
+}
+
+template <class A>
+void members(A& a, GroupResult& g) {
+    a("name", g.name);
+    a("passed", g.passed);
+    a("units", g.bound.sample.n);
+    a("unit_mean", g.bound.sample.mean);
+    a("unit_variance", g.bound.sample.variance);
+    a("mean_gain", g.bound.mean_gain);
+    a("log_wealth", g.bound.log_wealth);
+    a("lower_betting", g.bound.lower_betting);
+    a("lower_t_indicative", g.bound.lower_t);
+    a("lower_hoeffding", g.bound.lower_hoeffding);
+    a("lower_maurer_pontil", g.bound.lower_maurer_pontil);
+}
+
+template <class A>
+void members(A& a, Assumption& s) {
+    a("text", s.text);
+    a("tested", s.tested);
+}
+
+template <class A>
+void members(A& a, LedgerReference& l) {
+    a("epoch", l.epoch);
+    a("registration", l.registration);
+    a("sequence", l.sequence);
+    a("previous", l.previous);
+    a("entry", l.entry);
+    a("certificates_before", l.certificates_before);
+}
+
+inline constexpr std::string_view kCertificateFormat = "rampart-certificate-1";
+
+/// The payload: a certificate with its format's name in front.
+struct CertificatePayload {
+    std::string format{kCertificateFormat};
+    Certificate certificate;
+};
+
+template <class A>
+void members(A& a, CertificatePayload& p) {
+    Certificate& c = p.certificate;
+    a("format", p.format);
+    a("claim", c.claim);
+    a("verdict", c.verdict);
+    a("reason", c.reason);
+    a("message", c.message);
+    a("plan", c.plan);
+    a("ledger", c.ledger);
+    a("results", c.results);
+    a("evidence_records", c.evidence_records);
+    a("evidence_root", c.evidence_root);
+    a("recipe", c.recipe);
+    a("assumptions", c.assumptions);
+    a("vault_read_at", c.vault_read_at);
+    a("issued_at", c.issued_at);
+}
+
+}  // namespace rampart::certification

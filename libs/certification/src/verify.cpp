@@ -1,0 +1,192 @@
+#include "verify.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "evidence.hpp"
+#include "measure.hpp"
+#include "members.hpp"
+#include "wording.hpp"
+
+namespace rampart::certification {
+namespace {
+
+using base::data_loss;
+using base::Status;
+
+Status differs(std::string_view figure) {
+    return data_loss("does_not_recompute", "{} does not follow from what the certificate records", figure);
+}
+
+/// Compares figures; remembers the first that differs.
+class Comparison {
+  public:
+    explicit Comparison(std::string where) : where_(std::move(where)) {}
+
+    void same(std::string_view figure, double recorded, double recomputed) {
+        const double scale = std::max(std::abs(recorded), std::abs(recomputed));
+        if (recorded == recomputed || std::abs(recorded - recomputed) <= 1e-9 * scale) return;
+        note(figure);  // NaN, or infinity against a number, ends here
+    }
+    template <class T>
+    void equal(std::string_view figure, const T& recorded, const T& recomputed) {
+        if (!(recorded == recomputed)) note(figure);
+    }
+    Status status() const { return first_.empty() ? base::ok() : differs(first_); }
+
+  private:
+    void note(std::string_view figure) {
+        if (first_.empty()) first_ = fmt::format("{}{}", where_, figure);
+    }
+    std::string where_, first_;
+};
+
+Status check_parts(const Certificate& c) {
+    const bool ran = c.verdict == Verdict::kCertified || c.verdict == Verdict::kNoSolutionFound;
+    if (ran != c.ledger.has_value()) return differs("the ledger reference");
+    if (ran) {
+        if (c.plan.groups.empty() || c.results.size() != c.plan.groups.size()) return differs("results");
+        if (!c.reason.empty() || !c.message.empty()) return differs("the reason of a refusal");
+        return base::ok();
+    }
+    const bool bare = c.plan.groups.empty() && c.results.empty() && c.evidence_records == 0 &&
+                      c.plan.logger_ids.empty() && c.plan.logger_calibration.empty();
+    return bare && !c.reason.empty() ? base::ok() : differs("a refusal's content");
+}
+
+Status check_ledger_reference(const Certificate& c) {
+    const LedgerReference& l = *c.ledger;
+    const Registration& r = l.registration;
+    Comparison compare("ledger: ");
+    const LedgerEntry entry{.sequence = l.sequence, .previous = l.previous, .body = r};
+    compare.equal("entry", l.entry, base::sha256(encode(entry)));
+    compare.equal("plan digest", r.plan, digest_of(c.plan));
+    compare.equal("candidate", r.candidate_id, c.plan.identity.candidate_id);
+    compare.equal("reference", r.reference_id, c.plan.identity.reference_id);
+    compare.equal("vault rule", r.vault_rule, c.plan.identity.vault_rule);
+    compare.equal("epoch", r.epoch, l.epoch.epoch);
+    compare.equal("budget", l.epoch.delta_epoch, c.plan.config.delta_epoch);
+    compare.equal("runs", l.epoch.runs, c.plan.config.runs_per_epoch);
+    compare.equal("spending", l.epoch.spending, c.plan.config.spending);
+    if (r.run < 1 || r.run > l.epoch.runs || l.certificates_before >= r.run) return differs("ledger: run");
+    const double delta =
+        delta_of_run(l.epoch.delta_epoch, l.epoch.runs, l.epoch.spending, r.run, l.certificates_before);
+    compare.equal("delta", r.delta, delta);
+    compare.equal("delta of the plan", c.plan.delta, delta);
+    const bool in_order = r.at <= c.vault_read_at && c.vault_read_at <= c.issued_at;
+    compare.equal("times (registered, vault read, issued)", in_order, true);
+    return compare.status();
+}
+
+Status check_group_plan(const RunPlan& plan, const GroupPlan& recorded, const ope::LoggedDecisions& vault,
+                        const ope::Group& records) {
+    GroupPlan again = recorded;
+    measure_group(plan.config, vault, records, again);
+    Comparison compare(fmt::format("group {}: ", recorded.name));
+    compare.equal("records", recorded.records, again.records);
+    compare.equal("units", recorded.units, again.units);
+    compare.equal("expected_outcomes", recorded.expected, again.expected);
+    compare.equal("missing_outcomes", recorded.missing, again.missing);
+    compare.same("max_trust_ratio", recorded.max_trust_ratio, again.max_trust_ratio);
+    compare.same("lo", recorded.lo, again.lo);
+    compare.same("hi", recorded.hi, again.hi);
+    compare.same("mean_weight", recorded.weights.mean_weight, again.weights.mean_weight);
+    compare.same("mean_weight_z", recorded.weights.mean_weight_z, again.weights.mean_weight_z);
+    compare.same("effective_records", recorded.weights.effective_records,
+                 again.weights.effective_records);
+    compare.same("max_weight_deviation", recorded.weights.max_weight_deviation,
+                 again.weights.max_weight_deviation);
+    compare.same("calibration_z", recorded.weights.calibration_z, again.weights.calibration_z);
+    const auto bets = plan_group_bets(plan, again);
+    if (!bets) return differs(fmt::format("group {}: bets ({})", recorded.name, bets.error().message));
+    for (size_t k = 0; k < stats::kBetCount; ++k) {
+        compare.same("bets", recorded.bets.bets[k], bets->bets[k]);
+        compare.equal("bet_weights", recorded.bets.weights[k], bets->weights[k]);
+    }
+    compare.equal("bet_cap", recorded.bets.cap, bets->cap);
+    return compare.status();
+}
+
+Status check_log_figures(const RunPlan& plan, const ope::LoggedDecisions& vault) {
+    RunPlan again = plan;
+    measure_log(vault, again);
+    Comparison compare("");
+    compare.same("calibration_z", plan.calibration_z, again.calibration_z);
+    compare.equal("number of loggers", plan.logger_calibration.size(), again.logger_calibration.size());
+    for (size_t i = 0; i < std::min(plan.logger_calibration.size(), plan.logger_ids.size()); ++i) {
+        compare.same("logger_calibration_z", plan.logger_calibration[i], again.logger_calibration[i]);
+    }
+    compare.equal("vault_digest", plan.vault_digest, digest_of(vault, {}));
+    return compare.status();
+}
+
+Status check_preconditions(const RunPlan& plan, const ope::LoggedFeedback& evidence) {
+    auto fault = find_record_fault(plan.config, evidence.decisions);
+    if (!fault) fault = find_figure_fault(plan);
+    if (fault) return differs(fmt::format("the right to a test ({})", fault->reason));
+    auto status = check_impacts(plan.config, evidence.decisions, evidence.impact);
+    return status ? base::ok() : differs(status.error().message);
+}
+
+Status check_results(const Certificate& c, const SealedResult& again) {
+    for (size_t g = 0; g < c.results.size(); ++g) {
+        const GroupResult &a = c.results[g], &b = again.groups[g];
+        Comparison compare(fmt::format("result of group {}: ", a.name));
+        compare.equal("name", a.name, b.name);
+        compare.equal("units", a.bound.sample.n, b.bound.sample.n);
+        compare.same("unit_mean", a.bound.sample.mean, b.bound.sample.mean);
+        compare.same("unit_variance", a.bound.sample.variance, b.bound.sample.variance);
+        compare.same("mean_gain", a.bound.mean_gain, b.bound.mean_gain);
+        compare.same("log_wealth", a.bound.log_wealth, b.bound.log_wealth);
+        compare.same("lower_betting", a.bound.lower_betting, b.bound.lower_betting);
+        compare.same("lower_t_indicative", a.bound.lower_t, b.bound.lower_t);
+        compare.same("lower_hoeffding", a.bound.lower_hoeffding, b.bound.lower_hoeffding);
+        compare.same("lower_maurer_pontil", a.bound.lower_maurer_pontil, b.bound.lower_maurer_pontil);
+        compare.equal("passed", a.passed, b.passed);
+        RAMPART_RETURN_IF_ERROR(compare.status());
+    }
+    return c.verdict == again.verdict ? base::ok() : differs("the verdict");
+}
+
+}  // namespace
+
+Status check_story(const Certificate& c) {
+    RAMPART_RETURN_IF_ERROR(check_parts(c));
+    if (auto status = validate(c.plan.config); !status) return differs(status.error().message);
+    if (c.ledger) RAMPART_RETURN_IF_ERROR(check_ledger_reference(c));
+    if (c.claim != claim_of(c)) return differs("the claim");
+    if (c.recipe != (c.ledger ? recipe_of(c.plan) : "")) return differs("the recipe");
+    const auto assumptions = assumptions_of(c);
+    const auto same = [](const Assumption& a, const Assumption& b) {
+        return a.text == b.text && a.tested == b.tested;
+    };
+    const bool all = std::equal(assumptions.begin(), assumptions.end(), c.assumptions.begin(),
+                                c.assumptions.end(), same);
+    return all ? base::ok() : differs("the list of assumptions");
+}
+
+Status check_evidence(const Certificate& c, std::string_view bytes) {
+    RAMPART_TRY(const std::vector<std::string> lines, split_lines(bytes));
+    if (lines.size() != c.evidence_records) {
+        return data_loss("other_evidence", "the evidence has {} records, the certificate speaks of {}: the "
+                         "file is cut off or belongs to another certificate",
+                         lines.size(), c.evidence_records);
+    }
+    if (base::merkle_root(lines) != c.evidence_root) {
+        return data_loss("other_evidence", "the evidence's Merkle root is not the certificate's: the file "
+                         "was changed or belongs to another certificate");
+    }
+    if (!c.ledger) return base::ok();
+    std::vector<std::string> names;
+    for (const GroupPlan& group : c.plan.groups) names.push_back(group.name);
+    RAMPART_TRY(const ope::LoggedFeedback evidence, read_evidence(lines, c.plan.logger_ids, names));
+    RAMPART_RETURN_IF_ERROR(check_log_figures(c.plan, evidence.decisions));
+    for (size_t g = 0; g < c.plan.groups.size(); ++g) {
+        RAMPART_RETURN_IF_ERROR(check_group_plan(c.plan, c.plan.groups[g], evidence.decisions,
+                                                 evidence.decisions.groups[g]));
+    }
+    RAMPART_RETURN_IF_ERROR(check_preconditions(c.plan, evidence));
+    return check_results(c, evaluate(c.plan, evidence.decisions, evidence.impact));
+}
+
+}  // namespace rampart::certification
