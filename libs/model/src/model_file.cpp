@@ -2,6 +2,7 @@
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/check.hpp"
@@ -282,6 +283,8 @@ std::string encode_model_file(const Policy& policy) {
 Result<Policy> decode_model_file(std::string_view bytes) {
     RAMPART_TRY(const auto payload, payload_of(bytes));
     v1::ModelFile file;
+    // the error below says it all; the library's own lines would go past our logger
+    const google::protobuf::LogSilencer silence;
     if (!file.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
         return bad("the payload is no rampart.v1.ModelFile");
     }

@@ -1,0 +1,229 @@
+#include "rampart/model/model_file.hpp"
+
+#include <bit>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "model_pieces.hpp"
+#include "rampart/base/bytes.hpp"
+#include "rampart/base/digest.hpp"
+
+namespace rampart::model {
+namespace {
+
+using testing::HasSubstr;
+
+/// A file whose checksum is right, whatever the payload.
+std::string with_payload(std::string_view payload, uint32_t version = 1) {
+    std::string bytes = "RAMPARTM";
+    base::append_u32(bytes, version);
+    base::append_u64(bytes, payload.size());
+    bytes += payload;
+    const auto digest = base::sha256(bytes);
+    bytes.append(digest.bytes.begin(), digest.bytes.end());
+    return bytes;
+}
+
+std::string payload_of(std::string_view file) { return std::string(file.substr(20, file.size() - 52)); }
+
+Policy example(uint64_t seed = 1) {
+    base::Random random(seed);
+    return random_policy(random, 3, 2, true);
+}
+
+bool equal(const Policy& a, const Policy& b) {
+    base::Random random(99);
+    for (int i = 0; i < 30; ++i) {
+        const auto row = random_row(random);
+        const auto x = a.evaluate(row, 0), y = b.evaluate(row, 0);
+        if (x.score != y.score || x.exploit != y.exploit || x.approve != y.approve) return false;
+    }
+    return a.schema() == b.schema() && a.group_names() == b.group_names() && a.provenance() == b.provenance() &&
+           a.links().size() == b.links().size();
+}
+
+RC_GTEST_PROP(ModelFile, APolicyComesBackAsItWas, (uint64_t seed)) {
+    base::Random random(seed);
+    const Policy policy = random_policy(random, 1 + random.below(4), 1 + random.below(3), random.bernoulli(0.5));
+    const std::string bytes = encode_model_file(policy);
+    const auto back = decode_model_file(bytes);
+    RC_ASSERT(back.has_value());
+    RC_ASSERT(equal(policy, *back));
+    RC_ASSERT(encode_model_file(*back) == bytes);
+}
+
+TEST(ModelFile, KeepsEveryNumberOfATree) {
+    const Policy policy = example();
+    const Policy back = decode_model_file(encode_model_file(policy)).value();
+    const auto& before = policy.last_learned()->ensemble;
+    const auto& after = back.last_learned()->ensemble;
+    ASSERT_EQ(before.trees.size(), after.trees.size());
+    for (size_t t = 0; t < before.trees.size(); ++t) {
+        EXPECT_EQ(before.trees[t].category_sets, after.trees[t].category_sets);
+        ASSERT_EQ(before.trees[t].nodes.size(), after.trees[t].nodes.size());
+        for (size_t i = 0; i < before.trees[t].nodes.size(); ++i) {
+            const TreeNode &a = before.trees[t].nodes[i], &b = after.trees[t].nodes[i];
+            EXPECT_EQ(std::tie(a.feature, a.threshold, a.left, a.right, a.categories, a.default_left, a.value, a.cover,
+                               a.gain),
+                      std::tie(b.feature, b.threshold, b.left, b.right, b.categories, b.default_left, b.value, b.cover,
+                               b.gain));
+        }
+    }
+}
+
+TEST(ModelFile, TheIdIsTheDigestOfTheWholeFile) {
+    const std::string bytes = encode_model_file(example());
+    EXPECT_EQ(policy_id_of(bytes).value(), base::sha256(bytes).hex());
+    EXPECT_NE(policy_id_of(bytes), policy_id_of(encode_model_file(example(2))));
+}
+
+TEST(ModelFile, EveryFlippedByteIsAnError) {
+    const std::string bytes = encode_model_file(example());
+    for (size_t i = 0; i < bytes.size(); ++i) {
+        std::string damaged = bytes;
+        damaged[i] = static_cast<char>(damaged[i] ^ (1 << (i % 8)));
+        const auto policy = decode_model_file(damaged);
+        ASSERT_FALSE(policy) << "byte " << i;
+        ASSERT_FALSE(policy.error().message.empty());
+    }
+}
+
+TEST(ModelFile, EveryTruncationAndEveryAddedByteIsAnError) {
+    const std::string bytes = encode_model_file(example());
+    for (size_t n = 0; n < bytes.size(); ++n) ASSERT_FALSE(decode_model_file(bytes.substr(0, n))) << n;
+    EXPECT_FALSE(decode_model_file(bytes + '\0'));
+    EXPECT_THAT(decode_model_file(bytes.substr(0, bytes.size() / 2)).error().message, HasSubstr("truncated"));
+    EXPECT_EQ(decode_model_file(bytes.substr(0, 40)).error().code, base::ErrorCode::kDataLoss);
+}
+
+TEST(ModelFile, AnotherVersionIsNamed) {
+    const auto policy = decode_model_file(with_payload(payload_of(encode_model_file(example())), 2));
+    EXPECT_EQ(policy.error().reason, "unknown_model_version");
+    EXPECT_THAT(policy.error().message, HasSubstr("version 2"));
+}
+
+TEST(ModelFile, ARightChecksumDoesNotExcuseABrokenPolicy) {
+    EXPECT_FALSE(decode_model_file(with_payload("")));
+    EXPECT_FALSE(decode_model_file(with_payload("\xff\xff\xff")));
+    const std::string payload = payload_of(encode_model_file(example()));
+    ASSERT_TRUE(decode_model_file(with_payload(payload)));
+    // whatever is accepted after a change decides within [0, 1]
+    base::Random random(7);
+    for (size_t i = 0; i < payload.size(); ++i) {
+        std::string damaged = payload;
+        damaged[i] = static_cast<char>(damaged[i] ^ (1 << random.below(8)));
+        const auto policy = decode_model_file(with_payload(damaged));
+        if (!policy || policy->schema().size() != 4) continue;
+        const auto group = policy->group_aware() ? std::optional<size_t>(0) : std::nullopt;
+        const auto out = policy->evaluate(random_row(random), group);
+        ASSERT_TRUE(out.approve >= 0 && out.approve <= 1 && out.exploit >= 0 && out.exploit <= 1);
+    }
+}
+
+RC_GTEST_PROP(ModelFile, NoBytesCrashTheDecoder, (const std::string& bytes)) {
+    RC_ASSERT(!decode_model_file(bytes).has_value());
+    RC_ASSERT(!decode_model_file("RAMPARTM" + bytes).has_value());
+    RC_ASSERT(!decode_model_file(with_payload(bytes)).has_value());
+}
+
+// ---- random messages: tags and lengths that fit, content that need not
+
+std::string varint(uint64_t value) {
+    std::string out;
+    for (; value >= 128; value >>= 7) out += static_cast<char>(value | 128);
+    return out + static_cast<char>(value);
+}
+
+std::string field(uint32_t number, std::string_view bytes) {
+    return varint(number << 3 | 2) + varint(bytes.size()) + std::string(bytes);
+}
+
+/// Something for a field: a number of any wire type, or bytes.
+std::string random_scalar(base::Random& random, uint32_t number) {
+    static const double doubles[] = {0, 0.5, 1, -1, 2, 1e300, NAN, INFINITY, -INFINITY, 1e9};
+    static const uint64_t integers[] = {0, 1, 2, 3, 4, 5, 64, 1u << 20, (1u << 20) + 1, ~0ull, 1ull << 31};
+    std::string out;
+    switch (random.below(3)) {
+        case 0:
+            return varint(number << 3) + varint(integers[random.below(std::size(integers))]);
+        case 1: {
+            const auto bits = std::bit_cast<uint64_t>(doubles[random.below(std::size(doubles))]);
+            out = varint(number << 3 | 1);
+            for (int i = 0; i < 8; ++i) out += static_cast<char>(bits >> (8 * i));
+            return out;
+        }
+        default: {
+            static const char* const texts[] = {"", "x0", "c", "a", "\xff", "\x01\x02\x01\x02"};
+            return field(number, texts[random.below(std::size(texts))]);
+        }
+    }
+}
+
+std::string random_message(base::Random& random, int depth) {
+    std::string out;
+    const size_t fields = random.below(6);
+    for (size_t i = 0; i < fields; ++i) {
+        const auto number = static_cast<uint32_t>(1 + random.below(10));
+        const bool nested = depth > 0 && random.bernoulli(0.6);
+        out += nested ? field(number, random_message(random, depth - 1)) : random_scalar(random, number);
+    }
+    return out;
+}
+
+RC_GTEST_PROP(ModelFile, NoMessageCrashesTheDecoder, (uint64_t seed)) {
+    base::Random random(seed);
+    for (int i = 0; i < 50; ++i) {
+        const auto policy = decode_model_file(with_payload(random_message(random, 6)));
+        RC_ASSERT(policy.has_value() || !policy.error().message.empty());
+    }
+}
+
+/// Random parts put into a real file's message: gets past the schema, into links and trees.
+RC_GTEST_PROP(ModelFile, NoMessageAddedToARealOneCrashesTheDecoder, (uint64_t seed)) {
+    base::Random random(seed);
+    const std::string real = payload_of(encode_model_file(example()));
+    for (int i = 0; i < 20; ++i) {
+        const auto link = field(2, field(static_cast<uint32_t>(1 + random.below(2)), random_message(random, 4)));
+        const auto policy = decode_model_file(with_payload(real + link));
+        if (!policy) continue;
+        const auto out = policy->evaluate(random_row(random), 0);
+        RC_ASSERT(out.approve >= 0 && out.approve <= 1);
+    }
+}
+
+// ---- files
+
+class ModelFileOnDisk : public testing::Test {
+  protected:
+    std::filesystem::path path_ = std::filesystem::path(testing::TempDir()) /
+                                  ("model." + std::to_string(::getpid()) + ".rmp");
+    void TearDown() override { std::filesystem::remove(path_); }
+};
+
+TEST_F(ModelFileOnDisk, SavesAndLoadsWithTheSameId) {
+    const auto id = save_model_file(example(), path_).value();
+    const auto loaded = load_model_file(path_).value();
+    EXPECT_EQ(loaded.id, id);
+    EXPECT_TRUE(equal(loaded.policy, example()));
+}
+
+TEST_F(ModelFileOnDisk, ErrorsNameTheFile) {
+    EXPECT_EQ(load_model_file(path_).error().code, base::ErrorCode::kNotFound);
+    ASSERT_TRUE(save_model_file(example(), path_));
+    std::filesystem::resize_file(path_, std::filesystem::file_size(path_) - 1);
+    const auto loaded = load_model_file(path_);
+    ASSERT_FALSE(loaded);
+    EXPECT_THAT(loaded.error().message, HasSubstr(path_.string()));
+    EXPECT_EQ(load_model_file(testing::TempDir()).has_value(), false);
+    EXPECT_FALSE(save_model_file(example(), "/nonexistent/folder/m.rmp"));
+}
+
+}  // namespace
+}  // namespace rampart::model

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "rampart/base/random.hpp"
+#include "rampart/model/policy.hpp"
+
+/// Random but valid pieces of policies, the same for the same generator.
+namespace rampart::model {
+
+inline constexpr size_t kCategories = 70;  // more than a word of bits
+
+/// Features 0 … numeric-1 are numbers, the last one is a category.
+inline dataset::FeatureSchema example_schema(size_t numeric = 3) {
+    std::vector<dataset::FeatureSpec> features;
+    for (size_t i = 0; i < numeric; ++i) {
+        features.push_back({"x" + std::to_string(i), dataset::FeatureKind::kNumeric, {}});
+    }
+    std::vector<std::string> categories;
+    for (size_t i = 0; i < kCategories; ++i) categories.push_back("c" + std::to_string(i));
+    features.push_back({"c", dataset::FeatureKind::kCategorical, categories});
+    return dataset::FeatureSchema::create(features).value();
+}
+
+inline Tree random_tree(base::Random& random, size_t leaves, size_t numeric = 3) {
+    Tree tree;
+    tree.nodes.resize(1);
+    std::vector<size_t> open{0};
+    while (open.size() < leaves) {
+        const size_t pick = random.below(open.size());
+        const size_t at = open[pick];
+        const auto left = static_cast<int32_t>(tree.nodes.size());
+        tree.nodes.resize(tree.nodes.size() + 2);
+        TreeNode& node = tree.nodes[at];
+        node.feature = static_cast<int32_t>(random.below(numeric + 1));
+        node.left = left;
+        node.right = left + 1;
+        node.default_left = random.bernoulli(0.5);
+        node.cover = random.uniform(1, 100);
+        node.gain = random.uniform();
+        if (static_cast<size_t>(node.feature) < numeric) {
+            node.threshold = static_cast<float>(random.normal());
+        } else {
+            node.categories = static_cast<int32_t>(tree.category_sets.size());
+            tree.category_sets.push_back({random.next(), random.next() & ((1u << (kCategories - 64)) - 1)});
+        }
+        open[pick] = static_cast<size_t>(left);
+        open.push_back(static_cast<size_t>(left) + 1);
+    }
+    for (const size_t leaf : open) {
+        tree.nodes[leaf].value = random.normal();
+        tree.nodes[leaf].cover = random.uniform(1, 10);
+    }
+    return tree;
+}
+
+inline Ensemble random_ensemble(base::Random& random, size_t trees, size_t most_leaves = 31) {
+    Ensemble ensemble;
+    ensemble.base_score = random.normal();
+    for (size_t t = 0; t < trees; ++t) {
+        ensemble.trees.push_back(random_tree(random, 1 + random.below(most_leaves)));
+    }
+    return ensemble;
+}
+
+inline std::vector<float> random_row(base::Random& random, size_t numeric = 3) {
+    constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+    std::vector<float> row;
+    for (size_t i = 0; i < numeric; ++i) {
+        row.push_back(random.bernoulli(0.2) ? kMissing : static_cast<float>(random.normal()));
+    }
+    row.push_back(random.bernoulli(0.2) ? kMissing : static_cast<float>(random.below(kCategories)));
+    return row;
+}
+
+inline BootstrapLink example_bootstrap() { return {"x0", {{-1, 0.1}, {1, 0.9}}, 0.3}; }
+
+inline LearnedLink random_link(base::Random& random, size_t groups) {
+    LearnedLink link;
+    link.ensemble = random_ensemble(random, random.below(5), 8);
+    link.score_slope = random.uniform(-3, 3);
+    link.score_intercept = random.uniform(-1, 1);
+    link.ramp.gamma = random.bernoulli(0.3) ? 0 : random.uniform(0.01, 2);
+    link.ramp.offset = random.bernoulli(0.5) ? 0.5 : 0;
+    link.ramp.thresholds.assign(groups, 0);
+    link.ramp.ties.assign(groups, 0);
+    for (double& threshold : link.ramp.thresholds) threshold = random.uniform(-1, 1);
+    for (double& tie : link.ramp.ties) tie = random.uniform();
+    const ExplorationMode modes[] = {ExplorationMode::kNone, ExplorationMode::kOneSided,
+                                     ExplorationMode::kTwoSided};
+    link.exploration = {modes[random.below(3)], random.uniform(0, 0.4)};
+    link.kappa = random.uniform(0.05, 1);
+    return link;
+}
+
+inline std::vector<std::string> group_names(size_t groups) {
+    std::vector<std::string> names;
+    for (size_t g = 0; groups > 1 && g < groups; ++g) names.push_back("g" + std::to_string(g));
+    return names;
+}
+
+/// groups = 1: group-blind.
+inline std::vector<Link> random_links(base::Random& random, size_t count, size_t groups, bool bootstrap) {
+    std::vector<Link> links;
+    if (bootstrap) links.emplace_back(example_bootstrap());
+    while (links.size() < count) links.emplace_back(random_link(random, groups));
+    return links;
+}
+
+inline Policy random_policy(base::Random& random, size_t count, size_t groups, bool bootstrap) {
+    const bool aware = groups > 1 && count > (bootstrap ? 1u : 0u);
+    return Policy::create(example_schema(), random_links(random, count, groups, bootstrap),
+                          aware ? group_names(groups) : std::vector<std::string>{},
+                          {{"learner", "test"}, {"seed", "7"}}).value();
+}
+
+}  // namespace rampart::model

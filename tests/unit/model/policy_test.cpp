@@ -1,0 +1,292 @@
+#include "rampart/model/policy.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "model_pieces.hpp"
+#include "rampart/base/limits.hpp"
+
+namespace rampart::model {
+namespace {
+
+using testing::HasSubstr;
+
+/// A link whose score is the given probability for everybody.
+LearnedLink constant(double p) {
+    LearnedLink link;
+    link.ensemble.base_score = std::log(p / (1 - p));
+    return link;
+}
+
+PolicyOutput evaluate(std::vector<Link> links, std::vector<float> row = {0, 0, 0, 0},
+                      std::optional<size_t> group = {}, std::vector<std::string> names = {}) {
+    return Policy::create(example_schema(), std::move(links), std::move(names), {}).value().evaluate(row, group);
+}
+
+// ---- the ramp
+
+TEST(Ramp, WithoutSlopeItIsAStepWithATie) {
+    const RampRule step{.gamma = 0, .offset = 0, .thresholds = {0.2}, .ties = {0.25}};
+    EXPECT_EQ(step.apply(0.3, 0), 1);
+    EXPECT_EQ(step.apply(0.2, 0), 0.25);
+    EXPECT_EQ(step.apply(0.1, 0), 0);
+}
+
+TEST(Ramp, RisesFromZeroToOneWithinGamma) {
+    const RampRule plain{.gamma = 0.5, .offset = 0, .thresholds = {0.1}, .ties = {1}};
+    EXPECT_EQ(plain.apply(0.1, 0), 0);
+    EXPECT_DOUBLE_EQ(plain.apply(0.35, 0), 0.5);
+    EXPECT_DOUBLE_EQ(plain.apply(0.6, 0), 1);
+    const RampRule centred{.gamma = 0.5, .offset = 0.5, .thresholds = {0.1}, .ties = {1}};
+    EXPECT_DOUBLE_EQ(centred.apply(0.1, 0), 0.5);
+    EXPECT_DOUBLE_EQ(centred.apply(-0.15, 0), 0);
+}
+
+TEST(Ramp, OneThresholdServesEveryGroupAndManyServeTheirOwn) {
+    const RampRule blind{.gamma = 0, .offset = 0, .thresholds = {0.0}, .ties = {1}};
+    EXPECT_FALSE(blind.group_aware());
+    EXPECT_EQ(blind.apply(0.5, 7), 1);
+    const RampRule aware{.gamma = 0, .offset = 0, .thresholds = {0.0, 0.9}, .ties = {1, 1}};
+    EXPECT_TRUE(aware.group_aware());
+    EXPECT_EQ(aware.apply(0.5, 0), 1);
+    EXPECT_EQ(aware.apply(0.5, 1), 0);
+}
+
+RC_GTEST_PROP(Ramp, IsMonotoneAndAProbability, (uint64_t seed)) {
+    base::Random random(seed);
+    const RampRule ramp = random_link(random, 3).ramp;
+    for (int i = 0; i < 50; ++i) {
+        const size_t group = random.below(3);
+        double a = random.uniform(-1, 1), b = random.uniform(-1, 1);
+        if (a > b) std::swap(a, b);
+        RC_ASSERT(ramp.apply(a, group) <= ramp.apply(b, group));
+        RC_ASSERT(ramp.apply(a, group) >= 0 && ramp.apply(b, group) <= 1);
+    }
+}
+
+// ---- exploration
+
+TEST(Exploration, OneSidedHasAFloorAndTwoSidedACeilingToo) {
+    const Exploration one{ExplorationMode::kOneSided, 0.1}, two{ExplorationMode::kTwoSided, 0.1};
+    EXPECT_EQ(one.apply(0), 0.1);
+    EXPECT_EQ(one.apply(1), 1);
+    EXPECT_EQ(two.apply(0), 0.1);
+    EXPECT_EQ(two.apply(1), 0.9);
+    EXPECT_EQ((Exploration{ExplorationMode::kNone, 0.1}.apply(0)), 0);
+}
+
+RC_GTEST_PROP(Exploration, OneSidedNeverLowersP, (uint64_t seed)) {
+    base::Random random(seed);
+    const Exploration exploration{ExplorationMode::kOneSided, random.uniform(0, 0.5)};
+    const double q = random.uniform();
+    RC_ASSERT(exploration.apply(q) >= q);
+    RC_ASSERT(exploration.apply(q) >= exploration.epsilon);
+}
+
+// ---- the chain
+
+TEST(Policy, ABootstrapInterpolatesBetweenItsPoints) {
+    const std::vector<Link> links{example_bootstrap()};
+    EXPECT_DOUBLE_EQ(evaluate(links, {-5, 0, 0, 0}).approve, 0.1);
+    EXPECT_DOUBLE_EQ(evaluate(links, {-0.5, 0, 0, 0}).approve, 0.3);
+    EXPECT_DOUBLE_EQ(evaluate(links, {0, 0, 0, 0}).approve, 0.5);
+    EXPECT_DOUBLE_EQ(evaluate(links, {1, 0, 0, 0}).approve, 0.9);
+    EXPECT_DOUBLE_EQ(evaluate(links, {9, 0, 0, 0}).approve, 0.9);
+    EXPECT_DOUBLE_EQ(evaluate(links, {NAN, 0, 0, 0}).approve, 0.3);
+    const auto out = evaluate(links);
+    EXPECT_EQ(out.exploit, out.approve);
+    EXPECT_EQ(out.score, 0.5);
+}
+
+TEST(Policy, AnEvenBootstrapOfOnePointIsAConstant) {
+    EXPECT_EQ(evaluate({BootstrapLink{"x1", {{0, 0.4}}, 0.2}}, {0, -3, 0, 0}).approve, 0.4);
+}
+
+TEST(Policy, TheFirstLearntLinkIsNotClipped) {
+    const auto out = evaluate({constant(0.9)});
+    EXPECT_NEAR(out.score, 0.9, 1e-15);
+    EXPECT_EQ(out.approve, 1);  // f = 0.8 > 0: the step
+    EXPECT_EQ(evaluate({constant(0.1)}).approve, 0);
+}
+
+TEST(Policy, LaterLinksStayInTheTrustRegionOfTheOneBefore) {
+    LearnedLink link = constant(0.9);
+    link.kappa = 0.5;
+    // s = 0.5: at most 0.5 + 0.5 * 0.5; then s = 0.75: at most 0.75 + 0.5 * 0.25
+    EXPECT_DOUBLE_EQ(evaluate({example_bootstrap(), link}).approve, 0.75);
+    EXPECT_DOUBLE_EQ(evaluate({example_bootstrap(), link, link}).approve, 0.875);
+    LearnedLink down = constant(0.1);
+    down.kappa = 0.2;
+    EXPECT_DOUBLE_EQ(evaluate({example_bootstrap(), down}).approve, 0.4);
+}
+
+TEST(Policy, ExploitIsTheLastLinkWithoutExplorationAboutTheSameReference) {
+    LearnedLink down = constant(0.1);
+    down.exploration = {ExplorationMode::kOneSided, 0.3};
+    down.kappa = 1;
+    // reference 0.5, region [0, 1]: ramp 0, explored 0.3
+    const auto first = evaluate({example_bootstrap(), down});
+    EXPECT_EQ(first.exploit, 0);
+    EXPECT_EQ(first.approve, 0.3);
+    // the next link's region is about 0.3, what was drawn from, not about 0
+    LearnedLink up = constant(0.9);
+    up.kappa = 0.5;
+    const auto second = evaluate({example_bootstrap(), down, up});
+    EXPECT_DOUBLE_EQ(second.exploit, 0.45);
+    EXPECT_DOUBLE_EQ(second.approve, 0.45);
+}
+
+TEST(Policy, AGroupAwareRampLooksAtTheGroup) {
+    LearnedLink link = constant(0.6);
+    link.ramp.thresholds = {0.0, 0.5};
+    link.ramp.ties = {1, 1};
+    EXPECT_EQ(evaluate({link}, {0, 0, 0, 0}, 0, {"a", "b"}).approve, 1);
+    EXPECT_EQ(evaluate({link}, {0, 0, 0, 0}, 1, {"a", "b"}).approve, 0);
+}
+
+TEST(PolicyDeathTest, AGroupAwarePolicyNeedsTheGroup) {
+    LearnedLink link = constant(0.6);
+    link.ramp.thresholds = {0.0, 0.5};
+    link.ramp.ties = {1, 1};
+    const Policy policy = Policy::create(example_schema(), {link}, {"a", "b"}, {}).value();
+    const std::vector<float> row(4);
+    EXPECT_DEATH(static_cast<void>(policy.evaluate(row, std::nullopt)), "group of 2 not given");
+    EXPECT_DEATH(static_cast<void>(policy.evaluate(row, 2)), "group of 2 not given");
+    EXPECT_DEATH(static_cast<void>(policy.evaluate(std::vector<float>(3), 0)), "3 values for 4 features");
+}
+
+RC_GTEST_PROP(Policy, EveryLinkStaysInItsTrustRegionAndEveryOutputIsAProbability, (uint64_t seed)) {
+    base::Random random(seed);
+    const size_t groups = 1 + random.below(3);
+    const size_t count = 1 + random.below(6);
+    const auto links = random_links(random, count, groups, random.bernoulli(0.5));
+    const bool starts_by_bootstrap = std::holds_alternative<BootstrapLink>(links.front());
+    for (int i = 0; i < 10; ++i) {
+        const auto row = random_row(random);
+        const size_t group = random.below(groups);
+        double before = 0;
+        for (size_t length = 1; length <= count; ++length) {
+            const bool aware = groups > 1 && !(starts_by_bootstrap && length == 1);
+            const auto out = evaluate({links.begin(), links.begin() + static_cast<long>(length)}, row, group,
+                                      aware ? group_names(groups) : std::vector<std::string>{});
+            for (const double p : {out.score, out.exploit, out.approve}) RC_ASSERT(p >= 0 && p <= 1);
+            if (const auto* link = std::get_if<LearnedLink>(&links[length - 1])) {
+                const double reach = link->kappa * std::min(before, 1 - before) + 1e-15;
+                if (length > 1) RC_ASSERT(std::abs(out.approve - before) <= reach);
+                if (length > 1) RC_ASSERT(std::abs(out.exploit - before) <= reach);
+                if (link->exploration.mode == ExplorationMode::kOneSided) RC_ASSERT(out.exploit <= out.approve);
+                if (link->exploration.mode == ExplorationMode::kNone) RC_ASSERT(out.exploit == out.approve);
+            }
+            before = out.approve;
+        }
+    }
+}
+
+RC_GTEST_PROP(Policy, ACertainDecisionStaysCertainDownTheChain, (uint64_t seed)) {
+    // the trust region of a probability of 0 or 1 is that probability alone
+    base::Random random(seed);
+    auto links = random_links(random, 1 + random.below(5), 1, false);
+    links.insert(links.begin(), BootstrapLink{"x0", {{0, random.bernoulli(0.5) ? 1.0 : 0.0}}, 0.5});
+    const double certain = std::get<BootstrapLink>(links.front()).points.front().second;
+    RC_ASSERT(evaluate(links, {1, 0, 0, 0}).approve == certain);
+}
+
+// ---- what create refuses
+
+std::string message_of(std::vector<Link> links, std::vector<std::string> names = {},
+                       std::map<std::string, std::string> provenance = {}) {
+    const auto policy = Policy::create(example_schema(), std::move(links), std::move(names), std::move(provenance));
+    return policy ? "" : policy.error().message;
+}
+
+TEST(Policy, RefusesABrokenLearntLinkAndSaysWhere) {
+    struct {
+        std::function<void(LearnedLink&)> change;
+        const char* in_message;
+    } const cases[] = {
+        {[](LearnedLink& l) { l.kappa = 0; }, "link 1: kappa 0"},
+        {[](LearnedLink& l) { l.kappa = 1.01; }, "kappa 1.01"},
+        {[](LearnedLink& l) { l.kappa = NAN; }, "kappa nan"},
+        {[](LearnedLink& l) { l.exploration.epsilon = 0.5; }, "epsilon 0.5"},
+        {[](LearnedLink& l) { l.exploration.epsilon = -0.1; }, "epsilon -0.1"},
+        {[](LearnedLink& l) { l.exploration.epsilon = NAN; }, "epsilon nan"},
+        {[](LearnedLink& l) { l.score_slope = INFINITY; }, "slope inf"},
+        {[](LearnedLink& l) { l.score_intercept = NAN; }, "intercept nan"},
+        {[](LearnedLink& l) { l.ramp.gamma = -1; }, "gamma -1"},
+        {[](LearnedLink& l) { l.ramp.gamma = NAN; }, "gamma nan"},
+        {[](LearnedLink& l) { l.ramp.offset = 2; }, "offset 2"},
+        {[](LearnedLink& l) { l.ramp.thresholds = {NAN}; }, "threshold 0"},
+        {[](LearnedLink& l) { l.ramp.thresholds.clear(); }, "0 thresholds"},
+        {[](LearnedLink& l) { l.ramp.ties = {1.5}; }, "tie 0 is 1.5"},
+        {[](LearnedLink& l) { l.ramp.ties.clear(); }, "0 ties for 1 thresholds"},
+        {[](LearnedLink& l) { l.ensemble.base_score = NAN; }, "link 1: base score"},
+        {[](LearnedLink& l) { l.ensemble.trees.resize(1); }, "link 1: tree 0: 0 nodes"},
+    };
+    for (const auto& [change, in_message] : cases) {
+        LearnedLink link = constant(0.6);
+        change(link);
+        EXPECT_THAT(message_of({example_bootstrap(), link}), HasSubstr(in_message));
+    }
+}
+
+TEST(Policy, RefusesABrokenBootstrap) {
+    EXPECT_EQ(message_of({example_bootstrap()}), "");
+    EXPECT_THAT(message_of({BootstrapLink{"age", {{0, 0.5}}, 0.5}}), HasSubstr("'age'"));
+    EXPECT_THAT(message_of({BootstrapLink{"c", {{0, 0.5}}, 0.5}}), HasSubstr("no numeric feature"));
+    EXPECT_THAT(message_of({BootstrapLink{"x0", {}, 0.5}}), HasSubstr("0 bootstrap points"));
+    EXPECT_THAT(message_of({BootstrapLink{"x0", {{0, 0.5}, {0, 0.6}}, 0.5}}), HasSubstr("not above"));
+    EXPECT_THAT(message_of({BootstrapLink{"x0", {{0, 1.5}}, 0.5}}), HasSubstr("1.5"));
+    EXPECT_THAT(message_of({BootstrapLink{"x0", {{NAN, 0.5}}, 0.5}}), HasSubstr("nan"));
+    EXPECT_THAT(message_of({BootstrapLink{"x0", {{0, 0.5}}, -1}}), HasSubstr("missing -1"));
+    EXPECT_THAT(message_of({constant(0.5), example_bootstrap()}), HasSubstr("only the first"));
+}
+
+TEST(Policy, RefusesChainsGroupsAndProvenanceThatDoNotFit) {
+    EXPECT_THAT(message_of({}), HasSubstr("0 links"));
+    std::vector<Link> links(base::limits::kMaxChainLinks, constant(0.5));
+    EXPECT_EQ(message_of(links), "");
+    links.emplace_back(constant(0.5));
+    EXPECT_THAT(message_of(links), HasSubstr("65 links"));
+
+    LearnedLink aware = constant(0.5);
+    aware.ramp.thresholds = {0, 0};
+    aware.ramp.ties = {1, 1};
+    EXPECT_EQ(message_of({aware}, {"a", "b"}), "");
+    EXPECT_EQ(message_of({constant(0.5), aware}, {"a", "b"}), "");
+    EXPECT_THAT(message_of({aware}), HasSubstr("2 thresholds for 0 groups"));
+    EXPECT_THAT(message_of({aware}, {"a", "b", "c"}), HasSubstr("2 thresholds for 3 groups"));
+    EXPECT_THAT(message_of({aware}, {"a", "a"}), HasSubstr("listed twice"));
+    EXPECT_THAT(message_of({constant(0.5)}, {"a"}), HasSubstr("no ramp"));
+
+    EXPECT_THAT(message_of({constant(0.5)}, {}, {{"key", "\xff"}}), HasSubstr("'key' is not UTF-8"));
+    EXPECT_THAT(message_of({constant(0.5)}, {}, {{std::string(129, 'k'), ""}}), HasSubstr("129 bytes"));
+    EXPECT_FALSE(Policy::create({}, {constant(0.5)}, {}, {}));
+}
+
+TEST(Policy, KnowsItsLastLearntLink) {
+    base::Random random(1);
+    const auto chain = random_policy(random, 3, 1, true);
+    EXPECT_EQ(chain.last_learned(), std::get_if<LearnedLink>(&chain.links().back()));
+    EXPECT_EQ(random_policy(random, 1, 1, true).last_learned(), nullptr);
+}
+
+TEST(Policy, ACopyDecidesLikeTheOriginal) {
+    base::Random random(2);
+    auto original = std::make_unique<Policy>(random_policy(random, 4, 2, true));
+    const Policy copy = *original;
+    std::vector<std::pair<std::vector<float>, double>> decided;
+    for (int i = 0; i < 20; ++i) {
+        const auto row = random_row(random);
+        decided.emplace_back(row, original->evaluate(row, 1).approve);
+    }
+    original.reset();
+    for (const auto& [row, p] : decided) EXPECT_EQ(copy.evaluate(row, 1).approve, p);
+}
+
+}  // namespace
+}  // namespace rampart::model
