@@ -28,7 +28,7 @@ struct JoinerOptions {
 /// A partition that poll() could not read on from; the others go on. Tried again at every poll.
 struct StoppedPartition {
     std::string topic;
-    streaming::PartitionId partition;
+    streaming::PartitionId partition;  // -1: all of the topic's
     base::Error error;  // data_loss "retention_gap", "offset_gap"; out_of_range "offset_ahead";
                         // failed_precondition "topic_recreated", "partitions_changed"; the reader's own
 };

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rampart/streaming/partitioner.hpp"
+#include "rampart/streaming/reader.hpp"
+#include "rampart/streaming/writer.hpp"
+
+namespace rampart::support {
+
+/// A log in memory that a test may also bend: identity, offsets and partitions are in its hands. For one
+/// thread.
+class MemoryLog final : public streaming::Reader, public streaming::Writer {
+  public:
+    struct Topic {
+        std::string identity = "1";
+        std::vector<std::vector<streaming::StoredRecord>> partitions;
+        base::Error failure;  // what read() fails with, if it has a reason
+    };
+
+    void create(const std::string& name, int32_t partitions) {
+        topics[name].partitions.resize(static_cast<size_t>(partitions));
+    }
+
+    base::Result<int32_t> partitions(std::string_view topic) const override {
+        RAMPART_TRY(const Topic* found, find(topic));
+        return static_cast<int32_t>(found->partitions.size());
+    }
+    base::Result<std::string> identity(std::string_view topic) const override {
+        RAMPART_TRY(const Topic* found, find(topic));
+        return found->identity;
+    }
+    base::Result<std::vector<streaming::StoredRecord>> read(std::string_view topic,
+                                                            streaming::PartitionId partition,
+                                                            streaming::Offset from,
+                                                            size_t limit) const override {
+        RAMPART_TRY(const Topic* found, find(topic));
+        if (!found->failure.reason.empty()) return found->failure;
+        const auto& records = found->partitions.at(static_cast<size_t>(partition.value()));
+        const auto begin = static_cast<size_t>(from.value());
+        if (begin > records.size()) return base::out_of_range("offset_ahead", "{}", begin);
+        const size_t count = std::min(limit, records.size() - begin);
+        return std::vector(records.begin() + static_cast<ptrdiff_t>(begin),
+                           records.begin() + static_cast<ptrdiff_t>(begin + count));
+    }
+    base::Result<streaming::Offset> begin_offset(std::string_view, streaming::PartitionId) const override {
+        return streaming::Offset(0);
+    }
+    base::Result<streaming::Offset> end_offset(std::string_view topic,
+                                               streaming::PartitionId partition) const override {
+        RAMPART_TRY(const Topic* found, find(topic));
+        const auto& records = found->partitions.at(static_cast<size_t>(partition.value()));
+        return streaming::Offset(static_cast<int64_t>(records.size()));
+    }
+    base::Result<std::vector<streaming::Position>> append(
+        std::string_view topic, std::span<const streaming::Record> records) override {
+        RAMPART_TRY(const Topic* found, find(topic));
+        std::vector<streaming::Position> positions;
+        for (const auto& record : records) {
+            const auto count = static_cast<int32_t>(found->partitions.size());
+            const auto id = streaming::partition_of(record.key, count);
+            auto& partition =
+                topics.find(std::string(topic))->second.partitions.at(static_cast<size_t>(id.value()));
+            const streaming::Offset offset(static_cast<int64_t>(partition.size()));
+            partition.push_back({id, offset, record});
+            positions.push_back({id, offset});
+        }
+        return positions;
+    }
+
+    std::map<std::string, Topic, std::less<>> topics;
+
+  private:
+    base::Result<const Topic*> find(std::string_view name) const {
+        const auto it = topics.find(name);
+        if (it == topics.end()) return base::not_found("no_topic", "no topic '{}'", name);
+        return &it->second;
+    }
+};
+
+}  // namespace rampart::support

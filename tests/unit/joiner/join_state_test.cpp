@@ -1,0 +1,140 @@
+#include "rampart/joiner/join_state.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace rampart::joiner {
+namespace {
+
+base::TimePoint at(int64_t micros) { return base::TimePoint::from_micros(micros); }
+const auto kEver = at(INT64_MIN);
+
+domain::Outcome report(uint32_t revision, double value, int64_t observed_at, std::string measure = "repaid") {
+    return {domain::DecisionId("d"), std::move(measure), revision, value, at(observed_at)};
+}
+
+JoinState decided(base::TimePoint known_from = kEver) {
+    JoinState state;
+    EXPECT_EQ(add_decision(state, "bytes", known_from), Applied::kNew);
+    return state;
+}
+
+TEST(JoinState, ADecisionIsTakenOnceAndOtherBytesConflict) {
+    JoinState state = decided(at(5));
+    const JoinState before = state;
+    EXPECT_EQ(add_decision(state, "bytes", at(9)), Applied::kDuplicate);
+    EXPECT_EQ(add_decision(state, "other", at(9)), Applied::kConflict);
+    EXPECT_EQ(state, before);
+}
+
+TEST(JoinState, AReportIsTakenOnceAndOtherContentConflicts) {
+    JoinState state;
+    EXPECT_EQ(add_report(state, report(1, 1, 10), kEver), Applied::kNew);
+    EXPECT_EQ(add_report(state, report(1, 1, 10), kEver), Applied::kDuplicate);
+    EXPECT_EQ(add_report(state, report(1, 0, 10), kEver), Applied::kConflict);
+    EXPECT_EQ(add_report(state, report(1, 1, 11), kEver), Applied::kConflict);
+    EXPECT_EQ(add_report(state, report(1, 1, 10, "score"), kEver), Applied::kNew);
+    EXPECT_EQ(state.reports.size(), 2u);
+}
+
+TEST(JoinState, VersionZeroTakesTheHighestRevisionThatWasObservedInTime) {
+    JoinState state = decided();
+    for (const auto& r : {report(2, 0, 90), report(0, 1, 50), report(1, 1, 100)}) add_report(state, r, kEver);
+    EXPECT_EQ(mature(state, "repaid", at(100)), 0u);
+    EXPECT_EQ(state.versions, (std::vector<Version>{{"repaid", 0, 0.0, 2, at(100), at(100)}}));
+    EXPECT_EQ(mature(state, "repaid", at(100)), 0u);
+    EXPECT_EQ(state.versions.size(), 1u);
+}
+
+TEST(JoinState, WhatIsObservedAfterMaturityBecomesKnownWhenItIsObserved) {
+    JoinState state = decided();
+    for (const auto& r : {report(0, 1, 101), report(2, 1, 140), report(1, 0, 130)}) add_report(state, r, kEver);
+    EXPECT_EQ(mature(state, "repaid", at(100)), 3u);
+    EXPECT_EQ(state.versions, (std::vector<Version>{{"repaid", 0, {}, 0, at(100), at(100)},
+                                                    {"repaid", 1, 1.0, 0, at(100), at(101)},
+                                                    {"repaid", 2, 0.0, 1, at(100), at(130)},
+                                                    {"repaid", 3, 1.0, 2, at(100), at(140)}}));
+    EXPECT_EQ(as_known_at(state, "repaid", at(99)), nullptr);
+    EXPECT_EQ(as_known_at(state, "repaid", at(100))->value, std::nullopt);
+    EXPECT_EQ(as_known_at(state, "repaid", at(129))->value, 1.0);
+    EXPECT_EQ(as_known_at(state, "repaid", at(130))->value, 0.0);
+    EXPECT_EQ(as_known_at(state, "repaid", at(1000))->version, 3u);
+    EXPECT_EQ(as_known_at(state, "score", at(1000)), nullptr);
+}
+
+TEST(JoinState, ALowerRevisionThatComesLaterChangesNoVersion) {
+    JoinState state = decided();
+    add_report(state, report(2, 1, 101), kEver);
+    add_report(state, report(1, 0, 130), kEver);
+    mature(state, "repaid", at(100));
+    EXPECT_EQ(state.versions.size(), 2u);
+    EXPECT_EQ(latest(state, "repaid")->value, 1.0);
+}
+
+TEST(JoinState, AReportOnAMaturedMeasureIsKnownNoEarlierThanItArrived) {
+    JoinState state = decided();
+    mature(state, "repaid", at(100));
+    EXPECT_EQ(add_report(state, report(0, 1, 50), at(201)), Applied::kNew);
+    EXPECT_EQ(latest(state, "repaid")->known_at, at(201));
+    EXPECT_EQ(add_report(state, report(1, 0, 300), at(201)), Applied::kNew);
+    EXPECT_EQ(latest(state, "repaid")->known_at, at(300));
+    EXPECT_EQ(latest(state, "repaid")->matured_at, at(100));
+    EXPECT_EQ(latest(state, "repaid")->version, 2u);
+}
+
+TEST(JoinState, ADecisionThatComesAfterItsMaturityIsKnownFromItsArrivalOn) {
+    JoinState state;
+    add_report(state, report(0, 1, 50), kEver);
+    add_decision(state, "bytes", at(201));
+    mature(state, "repaid", at(100));
+    EXPECT_EQ(state.versions, (std::vector<Version>{{"repaid", 0, 1.0, 0, at(100), at(201)}}));
+}
+
+TEST(JoinState, ReportsHaveALimit) {
+    JoinState state;
+    for (uint32_t r = 0; r < kMaxReports; ++r) {
+        ASSERT_EQ(add_report(state, report(r, 1, 0), kEver), Applied::kNew);
+    }
+    EXPECT_EQ(add_report(state, report(kMaxReports, 1, 0), kEver), Applied::kTooMany);
+    EXPECT_EQ(add_report(state, report(0, 1, 0), kEver), Applied::kDuplicate);
+}
+
+TEST(JoinState, TheStoredFormComesBackAndDamageIsDataLoss) {
+    JoinState state = decided(at(7));
+    for (const auto& r : {report(0, 1, 50), report(1, -0.5, 130), report(0, 3, 1, "score")}) {
+        add_report(state, r, kEver);
+    }
+    mature(state, "repaid", at(100));
+    const auto bytes = encode(state);
+    EXPECT_EQ(decode_join_state(bytes).value(), state);
+    for (size_t n = 0; n < bytes.size(); ++n) {
+        const auto cut = decode_join_state(bytes.substr(0, n));
+        ASSERT_FALSE(cut);
+        EXPECT_EQ(cut.error().code, base::ErrorCode::kDataLoss);
+    }
+    EXPECT_FALSE(decode_join_state(bytes + "x"));
+    EXPECT_FALSE(decode_join_state("\x02" + bytes.substr(1)));
+}
+
+RC_GTEST_PROP(JoinStateLaw, VersionsCountUpWithRisingRevisionsAndEndAtTheHighest, ()) {
+    JoinState state = decided();
+    const auto maturity = *rc::gen::inRange<size_t>(0, 10);
+    uint32_t highest = 0;
+    for (size_t i = 0; i < 10; ++i) {
+        if (i == maturity) mature(state, "repaid", at(100));
+        const auto revision = *rc::gen::inRange<uint32_t>(0, 6);
+        add_report(state, report(revision, revision, *rc::gen::inRange<int64_t>(0, 200)), at(120));
+        highest = std::max(highest, revision);
+    }
+    RC_ASSERT(latest(state, "repaid")->value == highest);
+    for (size_t v = 0; v < state.versions.size(); ++v) {
+        RC_ASSERT(state.versions[v].version == v);
+        RC_ASSERT(state.versions[v].known_at >= at(100));
+        if (v > 0 && state.versions[v - 1].value) {
+            RC_ASSERT(state.versions[v].revision > state.versions[v - 1].revision);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace rampart::joiner

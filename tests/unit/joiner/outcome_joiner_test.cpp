@@ -1,0 +1,318 @@
+#include "rampart/joiner/outcome_joiner.hpp"
+
+#include <filesystem>
+#include <set>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "support/loan_makers.hpp"
+#include "support/memory_log.hpp"
+
+namespace rampart::joiner {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using support::day;
+using support::make_decision;
+using support::make_outcome;
+using support::to_record;
+
+fs::path fresh_folder() {
+    static int counter = 0;
+    const fs::path path = fs::path(testing::TempDir()) / fmt::format("joiner_{}_{}", ::getpid(), counter++);
+    fs::remove_all(path);
+    return path;
+}
+
+// 1970-01-01: "repaid" matures on 02-01 + 10 days = day 41, "score" on 03-01 = day 59.
+constexpr int64_t kLabelDay = 41, kScoreDay = 59;
+
+class OutcomeJoinerTest : public testing::Test {
+  protected:
+    OutcomeJoinerTest() {
+        log.create("decisions", 3);
+        log.create("outcomes", 2);
+        open();
+    }
+    void open() {
+        joiner.reset();
+        auto opened = OutcomeJoiner::open(folder, {.product = support::two_measure_product()}, log);
+        ASSERT_TRUE(opened) << opened.error().message;
+        joiner = std::move(*opened);
+    }
+    template <class... Events>
+    void feed(const Events&... events) {
+        (append(to_record(events)), ...);
+        poll();
+    }
+    void append(const streaming::Record& record) {
+        const bool decision = record.headers.at(0).value == wire::kDecisionSchema;
+        ASSERT_TRUE(log.append(decision ? "decisions" : "outcomes", std::span(&record, 1)));
+    }
+    void poll() {
+        while (true) {
+            const auto report = joiner->poll(4);
+            ASSERT_TRUE(report) << report.error().message;
+            EXPECT_TRUE(report->stopped.empty());
+            if (report->records == 0) return;
+        }
+    }
+    std::vector<domain::LabeledExample> examples(std::string_view measure, base::TimePoint t) const {
+        std::vector<domain::LabeledExample> found;
+        EXPECT_TRUE(joiner->examples(measure, t, [&](const auto& example) {
+            found.push_back(example);
+            return base::ok();
+        }));
+        return found;
+    }
+
+    support::MemoryLog log;
+    fs::path folder = fresh_folder();
+    std::unique_ptr<OutcomeJoiner> joiner;
+};
+
+TEST_F(OutcomeJoinerTest, AnExampleExistsFromMaturityOnAndNotBefore) {
+    feed(make_decision("1", day(0)), make_outcome("1", "repaid", 0, 1, day(30)));
+    EXPECT_EQ(joiner->advance(day(kLabelDay) - base::Duration::micros(1)).value(), 0u);
+    EXPECT_TRUE(examples("repaid", day(1000)).empty());
+    EXPECT_EQ(joiner->advance(day(kLabelDay)).value(), 1u);
+    const auto found = examples("repaid", day(kLabelDay));
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].decision, make_decision("1", day(0)));
+    EXPECT_EQ(found[0].value, 1.0);
+    EXPECT_EQ(found[0].version, 0u);
+    EXPECT_EQ(found[0].matured_at, day(kLabelDay));
+    EXPECT_EQ(found[0].known_at, day(kLabelDay));
+    EXPECT_TRUE(examples("score", day(1000)).empty());
+    EXPECT_EQ(joiner->advance(day(kScoreDay)).value(), 1u);
+    EXPECT_EQ(examples("score", day(1000)).at(0).value, std::nullopt);
+    EXPECT_EQ(joiner->find_example(domain::DecisionId("d-1"), "repaid").value(), found[0]);
+    EXPECT_EQ(joiner->find_decision(domain::DecisionId("d-1")).value(), found[0].decision);
+    EXPECT_EQ(joiner->find_decision(domain::DecisionId("d-2")).value(), std::nullopt);
+}
+
+TEST_F(OutcomeJoinerTest, DeclinedAndApprovedMatureWithoutOutcomeButOnlyApprovedAreOverdue) {
+    feed(make_decision("no", day(0), false), make_decision("yes", day(0), true));
+    ASSERT_EQ(joiner->advance(day(kLabelDay)).value(), 2u);
+    const auto found = examples("repaid", day(kLabelDay));
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].value, std::nullopt);
+    EXPECT_EQ(joiner->counts().overdue, 1u);
+    const auto overdue = joiner->list_overdue(10).value();
+    ASSERT_EQ(overdue.size(), 1u);
+    EXPECT_EQ(overdue[0].decision.value(), "d-yes");
+    EXPECT_EQ(overdue[0].measure, "repaid");
+    EXPECT_EQ(overdue[0].matured_at, day(kLabelDay));
+    feed(make_outcome("yes", "repaid", 0, 0, day(45)));
+    EXPECT_EQ(joiner->counts().overdue, 0u);
+    EXPECT_TRUE(joiner->list_overdue(10)->empty());
+    EXPECT_EQ(joiner->counts().late_outcomes, 1u);
+}
+
+TEST_F(OutcomeJoinerTest, WhatArrivesLaterNeverChangesWhatWasKnown) {
+    feed(make_decision("1", day(0)), make_outcome("1", "repaid", 0, 1, day(30)));
+    ASSERT_TRUE(joiner->advance(day(50)));
+    const auto then = examples("repaid", day(50));
+    feed(make_outcome("1", "repaid", 1, 0, day(35)));  // under way for long
+    EXPECT_EQ(examples("repaid", day(50)), then);
+    const auto now = examples("repaid", day(51));
+    ASSERT_EQ(now.size(), 1u);
+    EXPECT_EQ(now[0].value, 0.0);
+    EXPECT_EQ(now[0].revision, 1u);
+    EXPECT_EQ(now[0].version, 1u);
+    EXPECT_EQ(now[0].known_at, day(50) + base::Duration::micros(1));
+    feed(make_decision("2", day(0)));  // a decision after its own maturity
+    ASSERT_EQ(joiner->advance(day(51)).value(), 1u);
+    EXPECT_EQ(examples("repaid", day(50)), then);
+    EXPECT_EQ(examples("repaid", day(51)).size(), 2u);
+    EXPECT_EQ(joiner->counts().corrections, 1u);
+    EXPECT_EQ(joiner->counts().corrected, 1u);
+}
+
+TEST_F(OutcomeJoinerTest, OutcomesWithoutTheirDecisionWaitForIt) {
+    feed(make_outcome("1", "repaid", 0, 1, day(30)), make_outcome("1", "score", 0, 5, day(40)));
+    EXPECT_EQ(joiner->counts().dangling, 2u);
+    const auto dangling = joiner->list_dangling(10).value();
+    ASSERT_EQ(dangling.size(), 1u);
+    EXPECT_EQ(dangling[0].decision.value(), "d-1");
+    EXPECT_EQ(dangling[0].outcomes.at(1), make_outcome("1", "score", 0, 5, day(40)));
+    EXPECT_EQ(joiner->find_decision(domain::DecisionId("d-1")).value(), std::nullopt);
+    feed(make_decision("1", day(0)));
+    EXPECT_EQ(joiner->counts().dangling, 0u);
+    EXPECT_TRUE(joiner->list_dangling(10)->empty());
+    ASSERT_TRUE(joiner->advance(day(100)));
+    EXPECT_EQ(examples("score", day(100)).at(0).value, 5.0);
+}
+
+TEST_F(OutcomeJoinerTest, RepeatsAreCountedAndChangeNothing) {
+    const auto decision = make_decision("1", day(0));
+    const auto outcome = make_outcome("1", "repaid", 0, 1, day(30));
+    feed(decision, outcome);
+    const auto hash = joiner->state_hash().value();
+    feed(decision, outcome, outcome);
+    EXPECT_EQ(joiner->state_hash().value(), hash);
+    EXPECT_EQ(joiner->counts().decisions, 1u);
+    EXPECT_EQ(joiner->counts().duplicate_decisions, 1u);
+    EXPECT_EQ(joiner->counts().duplicate_outcomes, 2u);
+    EXPECT_TRUE(joiner->list_quarantined(10)->empty());
+}
+
+TEST_F(OutcomeJoinerTest, ConflictingContentIsQuarantinedAndTheFirstStays) {
+    auto other = make_decision("1", day(0));
+    other.score = 0.75;
+    feed(make_decision("1", day(0)), make_outcome("1", "repaid", 0, 1, day(30)));
+    const auto hash = joiner->state_hash().value();
+    feed(other, make_outcome("1", "repaid", 0, 0, day(30)));
+    EXPECT_EQ(joiner->state_hash().value(), hash);
+    EXPECT_EQ(joiner->counts().conflicting_decisions, 1u);
+    EXPECT_EQ(joiner->counts().conflicting_outcomes, 1u);
+    const auto quarantined = joiner->list_quarantined(10).value();
+    ASSERT_EQ(quarantined.size(), 2u);
+    EXPECT_EQ(quarantined[0].topic, "outcomes");
+    EXPECT_EQ(quarantined[0].reason, "conflicting_outcome");
+    EXPECT_EQ(quarantined[1].reason, "conflicting_decision");
+    EXPECT_EQ(quarantined[1].value, wire::encode(other));
+    EXPECT_EQ(quarantined[1].offset.value(), 1);
+}
+
+TEST_F(OutcomeJoinerTest, PoisonGoesToQuarantineWithItsReasonAndBlocksNobody) {
+    auto wrong_schema = to_record(make_decision("0", day(0)));
+    wrong_schema.headers = {{"schema", "rampart.v9.Decision/1"}};
+    ASSERT_TRUE(log.append("decisions", std::span(&wrong_schema, 1)));
+    const streaming::Record garbage{"k", "\xff\xff\xff", day(0), {}};
+    ASSERT_TRUE(log.append("decisions", std::span(&garbage, 1)));
+    ASSERT_TRUE(log.append("outcomes", std::span(&garbage, 1)));
+    feed(make_outcome("1", "unheard_of", 0, 1, day(1)), make_outcome("1", "repaid", 0, 0.5, day(1)),
+         make_outcome("1", "score", 0, 76, day(1)), make_decision("1", day(0)),
+         make_outcome("1", "repaid", 0, 1, day(1)));
+    EXPECT_EQ(joiner->counts().undecodable, 6u);
+    EXPECT_EQ(joiner->counts().decisions, 1u);
+    EXPECT_EQ(joiner->counts().outcomes, 1u);
+    std::multiset<std::string> reasons;
+    const auto quarantined = joiner->list_quarantined(10).value();
+    for (const auto& q : quarantined) reasons.insert(q.reason);
+    EXPECT_EQ(reasons, (std::multiset<std::string>{"unknown_schema", "not_a_message", "not_a_message",
+                                                   "unknown_measure", "bad_label", "outcome_outside_range"}));
+    EXPECT_EQ(joiner->list_quarantined(2)->size(), 2u);
+}
+
+TEST_F(OutcomeJoinerTest, StateClockAndOffsetsSurviveReopening) {
+    feed(make_decision("1", day(0)), make_outcome("1", "repaid", 0, 1, day(30)), make_decision("2", day(20)));
+    ASSERT_TRUE(joiner->advance(day(50)));
+    const auto counts = joiner->counts();
+    const auto hash = joiner->state_hash().value();
+    open();
+    EXPECT_EQ(joiner->clock(), day(50));
+    EXPECT_EQ(joiner->counts(), counts);
+    EXPECT_EQ(joiner->state_hash().value(), hash);
+    EXPECT_EQ(joiner->poll(100)->records, 0u);
+    EXPECT_EQ(joiner->advance(day(1000)).value(), 3u);  // "score" of 1, both of 2
+}
+
+TEST_F(OutcomeJoinerTest, TheClockNeverGoesBack) {
+    ASSERT_TRUE(joiner->advance(day(50)));
+    ASSERT_TRUE(joiner->advance(day(40)));
+    EXPECT_EQ(joiner->clock(), day(50));
+}
+
+TEST_F(OutcomeJoinerTest, ExamplesComeByEventTimeThenDecisionId) {
+    feed(make_decision("b", day(1)), make_decision("c", day(0)), make_decision("a", day(1)),
+         make_decision("early", day(-400)));
+    ASSERT_TRUE(joiner->advance(day(100)));
+    std::vector<std::string> order;
+    for (const auto& example : examples("repaid", day(100))) order.push_back(example.decision.id.value());
+    EXPECT_EQ(order, (std::vector<std::string>{"d-early", "d-c", "d-a", "d-b"}));
+    const auto unknown = joiner->examples("other", day(1), [](const auto&) { return base::ok(); });
+    ASSERT_FALSE(unknown);
+    EXPECT_EQ(unknown.error().reason, "unknown_measure");
+    const auto stopped = joiner->examples("repaid", day(100), [](const auto&) {
+        return base::Status(base::internal_error("mine", "enough"));
+    });
+    EXPECT_EQ(stopped.error().reason, "mine");
+}
+
+TEST_F(OutcomeJoinerTest, ManyAtOnceMatureInSeveralWrites) {
+    for (int i = 0; i < 2500; ++i) append(to_record(make_decision(fmt::format("{}", i), day(0))));
+    while (joiner->poll(10'000)->records > 0) continue;
+    EXPECT_EQ(joiner->advance(day(kLabelDay)).value(), 2500u);
+    EXPECT_EQ(joiner->advance(day(kScoreDay)).value(), 2500u);
+    EXPECT_EQ(joiner->advance(day(1000)).value(), 0u);
+    EXPECT_EQ(joiner->counts().matured, 5000u);
+    EXPECT_EQ(joiner->counts().overdue, 5000u);
+}
+
+TEST_F(OutcomeJoinerTest, AGapStopsItsPartitionAndTheOthersGoOn) {
+    for (int i = 0; i < 30; ++i) append(to_record(make_decision(fmt::format("{}", i), day(0))));
+    auto& bent = log.topics["decisions"].partitions[1];
+    ASSERT_GT(bent.size(), 3u);
+    const size_t lost = bent.size() - 2;
+    const auto kept = bent[2];
+    for (size_t i = 2; i < bent.size(); ++i) bent[i].offset = streaming::Offset(static_cast<int64_t>(i) + 1);
+    base::Result<PollReport> report;
+    for (int i = 0; i < 20; ++i) report = joiner->poll(10);
+    ASSERT_TRUE(report);
+    EXPECT_EQ(report->records, 0u);
+    ASSERT_EQ(report->stopped.size(), 1u);
+    EXPECT_EQ(report->stopped[0].topic, "decisions");
+    EXPECT_EQ(report->stopped[0].partition.value(), 1);
+    EXPECT_EQ(report->stopped[0].error.reason, "offset_gap");
+    EXPECT_EQ(joiner->counts().decisions, 30 - lost);
+    for (size_t i = 2; i < bent.size(); ++i) bent[i].offset = streaming::Offset(static_cast<int64_t>(i));
+    poll();  // mended: it goes on
+    EXPECT_EQ(joiner->counts().decisions, 30u);
+}
+
+TEST_F(OutcomeJoinerTest, WhatTheReaderRefusesIsSaidAndTheOtherTopicGoesOn) {
+    append(to_record(make_decision("1", day(0))));
+    log.topics["outcomes"].failure = base::data_loss("retention_gap", "gone");
+    const auto report = joiner->poll(10);
+    ASSERT_TRUE(report);
+    EXPECT_EQ(report->records, 1u);
+    ASSERT_EQ(report->stopped.size(), 2u);  // both partitions
+    EXPECT_EQ(report->stopped[0].error.reason, "retention_gap");
+}
+
+TEST_F(OutcomeJoinerTest, ATopicThatWasMadeAnewOrRepartitionedStops) {
+    feed(make_decision("1", day(0)));
+    log.topics["decisions"].identity = "2";
+    log.topics["outcomes"].partitions.resize(5);
+    open();
+    const auto report = joiner->poll(10);
+    ASSERT_TRUE(report);
+    ASSERT_EQ(report->stopped.size(), 2u);
+    EXPECT_EQ(report->stopped[0].error.reason, "topic_recreated");
+    EXPECT_EQ(report->stopped[0].partition.value(), -1);
+    EXPECT_EQ(report->stopped[1].error.reason, "partitions_changed");
+    EXPECT_EQ(report->records, 0u);
+}
+
+TEST_F(OutcomeJoinerTest, AMissingTopicIsSaidAtEveryPoll) {
+    log.topics.erase("outcomes");
+    const auto report = joiner->poll(10);
+    ASSERT_TRUE(report);
+    ASSERT_EQ(report->stopped.size(), 1u);
+    EXPECT_EQ(report->stopped[0].error.code, ErrorCode::kNotFound);
+}
+
+TEST_F(OutcomeJoinerTest, AStoreOfOtherMeasuresIsRefused) {
+    joiner.reset();
+    auto product = support::two_measure_product();
+    product.label.horizon_months = 7;
+    const auto reopened = OutcomeJoiner::open(folder, {.product = product}, log);
+    ASSERT_FALSE(reopened);
+    EXPECT_EQ(reopened.error().code, ErrorCode::kFailedPrecondition);
+    EXPECT_EQ(reopened.error().reason, "measures_changed");
+    product = support::two_measure_product();
+    product.impact.favourable = 50;  // not the joiner's business
+    EXPECT_TRUE(OutcomeJoiner::open(folder, {.product = product}, log));
+    product.label.hi = 2;
+    EXPECT_FALSE(OutcomeJoiner::open(folder, {.product = product}, log));
+    const auto same = OutcomeJoiner::open(
+        folder, {.product = support::two_measure_product(), .decisions_topic = "t", .outcomes_topic = "t"}, log);
+    EXPECT_FALSE(same);
+}
+
+}  // namespace
+}  // namespace rampart::joiner
