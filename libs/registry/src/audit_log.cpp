@@ -41,8 +41,8 @@ std::string hashed_bytes(const AuditEntry& entry) {
 
 base::Status check_name(std::string_view what, std::string_view name) {
     if (name.empty() || name.size() > base::limits::kMaxNameBytes) {
-        return base::invalid_argument("audit_entry", "audit {} has {} bytes: give 1 to {}", what, name.size(),
-                                      base::limits::kMaxNameBytes);
+        return base::invalid_argument("audit_entry", "audit {} has {} bytes: give 1 to {}", what,
+                                      name.size(), base::limits::kMaxNameBytes);
     }
     return base::ok();
 }
@@ -52,23 +52,29 @@ base::Status check_name(std::string_view what, std::string_view name) {
 base::Digest hash_of(const AuditEntry& entry) { return base::sha256(hashed_bytes(entry)); }
 
 base::Result<AuditEntry> next_entry(const AuditHead& head, base::TimePoint at, std::string actor,
-                                    std::string action, std::map<std::string, std::string> details) {
+                                    std::string action,
+                                    std::map<std::string, std::string> details) {
     RAMPART_RETURN_IF_ERROR(check_name("actor", actor));
     RAMPART_RETURN_IF_ERROR(check_name("action", action));
     if (details.size() > kMaxDetails) {
-        return base::out_of_range("audit_entry", "audit entry has {} details: at most {}", details.size(),
-                                  kMaxDetails);
+        return base::out_of_range("audit_entry", "audit entry has {} details: at most {}",
+                                  details.size(), kMaxDetails);
     }
     for (const auto& [key, value] : details) {
         RAMPART_RETURN_IF_ERROR(check_name("detail's name", key));
         if (value.size() > base::limits::kMaxTextBytes) {
-            return base::invalid_argument("audit_entry", "audit detail '{}' has {} bytes: at most {}", key,
+            return base::invalid_argument("audit_entry",
+                                          "audit detail '{}' has {} bytes: at most {}", key,
                                           value.size(), base::limits::kMaxTextBytes);
         }
     }
-    AuditEntry entry{.sequence = head.count + 1, .at = at, .actor = std::move(actor),
-                     .action = std::move(action), .details = std::move(details),
-                     .previous = head.hash, .hash = {}};
+    AuditEntry entry{.sequence = head.count + 1,
+                     .at = at,
+                     .actor = std::move(actor),
+                     .action = std::move(action),
+                     .details = std::move(details),
+                     .previous = head.hash,
+                     .hash = {}};
     entry.hash = hash_of(entry);
     return entry;
 }
@@ -79,35 +85,39 @@ base::Status verify_chain(std::span<const AuditEntry> entries, const AuditHead& 
     AuditHead head;
     const auto check_apart = [&]() -> base::Status {
         if (head.count == apart.count && head.hash != apart.hash) {
-            return base::data_loss("audit_edited",
-                                   "audit log: entry {} is not the one that was seen (its hash differs from the "
-                                   "head kept apart): restore the log from a copy",
-                                   head.count);
+            return base::data_loss(
+                "audit_edited",
+                "audit log: entry {} is not the one that was seen (its hash differs from the "
+                "head kept apart): restore the log from a copy",
+                head.count);
         }
         return base::ok();
     };
     RAMPART_RETURN_IF_ERROR(check_apart());
     for (const auto& entry : entries) {
         if (entry.sequence != head.count + 1) {
-            return base::data_loss("audit_reordered",
-                                   "audit log: entry {} stands where {} belongs: entries were taken out or "
-                                   "moved; restore the log from a copy",
-                                   entry.sequence, head.count + 1);
+            return base::data_loss(
+                "audit_reordered",
+                "audit log: entry {} stands where {} belongs: entries were taken out or "
+                "moved; restore the log from a copy",
+                entry.sequence, head.count + 1);
         }
         if (entry.previous != head.hash || entry.hash != hash_of(entry)) {
-            return base::data_loss("audit_edited",
-                                   "audit log: entry {} or the one before it was changed after it was written: "
-                                   "restore the log from a copy",
-                                   entry.sequence);
+            return base::data_loss(
+                "audit_edited",
+                "audit log: entry {} or the one before it was changed after it was written: "
+                "restore the log from a copy",
+                entry.sequence);
         }
         head = head_of(entry);
         RAMPART_RETURN_IF_ERROR(check_apart());
     }
     if (head.count < apart.count) {
-        return base::data_loss("audit_truncated",
-                               "audit log: it ends at entry {}, but {} entries were seen: the last {} were cut "
-                               "off; restore the log from a copy",
-                               head.count, apart.count, apart.count - head.count);
+        return base::data_loss(
+            "audit_truncated",
+            "audit log: it ends at entry {}, but {} entries were seen: the last {} were cut "
+            "off; restore the log from a copy",
+            head.count, apart.count, apart.count - head.count);
     }
     return base::ok();
 }
@@ -123,8 +133,8 @@ base::Result<AuditEntry> decode_audit_entry(std::string_view bytes) {
     AuditEntry entry;
     RAMPART_TRY(const auto format, reader.u8());
     if (format != kFormat) {
-        return base::data_loss("audit_format", "audit entry has format {}, this version reads {}", format,
-                               kFormat);
+        return base::data_loss("audit_format", "audit entry has format {}, this version reads {}",
+                               format, kFormat);
     }
     RAMPART_TRY(entry.sequence, reader.u64());
     RAMPART_TRY(const auto at, reader.i64());
@@ -133,14 +143,16 @@ base::Result<AuditEntry> decode_audit_entry(std::string_view bytes) {
     RAMPART_TRY(entry.action, reader.field());
     RAMPART_TRY(const auto count, reader.u32());
     if (count > kMaxDetails) {
-        return base::data_loss("audit_format", "audit entry {} claims {} details", entry.sequence, count);
+        return base::data_loss("audit_format", "audit entry {} claims {} details", entry.sequence,
+                               count);
     }
     for (uint32_t i = 0; i < count; ++i) {
         RAMPART_TRY(const auto key, reader.field());
         RAMPART_TRY(const auto value, reader.field());
         const bool in_order = entry.details.empty() || entry.details.rbegin()->first < key;
         if (!in_order) {
-            return base::data_loss("audit_format", "audit entry {}: details out of order", entry.sequence);
+            return base::data_loss("audit_format", "audit entry {}: details out of order",
+                                   entry.sequence);
         }
         entry.details.emplace(key, value);
     }
@@ -153,13 +165,16 @@ base::Result<AuditEntry> decode_audit_entry(std::string_view bytes) {
     return entry;
 }
 
-std::string to_text(const AuditHead& head) { return fmt::format("{} {}\n", head.count, head.hash.hex()); }
+std::string to_text(const AuditHead& head) {
+    return fmt::format("{} {}\n", head.count, head.hash.hex());
+}
 
 base::Result<AuditHead> parse_audit_head(std::string_view text) {
     AuditHead head;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), head.count);
     const auto used = static_cast<size_t>(end - text.data());
-    if (error == std::errc() && text.size() == used + 66 && text[used] == ' ' && text.back() == '\n') {
+    if (error == std::errc() && text.size() == used + 66 && text[used] == ' ' &&
+        text.back() == '\n') {
         auto hash = base::Digest::from_hex(text.substr(used + 1, 64));
         if (hash) {
             head.hash = *hash;
@@ -167,7 +182,8 @@ base::Result<AuditHead> parse_audit_head(std::string_view text) {
             if (to_text(head) == text) return head;
         }
     }
-    return base::data_loss("audit_head", "the audit head is not '<count> <64 hex digits>': restore it from a copy");
+    return base::data_loss(
+        "audit_head", "the audit head is not '<count> <64 hex digits>': restore it from a copy");
 }
 
 }  // namespace rampart::registry

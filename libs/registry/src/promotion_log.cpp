@@ -10,7 +10,8 @@ namespace {
 constexpr uint8_t kFormat = 1;
 
 base::Error broken(uint64_t sequence, std::string_view what) {
-    return base::data_loss("promotion_log", "promotion log, entry {}: {}; restore the registry from a copy",
+    return base::data_loss("promotion_log",
+                           "promotion log, entry {}: {}; restore the registry from a copy",
                            sequence, what);
 }
 
@@ -31,16 +32,20 @@ base::Result<std::optional<std::string>> take_optional(base::ByteReader& reader)
 
 std::string_view to_string(PromotionKind kind) {
     switch (kind) {
-        case PromotionKind::kBootstrap: return "bootstrap";
-        case PromotionKind::kPromotion: return "promotion";
-        case PromotionKind::kRollback: return "rollback";
+        case PromotionKind::kBootstrap:
+            return "bootstrap";
+        case PromotionKind::kPromotion:
+            return "promotion";
+        case PromotionKind::kRollback:
+            return "rollback";
     }
     return "unknown";
 }
 
 base::Status PromotionLog::add(Promotion promotion) {
     const Promotion* last = current();
-    if (promotion.sequence != entries_.size() + 1) return broken(promotion.sequence, "out of sequence");
+    if (promotion.sequence != entries_.size() + 1)
+        return broken(promotion.sequence, "out of sequence");
     if ((last == nullptr) != (promotion.kind == PromotionKind::kBootstrap)) {
         return broken(promotion.sequence, "the bootstrap is the first entry and only that");
     }
@@ -53,14 +58,16 @@ base::Status PromotionLog::add(Promotion promotion) {
     }
     if (last != nullptr && promotion.at < last->at) {
         return base::failed_precondition(
-            "time_goes_back", "the promotion is dated {}, before the last one at {}: set the clock right",
+            "time_goes_back",
+            "the promotion is dated {}, before the last one at {}: set the clock right",
             base::to_iso8601(promotion.at), base::to_iso8601(last->at));
     }
     if (promotion.kind == PromotionKind::kRollback) {
         const Promotion* target = rollback_target();
         if (target == nullptr || target->policy != promotion.policy ||
             target->certificate != promotion.certificate) {
-            return broken(promotion.sequence, "it rolls back to another policy than the one before");
+            return broken(promotion.sequence,
+                          "it rolls back to another policy than the one before");
         }
         standing_.pop_back();
     } else {
@@ -82,9 +89,11 @@ const Promotion* PromotionLog::rollback_target() const {
 }
 
 const Promotion* PromotionLog::used(const base::Digest& certificate) const {
-    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Promotion& promotion) {
-        return promotion.kind == PromotionKind::kPromotion && promotion.certificate == certificate;
-    });
+    const auto found =
+        std::find_if(entries_.begin(), entries_.end(), [&](const Promotion& promotion) {
+            return promotion.kind == PromotionKind::kPromotion &&
+                   promotion.certificate == certificate;
+        });
     return found == entries_.end() ? nullptr : &*found;
 }
 
@@ -94,8 +103,10 @@ std::string encode(const Promotion& promotion) {
     base::append_u64(out, promotion.sequence);
     base::append_u8(out, static_cast<uint8_t>(promotion.kind));
     base::append_field(out, promotion.policy.value());
-    append_optional(out, promotion.replaced ? std::optional(promotion.replaced->value()) : std::nullopt);
-    append_optional(out, promotion.certificate ? std::optional(promotion.certificate->hex()) : std::nullopt);
+    append_optional(out,
+                    promotion.replaced ? std::optional(promotion.replaced->value()) : std::nullopt);
+    append_optional(
+        out, promotion.certificate ? std::optional(promotion.certificate->hex()) : std::nullopt);
     base::append_i64(out, promotion.at.micros());
     base::append_field(out, promotion.actor);
     base::append_field(out, promotion.reason);
@@ -107,14 +118,14 @@ base::Result<Promotion> decode_promotion(std::string_view bytes) {
     Promotion promotion;
     RAMPART_TRY(const auto format, reader.u8());
     if (format != kFormat) {
-        return base::data_loss("promotion_format", "promotion has format {}, this version reads {}", format,
-                               kFormat);
+        return base::data_loss("promotion_format", "promotion has format {}, this version reads {}",
+                               format, kFormat);
     }
     RAMPART_TRY(promotion.sequence, reader.u64());
     RAMPART_TRY(const auto kind, reader.u8());
     if (kind > static_cast<uint8_t>(PromotionKind::kRollback)) {
-        return base::data_loss("promotion_format", "promotion {} is of unknown kind {}", promotion.sequence,
-                               kind);
+        return base::data_loss("promotion_format", "promotion {} is of unknown kind {}",
+                               promotion.sequence, kind);
     }
     promotion.kind = static_cast<PromotionKind>(kind);
     RAMPART_TRY(const auto policy, reader.field());
@@ -130,8 +141,8 @@ base::Result<Promotion> decode_promotion(std::string_view bytes) {
     RAMPART_TRY(promotion.actor, reader.field());
     RAMPART_TRY(promotion.reason, reader.field());
     if (!reader.empty()) {
-        return base::data_loss("promotion_format", "promotion {}: {} bytes too many", promotion.sequence,
-                               reader.rest().size());
+        return base::data_loss("promotion_format", "promotion {}: {} bytes too many",
+                               promotion.sequence, reader.rest().size());
     }
     return promotion;
 }

@@ -1,12 +1,12 @@
 #pragma once
 
+#include <gtest/gtest.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
-
-#include <gtest/gtest.h>
-#include <unistd.h>
 
 /// Small files in the layouts that the streams read.
 namespace rampart::loan_stream {
@@ -62,9 +62,9 @@ struct SbaRow {
     std::string new_exist = "2", franchise = "1", area = "0", charged_off = "", status = "P I F";
     std::string amount = "60000";
     std::string text() const {
-        return loan + ",EVANSVILLE,IN,47711,FIFTH THIRD BANK," + bank_state + "," + naics + "," + approved +
-               ",1997,84,4," + new_exist + ",0,3," + franchise + "," + area + ",N,Y," + charged_off +
-               ",2/28/1999,60000," + status + ",0," + amount + ",48000\n";
+        return loan + ",EVANSVILLE,IN,47711,FIFTH THIRD BANK," + bank_state + "," + naics + "," +
+               approved + ",1997,84,4," + new_exist + ",0,3," + franchise + "," + area + ",N,Y," +
+               charged_off + ",2/28/1999,60000," + status + ",0," + amount + ",48000\n";
     }
 };
 

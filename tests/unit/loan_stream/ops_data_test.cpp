@@ -1,11 +1,11 @@
 // ops/data, run as a user would, in a copy of the repository's layout without any data beside it.
-#include <array>
-#include <cstdio>
-#include <string>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <string>
 
 #include "unit/loan_stream/files.hpp"
 
@@ -24,13 +24,15 @@ class OpsData : public testing::Test {
   protected:
     OpsData() {
         std::filesystem::create_directories(repo() / "ops");
-        std::filesystem::copy_file(std::filesystem::path(RAMPART_SOURCE_DIR) / "ops/data", repo() / "ops/data");
+        std::filesystem::copy_file(std::filesystem::path(RAMPART_SOURCE_DIR) / "ops/data",
+                                   repo() / "ops/data");
     }
 
     std::filesystem::path repo() const { return folder_.path() / "repo"; }
 
     /// A folder below the test's own that holds the files named.
-    std::filesystem::path with_files(const std::string& name, const std::vector<std::string>& files) {
+    std::filesystem::path with_files(const std::string& name,
+                                     const std::vector<std::string>& files) {
         const auto path = folder_.path() / name;
         std::filesystem::create_directories(path);
         for (const auto& file : files) std::ofstream(path / file) << "x\n";
@@ -41,12 +43,13 @@ class OpsData : public testing::Test {
     Ran run(const std::string& arguments, const std::string& environment = "") {
         const auto err = folder_.path() / "stderr";
         const std::string command = "env -u RAMPART_DATA " + environment + " bash '" +
-                                    (repo() / "ops/data").string() + "' --offline " + arguments + " 2>'" +
-                                    err.string() + "'";
+                                    (repo() / "ops/data").string() + "' --offline " + arguments +
+                                    " 2>'" + err.string() + "'";
         Ran ran;
         FILE* pipe = popen(command.c_str(), "r");
         std::array<char, 4096> buffer{};
-        for (size_t n; (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) ran.out.append(buffer.data(), n);
+        for (size_t n; (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+            ran.out.append(buffer.data(), n);
         ran.code = WEXITSTATUS(pclose(pipe));
         std::ifstream stream(err);
         ran.err.assign(std::istreambuf_iterator<char>(stream), {});
@@ -71,7 +74,8 @@ TEST_F(OpsData, TheFolderGivenWinsOverTheEnvironmentAndThatOverTheOneBesideTheRe
     const auto beside = with_files("shared/data", {"default_credit_card.csv.gz"});
     EXPECT_EQ(run("").out, line(beside));
     EXPECT_EQ(run("", "RAMPART_DATA='" + environment.string() + "'").out, line(environment));
-    const auto ran = run("--data '" + given.string() + "'", "RAMPART_DATA='" + environment.string() + "'");
+    const auto ran =
+        run("--data '" + given.string() + "'", "RAMPART_DATA='" + environment.string() + "'");
     EXPECT_EQ(ran.out, line(given));
     EXPECT_THAT(ran.err, IsEmpty());
 }

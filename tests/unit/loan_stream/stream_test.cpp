@@ -1,11 +1,11 @@
 #include "rampart/loan_stream/stream.hpp"
 
-#include <cmath>
-#include <set>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <set>
 
 #include "rampart/config/table.hpp"
 #include "unit/loan_stream/files.hpp"
@@ -100,7 +100,8 @@ TEST(LoanStream, AMissingFileIsNamedTogetherWithTheRemedy) {
 
 TEST(LoanStream, ATruncatedGzipFileIsAnErrorThatNamesIt) {
     Folder folder;
-    folder.write("default_credit_card.csv.gz", std::string("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x4b", 11));
+    folder.write("default_credit_card.csv.gz",
+                 std::string("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x4b", 11));
     const auto error = error_of({.name = "default-credit-card", .data_dir = folder.path()});
     EXPECT_EQ(error.code, base::ErrorCode::kDataLoss);
     EXPECT_THAT(error.message, HasSubstr("default_credit_card.csv.gz"));
@@ -117,21 +118,23 @@ TEST(LoanStream, AnotherLayoutIsRefusedByTheColumnThatIsNotThere) {
 TEST(LoanStream, AFileWithoutRowsIsAnError) {
     Folder folder;
     folder.write("default_credit_card.csv", kCreditHeader);
-    EXPECT_EQ(error_of({.name = "default-credit-card", .data_dir = folder.path()}).reason, "no_applicants");
+    EXPECT_EQ(error_of({.name = "default-credit-card", .data_dir = folder.path()}).reason,
+              "no_applicants");
 }
 
 TEST(LoanStream, ABadCellIsNamedByFileLineColumnAndValue) {
     Folder folder;
     const std::string good = credit_row(1, 40, 0);
-    for (const auto& [row, column] : std::vector<std::pair<std::string, std::string>>{
-             {credit_row(3, 40, 0), "SEX"},
-             {credit_row(1, 0, 0), "AGE"},
-             {credit_row(1, 40, 2), "default payment"},
-             {"x" + good, "LIMIT_BAL"}}) {
+    for (const auto& [row, column] :
+         std::vector<std::pair<std::string, std::string>>{{credit_row(3, 40, 0), "SEX"},
+                                                          {credit_row(1, 0, 0), "AGE"},
+                                                          {credit_row(1, 40, 2), "default payment"},
+                                                          {"x" + good, "LIMIT_BAL"}}) {
         folder.write("default_credit_card.csv", kCreditHeader + good + row);
         const auto error = error_of({.name = "default-credit-card", .data_dir = folder.path()});
         EXPECT_EQ(error.reason, "bad_cell");
-        EXPECT_THAT(error.message, HasSubstr("default_credit_card.csv, line 3, column '" + column + "'"));
+        EXPECT_THAT(error.message,
+                    HasSubstr("default_credit_card.csv, line 3, column '" + column + "'"));
         EXPECT_THAT(error.message, HasSubstr("ops/data"));
     }
 }
@@ -166,7 +169,8 @@ TEST(DefaultCreditCard, LabelAndProtectedAttributesAreReadAndAreNoFeatures) {
               (std::map<std::string, std::string>{{"sex", "male"}, {"age", "under_30"}}));
     EXPECT_EQ(second.protected_attributes,
               (std::map<std::string, std::string>{{"sex", "female"}, {"age", "30_and_over"}}));
-    for (const char* name : {"SEX", "AGE", "default payment"}) EXPECT_FALSE(stream.schema.find(name));
+    for (const char* name : {"SEX", "AGE", "default payment"})
+        EXPECT_FALSE(stream.schema.find(name));
     EXPECT_EQ(text(first, "EDUCATION"), "2");
     EXPECT_EQ(number(first, "PAY_0"), 2);
     EXPECT_EQ(number(first, "PAY_4"), -1);
@@ -223,7 +227,8 @@ TEST(DefaultCreditCard, TheRowLimitThinsEvenlyAndChangesNoApplicant) {
     EXPECT_EQ(load(options).value().applicants.size(), 300u);
 }
 
-RC_GTEST_PROP(LoanStreamLaw, SameOptionsGiveTheSameStreamAndTheSeedMattersOnlyToReports, (uint64_t seed)) {
+RC_GTEST_PROP(LoanStreamLaw, SameOptionsGiveTheSameStreamAndTheSeedMattersOnlyToReports,
+              (uint64_t seed)) {
     Folder folder;
     folder.write("default_credit_card.csv", credit_file(60));
     StreamOptions options{.name = "default-credit-card", .data_dir = folder.path(), .seed = seed};
@@ -252,11 +257,12 @@ Stream load_sba(const Folder& folder, const std::vector<SbaRow>& rows) {
 TEST(Sba, ALoanIsBadIffItWasChargedOffWithin60Months) {
     Folder folder;
     const auto stream = load_sba(
-        folder, {{.loan = "1", .approved = "3/1/2004", .charged_off = "28-Feb-09", .status = "CHGOFF"},
-                 {.loan = "2", .approved = "3/2/2004", .charged_off = "3-Mar-09", .status = "CHGOFF"},
-                 {.loan = "3", .approved = "3/3/2004"},
-                 {.loan = "4", .approved = "3/4/2004", .charged_off = "1-Jun-05", .status = "P I F"},
-                 {.loan = "5", .approved = "3/5/2004", .status = "CHGOFF"}});
+        folder,
+        {{.loan = "1", .approved = "3/1/2004", .charged_off = "28-Feb-09", .status = "CHGOFF"},
+         {.loan = "2", .approved = "3/2/2004", .charged_off = "3-Mar-09", .status = "CHGOFF"},
+         {.loan = "3", .approved = "3/3/2004"},
+         {.loan = "4", .approved = "3/4/2004", .charged_off = "1-Jun-05", .status = "P I F"},
+         {.loan = "5", .approved = "3/5/2004", .status = "CHGOFF"}});
     expect_sound(stream);
     ASSERT_EQ(stream.applicants.size(), 5u);
     const std::vector<bool> expected{false, true, true, false, false};
@@ -300,8 +306,9 @@ TEST(Sba, WhatIsKnownOnlyAfterwardsIsNoFeature) {
 
 TEST(Sba, FeaturesAreDerivedAsDocumented) {
     Folder folder;
-    const auto stream = load_sba(folder, {{.loan = "1", .bank_state = "IN", .franchise = "78760", .area = "1"},
-                                          {.loan = "2", .naics = "0", .new_exist = "0", .area = "2"}});
+    const auto stream =
+        load_sba(folder, {{.loan = "1", .bank_state = "IN", .franchise = "78760", .area = "1"},
+                          {.loan = "2", .naics = "0", .new_exist = "0", .area = "2"}});
     const auto& first = stream.applicants[0];
     const auto& second = stream.applicants[1];
     EXPECT_EQ(text(first, "NaicsSector"), "45");
@@ -320,16 +327,17 @@ TEST(Sba, FeaturesAreDerivedAsDocumented) {
 
 TEST(Sba, BadDatesAmountsAndStatusesAreNamed) {
     Folder folder;
-    for (const auto& [row, column] : std::vector<std::pair<SbaRow, std::string>>{
-             {{.approved = "1997-02-28"}, "ApprovalDate"},
-             {{.approved = "2/30/1997"}, "ApprovalDate"},
-             {{.charged_off = "6/1/2005"}, "ChgOffDate"},
-             {{.charged_off = "1-Jux-05"}, "ChgOffDate"},
-             {{.charged_off = "1-Jun-96"}, "ChgOffDate"},
-             {{.status = "PAID"}, "MIS_Status"},
-             {{.amount = "0"}, "GrAppv"},
-             {{.loan = "1/2"}, "LoanNr_ChkDgt"},
-             {{.area = "7"}, "UrbanRural"}}) {
+    for (const auto& [row, column] :
+         std::vector<std::pair<SbaRow, std::string>>{{{.approved = "1997-02-28"}, "ApprovalDate"},
+                                                     {{.approved = "2/30/1997"}, "ApprovalDate"},
+                                                     {{.charged_off = "6/1/2005"}, "ChgOffDate"},
+                                                     {{.charged_off = "1-Jux-05"}, "ChgOffDate"},
+             {{.charged_off = "1-Jun--1"}, "ChgOffDate"},
+                                                     {{.charged_off = "1-Jun-96"}, "ChgOffDate"},
+                                                     {{.status = "PAID"}, "MIS_Status"},
+                                                     {{.amount = "0"}, "GrAppv"},
+                                                     {{.loan = "1/2"}, "LoanNr_ChkDgt"},
+                                                     {{.area = "7"}, "UrbanRural"}}) {
         folder.write("sba_loans.csv", kSbaHeader + row.text());
         const auto error = error_of({.name = "sba", .data_dir = folder.path()});
         EXPECT_EQ(error.reason, "bad_cell") << column;
@@ -343,7 +351,8 @@ TEST(Sba, ARepeatedLoanNumberIsAnError) {
     EXPECT_EQ(error_of({.name = "sba", .data_dir = folder.path()}).reason, "duplicate_application");
 }
 
-Stream load_cards(const Folder& folder, const std::string& applications, const std::string& months) {
+Stream load_cards(const Folder& folder, const std::string& applications,
+                  const std::string& months) {
     folder.write("card_applications.csv", kCardHeader + applications);
     folder.write("card_monthly_status.csv", "ID,MONTHS_BALANCE,STATUS\n" + months);
     return load({.name = "cards", .data_dir = folder.path(), .seed = 3}).value();
@@ -353,7 +362,7 @@ TEST(Cards, TheLabelSpeaksOfTheFirstTwelveMonths) {
     Folder folder;
     const auto stream = load_cards(
         folder, card_row(1) + card_row(2) + card_row(3) + card_row(4) + card_row(5) + card_row(6),
-        card_months(1, -40, "00000000000010") +  // late in month 13: fine
+        card_months(1, -40, "00000000000010") +      // late in month 13: fine
             card_months(2, -39, "00000000000100") +  // late in month 12
             card_months(3, -38, "XC0") +             // closed early, never late
             card_months(4, -11, "000000000000") +    // twelve months, up to the end
@@ -373,8 +382,9 @@ TEST(Cards, TheLabelSpeaksOfTheFirstTwelveMonths) {
 
 TEST(Cards, LateIsReportedAfterItsMonthAndFineAtTwelveMonths) {
     Folder folder;
-    const auto stream = load_cards(folder, card_row(1) + card_row(2),
-                                   card_months(1, -24, "0010") + card_months(2, -23, "000000000000"));
+    const auto stream =
+        load_cards(folder, card_row(1) + card_row(2),
+                   card_months(1, -24, "0010") + card_months(2, -23, "000000000000"));
     ASSERT_EQ(stream.applicants.size(), 2u);
     EXPECT_EQ(base::month_of(stream.applicants[0].application.event_time), "2018-12");
     EXPECT_EQ(stream.applicants[0].reports.at(0).observed_at, at("2019-03-01"));
@@ -394,9 +404,9 @@ TEST(Cards, TheProfileIsThePersonAndAccountsWithoutMonthsAreLeftOut) {
 
 TEST(Cards, ProtectedAttributesAndMissingValuesAreAsDocumented) {
     Folder folder;
-    const auto stream = load_cards(
-        folder, card_row(1, "M", -10956) + card_row(2, "F", -10957, 365243),
-        card_months(1, -30, "0") + card_months(2, -29, "0"));
+    const auto stream =
+        load_cards(folder, card_row(1, "M", -10956) + card_row(2, "F", -10957, 365243),
+                   card_months(1, -30, "0") + card_months(2, -29, "0"));
     const auto& young = stream.applicants[0];
     const auto& old = stream.applicants[1];
     EXPECT_EQ(young.protected_attributes,
@@ -427,8 +437,11 @@ TEST(Cards, BadCellsOfEitherFileAreNamed) {
 TEST(Simulated, DefaultRatesAreThePublishedOnes) {
     const auto stream = load({.name = "simulated", .rows = 20000, .seed = 7}).value();
     expect_sound(stream);
-    const std::map<std::string, std::pair<double, double>> expected{  // default rate, share
-        {"white", {0.241, 0.40}}, {"black", {0.663, 0.25}}, {"hispanic", {0.432, 0.20}}, {"asian", {0.193, 0.15}}};
+    const std::map<std::string, std::pair<double, double>> expected{// default rate, share
+                                                                    {"white", {0.241, 0.40}},
+                                                                    {"black", {0.663, 0.25}},
+                                                                    {"hispanic", {0.432, 0.20}},
+                                                                    {"asian", {0.193, 0.15}}};
     std::map<std::string, std::pair<double, double>> counts;  // people, defaults
     for (const auto& a : stream.applicants) {
         auto& [people, defaults] = counts[a.protected_attributes.at("race")];
@@ -451,7 +464,8 @@ TEST(Simulated, TheSeedMakesThePopulationAndTheScoreSaysSomethingButNotAll) {
     size_t equal_to_other = 0, good_high = 0, high = 0, good_low = 0, low = 0;
     for (size_t i = 0; i < 4000; ++i) {
         EXPECT_EQ(one.applicants[i].application, same.applicants[i].application);
-        equal_to_other += one.applicants[i].application.features == other.applicants[i].application.features;
+        equal_to_other +=
+            one.applicants[i].application.features == other.applicants[i].application.features;
         if (missing(one.applicants[i], "score")) continue;
         const bool is_high = number(one.applicants[i], "score") > 630;
         (is_high ? high : low) += 1;
@@ -469,16 +483,18 @@ TEST(Products, EveryFileFitsItsStream) {
     Folder folder;
     folder.write("default_credit_card.csv", credit_file(100));
     folder.write("card_applications.csv", kCardHeader + card_row(1) + card_row(2, "F", -8000));
-    folder.write("card_monthly_status.csv",
-                 "ID,MONTHS_BALANCE,STATUS\n" + card_months(1, -30, "0") + card_months(2, -30, "0"));
+    folder.write(
+        "card_monthly_status.csv",
+        "ID,MONTHS_BALANCE,STATUS\n" + card_months(1, -30, "0") + card_months(2, -30, "0"));
     folder.write("sba_loans.csv", kSbaHeader + SbaRow{}.text() +
                                       SbaRow{.loan = "2", .new_exist = "1", .area = "1"}.text() +
                                       SbaRow{.loan = "3", .area = "2"}.text());
     for (const auto& name : stream_names()) {
         SCOPED_TRACE(name);
         const auto stream = load({.name = name, .data_dir = folder.path(), .rows = 2000}).value();
-        auto root = config::parse_file(std::filesystem::path(RAMPART_SOURCE_DIR) / "ops/config/products" /
-                                       (name + ".toml")).value();
+        auto root = config::parse_file(std::filesystem::path(RAMPART_SOURCE_DIR) /
+                                       "ops/config/products" / (name + ".toml"))
+                        .value();
         EXPECT_EQ(root.string("name"), name);
         auto label = root.table("label");
         EXPECT_EQ(label.string("name"), "repaid");
@@ -487,7 +503,8 @@ TEST(Products, EveryFileFitsItsStream) {
         auto impact = root.table("impact");
         EXPECT_FALSE(impact.string("units").empty());
         const double lo = impact.number("lo", -1e9, 1e9), hi = impact.number("hi", lo, 1e9);
-        for (const char* key : {"favourable", "unfavourable", "declined"}) impact.number(key, lo, hi);
+        for (const char* key : {"favourable", "unfavourable", "declined"})
+            impact.number(key, lo, hi);
 
         std::map<std::string, std::set<std::string>> declared, seen;
         for (auto& attribute : root.tables("attribute")) {
@@ -495,7 +512,8 @@ TEST(Products, EveryFileFitsItsStream) {
             declared[attribute.string("name")] = {values.begin(), values.end()};
         }
         for (const auto& applicant : stream.applicants) {
-            for (const auto& [attribute, value] : applicant.protected_attributes) seen[attribute].insert(value);
+            for (const auto& [attribute, value] : applicant.protected_attributes)
+                seen[attribute].insert(value);
         }
         EXPECT_EQ(declared, seen);
 

@@ -9,14 +9,15 @@
 namespace rampart::loan_stream {
 namespace {
 
-constexpr double kNever = 0.004;     // the report gets lost
-constexpr double kTwice = 0.01;      // it is sent again
-constexpr double kCorrected = 0.005; // it was wrong at first
+constexpr double kNever = 0.004;      // the report gets lost
+constexpr double kTwice = 0.01;       // it is sent again
+constexpr double kCorrected = 0.005;  // it was wrong at first
 
 std::vector<Report> reports_of(const Draft& draft, const Source& source, base::Random random) {
     if (!draft.applicant.label) return {};
     // Every draw is made in every case, so that no share depends on another.
-    const auto jitter_days = random.below(static_cast<uint64_t>(source.early_days + source.late_days) + 1);
+    const auto jitter_days =
+        random.below(static_cast<uint64_t>(source.early_days + source.late_days) + 1);
     const auto jitter_seconds = random.below(24 * 3600);
     const double fate = random.uniform();
     const auto correction_after = base::Duration::days(14 + static_cast<int64_t>(random.below(29)));
@@ -41,10 +42,11 @@ base::Status check_unique(const std::vector<Draft>& drafts, std::string_view str
     for (const auto& draft : drafts) {
         const auto& id = draft.applicant.application.id.value();
         if (!seen.insert(id).second) {
-            return base::invalid_argument("duplicate_application",
-                                          "stream {}: application {} comes twice; the data file holds a "
-                                          "repeated id, get a sound copy (ops/data)",
-                                          stream, id);
+            return base::invalid_argument(
+                "duplicate_application",
+                "stream {}: application {} comes twice; the data file holds a "
+                "repeated id, get a sound copy (ops/data)",
+                stream, id);
         }
     }
     return base::ok();
@@ -53,8 +55,8 @@ base::Status check_unique(const std::vector<Draft>& drafts, std::string_view str
 }  // namespace
 
 base::TimePoint spread(base::TimePoint begin, base::TimePoint end, size_t k, size_t n) {
-    // Whole seconds: ids, logs and reports stay readable. No overflow: centuries in microseconds are
-    // below 2^53, so the product is taken as a ratio.
+    // Whole seconds: ids, logs and reports stay readable. No overflow: centuries in microseconds
+    // are below 2^53, so the product is taken as a ratio.
     const double share = (static_cast<double>(k) + 0.5) / static_cast<double>(n);
     const auto seconds = static_cast<double>((end - begin).micros()) / 1e6 * share;
     return begin + base::Duration::seconds(static_cast<int64_t>(seconds));
@@ -63,10 +65,11 @@ base::TimePoint spread(base::TimePoint begin, base::TimePoint end, size_t k, siz
 base::Result<Stream> assemble(Source source, size_t rows, uint64_t seed) {
     auto& drafts = source.drafts;
     if (drafts.empty()) {
-        return base::invalid_argument("no_applicants",
-                                      "stream {}: the data files hold no applicant that the stream can use; "
-                                      "get sound copies (ops/data --stream {})",
-                                      source.name, source.name);
+        return base::invalid_argument(
+            "no_applicants",
+            "stream {}: the data files hold no applicant that the stream can use; "
+            "get sound copies (ops/data --stream {})",
+            source.name, source.name);
     }
     RAMPART_RETURN_IF_ERROR(check_unique(drafts, source.name));
     std::stable_sort(drafts.begin(), drafts.end(), [](const Draft& a, const Draft& b) {
@@ -86,12 +89,13 @@ base::Result<Stream> assemble(Source source, size_t rows, uint64_t seed) {
     for (size_t i = 0; i < wanted; ++i) {
         const size_t position = i * total / wanted;
         auto& draft = drafts[position];
-        // Forked by the position before thinning: an applicant's reports don't depend on the row limit.
+        // Forked by the position before thinning: an applicant's reports don't depend on the row
+        // limit.
         draft.applicant.reports = reports_of(draft, source, base::Random(seed).fork(position));
         if (draft.applicant.label) {
             const auto decided = draft.applicant.application.event_time;
-            stream.end = std::max(
-                stream.end, base::add_months(decided, source.horizon_months) + source.grace);
+            stream.end = std::max(stream.end,
+                                  base::add_months(decided, source.horizon_months) + source.grace);
         }
         stream.applicants.push_back(std::move(draft.applicant));
     }

@@ -10,8 +10,8 @@ namespace rampart::loan_stream {
 
 /// An applicant as its source knows it, before the reporting of outcomes.
 struct Draft {
-    Applicant applicant;           // without reports
-    base::TimePoint observed_at;   // when its label shows; read only if it has one
+    Applicant applicant;          // without reports
+    base::TimePoint observed_at;  // when its label shows; read only if it has one
 };
 
 /// A source: what it says of all its applicants.
@@ -20,8 +20,8 @@ struct Source {
     dataset::FeatureSchema schema;
     int horizon_months = 0;
     base::Duration grace;
-    /// The day of the report within [observed_at - early, observed_at + late], both whole days; late is
-    /// less than grace. Zero where the source has real dates.
+    /// The day of the report within [observed_at - early, observed_at + late], both whole days;
+    /// late is less than grace. Zero where the source has real dates.
     int early_days = 0, late_days = 0;
     std::vector<Draft> drafts;  // in any order
 };

@@ -1,15 +1,16 @@
 // Credit card accounts with their monthly status ("Credit Card Approval Prediction").
 //
-// An account is opened in the month of its smallest MONTHS_BALANCE; month 0 is December 2020. Its application
-// is decided in that month; the files know no day, so the accounts of a month are spread over it in file order.
-// Label 0 iff a status 1 to 5 (30 and more days late) stands in its first 12 months; reported at the end
-// of the month when it happened. Label 1 is reported at 12 months. An account opened less than 12 months before
-// the files end has no label: its first year is not over. One that was closed within the year and never
-// late keeps label 1: its record is complete.
+// An account is opened in the month of its smallest MONTHS_BALANCE; month 0 is December 2020. Its
+// application is decided in that month; the files know no day, so the accounts of a month are
+// spread over it in file order. Label 0 iff a status 1 to 5 (30 and more days late) stands in its
+// first 12 months; reported at the end of the month when it happened. Label 1 is reported at 12
+// months. An account opened less than 12 months before the files end has no label: its first year
+// is not over. One that was closed within the year and never late keeps label 1: its record is
+// complete.
 //
-// Of 438,557 applications 36,457 have a monthly status; the others were never booked and are left out.
-// Only 9,728 of the accounts differ in any column but ID: the profile, not the ID, is the person.
-// CODE_GENDER and DAYS_BIRTH are protected and no features; FLAG_MOBIL is constant.
+// Of 438,557 applications 36,457 have a monthly status; the others were never booked and are left
+// out. Only 9,728 of the accounts differ in any column but ID: the profile, not the ID, is the
+// person. CODE_GENDER and DAYS_BIRTH are protected and no features; FLAG_MOBIL is constant.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -24,20 +25,38 @@ namespace rampart::loan_stream {
 namespace {
 
 constexpr int kHorizon = 12;
-constexpr int kFirstMonth = -60;        // of the files; the last is month 0
+constexpr int kFirstMonth = -60;          // of the files; the last is month 0
 constexpr int64_t kNotEmployed = 365243;  // in DAYS_EMPLOYED
 
 const std::vector<std::string_view>& columns() {
-    static const std::vector<std::string_view> names{
-        "ID", "CODE_GENDER", "DAYS_BIRTH", "DAYS_EMPLOYED", "FLAG_MOBIL", "FLAG_OWN_CAR",
-        "FLAG_OWN_REALTY", "NAME_INCOME_TYPE", "NAME_EDUCATION_TYPE", "NAME_FAMILY_STATUS",
-        "NAME_HOUSING_TYPE", "OCCUPATION_TYPE", "CNT_CHILDREN", "CNT_FAM_MEMBERS", "AMT_INCOME_TOTAL",
-        "FLAG_WORK_PHONE", "FLAG_PHONE", "FLAG_EMAIL"};
+    static const std::vector<std::string_view> names{"ID",
+                                                     "CODE_GENDER",
+                                                     "DAYS_BIRTH",
+                                                     "DAYS_EMPLOYED",
+                                                     "FLAG_MOBIL",
+                                                     "FLAG_OWN_CAR",
+                                                     "FLAG_OWN_REALTY",
+                                                     "NAME_INCOME_TYPE",
+                                                     "NAME_EDUCATION_TYPE",
+                                                     "NAME_FAMILY_STATUS",
+                                                     "NAME_HOUSING_TYPE",
+                                                     "OCCUPATION_TYPE",
+                                                     "CNT_CHILDREN",
+                                                     "CNT_FAM_MEMBERS",
+                                                     "AMT_INCOME_TOTAL",
+                                                     "FLAG_WORK_PHONE",
+                                                     "FLAG_PHONE",
+                                                     "FLAG_EMAIL"};
     return names;
 }
 enum Column : size_t {
-    kId, kGender, kBirth, kEmployed, kMobile,
-    kFirstCategory, kFirstNumber = kFirstCategory + 7
+    kId,
+    kGender,
+    kBirth,
+    kEmployed,
+    kMobile,
+    kFirstCategory,
+    kFirstNumber = kFirstCategory + 7
 };
 
 base::Result<dataset::FeatureSchema> schema() {
@@ -45,17 +64,22 @@ base::Result<dataset::FeatureSchema> schema() {
     return dataset::FeatureSchema::create({
         {"FLAG_OWN_CAR", kCategorical, {"N", "Y"}},
         {"FLAG_OWN_REALTY", kCategorical, {"N", "Y"}},
-        {"NAME_INCOME_TYPE", kCategorical,
+        {"NAME_INCOME_TYPE",
+         kCategorical,
          {"Working", "Commercial associate", "Pensioner", "State servant", "Student"}},
-        {"NAME_EDUCATION_TYPE", kCategorical,
+        {"NAME_EDUCATION_TYPE",
+         kCategorical,
          {"Lower secondary", "Secondary / secondary special", "Incomplete higher",
           "Higher education", "Academic degree"}},
-        {"NAME_FAMILY_STATUS", kCategorical,
+        {"NAME_FAMILY_STATUS",
+         kCategorical,
          {"Married", "Single / not married", "Civil marriage", "Separated", "Widow"}},
-        {"NAME_HOUSING_TYPE", kCategorical,
+        {"NAME_HOUSING_TYPE",
+         kCategorical,
          {"House / apartment", "With parents", "Municipal apartment", "Rented apartment",
           "Office apartment", "Co-op apartment"}},
-        {"OCCUPATION_TYPE", kCategorical,
+        {"OCCUPATION_TYPE",
+         kCategorical,
          {"Laborers", "Core staff", "Sales staff", "Managers", "Drivers", "High skill tech staff",
           "Accountants", "Medicine staff", "Cooking staff", "Security staff", "Cleaning staff",
           "Private service staff", "Low-skill Laborers", "Secretaries", "Waiters/barmen staff",
@@ -91,7 +115,8 @@ base::Result<Accounts> read_accounts(const StreamOptions& options) {
         RAMPART_TRY(const auto id, file.integer(kAccount, 0, 1'000'000'000));
         RAMPART_TRY(const auto month, file.integer(kMonth, kFirstMonth, 0));
         const auto status = file.cell(kState);
-        if (status.size() != 1 || std::string_view("XC012345").find(status) == std::string_view::npos) {
+        if (status.size() != 1 ||
+            std::string_view("XC012345").find(status) == std::string_view::npos) {
             return file.bad_cell(kState, "one of X, C and 0 to 5");
         }
         auto& account = accounts[id];
@@ -106,17 +131,16 @@ base::Result<std::vector<domain::Feature>> features_of(const SourceFile& file) {
     std::vector<domain::Feature> features;
     for (size_t c = kFirstCategory; c < kFirstNumber; ++c) {
         const auto cell = file.cell(c);
-        features.push_back({std::string(columns()[c]), cell.empty() ? domain::FeatureValue{}
-                                                                    : std::string(cell)});
+        features.push_back(
+            {std::string(columns()[c]), cell.empty() ? domain::FeatureValue{} : std::string(cell)});
     }
     for (size_t c = kFirstNumber; c < columns().size(); ++c) {
         RAMPART_TRY(const double value, file.number(c));
         features.push_back({std::string(columns()[c]), value});
     }
     RAMPART_TRY(const auto employed, file.integer(kEmployed, -100'000, kNotEmployed));
-    features.push_back({"DAYS_EMPLOYED", employed == kNotEmployed
-                                             ? domain::FeatureValue{}
-                                             : static_cast<double>(employed)});
+    features.push_back({"DAYS_EMPLOYED", employed == kNotEmployed ? domain::FeatureValue{}
+                                                                  : static_cast<double>(employed)});
     return features;
 }
 
@@ -164,11 +188,15 @@ base::Status set_times(std::vector<Draft>& drafts, const std::vector<Account>& a
 }  // namespace
 
 base::Result<Source> read_cards(const StreamOptions& options) {
-    Source source{.name = "cards", .schema = {}, .horizon_months = kHorizon,
-                  .grace = base::Duration::days(30), .drafts = {}};
+    Source source{.name = "cards",
+                  .schema = {},
+                  .horizon_months = kHorizon,
+                  .grace = base::Duration::days(30),
+                  .drafts = {}};
     RAMPART_TRY(source.schema, schema());
     RAMPART_TRY(const auto accounts, read_accounts(options));
-    RAMPART_TRY(auto file, SourceFile::open(options.data_dir, "card_applications", source.name, columns()));
+    RAMPART_TRY(auto file,
+                SourceFile::open(options.data_dir, "card_applications", source.name, columns()));
     std::vector<Account> of_drafts;
     while (true) {
         RAMPART_TRY(const bool more, file.next());

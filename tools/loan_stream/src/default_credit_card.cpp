@@ -1,9 +1,10 @@
 // Default of credit card clients (UCI, I-Cheng Yeh 2009): 30,000 clients of a bank in Taiwan, 2005.
 //
-// The file has no calendar: file order becomes event time, 24 months from 2022-01-01. Every column is a
-// feature but SEX and AGE, which are protected, and the label. EDUCATION and MARRIAGE are codes, some of
-// them undocumented (0, 5, 6): categories. PAY_* are ordered (months of delay, -2 to 8): numbers.
-// 35 rows are exact copies of others; nothing says that they are the same person, so each row is one.
+// The file has no calendar: file order becomes event time, 24 months from 2022-01-01. Every column
+// is a feature but SEX and AGE, which are protected, and the label. EDUCATION and MARRIAGE are
+// codes, some of them undocumented (0, 5, 6): categories. PAY_* are ordered (months of delay, -2 to
+// 8): numbers. 35 rows are exact copies of others; nothing says that they are the same person, so
+// each row is one.
 #include <array>
 #include <string>
 
@@ -13,15 +14,15 @@
 namespace rampart::loan_stream {
 namespace {
 
-constexpr int kMonths = 24;   // of event time
-constexpr int kHorizon = 6;   // months until the outcome is known
+constexpr int kMonths = 24;  // of event time
+constexpr int kHorizon = 6;  // months until the outcome is known
 
 const std::vector<std::string_view>& columns() {
     static const std::vector<std::string_view> names{
-        "SEX",       "AGE",       "default payment", "EDUCATION", "MARRIAGE",  "LIMIT_BAL", "PAY_0",
-        "PAY_2",     "PAY_3",     "PAY_4",           "PAY_5",     "PAY_6",     "BILL_AMT1", "BILL_AMT2",
-        "BILL_AMT3", "BILL_AMT4", "BILL_AMT5",       "BILL_AMT6", "PAY_AMT1",  "PAY_AMT2",  "PAY_AMT3",
-        "PAY_AMT4",  "PAY_AMT5",  "PAY_AMT6"};
+        "SEX",       "AGE",       "default payment", "EDUCATION", "MARRIAGE",  "LIMIT_BAL",
+        "PAY_0",     "PAY_2",     "PAY_3",           "PAY_4",     "PAY_5",     "PAY_6",
+        "BILL_AMT1", "BILL_AMT2", "BILL_AMT3",       "BILL_AMT4", "BILL_AMT5", "BILL_AMT6",
+        "PAY_AMT1",  "PAY_AMT2",  "PAY_AMT3",        "PAY_AMT4",  "PAY_AMT5",  "PAY_AMT6"};
     return names;
 }
 enum Column : size_t { kSex, kAge, kDefault, kEducation, kMarriage, kFirstNumber };
@@ -62,10 +63,16 @@ base::Result<Draft> read_row(const SourceFile& file, size_t row) {
 }  // namespace
 
 base::Result<Source> read_default_credit_card(const StreamOptions& options) {
-    Source source{.name = "default-credit-card", .schema = {}, .horizon_months = kHorizon,
-                  .grace = base::Duration::days(30), .early_days = 10, .late_days = 20, .drafts = {}};
+    Source source{.name = "default-credit-card",
+                  .schema = {},
+                  .horizon_months = kHorizon,
+                  .grace = base::Duration::days(30),
+                  .early_days = 10,
+                  .late_days = 20,
+                  .drafts = {}};
     RAMPART_TRY(source.schema, schema());
-    RAMPART_TRY(auto file, SourceFile::open(options.data_dir, "default_credit_card", source.name, columns()));
+    RAMPART_TRY(auto file,
+                SourceFile::open(options.data_dir, "default_credit_card", source.name, columns()));
     while (true) {
         RAMPART_TRY(const bool more, file.next());
         if (!more) break;

@@ -1,16 +1,17 @@
-// Loans guaranteed by the US Small Business Administration: approvals 1997-01-01 to 2006-02-24, the status
-// recorded to 2014.
+// Loans guaranteed by the US Small Business Administration: approvals 1997-01-01 to 2006-02-24, the
+// status recorded to 2014.
 //
-// Label 0 iff the loan was charged off within 60 months of its approval: by ChgOffDate, whatever MIS_Status
-// says (194 rows are "P I F" with a date of charge-off). The one CHGOFF row without a date counts as charged
-// off in the last month of the horizon: half of all charge-offs come before that, and a wrong 0 errs on
-// the careful side. Rows without a status are dropped (106), and everything before 1997 (rows of 1980
-// and 1981 got into the file because they were charged off).
+// Label 0 iff the loan was charged off within 60 months of its approval: by ChgOffDate, whatever
+// MIS_Status says (194 rows are "P I F" with a date of charge-off). The one CHGOFF row without a
+// date counts as charged off in the last month of the horizon: half of all charge-offs come before
+// that, and a wrong 0 errs on the careful side. Rows without a status are dropped (106), and
+// everything before 1997 (rows of 1980 and 1981 got into the file because they were charged off).
 //
-// Left out because it is known only afterwards: Term (rewritten when a loan ends: it leaks), ChgOffDate,
-// ChgOffPrinGr, MIS_Status, DisbursementDate and DisbursementGross (paid out after the decision, and more than
-// once for credit lines). Left out as names: City, Zip, Bank. NewExist and UrbanRural stand in for
-// protected attributes and are no features. FranchiseCode 0 and 1 both mean none.
+// Left out because it is known only afterwards: Term (rewritten when a loan ends: it leaks),
+// ChgOffDate, ChgOffPrinGr, MIS_Status, DisbursementDate and DisbursementGross (paid out after the
+// decision, and more than once for credit lines). Left out as names: City, Zip, Bank. NewExist and
+// UrbanRural stand in for protected attributes and are no features. FranchiseCode 0 and 1 both mean
+// none.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -28,27 +29,42 @@ constexpr int kFirstYear = 1997;
 
 const std::vector<std::string_view>& columns() {
     static const std::vector<std::string_view> names{
-        "LoanNr_ChkDgt", "ApprovalDate", "ChgOffDate", "MIS_Status",    "NewExist", "UrbanRural",
-        "NAICS",         "State",        "BankState",  "FranchiseCode", "RevLineCr", "LowDoc",
-        "NoEmp",         "CreateJob",    "RetainedJob", "GrAppv",       "SBA_Appv"};
+        "LoanNr_ChkDgt", "ApprovalDate", "ChgOffDate",  "MIS_Status",    "NewExist",  "UrbanRural",
+        "NAICS",         "State",        "BankState",   "FranchiseCode", "RevLineCr", "LowDoc",
+        "NoEmp",         "CreateJob",    "RetainedJob", "GrAppv",        "SBA_Appv"};
     return names;
 }
 enum Column : size_t {
-    kLoan, kApproved, kChargedOff, kStatus, kNewExist, kUrbanRural, kNaics, kState, kBankState,
-    kFranchise, kRevLine, kLowDoc, kEmployees, kCreated, kRetained, kAmount, kGuaranteed
+    kLoan,
+    kApproved,
+    kChargedOff,
+    kStatus,
+    kNewExist,
+    kUrbanRural,
+    kNaics,
+    kState,
+    kBankState,
+    kFranchise,
+    kRevLine,
+    kLowDoc,
+    kEmployees,
+    kCreated,
+    kRetained,
+    kAmount,
+    kGuaranteed
 };
 
 base::Result<dataset::FeatureSchema> schema() {
     using enum dataset::FeatureKind;
     return dataset::FeatureSchema::create({
-        {"NaicsSector", kCategorical,
-         {"11", "21", "22", "23", "31", "32", "33", "42", "44", "45", "48", "49",
-          "51", "52", "53", "54", "55", "56", "61", "62", "71", "72", "81", "92"}},
-        {"State", kCategorical,
-         {"AK", "AL", "AR", "AZ", "CA", "CO", "CT", "DC", "DE", "FL", "GA", "HI", "IA",
-          "ID", "IL", "IN", "KS", "KY", "LA", "MA", "MD", "ME", "MI", "MN", "MO", "MS",
-          "MT", "NC", "ND", "NE", "NH", "NJ", "NM", "NV", "NY", "OH", "OK", "OR", "PA",
-          "RI", "SC", "SD", "TN", "TX", "UT", "VA", "VT", "WA", "WI", "WV", "WY"}},
+        {"NaicsSector", kCategorical, {"11", "21", "22", "23", "31", "32", "33", "42",
+                                       "44", "45", "48", "49", "51", "52", "53", "54",
+                                       "55", "56", "61", "62", "71", "72", "81", "92"}},
+        {"State", kCategorical, {"AK", "AL", "AR", "AZ", "CA", "CO", "CT", "DC", "DE", "FL", "GA",
+                                 "HI", "IA", "ID", "IL", "IN", "KS", "KY", "LA", "MA", "MD", "ME",
+                                 "MI", "MN", "MO", "MS", "MT", "NC", "ND", "NE", "NH", "NJ", "NM",
+                                 "NV", "NY", "OH", "OK", "OR", "PA", "RI", "SC", "SD", "TN", "TX",
+                                 "UT", "VA", "VT", "WA", "WI", "WV", "WY"}},
         {"RevLineCr", kCategorical, {"N", "Y", "0", "T"}},
         {"LowDoc", kCategorical, {"N", "Y"}},
         {"GrAppv", kNumeric, {}},
@@ -74,8 +90,9 @@ base::Result<base::TimePoint> approval_date(const SourceFile& file) {
     for (size_t i = 0; i < parts.size(); ++i) {
         const auto [rest, error] = std::from_chars(at, end, parts[i]);
         const bool separated = i + 1 == parts.size() ? rest == end : rest != end && *rest == '/';
-        if (error != std::errc() || !separated) return file.bad_cell(kApproved, "a date like 2/28/1997");
-        at = rest + 1;
+        if (error != std::errc() || !separated)
+            return file.bad_cell(kApproved, "a date like 2/28/1997");
+        at = rest == end ? end : rest + 1;
     }
     auto date = make_date(parts[2], parts[0], parts[1]);
     if (!date) return file.bad_cell(kApproved, "a date like 2/28/1997");
@@ -89,12 +106,13 @@ base::Result<base::TimePoint> charge_off_date(const SourceFile& file) {
     const auto cell = file.cell(kChargedOff);
     const auto bad = [&] { return file.bad_cell(kChargedOff, "a date like 18-Apr-02"); };
     const size_t dash = cell.find('-');
-    if (dash == std::string_view::npos || cell.size() != dash + 7 || cell[dash + 4] != '-') return bad();
+    if (dash == std::string_view::npos || cell.size() != dash + 7 || cell[dash + 4] != '-')
+        return bad();
     int day = 0, year = 0;
     const auto month = std::find(kMonths.begin(), kMonths.end(), cell.substr(dash + 1, 3));
     const auto day_end = std::from_chars(cell.data(), cell.data() + dash, day);
     const auto year_end = std::from_chars(cell.data() + dash + 5, cell.data() + cell.size(), year);
-    if (month == kMonths.end() || day_end.ptr != cell.data() + dash ||
+    if (month == kMonths.end() || day_end.ptr != cell.data() + dash || year < 0 ||
         year_end.ptr != cell.data() + cell.size()) {
         return bad();
     }
@@ -184,8 +202,11 @@ void set_times(std::vector<Draft>& drafts) {
 }  // namespace
 
 base::Result<Source> read_sba(const StreamOptions& options) {
-    Source source{.name = "sba", .schema = {}, .horizon_months = kHorizon,
-                  .grace = base::Duration::days(60), .drafts = {}};
+    Source source{.name = "sba",
+                  .schema = {},
+                  .horizon_months = kHorizon,
+                  .grace = base::Duration::days(60),
+                  .drafts = {}};
     RAMPART_TRY(source.schema, schema());
     RAMPART_TRY(const auto first, make_date(kFirstYear, 1, 1));
     RAMPART_TRY(auto file, SourceFile::open(options.data_dir, "sba_loans", source.name, columns()));

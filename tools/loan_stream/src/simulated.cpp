@@ -1,13 +1,15 @@
 // The simulated population: for a machine without any data, and for tests.
 //
-// Race groups with the published default rates (US Federal Reserve, Report to the Congress on Credit Scoring
-// and Its Effects, 2007; TransUnion scores as tabulated with Hardt et al. 2016): white 24.1 %, Black 66.3 %,
-// Hispanic 43.2 %, Asian 19.3 %. Shares of the population are ours, flatter than in the report, so that each
-// group has enough people for a statement about it: white 40 %, Black 25 %, Hispanic 20 %, Asian 15 %.
+// Race groups with the published default rates (US Federal Reserve, Report to the Congress on
+// Credit Scoring and Its Effects, 2007; TransUnion scores as tabulated with Hardt et al. 2016):
+// white 24.1 %, Black 66.3 %, Hispanic 43.2 %, Asian 19.3 %. Shares of the population are ours,
+// flatter than in the report, so that each group has enough people for a statement about it: white
+// 40 %, Black 25 %, Hispanic 20 %, Asian 15 %.
 //
-// A person has a creditworthiness z ~ N(mean of the group, 1) and repays with probability sigmoid(2.2 z);
-// the means are solved for from the default rates. Nobody sees z: each feature is a noisy, partial view of it,
-// with the same noise in each group, so that the features speak of race only through z.
+// A person has a creditworthiness z ~ N(mean of the group, 1) and repays with probability
+// sigmoid(2.2 z); the means are solved for from the default rates. Nobody sees z: each feature is a
+// noisy, partial view of it, with the same noise in each group, so that the features speak of race
+// only through z.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -77,7 +79,8 @@ base::Result<dataset::FeatureSchema> schema() {
 double round_to(double value, double unit) { return std::round(value / unit) * unit; }
 
 std::vector<domain::Feature> features_of(double z, base::Random& random) {
-    const double score = std::clamp(round_to(600 + 70 * (z + 0.8 * random.normal()), 1), 300.0, 850.0);
+    const double score =
+        std::clamp(round_to(600 + 70 * (z + 0.8 * random.normal()), 1), 300.0, 850.0);
     const double income = round_to(std::exp(10.6 + 0.25 * z + 0.5 * random.normal()), 100);
     const double debt = std::clamp(0.35 - 0.07 * z + 0.12 * random.normal(), 0.0, 1.5);
     const double used = sigmoid(-0.9 * z + 1.1 * random.normal());
@@ -86,7 +89,10 @@ std::vector<domain::Feature> features_of(double z, base::Random& random) {
     const double months = std::floor(std::clamp(110 + 30 * z + 60 * random.normal(), 0.0, 600.0));
     const double amount = round_to(std::exp(9.0 + 0.6 * random.normal()), 100);
     const double home = 0.5 * z + random.normal();
-    const char* housing = home > 0.9 ? "own" : home > -0.2 ? "mortgage" : home > -1.6 ? "rent" : "other";
+    const char* housing = home > 0.9    ? "own"
+                          : home > -0.2 ? "mortgage"
+                          : home > -1.6 ? "rent"
+                                        : "other";
     static constexpr std::array<const char*, 4> kPurposes{"car", "debt", "home", "other"};
     const char* purpose = kPurposes[random.below(kPurposes.size())];
     // One in 25 has no score on file; who, depends on nothing.
@@ -118,10 +124,16 @@ size_t draw_group(double u) {
 base::Result<Source> simulate(const StreamOptions& options) {
     const size_t rows = options.rows == 0 ? kDefaultRows : options.rows;
     if (rows > base::limits::kMaxRows) {
-        return base::out_of_range("rows", "rows {} is past the limit of {}", rows, base::limits::kMaxRows);
+        return base::out_of_range("rows", "rows {} is past the limit of {}", rows,
+                                  base::limits::kMaxRows);
     }
-    Source source{.name = "simulated", .schema = {}, .horizon_months = 6,
-                  .grace = base::Duration::days(30), .early_days = 10, .late_days = 20, .drafts = {}};
+    Source source{.name = "simulated",
+                  .schema = {},
+                  .horizon_months = 6,
+                  .grace = base::Duration::days(30),
+                  .early_days = 10,
+                  .late_days = 20,
+                  .drafts = {}};
     RAMPART_TRY(source.schema, schema());
     RAMPART_TRY(const auto start, base::parse_iso8601("2022-01-01"));
     const auto stop = base::add_months(start, 24);

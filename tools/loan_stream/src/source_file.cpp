@@ -22,7 +22,8 @@ base::Result<SourceFile> SourceFile::open(const std::filesystem::path& dir, std:
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored)) path += ".gz";
     if (!std::filesystem::exists(path, ignored)) {
-        return base::not_found("data_file", "stream {} needs {}.csv or {}.csv.gz in '{}': neither is there; {}",
+        return base::not_found("data_file",
+                               "stream {} needs {}.csv or {}.csv.gz in '{}': neither is there; {}",
                                stream, stem, stem, dir.string(), remedy(stream));
     }
     auto csv = dataset::CsvReader::open(path);
@@ -66,8 +67,8 @@ base::Result<int64_t> SourceFile::integer(size_t column, int64_t lo, int64_t hi)
 }
 
 base::Error SourceFile::bad_cell(size_t column, std::string_view expected) const {
-    return base::invalid_argument("bad_cell", "{}, line {}, column '{}': '{}' is not {}; {}", path_.string(),
-                                  csv_.line(), csv_.columns()[positions_[column]],
+    return base::invalid_argument("bad_cell", "{}, line {}, column '{}': '{}' is not {}; {}",
+                                  path_.string(), csv_.line(), csv_.columns()[positions_[column]],
                                   cell(column).substr(0, 40), expected, remedy(stream_));
 }
 

@@ -10,11 +10,12 @@
 
 namespace rampart::loan_stream {
 
-/// A CSV file of known layout: cells by column, errors that name file, line, column and how to get a
-/// sound copy. Columns that nobody asks for are ignored.
+/// A CSV file of known layout: cells by column, errors that name file, line, column and how to get
+/// a sound copy. Columns that nobody asks for are ignored.
 class SourceFile {
   public:
-    /// `<dir>/<stem>.csv` or `<dir>/<stem>.csv.gz`. Error: neither is there, or it lacks one of `columns`.
+    /// `<dir>/<stem>.csv` or `<dir>/<stem>.csv.gz`. Error: neither is there, or it lacks one of
+    /// `columns`.
     static base::Result<SourceFile> open(const std::filesystem::path& dir, std::string_view stem,
                                          std::string_view stream,
                                          const std::vector<std::string_view>& columns);

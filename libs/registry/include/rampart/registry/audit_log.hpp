@@ -12,20 +12,20 @@
 
 /// The audit log: entries that are only ever appended, each holding the hash of the one before it.
 ///
-/// Whoever changes, drops, swaps or adds an entry must change every hash after it, and with them the head.
-/// The head is therefore also kept apart from the log (the registry keeps it in a file of its own; an
-/// auditor may keep a copy anywhere): a log that does not run through a head that was seen is not the
-/// log that was seen. Pure functions; the registry stores the bytes.
+/// Whoever changes, drops, swaps or adds an entry must change every hash after it, and with them
+/// the head. The head is therefore also kept apart from the log (the registry keeps it in a file of
+/// its own; an auditor may keep a copy anywhere): a log that does not run through a head that was
+/// seen is not the log that was seen. Pure functions; the registry stores the bytes.
 namespace rampart::registry {
 
 struct AuditEntry {
-    uint64_t sequence = 0;    // 1, 2, 3, ...
+    uint64_t sequence = 0;  // 1, 2, 3, ...
     base::TimePoint at;
-    std::string actor;        // who asked: a person or a service
-    std::string action;       // "register_model", "bootstrap", "certify", "promote", "rollback", ...
+    std::string actor;   // who asked: a person or a service
+    std::string action;  // "register_model", "bootstrap", "certify", "promote", "rollback", ...
     std::map<std::string, std::string> details;  // ids and digests; never a protected attribute
-    base::Digest previous;    // hash of the entry before; all zero for the first
-    base::Digest hash;        // of everything above
+    base::Digest previous;                       // hash of the entry before; all zero for the first
+    base::Digest hash;                           // of everything above
     bool operator==(const AuditEntry&) const = default;
 };
 
@@ -39,16 +39,17 @@ struct AuditHead {
 /// SHA-256 over the length-prefixed fields, all but `hash`.
 base::Digest hash_of(const AuditEntry& entry);
 
-/// The entry that follows `head`. Error: actor or action empty or past limits::kMaxNameBytes, a detail past
-/// limits::kMaxTextBytes.
+/// The entry that follows `head`. Error: actor or action empty or past limits::kMaxNameBytes, a
+/// detail past limits::kMaxTextBytes.
 base::Result<AuditEntry> next_entry(const AuditHead& head, base::TimePoint at, std::string actor,
                                     std::string action, std::map<std::string, std::string> details);
 
 AuditHead head_of(const AuditEntry& last);
 
-/// Sequence numbers without a gap, hashes right, each `previous` the hash before, and the log running
-/// through `apart`: no entry of those that `apart` counted is gone or other. The log may have grown since.
-/// data_loss: "audit_edited", "audit_reordered", "audit_truncated", naming the entry.
+/// Sequence numbers without a gap, hashes right, each `previous` the hash before, and the log
+/// running through `apart`: no entry of those that `apart` counted is gone or other. The log may
+/// have grown since. data_loss: "audit_edited", "audit_reordered", "audit_truncated", naming the
+/// entry.
 base::Status verify_chain(std::span<const AuditEntry> entries, const AuditHead& apart);
 
 std::string encode(const AuditEntry& entry);

@@ -26,7 +26,8 @@ struct Promotion {
     PromotionKind kind = PromotionKind::kBootstrap;
     domain::PolicyId policy;
     std::optional<domain::PolicyId> replaced;  // the champion before; nullopt for the bootstrap
-    std::optional<base::Digest> certificate;   // that let `policy` become champion; nullopt: uncertified
+    std::optional<base::Digest>
+        certificate;  // that let `policy` become champion; nullopt: uncertified
     base::TimePoint at;
     std::string actor;
     std::string reason;  // of a rollback, for people
@@ -38,9 +39,9 @@ struct Promotion {
 /// Who decided when, for ever. Nothing is ever taken out. Not thread safe.
 class PromotionLog {
   public:
-    /// Appends. Errors: failed_precondition "time_goes_back" (before the last entry's time), data_loss
-    /// "promotion_log" (a gap in the sequence, a bootstrap that is not first, another replaced policy than
-    /// the current one).
+    /// Appends. Errors: failed_precondition "time_goes_back" (before the last entry's time),
+    /// data_loss "promotion_log" (a gap in the sequence, a bootstrap that is not first, another
+    /// replaced policy than the current one).
     base::Status add(Promotion promotion);
 
     const std::vector<Promotion>& entries() const { return entries_; }
@@ -48,16 +49,18 @@ class PromotionLog {
     const Promotion* current() const { return entries_.empty() ? nullptr : &entries_.back(); }
     /// Who decided at `time`: the last entry at or before it; nullptr: nobody yet.
     const Promotion* live_at(base::TimePoint time) const;
-    /// The entry that a rollback returns to: the champion below the current one, where each promotion
-    /// stands on the champion that it replaced and a rollback takes one off. Two rollbacks in a row go two
-    /// champions back, not to and fro. nullptr: the current one is the bootstrap.
+    /// The entry that a rollback returns to: the champion below the current one, where each
+    /// promotion stands on the champion that it replaced and a rollback takes one off. Two
+    /// rollbacks in a row go two champions back, not to and fro. nullptr: the current one is the
+    /// bootstrap.
     const Promotion* rollback_target() const;
     /// The promotion that used a certificate; nullptr: none did.
     const Promotion* used(const base::Digest& certificate) const;
 
   private:
     std::vector<Promotion> entries_;
-    std::vector<size_t> standing_;  // positions in entries_ of the current champion and those below it
+    std::vector<size_t>
+        standing_;  // positions in entries_ of the current champion and those below it
 };
 
 std::string encode(const Promotion& promotion);

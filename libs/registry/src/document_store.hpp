@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/base/result.hpp"
+
+namespace rampart::registry {
+
+/// A folder of files named by the SHA-256 of their content. Thread safe.
+class DocumentStore {
+  public:
+    /// `what` names the files in errors ("model"), `extension` with its dot. No file is longer than
+    /// `limit`.
+    DocumentStore(std::filesystem::path folder, std::string what, std::string extension,
+                  size_t limit)
+        : folder_(std::move(folder)),
+          what_(std::move(what)),
+          extension_(std::move(extension)),
+          limit_(limit) {}
+
+    base::Status create_folder() const;
+    /// Durable when it returns. A sound file that is there already is left alone, a damaged one
+    /// replaced.
+    base::Result<base::Digest> put(std::string_view content) const;
+    /// not_found "unknown_<what>", data_loss "<what>_digest".
+    base::Result<std::string> get(const base::Digest& id) const;
+
+  private:
+    std::filesystem::path path_of(const base::Digest& id) const {
+        return folder_ / (id.hex() + extension_);
+    }
+
+    std::filesystem::path folder_;
+    std::string what_, extension_;
+    size_t limit_;
+};
+
+}  // namespace rampart::registry

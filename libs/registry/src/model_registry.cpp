@@ -1,0 +1,387 @@
+#include "rampart/registry/model_registry.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "certificate_check.hpp"
+#include "document_store.hpp"
+#include "rampart/base/limits.hpp"
+#include "records.hpp"
+#include "registry_store.hpp"
+
+namespace rampart::registry {
+namespace {
+
+constexpr size_t kMaxEvidenceBytes = size_t{1} << 30;
+
+}  // namespace
+
+struct ModelRegistry::Impl {
+    explicit Impl(const std::filesystem::path& folder)
+        : models(folder / "models", "model", ".rmp", base::limits::kMaxModelFileBytes),
+          certificates(folder / "certificates", "certificate", ".cert",
+                       base::limits::kMaxCertificateBytes),
+          evidence(folder / "evidence", "evidence", ".jsonl", kMaxEvidenceBytes) {}
+
+    base::Result<model::LoadedPolicy> load(const domain::PolicyId& id) const;
+    base::Result<CertificateInfo> keep(const Proof& proof, const VerifiedCertificate& verified,
+                                       base::TimePoint now);
+    base::Result<std::vector<std::string>> ledger() const;
+    base::Status check_charged(const VerifiedCertificate& verified) const;
+    base::Status check_promotable(const domain::PolicyId& candidate,
+                                  const VerifiedCertificate& verified) const;
+
+    DocumentStore models, certificates, evidence;
+    std::unique_ptr<RegistryStore> store;
+    mutable std::mutex mutex;  // guards store
+};
+
+base::Result<model::LoadedPolicy> ModelRegistry::Impl::load(const domain::PolicyId& id) const {
+    RAMPART_TRY(const auto known, store->database().get(RegistryStore::kModels, id.value()));
+    if (!known) {
+        return base::not_found("unknown_model",
+                               "model {} is not registered: register its file first", id);
+    }
+    RAMPART_TRY(const auto digest, base::Digest::from_hex(id.value()));
+    RAMPART_TRY(const auto bytes, models.get(digest));
+    RAMPART_TRY(auto policy, model::decode_model_file(bytes));
+    return model::LoadedPolicy{std::move(policy), id};
+}
+
+/// The files on the disk, and the record that is still to be written.
+base::Result<CertificateInfo> ModelRegistry::Impl::keep(const Proof& proof,
+                                                        const VerifiedCertificate& verified,
+                                                        base::TimePoint now) {
+    CertificateInfo info{.id = verified.id,
+                         .candidate = verified.candidate,
+                         .reference = verified.reference,
+                         .verdict = verified.verdict,
+                         .evidence = std::nullopt,
+                         .stored_at = now};
+    RAMPART_RETURN_IF_ERROR(certificates.put(proof.certificate));
+    if (!proof.evidence.empty()) {
+        RAMPART_TRY(info.evidence, evidence.put(proof.evidence));
+    }
+    return info;
+}
+
+base::Result<std::vector<std::string>> ModelRegistry::Impl::ledger() const {
+    std::vector<std::string> entries;
+    RAMPART_RETURN_IF_ERROR(store->database().scan(
+        RegistryStore::kLedger, storage::KeyRange::all(),
+        [&](std::string_view at, std::string_view value) -> base::Result<bool> {
+            if (at != RegistryStore::key(entries.size())) {
+                return base::data_loss("ledger_gap",
+                                       "the ledger's entry {} is not there: restore the registry "
+                                       "from a copy",
+                                       entries.size());
+            }
+            entries.emplace_back(value);
+            return true;
+        }));
+    return entries;
+}
+
+base::Status ModelRegistry::Impl::check_charged(const VerifiedCertificate& verified) const {
+    if (verified.charge) {
+        RAMPART_TRY(const auto entry,
+                    store->database().get(RegistryStore::kLedger,
+                                          RegistryStore::key(verified.charge->position)));
+        if (entry && base::sha256(*entry) == verified.charge->entry) return base::ok();
+    }
+    return base::failed_precondition(
+        "uncharged",
+        "the certificate's run is not in this registry's ledger: a certificate "
+        "counts only where its run was charged");
+}
+
+base::Status ModelRegistry::Impl::check_promotable(const domain::PolicyId& candidate,
+                                                   const VerifiedCertificate& verified) const {
+    if (!verified.certified) {
+        return base::failed_precondition(
+            "not_certified", "the certificate's verdict is {}: only CERTIFIED lets a model decide",
+            verified.verdict);
+    }
+    if (verified.candidate != candidate) {
+        return base::failed_precondition("other_model", "the certificate is of model {}, not of {}",
+                                         verified.candidate, candidate);
+    }
+    const auto& promotions = store->promotions();
+    const auto* current = promotions.current();
+    if (current == nullptr) {
+        return base::failed_precondition("no_champion",
+                                         "there is no champion yet: declare the first policy");
+    }
+    if (verified.reference != current->policy) {
+        return base::failed_precondition(
+            "stale_reference",
+            "the certificate compares with {}, the champion is {}: certify the "
+            "candidate against the champion",
+            verified.reference, current->policy);
+    }
+    if (const auto* used = promotions.used(verified.id)) {
+        return base::failed_precondition(
+            "certificate_spent",
+            "the certificate was used for promotion {}, which was rolled back "
+            "since: certify the candidate anew",
+            used->sequence);
+    }
+    return check_charged(verified);
+}
+
+ModelRegistry::ModelRegistry(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ModelRegistry::~ModelRegistry() = default;
+
+base::Result<std::unique_ptr<ModelRegistry>> ModelRegistry::open(
+    const std::filesystem::path& folder, Mode mode) {
+    auto impl = std::make_unique<Impl>(folder);
+    if (mode == Mode::kReadWrite) {
+        RAMPART_RETURN_IF_ERROR(impl->models.create_folder());
+        RAMPART_RETURN_IF_ERROR(impl->certificates.create_folder());
+        RAMPART_RETURN_IF_ERROR(impl->evidence.create_folder());
+    }
+    RAMPART_TRY(impl->store, RegistryStore::open(folder, mode == Mode::kReadOnly));
+    return std::unique_ptr<ModelRegistry>(new ModelRegistry(std::move(impl)));
+}
+
+base::Result<domain::PolicyId> ModelRegistry::register_model(std::string_view model_file,
+                                                             base::TimePoint now,
+                                                             std::string_view actor) {
+    RAMPART_RETURN_IF_ERROR(model::decode_model_file(model_file));
+    const auto id = model::policy_id_of(model_file);
+    const std::lock_guard lock(impl_->mutex);
+    RAMPART_RETURN_IF_ERROR(impl_->models.put(model_file));
+    RAMPART_TRY(const auto known, impl_->store->database().get(RegistryStore::kModels, id.value()));
+    if (known) return id;
+    storage::WriteBatch batch;
+    batch.put(RegistryStore::kModels, id.value(),
+              encode(ModelInfo{id, now, std::string(actor), model_file.size()}));
+    RAMPART_RETURN_IF_ERROR(impl_->store->commit(std::move(batch), now, actor, "register_model",
+                                                 {{"model", id.value()}}));
+    return id;
+}
+
+base::Result<model::LoadedPolicy> ModelRegistry::load_model(const domain::PolicyId& id) const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->load(id);
+}
+
+base::Result<std::vector<ModelInfo>> ModelRegistry::models() const {
+    const std::lock_guard lock(impl_->mutex);
+    std::vector<ModelInfo> all;
+    RAMPART_RETURN_IF_ERROR(impl_->store->database().scan(
+        RegistryStore::kModels, storage::KeyRange::all(),
+        [&](std::string_view id, std::string_view value) -> base::Result<bool> {
+            RAMPART_TRY(auto info, decode_model_info(id, value));
+            all.push_back(std::move(info));
+            return true;
+        }));
+    std::stable_sort(all.begin(), all.end(), [](const ModelInfo& a, const ModelInfo& b) {
+        return a.registered_at < b.registered_at;
+    });
+    return all;
+}
+
+base::Result<base::Digest> ModelRegistry::store_certificate(const Proof& proof, base::TimePoint now,
+                                                            std::string_view actor) {
+    RAMPART_TRY(const auto verified, verify_certificate(proof));
+    const std::lock_guard lock(impl_->mutex);
+    RAMPART_TRY(const auto info, impl_->keep(proof, verified, now));
+    RAMPART_TRY(const auto known,
+                impl_->store->database().get(RegistryStore::kCertificates, verified.id.hex()));
+    if (known) return verified.id;
+    storage::WriteBatch batch;
+    batch.put(RegistryStore::kCertificates, verified.id.hex(), encode(info));
+    RAMPART_RETURN_IF_ERROR(impl_->store->commit(std::move(batch), now, actor, "certify",
+                                                 {{"certificate", verified.id.hex()},
+                                                  {"candidate", verified.candidate.value()},
+                                                  {"reference", verified.reference.value()},
+                                                  {"verdict", verified.verdict}}));
+    return verified.id;
+}
+
+base::Result<std::string> ModelRegistry::certificate_file(const base::Digest& id) const {
+    return impl_->certificates.get(id);
+}
+
+base::Result<std::string> ModelRegistry::evidence_file(const base::Digest& evidence) const {
+    return impl_->evidence.get(evidence);
+}
+
+base::Result<std::vector<CertificateInfo>> ModelRegistry::certificates() const {
+    const std::lock_guard lock(impl_->mutex);
+    std::vector<CertificateInfo> all;
+    RAMPART_RETURN_IF_ERROR(impl_->store->database().scan(
+        RegistryStore::kCertificates, storage::KeyRange::all(),
+        [&](std::string_view id, std::string_view value) -> base::Result<bool> {
+            RAMPART_TRY(auto info, decode_certificate_info(id, value));
+            all.push_back(std::move(info));
+            return true;
+        }));
+    std::stable_sort(all.begin(), all.end(),
+                     [](const CertificateInfo& a, const CertificateInfo& b) {
+                         return a.stored_at < b.stored_at;
+                     });
+    return all;
+}
+
+base::Status ModelRegistry::append_ledger_entry(uint64_t position, std::string_view entry,
+                                                base::TimePoint now, std::string_view actor) {
+    if (entry.empty() || entry.size() > base::limits::kMaxRecordBytes) {
+        return base::invalid_argument("ledger_entry",
+                                      "a ledger entry has {} bytes: 1 to {} are kept", entry.size(),
+                                      base::limits::kMaxRecordBytes);
+    }
+    const std::lock_guard lock(impl_->mutex);
+    RAMPART_TRY(const auto entries, impl_->ledger());
+    if (position < entries.size() && entries[position] == entry) return base::ok();
+    if (position != entries.size()) {
+        return base::failed_precondition(
+            "ledger_moved_on",
+            "the ledger has {} entries, entry {} cannot be written: another run "
+            "came first, read the ledger again",
+            entries.size(), position);
+    }
+    storage::WriteBatch batch;
+    batch.put(RegistryStore::kLedger, RegistryStore::key(position), entry);
+    return impl_->store->commit(
+        std::move(batch), now, actor, "ledger",
+        {{"position", std::to_string(position)}, {"entry", base::sha256(entry).hex()}});
+}
+
+base::Result<std::vector<std::string>> ModelRegistry::ledger_entries() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->ledger();
+}
+
+base::Result<Promotion> ModelRegistry::bootstrap_champion(const domain::PolicyId& policy,
+                                                          base::TimePoint now,
+                                                          std::string_view actor) {
+    const std::lock_guard lock(impl_->mutex);
+    const auto& entries = impl_->store->promotions().entries();
+    if (!entries.empty()) {
+        if (entries.front().policy == policy) return entries.front();
+        return base::failed_precondition(
+            "champion_exists",
+            "the first policy was {}: a later one takes over by a certificate only",
+            entries.front().policy);
+    }
+    RAMPART_TRY(const auto loaded, impl_->load(policy));
+    if (loaded.policy.last_learned() != nullptr) {
+        return base::invalid_argument(
+            "not_a_bootstrap",
+            "model {} is learnt: only a declared rule with known probabilities may "
+            "decide without a certificate",
+            policy);
+    }
+    const Promotion promotion{.sequence = 1,
+                              .kind = PromotionKind::kBootstrap,
+                              .policy = policy,
+                              .replaced = std::nullopt,
+                              .certificate = std::nullopt,
+                              .at = now,
+                              .actor = std::string(actor),
+                              .reason = ""};
+    RAMPART_RETURN_IF_ERROR(impl_->store->commit({}, promotion));
+    return promotion;
+}
+
+base::Result<Promotion> ModelRegistry::promote(const domain::PolicyId& candidate,
+                                               const Proof& proof, base::TimePoint now,
+                                               std::string_view actor) {
+    RAMPART_TRY(const auto verified, verify_certificate(proof));
+    const std::lock_guard lock(impl_->mutex);
+    RAMPART_RETURN_IF_ERROR(impl_->load(candidate));  // registered, and undamaged
+    const auto* current = impl_->store->promotions().current();
+    if (current != nullptr && current->certificate == verified.id && current->policy == candidate) {
+        return *current;
+    }
+    RAMPART_RETURN_IF_ERROR(impl_->check_promotable(candidate, verified));
+    RAMPART_TRY(const auto info, impl_->keep(proof, verified, now));
+    storage::WriteBatch batch;
+    RAMPART_TRY(const auto known,
+                impl_->store->database().get(RegistryStore::kCertificates, verified.id.hex()));
+    if (!known) batch.put(RegistryStore::kCertificates, verified.id.hex(), encode(info));
+    const Promotion promotion{.sequence = current->sequence + 1,
+                              .kind = PromotionKind::kPromotion,
+                              .policy = candidate,
+                              .replaced = current->policy,
+                              .certificate = verified.id,
+                              .at = now,
+                              .actor = std::string(actor),
+                              .reason = ""};
+    RAMPART_RETURN_IF_ERROR(impl_->store->commit(std::move(batch), promotion));
+    return promotion;
+}
+
+base::Result<Promotion> ModelRegistry::rollback(base::TimePoint now, std::string_view actor,
+                                                std::string_view reason,
+                                                const std::optional<domain::PolicyId>& from) {
+    if (reason.empty() || reason.size() > base::limits::kMaxTextBytes) {
+        return base::invalid_argument("reason_missing",
+                                      "a rollback's reason has {} bytes: give 1 to {}",
+                                      reason.size(), base::limits::kMaxTextBytes);
+    }
+    const std::lock_guard lock(impl_->mutex);
+    const auto& promotions = impl_->store->promotions();
+    const auto* current = promotions.current();
+    if (from && (current == nullptr || current->policy != *from)) {
+        return base::failed_precondition("stale_reference",
+                                         "{} is not the champion: nothing was rolled back", *from);
+    }
+    const auto* target = promotions.rollback_target();
+    if (target == nullptr) {
+        return base::failed_precondition(
+            "nothing_to_roll_back_to", "the first policy decides, there is no champion before it");
+    }
+    RAMPART_RETURN_IF_ERROR(impl_->load(target->policy));  // never switch to what cannot be served
+    const Promotion promotion{.sequence = current->sequence + 1,
+                              .kind = PromotionKind::kRollback,
+                              .policy = target->policy,
+                              .replaced = current->policy,
+                              .certificate = target->certificate,
+                              .at = now,
+                              .actor = std::string(actor),
+                              .reason = std::string(reason)};
+    RAMPART_RETURN_IF_ERROR(impl_->store->commit({}, promotion));
+    return promotion;
+}
+
+std::optional<Promotion> ModelRegistry::champion() const {
+    const std::lock_guard lock(impl_->mutex);
+    const auto* current = impl_->store->promotions().current();
+    return current ? std::optional(*current) : std::nullopt;
+}
+
+std::optional<Promotion> ModelRegistry::live_at(base::TimePoint time) const {
+    const std::lock_guard lock(impl_->mutex);
+    const auto* live = impl_->store->promotions().live_at(time);
+    return live ? std::optional(*live) : std::nullopt;
+}
+
+std::vector<Promotion> ModelRegistry::promotions() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->store->promotions().entries();
+}
+
+base::Result<std::vector<AuditEntry>> ModelRegistry::audit_entries() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->store->read_audit();
+}
+
+AuditHead ModelRegistry::audit_head() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->store->head();
+}
+
+base::Status ModelRegistry::verify_audit(const std::optional<AuditHead>& apart) const {
+    const std::lock_guard lock(impl_->mutex);
+    RAMPART_TRY(const auto entries, impl_->store->read_audit());
+    if (apart) return verify_chain(entries, *apart);
+    // Before the first change of a reader's registry there may be no head file; then nothing was
+    // seen.
+    RAMPART_TRY(const auto head, impl_->store->read_head_file());
+    return verify_chain(entries, head);
+}
+
+}  // namespace rampart::registry

@@ -1,0 +1,155 @@
+#include "registry_store.hpp"
+
+#include "rampart/base/bytes.hpp"
+#include "rampart/base/file.hpp"
+#include "rampart/base/log.hpp"
+
+namespace rampart::registry {
+namespace {
+
+constexpr base::Logger kLog("registry");
+constexpr std::string_view kChampionKey = "champion";
+constexpr size_t kMaxHeadBytes = 128;
+
+}  // namespace
+
+std::string RegistryStore::key(uint64_t number) {
+    std::string out;
+    base::append_u64(out, number);
+    return out;
+}
+
+base::Result<std::unique_ptr<RegistryStore>> RegistryStore::open(
+    const std::filesystem::path& folder, bool read_only) {
+    std::unique_ptr<RegistryStore> store(new RegistryStore(folder, read_only));
+    // The head before the log: a reader beside a writer must not see a head that is ahead of its
+    // log.
+    std::optional<AuditHead> apart;
+    auto head = store->read_head_file();
+    if (head) {
+        apart = *head;
+    } else if (head.error().code != base::ErrorCode::kNotFound) {
+        return head.error();
+    }
+    storage::OpenOptions options;
+    options.create = !read_only;
+    options.read_only = read_only;
+    options.memtable_bytes = 1u << 20;
+    options.cache_bytes = 1u << 20;
+    RAMPART_TRY(store->database_, storage::Database::open(folder / "registry",
+                                                          {"models", "promotions", "champion",
+                                                           "certificates", "ledger", "audit"},
+                                                          options));
+    RAMPART_RETURN_IF_ERROR(store->load_promotions());
+    RAMPART_RETURN_IF_ERROR(store->load_audit(apart));
+    if (!read_only) RAMPART_RETURN_IF_ERROR(store->write_head_file());
+    return store;
+}
+
+base::Status RegistryStore::load_promotions() {
+    RAMPART_RETURN_IF_ERROR(database_->scan(
+        kPromotions, storage::KeyRange::all(),
+        [&](std::string_view at, std::string_view value) -> base::Result<bool> {
+            RAMPART_TRY(auto promotion, decode_promotion(value));
+            if (at != key(promotion.sequence)) {
+                return base::data_loss("promotion_log",
+                                       "promotion log: entry {} stands in another's place",
+                                       promotion.sequence);
+            }
+            if (auto added = promotions_.add(std::move(promotion)); !added) return added.error();
+            return true;
+        }));
+    RAMPART_TRY(const auto champion, database_->get(kChampion, kChampionKey));
+    const auto* current = promotions_.current();
+    const bool agree = current == nullptr ? !champion : champion == current->policy.value();
+    if (!agree) {
+        return base::data_loss(
+            "champion_pointer",
+            "{}: the champion pointer is not the promotion log's last entry: restore the "
+            "registry from a copy",
+            folder_.string());
+    }
+    return base::ok();
+}
+
+base::Status RegistryStore::load_audit(const std::optional<AuditHead>& apart) {
+    RAMPART_TRY(const auto entries, read_audit());
+    if (!apart && !entries.empty()) {
+        return base::data_loss(
+            "audit_head",
+            "{} is not there, but the audit log has {} entries: restore it from a copy",
+            head_path().string(), entries.size());
+    }
+    RAMPART_RETURN_IF_ERROR(verify_chain(entries, apart.value_or(AuditHead{})));
+    if (!entries.empty()) head_ = head_of(entries.back());
+    return base::ok();
+}
+
+base::Result<std::vector<AuditEntry>> RegistryStore::read_audit() const {
+    std::vector<AuditEntry> entries;
+    RAMPART_RETURN_IF_ERROR(database_->scan(
+        kAudit, storage::KeyRange::all(),
+        [&](std::string_view at, std::string_view value) -> base::Result<bool> {
+            RAMPART_TRY(auto entry, decode_audit_entry(value));
+            if (at != key(entry.sequence)) {
+                return base::data_loss("audit_reordered",
+                                       "audit log: entry {} stands in another's place",
+                                       entry.sequence);
+            }
+            entries.push_back(std::move(entry));
+            return true;
+        }));
+    return entries;
+}
+
+base::Result<AuditHead> RegistryStore::read_head_file() const {
+    RAMPART_TRY(const auto text, base::read_file(head_path(), kMaxHeadBytes));
+    auto head = parse_audit_head(text);
+    if (!head) return head.error().with_context(head_path().string());
+    return head;
+}
+
+base::Status RegistryStore::write_head_file() const {
+    return base::write_file_atomically(head_path(), to_text(head_));
+}
+
+base::Status RegistryStore::commit(storage::WriteBatch batch, base::TimePoint at,
+                                   std::string_view actor, std::string_view action,
+                                   std::map<std::string, std::string> details) {
+    if (read_only_) {
+        return base::failed_precondition("read_only", "{} was opened for reading only",
+                                         folder_.string());
+    }
+    RAMPART_TRY(const auto entry,
+                next_entry(head_, at, std::string(actor), std::string(action), std::move(details)));
+    batch.put(kAudit, key(entry.sequence), encode(entry));
+    RAMPART_RETURN_IF_ERROR(database_->write(batch, storage::Sync::kAlways));
+    head_ = head_of(entry);
+    // The change stands whatever becomes of this file: it only lags until the next change or
+    // opening.
+    if (const auto written = write_head_file(); !written) {
+        kLog.error("msg=\"audit head not written\" entry={} error=\"{}\"", head_.count,
+                   written.error().message);
+    }
+    return base::ok();
+}
+
+base::Status RegistryStore::commit(storage::WriteBatch batch, const Promotion& promotion) {
+    PromotionLog after = promotions_;
+    RAMPART_RETURN_IF_ERROR(after.add(promotion));
+    batch.put(kPromotions, key(promotion.sequence), encode(promotion));
+    batch.put(kChampion, kChampionKey, promotion.policy.value());
+    std::map<std::string, std::string> details{{"model", promotion.policy.value()},
+                                               {"promotion", std::to_string(promotion.sequence)}};
+    if (promotion.replaced) details["replaced"] = promotion.replaced->value();
+    if (promotion.certificate) details["certificate"] = promotion.certificate->hex();
+    if (!promotion.reason.empty()) details["reason"] = promotion.reason;
+    const auto action =
+        promotion.kind == PromotionKind::kPromotion ? "promote" : to_string(promotion.kind);
+    RAMPART_RETURN_IF_ERROR(
+        commit(std::move(batch), promotion.at, promotion.actor, action, std::move(details)));
+    promotions_ = std::move(after);
+    return base::ok();
+}
+
+}  // namespace rampart::registry

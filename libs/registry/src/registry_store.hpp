@@ -1,0 +1,62 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rampart/registry/audit_log.hpp"
+#include "rampart/registry/promotion_log.hpp"
+#include "rampart/storage/database.hpp"
+
+namespace rampart::registry {
+
+/// The registry's database and its invariants: the promotion log, the champion pointer and the
+/// audit log agree, and every commit carries its audit entry. Not thread safe.
+class RegistryStore {
+  public:
+    // Column families, in the order in which they are opened.
+    static constexpr storage::ColumnFamily kModels{0};      // hex id → time, actor, size
+    static constexpr storage::ColumnFamily kPromotions{1};  // u64 sequence → Promotion
+    static constexpr storage::ColumnFamily kChampion{2};    // "champion" → policy id
+    static constexpr storage::ColumnFamily kCertificates{
+        3};  // hex id → candidate, reference, verdict, ...
+    static constexpr storage::ColumnFamily kLedger{4};  // u64 position → entry
+    static constexpr storage::ColumnFamily kAudit{5};   // u64 sequence → AuditEntry
+
+    static base::Result<std::unique_ptr<RegistryStore>> open(const std::filesystem::path& folder,
+                                                             bool read_only);
+
+    const storage::Database& database() const { return *database_; }
+    const PromotionLog& promotions() const { return promotions_; }
+    const AuditHead& head() const { return head_; }
+
+    /// Writes the batch and its audit entry together, synced.
+    base::Status commit(storage::WriteBatch batch, base::TimePoint at, std::string_view actor,
+                        std::string_view action, std::map<std::string, std::string> details);
+    /// The same for a promotion: entry, champion pointer, audit entry, and what the batch holds.
+    base::Status commit(storage::WriteBatch batch, const Promotion& promotion);
+
+    base::Result<std::vector<AuditEntry>> read_audit() const;
+    /// As of now, not of the time of opening.
+    base::Result<AuditHead> read_head_file() const;
+
+    static std::string key(uint64_t number);
+
+  private:
+    RegistryStore(std::filesystem::path folder, bool read_only)
+        : folder_(std::move(folder)), read_only_(read_only) {}
+    base::Status load_promotions();
+    base::Status load_audit(const std::optional<AuditHead>& apart);
+    base::Status write_head_file() const;
+    std::filesystem::path head_path() const { return folder_ / "audit.head"; }
+
+    std::filesystem::path folder_;
+    bool read_only_;
+    std::unique_ptr<storage::Database> database_;
+    PromotionLog promotions_;
+    AuditHead head_;
+};
+
+}  // namespace rampart::registry
