@@ -7,20 +7,15 @@
 #include <vector>
 
 #include "rampart/base/check.hpp"
+#include "rampart/stats/distributions.hpp"
 
 namespace rampart::stats {
 namespace {
 
-/// The z with P(|N(0, 1)| <= z) = confidence: bisection on the normal distribution function.
+/// The z with P(|N(0, 1)| <= z) = confidence.
 double two_sided_z(double confidence) {
     RAMPART_CHECK(confidence > 0 && confidence < 1, "confidence {} outside (0, 1)", confidence);
-    const double tail = 1 - confidence;  // erfc(z / sqrt 2) = P(|N| > z)
-    double lo = 0, hi = 40;
-    for (int step = 0; step < 100; ++step) {
-        const double z = (lo + hi) / 2;
-        (std::erfc(z / std::sqrt(2.0)) > tail ? lo : hi) = z;
-    }
-    return (lo + hi) / 2;
+    return normal_quantile((1 + confidence) / 2);
 }
 
 std::vector<uint32_t> by_score(const ScoredRows& rows) {

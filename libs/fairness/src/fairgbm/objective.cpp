@@ -140,13 +140,15 @@ double FairGbmObjective::initial_score() const {
     return logit(ones / total_);  // both labels are there: create() checked
 }
 
+double FairGbmObjective::unit(size_t c) const {
+    return label_weight_[cell_of(names_[c], groups_)] / total_;
+}
+
 void FairGbmObjective::set_multipliers(std::vector<double> multipliers) {
     RAMPART_CHECK(multipliers.size() == names_.size());
     multipliers_ = std::move(multipliers);
-    for (size_t c = 0; c < names_.size(); ++c) {
-        const double cap = constraint_.multiplier_cap * label_weight_[cell_of(names_[c], groups_)] / total_;
-        multipliers_[c] = std::clamp(multipliers_[c], 0.0, cap);
-    }
+    for (size_t c = 0; c < names_.size(); ++c)
+        multipliers_[c] = std::clamp(multipliers_[c], 0.0, constraint_.multiplier_cap * unit(c));
 }
 
 /// What multiplies w_i · proxy_i in the Lagrangian, by (label, group) cell: W / W_k times the coefficient
@@ -196,7 +198,7 @@ void FairGbmObjective::after_tree(int, std::span<const double> scores) {
         const auto begin = rates.rates.begin() + static_cast<std::ptrdiff_t>(first);
         const double worst = *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(groups_));
         for (size_t c = first; c < first + groups_; ++c)
-            next[c] += constraint_.multiplier_learning_rate *
+            next[c] += constraint_.multiplier_learning_rate * unit(c) *
                        (worst - rates.rates[c] - constraint_.tolerance);
     }
     set_multipliers(std::move(next));

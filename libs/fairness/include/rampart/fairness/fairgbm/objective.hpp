@@ -22,18 +22,21 @@
 ///   1. descent: a tree on the gradient of  sum w·logloss + W · sum_k λ_k (r_j - r_k),  j = argmax_a R_a.
 ///      Coefficient of r_j: sum of λ_k, k ≠ j (the derivative; the paper's eq. 8 has a stray m - 1);
 ///      of another r_k: -λ_k. Where a coefficient is positive its curvature joins the hessian.
-///   2. ascent: λ_k += eta · c_k with the true rates of the new scores, then back into its range.   (eq. 9)
+///   2. ascent: λ_k += eta · W_k / W · c_k with the true rates of the new scores, then back into its
+///      range.                                                                                     (eq. 9)
 ///
 /// Departures from the paper: j is the group that the *true* rates find worst. The argmax of the proxies
-/// (as printed) can name another group; then a violated constraint exerts no force at all. The cap keeps the
-/// loss of every group's rows bounded below: with λ_k > W_k / W a group would be driven the wrong way.
+/// (as printed) can name another group; then a violated constraint exerts no force at all. The ascent's step
+/// has the factor W_k / W, so that one eta suits rare and common cells (the push on a row is λ_k W / W_k).
+/// The cap keeps the loss of every group's rows bounded below: with λ_k > W_k / W a group would be driven the
+/// wrong way.
 namespace rampart::fairness {
 
 struct ParityConstraint {
     bool fpr = false;
     bool fnr = true;
     double tolerance = 0.01;                   // [0, 1): allowed max - min of a rate over the groups
-    double multiplier_learning_rate = 0.01;    // eta > 0
+    double multiplier_learning_rate = 0.1;     // eta, in (0, 1e6]
     double multiplier_cap = 0.9;               // (0, 1], in units of W_k / W
     double proxy_margin = 1;                   // > 0
     double threshold = 0.5;                    // (0, 1): approve iff sigmoid(score) >= threshold
@@ -88,6 +91,7 @@ class FairGbmObjective : public gbdt::Objective {
   private:
     FairGbmObjective(const dataset::Dataset& data, const ParityConstraint& constraint);
     std::vector<double> row_coefficients(std::span<const double> scores) const;
+    double unit(size_t c) const;  // W_k / W of constraint c
 
     const dataset::Dataset* data_;
     ParityConstraint constraint_;

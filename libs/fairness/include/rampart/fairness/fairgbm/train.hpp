@@ -14,7 +14,7 @@ struct FairGbmParams {
     ParityConstraint constraint;
     /// An iterate comes into question only when it earns at least this share of the best iterate's gain in
     /// log loss over the constant model: without it, a first tree that still declines everybody is "fair".
-    double min_gain_share = 0.5;   // [0, 1]
+    double min_gain_share = 0.9;   // [0, 1]
 };
 
 enum class Feasibility {

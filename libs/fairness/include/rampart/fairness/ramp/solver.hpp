@@ -41,7 +41,7 @@ struct RampProblem {
 struct RampParams {
     double gamma = 0.1;              // 0 (threshold, ties randomised) or in [1e-6, 100]
     double epsilon = 0;              // [0, 1]: allowed max - min of the rates
-    std::optional<double> rho;       // [0, 1]: centre of the rates; nullopt: the best one
+    std::optional<double> rho = {};  // [0, 1]: centre of the rates; nullopt: the best one
     stats::Interval overall{0, 1};   // within [0, 1]: bounds on the overall approval rate
     Regulariser regulariser = Regulariser::kCentred;
 };
