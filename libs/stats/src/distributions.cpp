@@ -86,13 +86,13 @@ double student_t_expansion(double z, double nu) {
 double student_t_tail_quantile(double tail, double nu) {
     double lo = -700, hi = 700, u = std::log(normal_tail_quantile(tail) + 1e-300);
     const double target = std::log(tail);
-    for (int i = 0; i < 300 && hi - lo > 1e-16; ++i) {
+    for (int i = 0; i < 200; ++i) {
         if (!(u > lo && u < hi)) u = (lo + hi) / 2;
         const double t = std::exp(u), value = student_t_tail(t, nu);
         const double gap = std::log(value) - target;
         (gap > 0 ? lo : hi) = u;
         const double step = gap * value / (t * student_t_density(t, nu));
-        if (std::abs(step) <= 1e-16) break;
+        if (std::abs(step) <= 1e-14) return std::exp(u + step);
         u += step;
     }
     return std::exp(u);
