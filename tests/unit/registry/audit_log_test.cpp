@@ -1,10 +1,10 @@
 #include "rampart/registry/audit_log.hpp"
 
-#include <vector>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include <vector>
 
 #include "rampart/base/limits.hpp"
 
@@ -19,8 +19,10 @@ std::vector<AuditEntry> log_of(size_t n) {
     std::vector<AuditEntry> entries;
     AuditHead head;
     for (size_t i = 0; i < n; ++i) {
-        entries.push_back(next_entry(head, at(static_cast<int64_t>(i)), "anna", i % 2 ? "promote" : "register_model",
-                                     {{"model", std::to_string(i)}, {"reason", "r"}}).value());
+        entries.push_back(next_entry(head, at(static_cast<int64_t>(i)), "anna",
+                                     i % 2 ? "promote" : "register_model",
+                                     {{"model", std::to_string(i)}, {"reason", "r"}})
+                              .value());
         head = head_of(entries.back());
     }
     return entries;
@@ -54,7 +56,10 @@ TEST(AuditLog, EachFieldIsCoveredByTheHash) {
     EXPECT_TRUE(changed([](auto& e) { e.details.erase("reason"); }));
     EXPECT_TRUE(changed([](auto& e) { e.previous.bytes[31] ^= 1; }));
     // no shifting of bytes between neighbouring fields
-    EXPECT_TRUE(changed([](auto& e) { e.actor = "annapro"; e.action = "mote"; }));
+    EXPECT_TRUE(changed([](auto& e) {
+        e.actor = "annapro";
+        e.action = "mote";
+    }));
 }
 
 RC_GTEST_PROP(AuditLogLaw, AnyEditedByteOfAnyEntryIsDetected, ()) {
@@ -107,7 +112,8 @@ TEST(AuditLog, EntriesSurviveEncoding) {
 
 TEST(AuditLog, TruncatedOrProlongedBytesAreErrors) {
     const auto bytes = encode(log_of(2)[1]);
-    for (size_t n = 0; n < bytes.size(); ++n) EXPECT_FALSE(decode_audit_entry(bytes.substr(0, n))) << n;
+    for (size_t n = 0; n < bytes.size(); ++n)
+        EXPECT_FALSE(decode_audit_entry(bytes.substr(0, n))) << n;
     EXPECT_FALSE(decode_audit_entry(bytes + "x"));
 }
 
@@ -131,8 +137,9 @@ TEST(AuditHead, TextHasOneSpellingAndAnythingElseIsAnError) {
     const auto text = to_text(head);
     EXPECT_EQ(parse_audit_head(text).value(), head);
     EXPECT_EQ(parse_audit_head(to_text({})).value(), AuditHead{});
-    for (const std::string& bad : {std::string(), std::string("3"), "0" + text, text + "\n", " " + text,
-                                   text.substr(0, text.size() - 2) + "G\n", text.substr(0, 40)}) {
+    for (const std::string& bad :
+         {std::string(), std::string("3"), "0" + text, text + "\n", " " + text,
+          text.substr(0, text.size() - 2) + "G\n", text.substr(0, 40)}) {
         EXPECT_EQ(parse_audit_head(bad).error().code, base::ErrorCode::kDataLoss) << bad;
     }
 }

@@ -15,21 +15,36 @@ base::Digest certificate(const std::string& name) { return base::sha256(name); }
 class Writer {
   public:
     base::Status bootstrap(const std::string& name, int64_t time) {
-        return log.add({.sequence = next(), .kind = PromotionKind::kBootstrap, .policy = policy(name),
-                        .replaced = std::nullopt, .certificate = std::nullopt, .at = at(time),
-                        .actor = "anna", .reason = ""});
+        return log.add({.sequence = next(),
+                        .kind = PromotionKind::kBootstrap,
+                        .policy = policy(name),
+                        .replaced = std::nullopt,
+                        .certificate = std::nullopt,
+                        .at = at(time),
+                        .actor = "anna",
+                        .reason = ""});
     }
     base::Status promote(const std::string& name, int64_t time) {
-        return log.add({.sequence = next(), .kind = PromotionKind::kPromotion, .policy = policy(name),
-                        .replaced = log.current()->policy, .certificate = certificate(name), .at = at(time),
-                        .actor = "anna", .reason = ""});
+        return log.add({.sequence = next(),
+                        .kind = PromotionKind::kPromotion,
+                        .policy = policy(name),
+                        .replaced = log.current()->policy,
+                        .certificate = certificate(name),
+                        .at = at(time),
+                        .actor = "anna",
+                        .reason = ""});
     }
     base::Status rollback(int64_t time) {
         const auto* target = log.rollback_target();
         if (target == nullptr) return base::not_found("none", "none");
-        return log.add({.sequence = next(), .kind = PromotionKind::kRollback, .policy = target->policy,
-                        .replaced = log.current()->policy, .certificate = target->certificate, .at = at(time),
-                        .actor = "bob", .reason = "worse"});
+        return log.add({.sequence = next(),
+                        .kind = PromotionKind::kRollback,
+                        .policy = target->policy,
+                        .replaced = log.current()->policy,
+                        .certificate = target->certificate,
+                        .at = at(time),
+                        .actor = "bob",
+                        .reason = "worse"});
     }
     uint64_t next() const { return log.entries().size() + 1; }
     std::string live(int64_t time) const {
@@ -103,15 +118,21 @@ TEST(PromotionLog, EntriesThatDoNotFitTheLogAreRefused) {
     Writer w;
     ASSERT_TRUE(w.bootstrap("S", 1));
     ASSERT_TRUE(w.promote("A", 2));
-    const Promotion good{.sequence = 3, .kind = PromotionKind::kPromotion, .policy = policy("B"),
-                         .replaced = policy("A"), .certificate = certificate("B"), .at = at(3),
-                         .actor = "anna", .reason = ""};
+    const Promotion good{.sequence = 3,
+                         .kind = PromotionKind::kPromotion,
+                         .policy = policy("B"),
+                         .replaced = policy("A"),
+                         .certificate = certificate("B"),
+                         .at = at(3),
+                         .actor = "anna",
+                         .reason = ""};
     const auto refused = [&](auto change) {
         Promotion promotion = good;
         change(promotion);
         PromotionLog copy = w.log;
         const auto added = copy.add(promotion);
-        return !added && added.error().reason == "promotion_log" && copy.entries() == w.log.entries();
+        return !added && added.error().reason == "promotion_log" &&
+               copy.entries() == w.log.entries();
     };
     EXPECT_TRUE(refused([](auto& p) { p.sequence = 4; }));
     EXPECT_TRUE(refused([](auto& p) { p.sequence = 2; }));
@@ -124,7 +145,8 @@ TEST(PromotionLog, EntriesThatDoNotFitTheLogAreRefused) {
     EXPECT_FALSE(PromotionLog().add(good));  // a log begins with its bootstrap
 }
 
-RC_GTEST_PROP(PromotionLogLaw, AnyHistoryReadsBackTheSameAndMatchesAPlainList, (std::vector<bool> promotes)) {
+RC_GTEST_PROP(PromotionLogLaw, AnyHistoryReadsBackTheSameAndMatchesAPlainList,
+              (std::vector<bool> promotes)) {
     Writer w;
     RC_ASSERT(w.bootstrap("S", 0).has_value());
     std::vector<std::string> standing{"S"}, live{"S"};
@@ -142,12 +164,13 @@ RC_GTEST_PROP(PromotionLogLaw, AnyHistoryReadsBackTheSameAndMatchesAPlainList, (
     for (size_t t = 0; t < live.size(); ++t) RC_ASSERT(w.live(static_cast<int64_t>(t)) == live[t]);
 
     PromotionLog again;
-    for (const auto& entry : w.log.entries()) RC_ASSERT(again.add(decode_promotion(encode(entry)).value()).has_value());
+    for (const auto& entry : w.log.entries())
+        RC_ASSERT(again.add(decode_promotion(encode(entry)).value()).has_value());
     RC_ASSERT(again.entries() == w.log.entries());
     const auto* a = again.rollback_target();
     const auto* b = w.log.rollback_target();
     RC_ASSERT((a == nullptr) == (b == nullptr));
-    RC_ASSERT(a == nullptr || *a == *b);
+    RC_ASSERT((a == nullptr || *a == *b));
 }
 
 TEST(Promotion, TruncatedOrProlongedBytesAreErrors) {
@@ -155,7 +178,8 @@ TEST(Promotion, TruncatedOrProlongedBytesAreErrors) {
     ASSERT_TRUE(w.bootstrap("S", 1));
     ASSERT_TRUE(w.promote("A", 2));
     const auto bytes = encode(w.log.entries()[1]);
-    for (size_t n = 0; n < bytes.size(); ++n) EXPECT_FALSE(decode_promotion(bytes.substr(0, n))) << n;
+    for (size_t n = 0; n < bytes.size(); ++n)
+        EXPECT_FALSE(decode_promotion(bytes.substr(0, n))) << n;
     EXPECT_FALSE(decode_promotion(bytes + "x"));
 }
 
