@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include "rampart/wire/application_json.hpp"
+#include "rampart/wire/decision_json.hpp"
+#include "rampart/wire/outcome_json.hpp"
+#include "services/decision_service/decision_service.hpp"
+
+namespace rampart::decision_service {
+
+using http::Access;
+using http::error_response;
+using http::json_quoted;
+using http::Request;
+using http::Response;
+
+namespace {
+
+Response json(std::string body) { return {200, std::move(body), "application/json", {}}; }
+
+Response post_decisions(DecisionService& service, const Request& request) {
+    const auto parsed = wire::applications_from_json(request.body);
+    if (!parsed) return error_response(parsed.error());
+    const auto decisions = service.decide(parsed->applications);
+    if (!decisions) return error_response(decisions.error());
+    return json(parsed->batch ? wire::to_json(*decisions) : wire::to_json(decisions->front()));
+}
+
+Response get_decision(const DecisionService& service, const Request& request) {
+    const auto decision = service.find(domain::DecisionId(request.path_values.at("id")));
+    return decision ? json(wire::to_json(*decision)) : error_response(decision.error());
+}
+
+Response post_outcomes(DecisionService& service, const Request& request) {
+    const auto parsed = wire::outcomes_from_json(request.body);
+    if (!parsed) return error_response(parsed.error());
+    const auto status = service.submit_outcomes(parsed->outcomes);
+    if (!status) return error_response(status.error());
+    return json(fmt::format(R"({{"accepted":{}}})", parsed->outcomes.size()));
+}
+
+Response get_policy(const DecisionService& service) {
+    const auto policy = service.policy();
+    if (policy == nullptr) {
+        return error_response(base::not_found("no_policy", "no policy is in force yet"));
+    }
+    std::string features;
+    for (const auto& feature : policy->policy().schema().features()) {
+        if (!features.empty()) features += ',';
+        features += json_quoted(feature.name);
+    }
+    return json(fmt::format(
+        R"({{"policy_id":{},"certified":{},"learned":{},"group_aware":{},"features":[{}]}})",
+        json_quoted(policy->id().value()), policy->certified(),
+        policy->policy().last_learned() != nullptr, policy->policy().group_aware(), features));
+}
+
+Response health(const runtime::Health& health, runtime::Probe probe) {
+    const auto report = health.report(probe);
+    std::string checks;
+    for (const auto& [name, status] : report.checks) {
+        if (!checks.empty()) checks += ',';
+        checks += fmt::format(R"({{"name":{},"ok":{},"message":{}}})", json_quoted(name),
+                              status.has_value(),
+                              json_quoted(status ? std::string() : status.error().message));
+    }
+    auto response = json(fmt::format(R"({{"ok":{},"checks":[{}]}})", report.ok(), checks));
+    if (!report.ok()) {
+        response.status = 503;
+        response.headers.push_back({"Retry-After", "1"});
+    }
+    return response;
+}
+
+}  // namespace
+
+void DecisionService::add_routes(http::Router& router) {
+    router.add("POST", "/v1/decisions", Access::kToken,
+               [this](const Request& request) { return post_decisions(*this, request); });
+    // what applicants told about themselves is in it
+    router.add("GET", "/v1/decisions/{id}", Access::kToken,
+               [this](const Request& request) { return get_decision(*this, request); });
+    router.add("POST", "/v1/outcomes", Access::kToken,
+               [this](const Request& request) { return post_outcomes(*this, request); });
+    router.add("GET", "/v1/policy", Access::kOpen,
+               [this](const Request&) { return get_policy(*this); });
+    router.add("GET", "/healthz", Access::kOpen,
+               [this](const Request&) { return health(deps_.health, runtime::Probe::kLive); });
+    router.add("GET", "/readyz", Access::kOpen,
+               [this](const Request&) { return health(deps_.health, runtime::Probe::kReady); });
+    router.add("GET", "/metrics", Access::kOpen, [this](const Request&) {
+        return Response{200, deps_.metrics.prometheus_text(), "text/plain; version=0.0.4", {}};
+    });
+}
+
+}  // namespace rampart::decision_service

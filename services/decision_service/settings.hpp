@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+
+#include "rampart/base/result.hpp"
+#include "rampart/http/server.hpp"
+
+namespace rampart::decision_service {
+
+/// What the stand-alone program is told. Paths in the file are relative to the file.
+///
+///     store = "/var/lib/rampart"      # log, index, keys
+///     product = "product.toml"
+///     registry = "registry"           # whose champion decides; opened for reading only
+///     registry_poll_seconds = 5
+///     partitions = 4                  # of a topic that is made
+///     exploration_per_day = 1000
+///     [http]
+///     address = "127.0.0.1"
+///     port = 8080
+///     threads = 4
+///     max_connections = 1024
+struct Settings {
+    std::filesystem::path store, product, registry;
+    base::Duration registry_poll;
+    int32_t partitions = 4;
+    uint64_t exploration_per_day = 1000;
+    http::ServerOptions http;
+};
+
+/// Strict: unknown keys are errors.
+base::Result<Settings> load_settings(const std::filesystem::path& file);
+
+}  // namespace rampart::decision_service

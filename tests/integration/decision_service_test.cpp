@@ -1,0 +1,569 @@
+#include "services/decision_service/decision_service.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/base/limits.hpp"
+#include "rampart/http/client.hpp"
+#include "rampart/http/server.hpp"
+#include "rampart/runtime/system_clock.hpp"
+#include "rampart/streaming_local/local_log.hpp"
+#include "rampart/wire/application_json.hpp"
+#include "rampart/wire/decision_json.hpp"
+#include "rampart/wire/event_codec.hpp"
+#include "rampart/wire/outcome_json.hpp"
+
+namespace rampart::decision_service {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using domain::Action;
+using domain::Application;
+using domain::Decision;
+
+base::TimePoint time(const std::string& text) { return base::parse_iso8601(text).value(); }
+
+domain::Product sample_product() {
+    domain::Product product;
+    product.name = "card";
+    product.label = {"repaid", 0, 1, 6, base::Duration::days(31)};
+    product.impact = {"points", -150, 75, std::nullopt, 75, -150, 0};
+    return product;
+}
+
+dataset::FeatureSchema sample_schema() {
+    return dataset::FeatureSchema::create({{"age", dataset::FeatureKind::kNumeric, {}}}).value();
+}
+
+std::shared_ptr<const model::LoadedPolicy> load(model::Link link,
+                                                std::vector<std::string> groups = {}) {
+    auto policy = model::Policy::create(sample_schema(), {std::move(link)}, std::move(groups), {});
+    EXPECT_TRUE(policy) << policy.error().message;
+    const auto id = model::policy_id_of(model::encode_model_file(*policy));
+    return std::make_shared<const model::LoadedPolicy>(model::LoadedPolicy{*std::move(policy), id});
+}
+
+/// P(approve) = `probability` for everybody.
+std::shared_ptr<const model::LoadedPolicy> constant(double probability) {
+    return load(model::BootstrapLink{"age", {{0, probability}}, probability});
+}
+
+/// Never approves but by exploration, with probability 0.4.
+model::LearnedLink exploring_link() {
+    model::LearnedLink link;
+    model::Tree leaf;
+    leaf.nodes.resize(1);
+    link.ensemble.trees = {leaf};
+    link.ramp.thresholds = {0.9};
+    link.exploration = {model::ExplorationMode::kOneSided, 0.4};
+    return link;
+}
+
+Application application(int number, const std::string& day = "2005-04-01", double age = 40) {
+    return {domain::ApplicationId(fmt::format("a-{}", number)),
+            domain::PersonId(fmt::format("p-{}", number)),
+            time(day),
+            {{"age", age}}};
+}
+
+std::vector<Application> applications(int from, int to, const std::string& day = "2005-04-01") {
+    std::vector<Application> all;
+    for (int i = from; i < to; ++i) all.push_back(application(i, day));
+    return all;
+}
+
+/// Appends to a log, and fails when told to: before or after the records are in.
+class FailingWriter final : public streaming::Writer {
+  public:
+    explicit FailingWriter(streaming::Writer& writer) : writer_(writer) {}
+    base::Result<std::vector<streaming::Position>> append(
+        std::string_view topic, std::span<const streaming::Record> records) override {
+        ++appends;
+        if (fail_before) return base::resource_exhausted("disk_full", "no room");
+        auto positions = writer_.append(topic, records);
+        if (fail_after) return base::unavailable("timeout", "no answer");
+        return positions;
+    }
+    std::atomic<bool> fail_before{false}, fail_after{false};
+    std::atomic<int> appends{0};
+
+  private:
+    streaming::Writer& writer_;
+};
+
+class DecisionServiceTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        folder_ = fs::path(testing::TempDir()) /
+                  ("decision_service" + base::to_hex(base::random_bytes(8)));
+        fs::create_directories(folder_);
+        log_ = streaming_local::LocalLog::open(folder_ / "log").value();
+        for (const char* topic : {"decisions", "outcomes"}) {
+            ASSERT_TRUE(log_->create_topic(topic, {3, streaming_local::Fsync::kNever, {}}));
+        }
+        writer_ = std::make_unique<FailingWriter>(*log_);
+        options_.product = sample_product();
+        options_.draw_key = {"key", "secret"};
+        options_.index_path = folder_ / "index";
+        open();
+    }
+    void TearDown() override {
+        service_.reset();
+        log_.reset();
+        fs::remove_all(folder_);
+    }
+
+    /// Opens, as after a restart.
+    void open() {
+        service_.reset();
+        health_ = std::make_unique<runtime::Health>();
+        auto service =
+            DecisionService::open(options_, {*log_, *writer_, clock_, metrics_, *health_});
+        ASSERT_TRUE(service) << service.error().message;
+        service_ = *std::move(service);
+    }
+    void set_policy(std::shared_ptr<const model::LoadedPolicy> policy, bool certified = false) {
+        const auto status = service_->set_policy(std::move(policy), certified);
+        ASSERT_TRUE(status) << status.error().message;
+    }
+    Decision decide(const Application& one) {
+        auto decisions = service_->decide({&one, 1});
+        EXPECT_TRUE(decisions) << decisions.error().message;
+        return decisions->front();
+    }
+    base::Error decide_error(const std::vector<Application>& batch) {
+        const auto decisions = service_->decide(batch);
+        EXPECT_FALSE(decisions);
+        return decisions ? base::Error{} : decisions.error();
+    }
+    std::vector<Decision> logged() {
+        std::vector<Decision> all;
+        for (int32_t p = 0; p < 3; ++p) {
+            const auto records =
+                log_->read("decisions", streaming::PartitionId(p), streaming::Offset(0), 100'000);
+            for (const auto& record : records.value()) {
+                EXPECT_EQ(record.record.headers.at(0).value, "rampart.v1.Decision/1");
+                all.push_back(wire::decode_decision(record.record.value).value());
+                EXPECT_EQ(record.record.key, all.back().id.value());
+            }
+        }
+        return all;
+    }
+    static int explored(const std::vector<Decision>& decisions) {
+        int n = 0;
+        for (const auto& decision : decisions) n += decision.explored;
+        return n;
+    }
+
+    fs::path folder_;
+    runtime::ManualClock clock_{time("2005-04-02")};
+    runtime::Metrics metrics_;
+    std::unique_ptr<runtime::Health> health_;
+    std::unique_ptr<streaming_local::LocalLog> log_;
+    std::unique_ptr<FailingWriter> writer_;
+    DecisionServiceOptions options_;
+    std::unique_ptr<DecisionService> service_;
+};
+
+TEST_F(DecisionServiceTest, ADecisionIsInTheLogAndCanBeFound) {
+    set_policy(constant(0.5));
+    const auto decision = decide(application(1));
+    EXPECT_EQ(decision.decided_at, time("2005-04-02"));
+    EXPECT_EQ(logged(), std::vector{decision});
+    EXPECT_EQ(service_->find(decision.id).value(), decision);
+    EXPECT_EQ(service_->find(domain::DecisionId("d0")).error().reason, "unknown_decision");
+    EXPECT_EQ(service_->find(domain::DecisionId("a b")).error().reason, "bad_id");
+}
+
+TEST_F(DecisionServiceTest, WithoutAPolicyNothingIsDecided) {
+    EXPECT_EQ(decide_error({application(1)}).reason, "no_policy");
+    EXPECT_FALSE(health_->report(runtime::Probe::kReady).ok());
+    set_policy(constant(0.5));
+    EXPECT_TRUE(health_->report(runtime::Probe::kReady).ok());
+}
+
+TEST_F(DecisionServiceTest, TheSameApplicationGetsTheSameDecisionWhateverHappenedSince) {
+    set_policy(constant(0.5));
+    const auto first = decide(application(1));
+    set_policy(constant(0.9));
+    clock_.advance_to(time("2006-01-01"));
+    EXPECT_EQ(decide(application(1)), first);
+    open();
+    set_policy(constant(0.1));
+    EXPECT_EQ(decide(application(1)), first);
+    EXPECT_EQ(logged().size(), 1u);
+}
+
+TEST_F(DecisionServiceTest, TheSameIdWithOtherContentIsRefused) {
+    set_policy(constant(0.5));
+    decide(application(1));
+    const auto error = decide_error({application(1, "2005-04-01", 41)});
+    EXPECT_EQ(error.code, ErrorCode::kAlreadyExists);
+    EXPECT_EQ(error.reason, "application_differs");
+    EXPECT_NE(error.message.find("'a-1'"), std::string::npos);
+}
+
+TEST_F(DecisionServiceTest, ARepeatWithinABatchIsDecidedOnce) {
+    set_policy(constant(0.5));
+    const std::vector batch{application(1), application(2), application(1)};
+    const auto decisions = service_->decide(batch).value();
+    EXPECT_EQ(decisions[0], decisions[2]);
+    EXPECT_EQ(logged().size(), 2u);
+    EXPECT_EQ(decide_error({application(3), application(3, "2005-04-01", 50)}).reason,
+              "application_differs");
+}
+
+TEST_F(DecisionServiceTest, ABatchIsDecidedWholeOrNotAtAll) {
+    set_policy(constant(0.5));
+    auto batch = applications(0, 3);
+    batch[1].features[0].name = "income";
+    const auto error = decide_error(batch);
+    EXPECT_EQ(error.reason, "unknown_feature");
+    EXPECT_TRUE(error.message.starts_with("applications[1]: ")) << error.message;
+    EXPECT_TRUE(logged().empty());
+}
+
+TEST_F(DecisionServiceTest, ABatchHasALimit) {
+    set_policy(constant(0.5));
+    EXPECT_EQ(decide_error({}).reason, "bad_batch");
+    const int limit = static_cast<int>(base::limits::kMaxBatch);
+    EXPECT_EQ(service_->decide(applications(0, limit)).value().size(), base::limits::kMaxBatch);
+    EXPECT_EQ(decide_error(applications(0, limit + 1)).reason, "bad_batch");
+}
+
+TEST_F(DecisionServiceTest, AFullLogDecidesNothing) {
+    set_policy(constant(0.5));
+    writer_->fail_before = true;
+    EXPECT_EQ(decide_error({application(1)}).code, ErrorCode::kResourceExhausted);
+    EXPECT_FALSE(service_->find(domain::decision_id_of(application(1).id)));
+    EXPECT_FALSE(health_->report(runtime::Probe::kReady).ok());
+    writer_->fail_before = false;
+    decide(application(1));
+    EXPECT_TRUE(health_->report(runtime::Probe::kReady).ok());
+    EXPECT_EQ(logged().size(), 1u);
+}
+
+TEST_F(DecisionServiceTest, AnAppendThatOnlySeemedToFailIsNotDoneTwice) {
+    set_policy(constant(0.5));
+    writer_->fail_after = true;
+    EXPECT_EQ(decide_error({application(1)}).code, ErrorCode::kUnavailable);
+    writer_->fail_after = false;
+    set_policy(constant(0.9));
+    EXPECT_EQ(decide(application(1)).p_approve, 0.5);  // what the log has
+    EXPECT_EQ(logged().size(), 1u);
+}
+
+TEST_F(DecisionServiceTest, ALostIndexIsRebuiltFromTheLog) {
+    options_.exploration_per_day = 5;
+    open();
+    set_policy(load(exploring_link()), true);
+    const auto before = service_->decide(applications(0, 100)).value();
+    EXPECT_EQ(explored(before), 5);
+    service_.reset();
+    fs::remove_all(folder_ / "index");
+    open();
+    set_policy(load(exploring_link()), true);
+    EXPECT_EQ(service_->decide(applications(0, 100)).value(), before);
+    EXPECT_EQ(explored(service_->decide(applications(100, 200)).value()), 0);  // spent is spent
+    EXPECT_EQ(logged().size(), 200u);
+}
+
+TEST_F(DecisionServiceTest, AnIndexThatLagsBehindTheLogCatchesUp) {
+    set_policy(constant(0.5));
+    decide(application(1));
+    service_.reset();
+    fs::copy(folder_ / "index", folder_ / "old", fs::copy_options::recursive);
+    open();
+    set_policy(constant(0.5));
+    const auto lost = decide(application(2));
+    service_.reset();
+    fs::remove_all(folder_ / "index");
+    fs::rename(folder_ / "old", folder_ / "index");
+    open();
+    EXPECT_EQ(service_->find(lost.id).value(), lost);
+}
+
+TEST_F(DecisionServiceTest, ARecreatedTopicIsNoticed) {
+    set_policy(constant(0.5));
+    decide(application(1));
+    service_.reset();
+    ASSERT_TRUE(log_->delete_topic("decisions"));
+    ASSERT_TRUE(log_->create_topic("decisions", {3, streaming_local::Fsync::kNever, {}}));
+    runtime::Health health;
+    const auto opened =
+        DecisionService::open(options_, {*log_, *writer_, clock_, metrics_, health});
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().reason, "topic_recreated");
+}
+
+TEST_F(DecisionServiceTest, WhatSomebodyElseAppendedIsFoundToo) {
+    set_policy(constant(0.5));
+    runtime::Health health;
+    auto options = options_;
+    options.index_path = folder_ / "other_index";
+    const auto other =
+        DecisionService::open(options, {*log_, *log_, clock_, metrics_, health}).value();
+    ASSERT_TRUE(other->set_policy(constant(0.9), false));
+    const auto theirs = other->decide(applications(0, 20)).value();
+    ASSERT_TRUE(service_->decide(applications(20, 40)));
+    EXPECT_EQ(service_->find(theirs[0].id).value(), theirs[0]);
+}
+
+TEST_F(DecisionServiceTest, ADayOfEventTimeHasSoManyExploredApprovalsAndNoMore) {
+    options_.exploration_per_day = 7;
+    open();
+    set_policy(load(exploring_link()), true);
+    std::vector<Decision> all;
+    for (int i = 0; i < 100; ++i) all.push_back(decide(application(i)));
+    EXPECT_EQ(explored(all), 7);
+    int seen = 0;
+    for (const auto& decision : all) {
+        // until the budget is spent everybody has the chance, after that nobody has
+        EXPECT_EQ(decision.p_approve, seen < 7 ? 0.4 : 0.0);
+        EXPECT_TRUE(domain::validate(decision));
+        seen += decision.explored;
+    }
+    EXPECT_EQ(explored(service_->decide(applications(100, 200, "2005-04-01T23:59:59Z")).value()),
+              0);
+    EXPECT_EQ(explored(service_->decide(applications(200, 300, "2005-04-02")).value()), 7);
+}
+
+TEST_F(DecisionServiceTest, TheBudgetHoldsWhoeverDecidesAtTheSameTime) {
+    options_.exploration_per_day = 10;
+    open();
+    set_policy(load(exploring_link()), true);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 8; ++t) {
+        threads.emplace_back([&, t] {
+            for (int i = 0; i < 20; ++i) {
+                const auto batch = applications(t * 1000 + i * 5, t * 1000 + i * 5 + 5);
+                EXPECT_TRUE(service_->decide(batch));
+            }
+        });
+    }
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(logged().size(), 800u);
+    EXPECT_EQ(explored(logged()), 10);
+}
+
+TEST_F(DecisionServiceTest, TheSameApplicationFromManyThreadsIsDecidedOnce) {
+    set_policy(constant(0.5));
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 8; ++t) {
+        threads.emplace_back([&] {
+            for (int i = 0; i < 50; ++i) {
+                const auto one = application(i);
+                EXPECT_TRUE(service_->decide({&one, 1}));
+            }
+        });
+    }
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(logged().size(), 50u);
+}
+
+TEST_F(DecisionServiceTest, PoliciesAreSwappedWhileOthersDecide) {
+    std::vector<std::shared_ptr<const model::LoadedPolicy>> policies;
+    for (int i = 0; i < 10; ++i) policies.push_back(constant(i / 10.0));
+    set_policy(policies[0]);
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> threads;
+    std::atomic<int> next{0};
+    for (int t = 0; t < 3; ++t) {
+        threads.emplace_back([&] {
+            while (!stop) {
+                const int from = next.fetch_add(4);
+                const auto decisions = service_->decide(applications(from, from + 4));
+                ASSERT_TRUE(decisions) << decisions.error().message;
+                for (const auto& decision : *decisions) {  // a batch has one policy
+                    EXPECT_EQ(decision.policy, decisions->front().policy);
+                }
+            }
+        });
+    }
+    for (int i = 1; i <= 1000; ++i) set_policy(policies[static_cast<size_t>(i) % 10]);
+    stop = true;
+    for (auto& thread : threads) thread.join();
+    // every record replays with the policy that it names
+    std::map<domain::PolicyId, std::shared_ptr<const decision::PolicyInForce>> by_id;
+    for (const auto& policy : policies) {
+        by_id[policy->id] = decision::PolicyInForce::create(policy, false).value();
+    }
+    EXPECT_EQ(logged().size(), static_cast<size_t>(next));
+    for (const auto& record : logged()) {
+        const auto status =
+            decision::replay(record, *by_id.at(record.policy), options_.draw_key, std::nullopt);
+        EXPECT_TRUE(status) << status.error().message;
+    }
+}
+
+TEST_F(DecisionServiceTest, AGroupBlindServiceRefusesAGroupAwarePolicy) {
+    auto link = exploring_link();
+    link.ramp.thresholds = {0.9, -0.9};
+    link.ramp.ties = {1, 1};
+    const auto policy = load(link, {"a", "b"});
+    const auto refused = service_->set_policy(policy, true);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "group_blind_service");
+
+    options_.group_lookup =
+        [](const domain::PersonId& person) -> base::Result<std::optional<size_t>> {
+        if (person.value() == "p-1") return std::optional<size_t>(0);
+        if (person.value() == "p-2") return std::optional<size_t>(1);
+        if (person.value() == "p-3") return base::unavailable("store_down", "no groups");
+        return std::optional<size_t>();
+    };
+    open();
+    set_policy(policy, true);
+    EXPECT_EQ(decide(application(1)).p_exploit, 0);
+    EXPECT_EQ(decide(application(2)).p_exploit, 1);
+    EXPECT_EQ(decide_error({application(3)}).reason, "store_down");
+    EXPECT_EQ(decide_error({application(4)}).reason, "group_unknown");
+}
+
+TEST_F(DecisionServiceTest, OutcomesAreCheckedAndLogged) {
+    set_policy(constant(0.5));
+    const auto id = decide(application(1)).id;
+    const auto error_of = [&](domain::Outcome outcome) {
+        const auto status = service_->submit_outcomes({&outcome, 1});
+        return status ? std::string() : status.error().reason;
+    };
+    const domain::Outcome good{id, "repaid", 0, 1, time("2005-10-01")};
+    EXPECT_EQ(error_of(good), "");
+    auto bad = good;
+    bad.measure = "income";
+    EXPECT_EQ(error_of(bad), "unknown_measure");
+    bad = good;
+    bad.value = 2;
+    EXPECT_EQ(error_of(bad), "outcome_outside_range");
+    bad = good;
+    bad.decision = domain::DecisionId("d0");
+    EXPECT_EQ(error_of(bad), "unknown_decision");
+    const std::vector mixed{good, bad};
+    EXPECT_TRUE(
+        service_->submit_outcomes(mixed).error().message.starts_with("outcomes[1]: there is no"));
+    EXPECT_EQ(service_->submit_outcomes({}).error().reason, "bad_batch");
+    size_t records = 0;
+    for (int32_t p = 0; p < 3; ++p) {
+        const auto read =
+            log_->read("outcomes", streaming::PartitionId(p), streaming::Offset(0), 10);
+        for (const auto& record : read.value()) {
+            EXPECT_EQ(wire::decode_outcome(record.record.value).value(), good);
+            ++records;
+        }
+    }
+    EXPECT_EQ(records, 1u);
+}
+
+class DecisionHttp : public DecisionServiceTest {
+  protected:
+    void SetUp() override {
+        DecisionServiceTest::SetUp();
+        service_->add_routes(router_);
+        server_ = http::Server::start({}, [this](http::Request request) {
+                      return router_.handle(std::move(request));
+                  }).value();
+    }
+    void TearDown() override {
+        server_.reset();
+        DecisionServiceTest::TearDown();
+    }
+    http::Client client(std::string token = "token") {
+        http::ClientOptions options;
+        options.token = std::move(token);
+        return http::Client::create(server_->endpoint(), options).value();
+    }
+
+    http::Router router_{"token"};
+    std::unique_ptr<http::Server> server_;
+};
+
+TEST_F(DecisionHttp, DecidesOneAndABatchAndFindsThemAgain) {
+    set_policy(constant(0.5));
+    auto http = client();
+    const auto one = http.post("/v1/decisions", wire::to_json(application(1))).value();
+    ASSERT_EQ(one.status, 200) << one.body;
+    const auto decision = wire::decision_from_json(one.body).value();
+    EXPECT_EQ(logged(), std::vector{decision});
+    const auto found = http.get("/v1/decisions/" + decision.id.value()).value();
+    EXPECT_EQ(found.body, one.body);
+    const auto all = applications(1, 4);
+    const auto batch = http.post("/v1/decisions", wire::to_json(std::span(all))).value();
+    ASSERT_EQ(batch.status, 200) << batch.body;
+    const auto decisions = wire::decisions_from_json(batch.body).value();
+    EXPECT_EQ(decisions.size(), 3u);
+    EXPECT_EQ(decisions[0], decision);
+}
+
+TEST_F(DecisionHttp, ErrorsHaveTheirStatus) {
+    auto http = client();
+    const auto post = [&](const std::string& body) {
+        return http.post("/v1/decisions", body).value();
+    };
+    const auto early = post(wire::to_json(application(1)));
+    EXPECT_EQ(early.status, 503);
+    EXPECT_EQ(early.header("Retry-After"), "1");
+    EXPECT_EQ(http.get("/v1/policy")->status, 404);
+    set_policy(constant(0.5));
+    EXPECT_EQ(post("{").status, 400);
+    EXPECT_EQ(post(wire::to_json(application(1))).status, 200);
+    EXPECT_EQ(post(wire::to_json(application(1, "2005-04-01", 50))).status, 409);
+    EXPECT_EQ(http.get("/v1/decisions/d0")->status, 404);
+    EXPECT_EQ(http.get("/v1/decisions/a%20b")->status, 400);
+    EXPECT_EQ(http.post("/v1/outcomes", R"({"decision_id":"d0","measure":"repaid","value":1,
+        "observed_at":"2005-10-01"})")
+                  ->status,
+              404);
+    writer_->fail_before = true;
+    EXPECT_EQ(post(wire::to_json(application(2))).status, 503);
+    EXPECT_EQ(
+        http.post("/v1/decisions", std::string(base::limits::kMaxRequestBytes + 1, 'x'))->status,
+        413);
+}
+
+TEST_F(DecisionHttp, WritingAndReadingDecisionsWantsTheToken) {
+    set_policy(constant(0.5));
+    auto stranger = client("guess");
+    EXPECT_EQ(stranger.post("/v1/decisions", wire::to_json(application(1)))->status, 401);
+    EXPECT_EQ(stranger.post("/v1/outcomes", "{}")->status, 401);
+    EXPECT_EQ(stranger.get("/v1/decisions/d0")->status, 401);
+    EXPECT_TRUE(logged().empty());
+    for (const char* open : {"/v1/policy", "/healthz", "/readyz", "/metrics"}) {
+        EXPECT_EQ(stranger.get(open)->status, 200) << open;
+    }
+}
+
+TEST_F(DecisionHttp, OutcomesAreAcceptedInABatch) {
+    set_policy(constant(0.5));
+    const auto id = decide(application(1)).id;
+    const std::vector<domain::Outcome> outcomes{{id, "repaid", 0, 1, time("2005-10-01")},
+                                                {id, "repaid", 1, 0, time("2005-10-02")}};
+    const auto response = client().post("/v1/outcomes", wire::to_json(std::span(outcomes))).value();
+    EXPECT_EQ(response.status, 200);
+    EXPECT_EQ(response.body, R"({"accepted":2})");
+}
+
+TEST_F(DecisionHttp, TellsWhichPolicyDecidesAndHowItIs) {
+    auto http = client();
+    EXPECT_EQ(http.get("/healthz")->status, 200);
+    EXPECT_EQ(http.get("/readyz")->status, 503);
+    EXPECT_NE(http.get("/readyz")->body.find(R"("name":"decision_service","ok":false)"),
+              std::string::npos);
+    const auto policy = constant(0.5);
+    set_policy(policy);
+    EXPECT_EQ(http.get("/readyz")->body,
+              R"({"ok":true,"checks":[{"name":"decision_service","ok":true,"message":""}]})");
+    EXPECT_EQ(http.get("/v1/policy")->body,
+              fmt::format(R"({{"policy_id":"{}","certified":false,"learned":false,)"
+                          R"("group_aware":false,"features":["age"]}})",
+                          policy->id));
+    decide(application(1));
+    EXPECT_NE(http.get("/metrics")->body.find("rampart_decide_seconds_count 1\n"),
+              std::string::npos);
+}
+
+}  // namespace
+}  // namespace rampart::decision_service
