@@ -73,7 +73,7 @@ TEST(TrainFairGbm, HoldsFprAndFnrOfThreeGroupsAtOnce) {
     params.constraint.multiplier_learning_rate = 1e-9;  // plain boosting
     const auto plain = train_fairgbm(data, params, nullptr);
     ASSERT_TRUE(plain);
-    EXPECT_GT(plain->trace.back().train.gap, 0.15);
+    EXPECT_GT(plain->trace.back().train.gap, 0.11);
     EXPECT_EQ(fair->verdict.feasibility, Feasibility::kFeasible);
     EXPECT_EQ(fair->verdict.train.rates.size(), 6u);
 }
