@@ -172,8 +172,8 @@ RC_GTEST_PROP(JoinerLaw, WhatWasKnownAtATimeNeverChangesLater, (uint64_t seed)) 
         if (random.bernoulli(0.7)) world.poll_all(3);
         if (random.bernoulli(0.7)) RC_ASSERT(world.joiner->advance(event.time).has_value());
         if (random.bernoulli(0.05)) world.open();
-        if (const auto clock = world.joiner->clock(); clock && random.bernoulli(0.3)) {
-            const auto back = static_cast<int64_t>(random.below(3));  // 0: the clock itself
+        if (const auto clock = world.joiner->clock(); clock && random.bernoulli(0.6)) {
+            const auto back = static_cast<int64_t>(random.below(2));  // 0: the clock itself
             const auto t = *clock - base::Duration::days(20 * back);
             remembered.emplace_back(t, world.examples(t));
         }

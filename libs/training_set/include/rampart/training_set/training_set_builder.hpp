@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rampart/base/clock.hpp"
@@ -44,7 +45,8 @@ struct DecisionSet {
     std::vector<float> features;  // [rows][schema.size()], encoded
     std::vector<std::string> group_names, cell_names;
     size_t without_attributes = 0;  // rows without a cell
-    /// SHA-256 over time, schema and, by decision id, id and versions of what was read.
+    /// SHA-256 over side, time, schema and, by decision id, id, versions of what was read and groups: the
+    /// same digest is the same set. (Protected attributes are as the store has them now, not as of then.)
     base::Digest digest;
 
     std::span<const float> features_of(size_t row) const {
@@ -57,12 +59,12 @@ using VaultSet = DecisionSet<struct VaultSide>;              // D_f: the gate al
 /// True: the person's rows are in the vault, for ever. HMAC-SHA-256(salt, person) in the upper 40 %.
 bool in_vault(std::string_view split_salt, const domain::PersonId& person);
 
-/// A row of the schema from an application: by name; features that the schema lacks are left aside, those
-/// that the application lacks are missing (NaN). invalid_argument: text where a number belongs.
-base::Status encode_features(const dataset::FeatureSchema& schema, const domain::Application& application,
-                             std::span<float> out);
-
 /// Builds sets from what joiner and protected store hold; both have to outlive it. Thread safe.
+///
+/// Features are encoded by decision::encode_row, so that a training row is the row that was, or would have
+/// been, served; but features that the schema lacks are left aside and those that an application lacks are
+/// missing (NaN), so that old decisions serve a schema that has changed since. A value that does not fit
+/// its feature is encode_row's error, with the decision's id.
 class TrainingSetBuilder {
   public:
     /// invalid_argument "bad_split_salt": under 16 bytes; "no_features": empty schema; validate(product)'s.
@@ -80,6 +82,8 @@ class TrainingSetBuilder {
 
   private:
     TrainingSetBuilder() = default;
+    base::Result<Row> make_row(const domain::LabeledExample& example,
+                               std::optional<double> reported_impact) const;
     template <class Side>
     base::Result<DecisionSet<Side>> build(base::TimePoint t) const;
     const joiner::OutcomeJoiner* joiner_ = nullptr;

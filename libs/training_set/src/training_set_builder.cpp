@@ -1,0 +1,163 @@
+#include "rampart/training_set/training_set_builder.hpp"
+
+#include <algorithm>
+#include <map>
+#include <type_traits>
+#include <unordered_map>
+
+#include "rampart/base/bytes.hpp"
+#include "rampart/base/limits.hpp"
+#include "rampart/decision/encode.hpp"
+
+namespace rampart::training_set {
+
+namespace limits = base::limits;
+using base::Result;
+using base::Status;
+using domain::LabeledExample;
+
+namespace {
+
+constexpr size_t kMinSaltBytes = 16;
+
+/// The application with the features that the schema has, and null for those that it lacks.
+domain::Application fit_to(const dataset::FeatureSchema& schema, const domain::Application& application) {
+    std::map<std::string_view, const domain::FeatureValue*> given;
+    for (const auto& feature : application.features) given.emplace(feature.name, &feature.value);
+    domain::Application fitted{application.id, application.person, application.event_time, {}};
+    for (const auto& spec : schema.features()) {
+        const auto it = given.find(spec.name);
+        fitted.features.push_back({spec.name, it == given.end() ? domain::FeatureValue() : *it->second});
+    }
+    return fitted;
+}
+
+/// What was read of the measure that reports the impact, by decision id.
+struct Reported {
+    std::optional<double> value;
+    uint32_t version = 0;
+};
+using ReportedById = std::unordered_map<std::string, Reported>;
+
+/// Identifies one row in the digest.
+std::string identify(const Row& row, uint32_t label_version, const Reported* impact) {
+    std::string out;
+    base::append_field(out, row.decision.value());
+    base::append_u32(out, label_version);
+    base::append_u8(out, impact != nullptr ? 1 : 0);
+    base::append_u32(out, impact != nullptr ? impact->version : 0);
+    base::append_u8(out, row.cell ? 1 : 0);
+    base::append_u32(out, row.cell.value_or(0));
+    base::append_u32(out, static_cast<uint32_t>(row.groups.size()));
+    for (const uint32_t group : row.groups) base::append_u32(out, group);
+    return out;
+}
+
+template <class Side>
+base::Digest digest_of(const DecisionSet<Side>& set, std::vector<std::string> rows) {
+    std::sort(rows.begin(), rows.end());
+    base::Sha256 hash;
+    hash.update_field(std::is_same_v<Side, VaultSide> ? "vault" : "development");
+    std::string time;
+    base::append_i64(time, set.as_known_at.micros());
+    hash.update_field(time);
+    hash.update_field(set.schema.digest().hex());
+    for (const auto& row : rows) hash.update_field(row);
+    return hash.finish();
+}
+
+}  // namespace
+
+bool in_vault(std::string_view split_salt, const domain::PersonId& person) {
+    return base::keyed_uniform(split_salt, person.value()) >= 1 - kVaultShare;
+}
+
+Result<TrainingSetBuilder> TrainingSetBuilder::create(const joiner::OutcomeJoiner& joiner,
+                                                      const domain::Product& product,
+                                                      dataset::FeatureSchema schema,
+                                                      const protected_attributes::ProtectedStore& store,
+                                                      std::string split_salt) {
+    RAMPART_RETURN_IF_ERROR(domain::validate(product));
+    if (schema.size() == 0) {
+        return base::invalid_argument("no_features", "the feature schema has no features; name at least one");
+    }
+    if (split_salt.size() < kMinSaltBytes) {
+        return base::invalid_argument("bad_split_salt", "the split salt has {} bytes; {} or more are needed, so "
+                                      "that nobody can work out who is in the vault",
+                                      split_salt.size(), kMinSaltBytes);
+    }
+    TrainingSetBuilder builder;
+    builder.joiner_ = &joiner;
+    builder.store_ = &store;
+    builder.product_ = product;
+    builder.schema_ = std::move(schema);
+    builder.split_salt_ = std::move(split_salt);
+    return builder;
+}
+
+Result<Row> TrainingSetBuilder::make_row(const LabeledExample& example,
+                                         std::optional<double> reported_impact) const {
+    const auto& decision = example.decision;
+    Row row;
+    row.decision = decision.id;
+    row.person = decision.application.person;
+    row.event_time = decision.application.event_time;
+    row.p_approve = decision.p_approve;
+    row.policy = decision.policy;
+    row.approved = decision.action == domain::Action::kApprove;
+    row.label = example.value;
+    if (row.approved) row.impact = domain::impact_of_approval(product_.impact, row.label, reported_impact);
+    RAMPART_TRY(auto membership, store_->membership(row.person));
+    row.cell = membership.cell;
+    row.groups = std::move(membership.groups);
+    return row;
+}
+
+template <class Side>
+Result<DecisionSet<Side>> TrainingSetBuilder::build(base::TimePoint t) const {
+    constexpr bool kVault = std::is_same_v<Side, VaultSide>;
+    const auto& impact_measure = product_.impact.measure;
+    const bool reported = impact_measure && *impact_measure != product_.label.name;
+    ReportedById impacts;
+    if (reported) {
+        RAMPART_RETURN_IF_ERROR(joiner_->examples(*impact_measure, t, [&](const LabeledExample& example) {
+            if (in_vault(split_salt_, example.decision.application.person) == kVault) {
+                impacts[example.decision.id.value()] = {example.value, example.version};
+            }
+            return base::ok();
+        }));
+    }
+    const auto& catalog = store_->catalog();
+    DecisionSet<Side> set{t, schema_, {}, {}, catalog.groups(), catalog.cells(), 0, {}};
+    std::vector<std::string> identities;
+    const auto add = [&](const LabeledExample& example) -> Status {
+        const auto& application = example.decision.application;
+        if (in_vault(split_salt_, application.person) != kVault) return base::ok();
+        const auto it = impacts.find(example.decision.id.value());
+        const Reported* impact = it == impacts.end() ? nullptr : &it->second;
+        if (kVault && reported && impact == nullptr) return base::ok();  // still to come
+        if (set.rows.size() == limits::kMaxRows) {
+            return base::out_of_range("too_many_rows", "more than {} matured decisions", limits::kMaxRows);
+        }
+        RAMPART_TRY(Row row, make_row(example, reported ? (impact ? impact->value : std::nullopt)
+                                                        : example.value));
+        const auto features = decision::encode_row(fit_to(schema_, application), schema_);
+        if (!features) return features.error().with_context(fmt::format("decision '{}'", row.decision));
+        set.features.insert(set.features.end(), features->begin(), features->end());
+        set.without_attributes += row.cell ? 0 : 1;
+        identities.push_back(identify(row, example.version, impact));
+        set.rows.push_back(std::move(row));
+        return base::ok();
+    };
+    RAMPART_RETURN_IF_ERROR(joiner_->examples(product_.label.name, t, add));
+    set.digest = digest_of(set, std::move(identities));
+    return set;
+}
+
+Result<DevelopmentSet> TrainingSetBuilder::development_rows(base::TimePoint t) const {
+    return build<DevelopmentSide>(t);
+}
+
+Result<VaultSet> TrainingSetBuilder::vault_rows(base::TimePoint t) const { return build<VaultSide>(t); }
+
+}  // namespace rampart::training_set

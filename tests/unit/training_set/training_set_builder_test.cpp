@@ -1,0 +1,310 @@
+#include "rampart/training_set/training_set_builder.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <set>
+#include <type_traits>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "rampart/decision/encode.hpp"
+#include "support/loan_makers.hpp"
+#include "support/memory_log.hpp"
+
+namespace rampart::training_set {
+namespace {
+
+namespace fs = std::filesystem;
+using protected_attributes::AttributeCatalog;
+using protected_attributes::ProtectedAttributes;
+using protected_attributes::ProtectedStore;
+using support::day;
+
+static_assert(!std::is_convertible_v<VaultSet, DevelopmentSet>);
+static_assert(!std::is_constructible_v<DevelopmentSet, VaultSet>);
+static_assert(!std::is_invocable_v<decltype(to_dataset), VaultSet, DatasetOptions>);
+
+const std::string kSalt = "a salt of sixteen bytes or more";
+constexpr int64_t kLabelDay = 41, kScoreDay = 59;  // maturities of decisions on day 0
+
+fs::path fresh_folder() {
+    static int counter = 0;
+    const auto name = fmt::format("training_set_{}_{}", ::getpid(), counter++);
+    const fs::path path = fs::path(testing::TempDir()) / name;
+    fs::remove_all(path);
+    return path;
+}
+
+dataset::FeatureSchema schema() {
+    return dataset::FeatureSchema::create({{"income", dataset::FeatureKind::kNumeric, {}},
+                                           {"job", dataset::FeatureKind::kCategorical, {"nurse", "cook"}}})
+        .value();
+}
+
+/// The first names after `start` whose persons stand on the side wanted.
+std::vector<std::string> names_on(bool vault, size_t count) {
+    std::vector<std::string> names;
+    for (int i = 0; names.size() < count; ++i) {
+        const auto name = fmt::format("{}", i);
+        if (in_vault(kSalt, domain::PersonId("p-" + name)) == vault) names.push_back(name);
+    }
+    return names;
+}
+
+class TrainingSetTest : public testing::Test {
+  protected:
+    TrainingSetTest() : product(support::two_measure_product()) {
+        log.create("decisions", 1);
+        log.create("outcomes", 1);
+        auto catalog = AttributeCatalog::create({{"sex", {"female", "male"}}, {"age", {"young", "old"}}}, true);
+        store = std::move(*ProtectedStore::open(fresh_folder(), *catalog));
+    }
+    void open() { joiner = std::move(*joiner::OutcomeJoiner::open(fresh_folder(), {.product = product}, log)); }
+    TrainingSetBuilder builder() {
+        if (!joiner) open();
+        while (joiner->poll(100)->records > 0) continue;
+        return TrainingSetBuilder::create(*joiner, product, schema(), *store, kSalt).value();
+    }
+    void decide(const std::string& name, bool approved = true, double p_approve = 0.25,
+                std::vector<domain::Feature> features = {{"income", 10.0}, {"job", std::string("cook")}}) {
+        auto decision = support::make_decision(name, day(0), approved);
+        decision.application.features = std::move(features);
+        decision.p_approve = decision.p_exploit = p_approve;
+        decision.draw = approved ? p_approve / 2 : (1 + p_approve) / 2;
+        decision.propensity = approved ? p_approve : 1 - p_approve;
+        const auto record = support::to_record(decision);
+        ASSERT_TRUE(log.append("decisions", std::span(&record, 1)));
+    }
+    void report(const std::string& name, double value, std::string measure = "repaid", uint32_t revision = 0,
+                int64_t when = 30) {
+        const auto outcome = support::make_outcome(name, std::move(measure), revision, value, day(when));
+        const auto record = support::to_record(outcome);
+        ASSERT_TRUE(log.append("outcomes", std::span(&record, 1)));
+    }
+    void know(const std::string& name, std::map<std::string, std::string> attributes) {
+        const ProtectedAttributes person{domain::PersonId("p-" + name), day(0), std::move(attributes)};
+        ASSERT_TRUE(store->put(std::span(&person, 1)));
+    }
+
+    domain::Product product;
+    support::MemoryLog log;
+    std::unique_ptr<ProtectedStore> store;
+    std::unique_ptr<joiner::OutcomeJoiner> joiner;
+};
+
+TEST_F(TrainingSetTest, APersonIsOnOneSideForEverInTheShareOfTheVault) {
+    size_t vault = 0;
+    for (int i = 0; i < 10'000; ++i) vault += in_vault(kSalt, domain::PersonId(fmt::format("{}", i))) ? 1u : 0u;
+    EXPECT_NEAR(static_cast<double>(vault) / 10'000, kVaultShare, 0.02);
+    EXPECT_EQ(in_vault(kSalt, domain::PersonId("p")), base::keyed_uniform(kSalt, "p") >= 0.6);
+}
+
+TEST_F(TrainingSetTest, EveryMaturedDecisionIsOnExactlyOneSideWithItsPerson) {
+    for (int i = 0; i < 40; ++i) decide(fmt::format("{}", i));
+    const auto build = builder();
+    ASSERT_TRUE(joiner->advance(day(kLabelDay)));
+    const auto development = build.development_rows(day(kLabelDay)).value();
+    const auto vault = build.vault_rows(day(kLabelDay)).value();
+    EXPECT_EQ(development.rows.size() + vault.rows.size(), 40u);
+    EXPECT_GT(vault.rows.size(), 5u);
+    for (const auto& row : development.rows) EXPECT_FALSE(in_vault(kSalt, row.person));
+    for (const auto& row : vault.rows) EXPECT_TRUE(in_vault(kSalt, row.person));
+    EXPECT_TRUE(build.development_rows(day(kLabelDay - 1))->rows.empty());
+    EXPECT_NE(development.digest, vault.digest);
+}
+
+TEST_F(TrainingSetTest, ARowHoldsWhatWasLoggedAndWhatBecameOfIt) {
+    const auto names = names_on(false, 3);
+    decide(names[0], true, 0.25);
+    decide(names[1], true, 0.5);
+    decide(names[2], false, 0.75);
+    report(names[0], 1);
+    report(names[1], 0);
+    know(names[0], {{"sex", "male"}, {"age", "young"}});
+    know(names[1], {{"sex", "female"}});
+    const auto build = builder();
+    ASSERT_TRUE(joiner->advance(day(kLabelDay)));
+    const auto set = build.development_rows(day(kLabelDay)).value();
+    ASSERT_EQ(set.rows.size(), 3u);
+    std::map<std::string, Row> rows;
+    for (const auto& row : set.rows) rows.emplace(row.decision.value().substr(2), row);
+    const Row& good = rows.at(names[0]);
+    EXPECT_EQ(good.person.value(), "p-" + names[0]);
+    EXPECT_EQ(good.event_time, day(0));
+    EXPECT_EQ(good.p_approve, 0.25);
+    EXPECT_TRUE(good.approved);
+    EXPECT_EQ(good.label, 1.0);
+    EXPECT_EQ(good.impact, 75.0);
+    EXPECT_EQ(good.cell, 2u);
+    EXPECT_EQ(good.groups, (std::vector<uint32_t>{1, 2, 6}));
+    EXPECT_EQ(rows.at(names[1]).impact, -150.0);
+    EXPECT_EQ(rows.at(names[1]).cell, std::nullopt);
+    EXPECT_EQ(rows.at(names[1]).groups, (std::vector<uint32_t>{0}));
+    const Row& declined = rows.at(names[2]);
+    EXPECT_FALSE(declined.approved);
+    EXPECT_EQ(declined.p_approve, 0.75);
+    EXPECT_EQ(declined.label, std::nullopt);
+    EXPECT_EQ(declined.impact, std::nullopt);
+    EXPECT_EQ(set.without_attributes, 2u);
+    EXPECT_EQ(set.cell_names.at(2), "sex=male,age=young");
+    EXPECT_EQ(set.group_names.at(6), "sex=male,age=young");
+}
+
+TEST_F(TrainingSetTest, FeaturesAreEncodedAsForServingAndFitAnotherSchema) {
+    const auto names = names_on(false, 3);
+    decide(names[0]);
+    decide(names[1], true, 0.5, {{"job", std::string("nurse")}, {"retired feature", 1.0}});
+    decide(names[2], true, 0.5, {{"income", std::monostate()}, {"job", std::string("pilot")}});
+    const auto build = builder();
+    ASSERT_TRUE(joiner->advance(day(kLabelDay)));
+    const auto set = build.development_rows(day(kLabelDay)).value();
+    ASSERT_EQ(set.rows.size(), 3u);
+    ASSERT_EQ(set.features.size(), 6u);
+    for (size_t i = 0; i < 3; ++i) {
+        const auto row = set.features_of(i);
+        const auto name = set.rows[i].decision.value().substr(2);
+        if (name == names[0]) {
+            const auto decision = joiner->find_decision(set.rows[i].decision).value();
+            EXPECT_EQ(std::vector(row.begin(), row.end()),
+                      decision::encode_row(decision->application, schema()).value());
+            EXPECT_EQ(row[0], 10.0f);
+            EXPECT_EQ(row[1], 1.0f);
+        } else {
+            EXPECT_TRUE(std::isnan(row[0]));
+            EXPECT_EQ(std::isnan(row[1]), name == names[2]) << "an unseen category is missing";
+        }
+    }
+}
+
+TEST_F(TrainingSetTest, AValueThatDoesNotFitItsFeatureNamesTheDecision) {
+    const auto name = names_on(false, 1)[0];
+    decide(name, true, 0.5, {{"income", std::string("much")}});
+    const auto build = builder();
+    ASSERT_TRUE(joiner->advance(day(kLabelDay)));
+    const auto set = build.development_rows(day(kLabelDay));
+    ASSERT_FALSE(set);
+    EXPECT_EQ(set.error().code, base::ErrorCode::kInvalidArgument);
+    EXPECT_NE(set.error().message.find("d-" + name), std::string::npos);
+    EXPECT_TRUE(build.vault_rows(day(kLabelDay)));
+}
+
+TEST_F(TrainingSetTest, AReportedImpactIsReadAndTheVaultWaitsForIt) {
+    product.impact.measure = "score";
+    const auto in = names_on(true, 2), out = names_on(false, 1);
+    for (const auto& name : {in[0], in[1], out[0]}) decide(name);
+    report(in[0], 1);
+    report(in[0], -20, "score");
+    report(in[1], 0);
+    report(out[0], 1);
+    const auto build = builder();
+    ASSERT_TRUE(joiner->advance(day(kScoreDay)));
+    EXPECT_TRUE(build.vault_rows(day(kLabelDay))->rows.empty());
+    EXPECT_EQ(build.development_rows(day(kLabelDay))->rows.size(), 1u);
+    const auto vault = build.vault_rows(day(kScoreDay)).value();
+    ASSERT_EQ(vault.rows.size(), 2u);
+    for (const auto& row : vault.rows) {
+        const bool reported = row.decision.value() == "d-" + in[0];
+        EXPECT_EQ(row.impact, reported ? std::optional(-20.0) : std::nullopt);
+    }
+}
+
+TEST_F(TrainingSetTest, AnImpactThatIsTheLabelMeasureItselfNeedsNoSecondReading) {
+    product.impact = {"repaid share", 0, 1, "repaid", 0, 0, 0};
+    const auto name = names_on(true, 1)[0];
+    decide(name);
+    report(name, 1);
+    const auto build = builder();
+    ASSERT_TRUE(joiner->advance(day(kLabelDay)));
+    EXPECT_EQ(build.vault_rows(day(kLabelDay))->rows.at(0).impact, 1.0);
+}
+
+TEST_F(TrainingSetTest, TheSetAsOfATimeAndItsDigestStayAndLaterOnesDiffer) {
+    const auto names = names_on(false, 2);
+    decide(names[0]);
+    report(names[0], 1);
+    const auto build = builder();
+    ASSERT_TRUE(joiner->advance(day(50)));
+    const auto before = build.development_rows(day(50)).value();
+    report(names[0], 0, "repaid", 1);
+    while (joiner->poll(100)->records > 0) continue;
+    ASSERT_TRUE(joiner->advance(day(51)));
+    const auto again = build.development_rows(day(50)).value();
+    EXPECT_EQ(again.digest, before.digest);
+    EXPECT_EQ(again.rows.at(0).label, 1.0);
+    const auto later = build.development_rows(day(51)).value();
+    EXPECT_NE(later.digest, before.digest);
+    EXPECT_EQ(later.rows.at(0).label, 0.0);
+    know(names[0], {{"sex", "male"}});
+    EXPECT_NE(build.development_rows(day(50))->digest, before.digest);
+}
+
+TEST_F(TrainingSetTest, BuildersThatCannotWorkAreRefused) {
+    open();
+    const auto salt = TrainingSetBuilder::create(*joiner, product, schema(), *store, std::string(15, 's'));
+    EXPECT_EQ(salt.error().reason, "bad_split_salt");
+    EXPECT_TRUE(TrainingSetBuilder::create(*joiner, product, schema(), *store, std::string(16, 's')));
+    EXPECT_EQ(TrainingSetBuilder::create(*joiner, product, {}, *store, kSalt).error().reason, "no_features");
+}
+
+Row row(const std::string& id, std::optional<double> label, double p_approve, std::optional<uint32_t> cell,
+        bool approved = true) {
+    Row out;
+    out.decision = domain::DecisionId(id);
+    out.label = label;
+    out.p_approve = p_approve;
+    out.approved = approved;
+    out.cell = cell;
+    return out;
+}
+
+/// Six rows; learnable: 0 (p 1/2), 2 (p 1/100), 4 (p 1, no cell), 5 (p 1/4).
+DevelopmentSet six_rows() {
+    DevelopmentSet set;
+    set.schema = schema();
+    set.cell_names = {"a", "b", "c"};
+    set.rows = {row("0", 1, 0.5, 2), row("1", {}, 0.5, 0, false), row("2", 0, 0.01, 0),
+                row("3", {}, 0.5, 1), row("4", 1, 1, {}),         row("5", 0, 0.25, 2)};
+    for (int i = 0; i < 6; ++i) set.features.insert(set.features.end(), {static_cast<float>(i), 1.0f});
+    return set;
+}
+
+TEST(ToDataset, TakesApprovedAndLabelledRowsWithCappedInverseWeights) {
+    const auto table = to_dataset(six_rows(), {.weight_cap = 3});
+    ASSERT_TRUE(table) << table.error().message;
+    EXPECT_EQ(table->rows, (std::vector<uint32_t>{0, 2, 4, 5}));
+    EXPECT_EQ(table->data.label, (std::vector<uint8_t>{1, 0, 1, 0}));
+    EXPECT_EQ(table->data.weight, (std::vector<float>{2, 3, 1, 3}));
+    EXPECT_EQ(table->capped_weights, 2u);
+    EXPECT_EQ(table->data.columns.at(0), (std::vector<float>{0, 2, 4, 5}));
+    EXPECT_EQ(table->left_out_declined, 1u);
+    EXPECT_EQ(table->left_out_unlabelled, 1u);
+    EXPECT_EQ(table->left_out_without_group, 0u);
+    EXPECT_TRUE(table->data.group.empty());
+}
+
+TEST(ToDataset, GroupTrainingLeavesOutPeopleWithoutAttributesAndEmptyCells) {
+    const auto table = to_dataset(six_rows(), {.groups = GroupBy::kCells});
+    ASSERT_TRUE(table) << table.error().message;
+    EXPECT_EQ(table->rows, (std::vector<uint32_t>{0, 2, 5}));
+    EXPECT_EQ(table->left_out_without_group, 1u);
+    EXPECT_EQ(table->data.group_names, (std::vector<std::string>{"a", "c"}));
+    EXPECT_EQ(table->data.group, (std::vector<int32_t>{1, 0, 1}));
+    EXPECT_EQ(table->empty_groups, std::vector<std::string>{"b"});
+}
+
+TEST(ToDataset, NothingToLearnFromAndBadCapsAreErrors) {
+    auto set = six_rows();
+    for (const double cap : {0.99, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+        EXPECT_EQ(to_dataset(set, {.weight_cap = cap}).error().reason, "bad_weight_cap");
+    }
+    EXPECT_TRUE(to_dataset(set, {.weight_cap = 1}));
+    for (auto& r : set.rows) r.label.reset();
+    const auto nothing = to_dataset(set);
+    ASSERT_FALSE(nothing);
+    EXPECT_EQ(nothing.error().reason, "no_training_rows");
+}
+
+}  // namespace
+}  // namespace rampart::training_set
