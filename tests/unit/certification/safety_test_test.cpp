@@ -1,0 +1,283 @@
+#include "rampart/certification/safety_test.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "support/gate_scenario.hpp"
+
+namespace rampart::certification {
+namespace {
+
+struct Gate {
+    GateConfig config = test::lender_config();
+    RunIdentity identity = test::lender_identity();
+    DeltaLedger ledger = test::ledger_for(config);
+    ope::LoggedFeedback selection, vault;
+
+    explicit Gate(double skill, size_t records = 2000, double missing = 0) {
+        base::Random random(7);
+        selection = test::simulate({.records = 3000, .skill = skill, .prefix = "c"}, random);
+        vault = test::simulate({.records = records, .skill = skill, .missing = missing}, random);
+    }
+    base::Result<PrecheckResult> check() const {
+        return precheck(config, identity, ledger, test::kPseudonymKey, selection, vault.decisions);
+    }
+    PublicResult refusal() const {
+        const auto result = check();
+        EXPECT_TRUE(result);
+        EXPECT_FALSE(result->prepared);
+        return result->result;
+    }
+    SealedResult test() {
+        const PreparedRun prepared = *check()->prepared;
+        EXPECT_TRUE(ledger.append(*ledger.next_registration(prepared.request(), base::TimePoint())));
+        return *run(prepared, *ledger.ticket(prepared.request()), vault.impact);
+    }
+};
+
+TEST(SafetyTest, AClearGainInEveryGroupIsCertified) {
+    Gate gate(1.0);
+    const SealedResult result = gate.test();
+    EXPECT_EQ(result.verdict, Verdict::kCertified);
+    ASSERT_EQ(result.groups.size(), 2u);
+    for (const GroupResult& group : result.groups) {
+        EXPECT_TRUE(group.passed);
+        EXPECT_GT(group.bound.lower_betting, 0);
+        EXPECT_GT(group.bound.lower_t, group.bound.lower_betting);
+    }
+}
+
+TEST(SafetyTest, ALossIsNot) {
+    Gate gate(-1.0);
+    EXPECT_EQ(gate.test().verdict, Verdict::kNoSolutionFound);
+}
+
+TEST(SafetyTest, OneGroupThatDoesNotPassIsEnoughToFail) {
+    Gate gate(1.0);
+    auto& d = gate.vault.decisions;
+    for (const uint32_t i : d.groups[1].records) d.candidate[i] = 2 * d.reference[i] - d.candidate[i];
+    const SealedResult result = gate.test();
+    EXPECT_EQ(result.verdict, Verdict::kNoSolutionFound);
+    EXPECT_TRUE(result.groups[0].passed);
+    EXPECT_FALSE(result.groups[1].passed);
+}
+
+TEST(SafetyTest, WhatIsPublishedIsTheVerdictAlone) {
+    Gate gate(-1.0);
+    const PublicResult published = gate.test().published();
+    EXPECT_EQ(published.verdict, Verdict::kNoSolutionFound);
+    EXPECT_EQ(published.reason + published.message, "");
+}
+
+TEST(SafetyTest, AMarginToleratesALossAndANegativeOneDemandsAGain) {
+    Gate tolerant(0);
+    tolerant.config.margin = 20;
+    EXPECT_EQ(tolerant.test().verdict, Verdict::kCertified);
+    Gate strict(1.0);
+    strict.config.margin = -60;
+    EXPECT_EQ(strict.test().verdict, Verdict::kNoSolutionFound);
+}
+
+TEST(SafetyTest, TheOrderOfTheRecordsDoesNotMatter) {
+    Gate gate(0.5);
+    const SealedResult before = gate.test();
+    Gate shuffled(0.5);
+    auto& d = shuffled.vault.decisions;
+    const ope::LoggedDecisions old = d;
+    const std::vector<double> impact = shuffled.vault.impact;
+    std::vector<uint32_t> order(old.size());
+    std::iota(order.begin(), order.end(), 0u);
+    base::Random(3).shuffle(std::span(order));
+    for (uint32_t i = 0; i < order.size(); ++i) {
+        const uint32_t from = order[i];
+        d.record_id[i] = old.record_id[from], d.unit_id[i] = old.unit_id[from];
+        d.p_approve[i] = old.p_approve[from], d.approved[i] = old.approved[from];
+        d.has_impact[i] = old.has_impact[from], d.candidate[i] = old.candidate[from];
+        d.reference[i] = old.reference[from], shuffled.vault.impact[i] = impact[from];
+    }
+    for (size_t g = 0; g < 2; ++g) {
+        const auto& members = old.groups[g].records;
+        d.groups[g].records.clear();
+        for (uint32_t i = 0; i < order.size(); ++i) {
+            if (std::binary_search(members.begin(), members.end(), order[i])) {
+                d.groups[g].records.push_back(i);
+            }
+        }
+    }
+    const SealedResult after = shuffled.test();
+    for (size_t g = 0; g < 2; ++g) {
+        EXPECT_EQ(before.groups[g].bound.log_wealth, after.groups[g].bound.log_wealth);
+        EXPECT_EQ(before.groups[g].bound.lower_t, after.groups[g].bound.lower_t);
+    }
+}
+
+TEST(SafetyTest, MissingOutcomesUpToTheDeclaredRateAreTakenAtTheirWorst) {
+    Gate whole(1.0), holes(1.0);
+    size_t removed = 0;
+    auto& d = holes.vault.decisions;
+    for (size_t i = 0; i < d.size() && removed < 10; ++i) {
+        if (d.has_impact[i] == 0) continue;
+        d.has_impact[i] = 0;
+        holes.vault.impact[i] = std::nan("");
+        ++removed;
+    }
+    const SealedResult a = whole.test(), b = holes.test();
+    EXPECT_LT(b.groups[0].bound.mean_gain, a.groups[0].bound.mean_gain);
+    EXPECT_EQ(b.verdict, Verdict::kCertified);
+    EXPECT_EQ(Gate(1.0, 2000, 0.1).refusal().reason, "too_many_missing");
+}
+
+TEST(Precheck, NeedsNoImpactOfTheVault) {
+    // the vault goes in without impacts: this is a matter of types, so it is enough that it compiles
+    const Gate gate(1.0);
+    const auto result = gate.check();
+    ASSERT_TRUE(result);
+    ASSERT_TRUE(result->prepared);
+    EXPECT_EQ(result->prepared->plan().groups[0].units, 1000u);
+}
+
+TEST(Precheck, TheSameDecisionsAreIdenticalAndNotCertified) {
+    Gate gate(1.0);
+    gate.vault.decisions.candidate = gate.vault.decisions.reference;
+    EXPECT_EQ(gate.refusal().verdict, Verdict::kIdentical);
+}
+
+TEST(Precheck, EachPreconditionIsRefusedWithItsReason) {
+    const std::pair<std::string, std::function<void(Gate&)>> cases[] = {
+        {"duplicate_record", [](Gate& g) { g.vault.decisions.record_id[1] = g.vault.decisions.record_id[0]; }},
+        {"bad_probability", [](Gate& g) { g.vault.decisions.p_approve[0] = 1.5; }},
+        {"bad_probability", [](Gate& g) { g.vault.decisions.p_approve[0] = std::nan(""); }},
+        {"bad_shape", [](Gate& g) { g.vault.decisions.candidate.pop_back(); }},
+        {"bad_logger", [](Gate& g) { g.vault.decisions.logger[0] = 5; }},
+        {"no_groups", [](Gate& g) { g.vault.decisions.groups.clear(); }},
+        {"different_groups", [](Gate& g) { g.selection.decisions.groups[0].name = "others"; }},
+        {"person_in_both", [](Gate& g) { g.vault.decisions.unit_id[5] = g.selection.decisions.unit_id[9]; }},
+        {"impact_out_of_range", [](Gate& g) {
+             g.selection.decisions.has_impact[0] = 1;
+             g.selection.decisions.approved[0] = 1;
+             g.selection.impact[0] = 76;
+         }},
+        {"outside_trust_region", [](Gate& g) { g.vault.decisions.candidate[3] = 1; }},
+        {"no_support", [](Gate& g) {
+             g.vault.decisions.p_approve[3] = 0;
+             g.vault.decisions.approved[3] = g.vault.decisions.has_impact[3] = 0;
+         }},
+        {"too_few_units", [](Gate& g) { g.vault.decisions.groups[1].records.resize(49); }},
+        {"too_few_units", [](Gate& g) {
+             for (const uint32_t i : g.vault.decisions.groups[1].records) {
+                 g.vault.decisions.unit_id[i] = "v-same" + std::to_string(i % 40);
+             }
+         }},
+        {"group_unchanged", [](Gate& g) {
+             auto& d = g.vault.decisions;
+             for (const uint32_t i : d.groups[1].records) d.candidate[i] = d.reference[i];
+         }},
+        {"too_few_selection_outcomes", [](Gate& g) { g.selection.decisions.groups[0].records.resize(8); }},
+        {"no_plan_variance", [](Gate& g) { g.selection.decisions.candidate = g.selection.decisions.reference; }},
+        {"propensities_do_not_fit", [](Gate& g) {
+             base::Random random(1);
+             g.vault = test::simulate({.records = 2000, .skill = 1, .miscalibration = 0.1}, random);
+         }},
+    };
+    for (const auto& [reason, change] : cases) {
+        Gate gate(1.0);
+        change(gate);
+        const auto result = gate.check();
+        ASSERT_TRUE(result) << reason;
+        ASSERT_FALSE(result->prepared) << reason;
+        EXPECT_EQ(result->result.verdict, Verdict::kRefused);
+        EXPECT_EQ(result->result.reason, reason) << result->result.message;
+        EXPECT_FALSE(result->result.message.empty());
+    }
+}
+
+TEST(Precheck, MinimumUnitsAreEnoughAtTheLimit) {
+    Gate gate(1.0);
+    gate.vault.decisions.groups[1].records.resize(50);
+    EXPECT_TRUE(gate.check()->prepared);
+}
+
+TEST(Precheck, RefusesWhenTheErrorBudgetIsSpent) {
+    Gate gate(1.0);
+    gate.config.runs_per_epoch = 1;
+    gate.ledger = test::ledger_for(gate.config);
+    (void)gate.test();
+    ASSERT_TRUE(gate.ledger.append(
+        *gate.ledger.next_closing(Verdict::kCertified, "", "", base::TimePoint())));
+    EXPECT_EQ(gate.refusal().reason, "delta_spent");
+}
+
+TEST(Precheck, TheOperatorsMistakesAreErrors) {
+    Gate gate(1.0);
+    gate.config.kappa = 2;
+    EXPECT_EQ(gate.check().error().reason, "bad_gate_config");
+    gate.config = test::lender_config();
+    gate.config.delta_epoch = 0.2;
+    EXPECT_EQ(gate.check().error().reason, "budget_changed");
+    gate.config = test::lender_config();
+    gate.identity.candidate_id = "";
+    EXPECT_EQ(gate.check().error().reason, "bad_identity");
+    gate.identity = test::lender_identity();
+    EXPECT_EQ(precheck(gate.config, gate.identity, gate.ledger, "short", gate.selection,
+                       gate.vault.decisions).error().reason, "short_key");
+    gate.ledger = *DeltaLedger::open({});
+    EXPECT_EQ(gate.check().error().reason, "no_epoch");
+}
+
+TEST(Run, NeedsATicketForItsOwnPlan) {
+    Gate gate(1.0);
+    const PreparedRun prepared = *gate.check()->prepared;
+    ASSERT_TRUE(gate.ledger.append(*gate.ledger.next_registration(prepared.request(), base::TimePoint())));
+    const RunTicket ticket = *gate.ledger.ticket(prepared.request());
+    Gate other(1.0, 2100);
+    const PreparedRun changed = *other.check()->prepared;
+    EXPECT_EQ(run(changed, ticket, other.vault.impact).error().reason, "wrong_ticket");
+    EXPECT_TRUE(run(prepared, ticket, gate.vault.impact));
+}
+
+TEST(Run, ImpactsThatDoNotFitAreErrorsThatCanBeMended) {
+    Gate gate(1.0);
+    const PreparedRun prepared = *gate.check()->prepared;
+    ASSERT_TRUE(gate.ledger.append(*gate.ledger.next_registration(prepared.request(), base::TimePoint())));
+    const RunTicket ticket = *gate.ledger.ticket(prepared.request());
+    const auto& has = gate.vault.decisions.has_impact;
+    const auto known = static_cast<size_t>(std::find(has.begin(), has.end(), 1) - has.begin());
+    auto impact = gate.vault.impact;
+    impact[known] = 75.1;
+    EXPECT_EQ(run(prepared, ticket, impact).error().reason, "impact_out_of_range");
+    impact[known] = std::nan("");
+    EXPECT_EQ(run(prepared, ticket, impact).error().reason, "bad_impact");
+    impact.pop_back();
+    EXPECT_EQ(run(prepared, ticket, impact).error().reason, "bad_shape");
+}
+
+TEST(Run, TwoActionsWithOutcomesOfTheirOwn) {
+    Gate gate(1.0);
+    gate.config.declined_impact.reset();
+    for (ope::LoggedFeedback* f : {&gate.selection, &gate.vault}) {
+        for (size_t i = 0; i < f->impact.size(); ++i) {
+            if (f->decisions.approved[i] != 0) continue;
+            f->decisions.has_impact[i] = 1;  // a decline is reported to change nothing
+            f->impact[i] = 0;
+        }
+    }
+    const SealedResult result = gate.test();
+    EXPECT_EQ(result.verdict, Verdict::kCertified);
+}
+
+TEST(Forecast, SeparatesClearGainsFromHopelessCandidates) {
+    const Forecast good = forecast(*Gate(1.0).check()->prepared);
+    EXPECT_GT(good.pass_probability, 0.95);
+    EXPECT_GT(good.groups[0].predicted_lower, 0);
+    const Forecast none = forecast(*Gate(0).check()->prepared);
+    EXPECT_LT(none.pass_probability, 0.1);
+    const Forecast bad = forecast(*Gate(-1.0).check()->prepared);
+    EXPECT_LT(bad.pass_probability, 1e-6);
+}
+
+}  // namespace
+}  // namespace rampart::certification
