@@ -100,7 +100,8 @@ inline GateRun run_gate(const std::string& candidate, const std::string& referen
     const auto ticket = must(ledger.ticket(prepared.request()));
     const auto sealed = must(run(prepared, ticket, vault.impact));
     auto files = must(seal(prepared, ticket, sealed, vault.impact, at(3), at(4), key));
-    append(must(ledger.next_closing(sealed.verdict, base::sha256(files.certificate).hex(), "", at(4))));
+    append(must(
+        ledger.next_closing(sealed.verdict, base::sha256(files.certificate).hex(), "", at(4))));
     return {sealed.verdict, std::move(files), ledger.entries()};
 }
 
