@@ -1,0 +1,89 @@
+// The decision service on its own: group-blind, on the embedded log. It links no protected
+// attribute (tests/architecture proves it). Made in dependency order; each object says why it
+// exists.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/base/log.hpp"
+#include "rampart/http/server.hpp"
+#include "rampart/runtime/product_toml.hpp"
+#include "rampart/runtime/secrets.hpp"
+#include "rampart/runtime/shutdown.hpp"
+#include "rampart/runtime/system_clock.hpp"
+#include "rampart/streaming_local/local_log.hpp"
+#include "services/decision_service/champion.hpp"
+#include "services/decision_service/decision_service.hpp"
+#include "services/decision_service/settings.hpp"
+
+namespace rampart::decision_service {
+namespace {
+
+constexpr base::Logger kLog("decision_service");
+
+base::Status serve(const std::filesystem::path& config) {
+    RAMPART_TRY(const Settings settings, load_settings(config));
+    DecisionServiceOptions options;
+    RAMPART_TRY(options.product, runtime::load_product(settings.product));
+    options.index_path = settings.store / "decision_index";
+    options.exploration_per_day = settings.exploration_per_day;
+
+    // signals become a flag before there is anything that they could interrupt
+    RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
+    // the secret behind the draws, and the token that clients show
+    RAMPART_TRY(options.draw_key.secret,
+                runtime::load_or_create_secret(settings.store / "draw.key"));
+    options.draw_key.id = runtime::secret_id(options.draw_key.secret);
+    RAMPART_TRY(const auto token, runtime::load_or_create_secret(settings.store / "api.token"));
+
+    // where decisions and outcomes are kept
+    RAMPART_TRY(const auto log, streaming_local::LocalLog::open(settings.store / "log"));
+    for (const auto& topic : {options.decisions_topic, options.outcomes_topic}) {
+        RAMPART_RETURN_IF_ERROR(log->create_topic(topic, {settings.partitions, {}, {}}));
+    }
+    const runtime::SystemClock clock;
+    runtime::Metrics metrics;
+    runtime::Health health;
+    RAMPART_TRY(const auto service,
+                DecisionService::open(std::move(options), {*log, *log, clock, metrics, health}));
+
+    ChampionFollower champion(settings.registry, *service);
+    RAMPART_RETURN_IF_ERROR(champion.refresh());
+
+    // clients come last in and first out
+    http::Router router(base::to_hex(token));
+    service->add_routes(router);
+    RAMPART_TRY(const auto server, http::Server::start(settings.http, [&](http::Request request) {
+                    return router.handle(std::move(request));
+                }));
+    std::printf("listening on %s\n", server->endpoint().c_str());
+    std::fflush(stdout);
+    while (!shutdown->wait_for(settings.registry_poll)) {
+        if (const auto status = champion.refresh(); !status) {
+            kLog.warning("msg=\"champion not refreshed\" reason={} what=\"{}\"",
+                         status.error().reason, status.error().message);
+        }
+    }
+    server->stop();
+    return base::ok();
+}
+
+}  // namespace
+}  // namespace rampart::decision_service
+
+int main(int argc, char** argv) {
+    CLI::App app{"Decides loan applications over HTTP; group-blind, on the embedded log."};
+    std::string config;
+    app.add_option("--config", config, "TOML file; services/decision_service/settings.hpp")
+        ->required();
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : 2;
+    }
+    rampart::base::set_log_level(rampart::base::LogLevel::kInfo);
+    const auto status = rampart::decision_service::serve(config);
+    if (status) return 0;
+    std::fprintf(stderr, "decision_service: %s\n", status.error().message.c_str());
+    return 2;
+}

@@ -1,0 +1,94 @@
+#include <gtest/gtest.h>
+
+#include "source_tree.hpp"
+
+namespace rampart::architecture {
+namespace {
+
+// generated code, and who may know it
+const std::map<std::string, std::set<std::string>> kGenerated{
+    {"v1", {"wire", "model"}},
+    {"protected", {"protected_attributes"}},
+};
+
+/// The second part of "rampart/<library>/…".
+std::string library_in(const std::string& include) {
+    const size_t from = std::string("rampart/").size();
+    return include.substr(from, include.find('/', from) - from);
+}
+
+TEST(Layering, ALibraryIncludesOnlyWhatItDeclares) {
+    const auto graph = declared_dependencies();
+    ASSERT_GT(graph.size(), 15u);
+    for (const auto& [library, deps] : graph) {
+        for (const auto& file : source_files(fs::path("libs") / library)) {
+            for (const auto& include : includes_of(read_source(file), true)) {
+                if (!include.starts_with("rampart/")) {
+                    EXPECT_FALSE(include.starts_with("services/") || include.starts_with("tools/"))
+                        << file << " includes " << include << ": libraries do not know programs";
+                    continue;
+                }
+                const auto used = library_in(include);
+                const auto generated = kGenerated.find(used);
+                const bool allowed = generated != kGenerated.end()
+                                         ? generated->second.contains(library)
+                                         : used == library || deps.contains(used);
+                EXPECT_TRUE(allowed) << file << " includes " << include << ", but " << library
+                                     << " does not declare " << used << " in libs/CMakeLists.txt";
+            }
+        }
+    }
+}
+
+TEST(Layering, EveryFolderOfLibsIsADeclaredLibrary) {
+    const auto graph = declared_dependencies();
+    for (const auto& entry : fs::directory_iterator(fs::path(RAMPART_SOURCE_DIR) / "libs")) {
+        if (!entry.is_directory()) continue;
+        EXPECT_TRUE(graph.contains(entry.path().filename().string())) << entry.path();
+    }
+}
+
+TEST(Layering, EveryLibrarySaysWhatItIs) {
+    for (const auto& [library, deps] : declared_dependencies()) {
+        EXPECT_FALSE(read_source(fs::path("libs") / library / "README.md").empty())
+            << library << " has no README.md whose first line says what it is";
+    }
+}
+
+TEST(Layering, OneLibraryKnowsEachForeignOne) {
+    // first part of an include <part/…> -> where it may stand
+    const std::map<std::string, std::set<std::string>> owners{
+        {"rocksdb", {"libs/storage/src"}},
+        {"boost/beast", {"libs/http/src"}},
+        {"boost/asio", {"libs/http/src"}},
+        {"openssl", {"libs/base/src"}},
+        {"spdlog", {"libs/base/src"}},
+        {"toml++", {"libs/config/src"}},
+        {"librdkafka", {"libs/streaming_kafka/src"}},
+    };
+    for (const char* folder : {"libs", "services", "tools"}) {
+        for (const auto& file : source_files(folder)) {
+            for (const auto& include : includes_of(read_source(file), false)) {
+                for (const auto& [foreign, places] : owners) {
+                    if (!include.starts_with(foreign + "/")) continue;
+                    EXPECT_TRUE(std::any_of(
+                        places.begin(), places.end(),
+                        [&](const auto& place) { return file.string().starts_with(place); }))
+                        << file << " includes <" << include << ">";
+                }
+            }
+        }
+    }
+}
+
+TEST(Layering, BeastStaysInAtMostThreeFiles) {
+    int files = 0;
+    for (const auto& file : source_files("libs/http")) {
+        files += read_source(file).find("#include <boost/beast/") != std::string::npos;
+    }
+    EXPECT_GE(files, 1);
+    EXPECT_LE(files, 3);  // each costs up to a minute to compile
+}
+
+}  // namespace
+}  // namespace rampart::architecture
