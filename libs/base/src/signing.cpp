@@ -80,8 +80,11 @@ bool VerifyingKey::verify(std::string_view message, std::string_view signature) 
 SigningKey::SigningKey(std::string raw, VerifyingKey public_part)
     : raw_(std::move(raw)), public_(std::move(public_part)) {}
 
-SigningKey SigningKey::generate() {
-    std::string raw = random_bytes(32);
+SigningKey SigningKey::generate() { return *from_raw(random_bytes(32)); }
+
+Result<SigningKey> SigningKey::from_raw(std::string_view bytes) {
+    if (bytes.size() != 32) return invalid_argument("bad_key", "an Ed25519 key has 32 bytes, not {}", bytes.size());
+    std::string raw(bytes);
     PkeyPtr key = private_key(raw);
     VerifyingKey verifying(raw_bytes(EVP_PKEY_get_raw_public_key, key.get()));
     return SigningKey(std::move(raw), std::move(verifying));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "rampart/base/digest.hpp"
+
 namespace rampart::base {
 namespace {
 
@@ -28,7 +30,17 @@ TEST(Signing, KeysSurviveTheirPemForm) {
     EXPECT_TRUE(verifying.verify("m", key.sign("m")));
 }
 
+TEST(Signing, MatchesRfc8032) {
+    // section 7.1, test 2
+    const auto secret = from_hex("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb").value();
+    const auto key = SigningKey::from_raw(secret).value();
+    EXPECT_EQ(to_hex(key.sign("\x72")),
+              "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da"
+              "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00");
+}
+
 TEST(Signing, RefusesWhatIsNoKey) {
+    EXPECT_FALSE(SigningKey::from_raw("short"));
     EXPECT_FALSE(SigningKey::from_pem("hello"));
     EXPECT_FALSE(VerifyingKey::from_pem(SigningKey::generate().to_pem()));
 }

@@ -27,6 +27,8 @@ class VerifyingKey {
 class SigningKey {
   public:
     static SigningKey generate();
+    /// From its 32 secret bytes.
+    static Result<SigningKey> from_raw(std::string_view bytes);
     static Result<SigningKey> from_pem(std::string_view pem);
     std::string to_pem() const;
     std::string sign(std::string_view message) const;  // 64 bytes
