@@ -1,0 +1,95 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "rampart/base/signing.hpp"
+#include "rampart/base/thread_pool.hpp"
+#include "rampart/http/router.hpp"
+#include "rampart/joiner/outcome_joiner.hpp"
+#include "rampart/protected_attributes/store.hpp"
+#include "rampart/registry/model_registry.hpp"
+#include "rampart/runtime/health.hpp"
+#include "rampart/runtime/metrics.hpp"
+#include "rampart/runtime/system_clock.hpp"
+#include "rampart/streaming_local/local_log.hpp"
+#include "rampart/training_set/training_set_builder.hpp"
+#include "services/decision_service/decision_service.hpp"
+#include "services/rampartd/settings.hpp"
+#include "services/trainer/training_loop.hpp"
+
+namespace rampart::rampartd {
+
+/// The secrets of a store, each 32 bytes in a file of mode 0600 under <store>/keys, made at the first start.
+struct Keys {
+    std::string draw, split, evidence, token;  // token: as clients send it, 64 hex digits
+    base::SigningKey signing;
+};
+base::Result<Keys> load_keys(const std::filesystem::path& store);
+
+/// The whole loop in one process, without its network: log, joined state, models, decisions, training.
+///
+/// open() takes the store's locks (one process at a time), makes topics and the bootstrap champion in a new
+/// store, and takes up what a crash interrupted at the next advance(). Thread safe.
+class Node {
+  public:
+    static base::Result<std::unique_ptr<Node>> open(Settings settings);
+
+    /// Event time is `now`: reads the log to its end, matures, trains and tests what is due, and lets a newly
+    /// certified policy decide. Returns when all that is done.
+    base::Status advance(base::TimePoint now);
+
+    base::Status rollback(std::string_view actor, std::string_view reason);
+
+    /// The service's routes and those of the whole: clock, protected attributes, models, runs, rollback.
+    void add_routes(http::Router& router);
+
+    const Settings& settings() const { return settings_; }
+    const Keys& keys() const { return keys_; }
+    base::TimePoint now() const { return clock_->now(); }
+    registry::ModelRegistry& registry() { return *registry_; }
+    joiner::OutcomeJoiner& joiner() { return *joiner_; }
+    trainer::TrainingLoop& trainer() { return *trainer_; }
+    const streaming_local::LocalLog& log() const { return *log_; }
+    decision_service::DecisionService& decisions() { return *decisions_; }
+
+    /// SHA-256 over the log of decisions, the joined state, the ledger and the audit log: the same for the same
+    /// stream, whatever crashed in between.
+    base::Result<base::Digest> state_hash() const;
+
+  private:
+    Node(Settings settings, Keys keys);
+    base::Status open_stores();
+    base::Status open_services();
+    base::Status bootstrap();
+    base::Status serve_champion();
+    base::Result<http::Response> take_clock(const http::Request& request);
+    base::Result<http::Response> take_protected_attributes(const http::Request& request);
+    base::Result<http::Response> take_rollback(const http::Request& request);
+    base::Result<http::Response> list_models() const;
+    base::Result<http::Response> list_runs();
+
+    Settings settings_;
+    Keys keys_;
+    base::ThreadPool pool_;
+    runtime::Metrics metrics_;
+    runtime::Health health_;
+    std::unique_ptr<base::Clock> clock_;
+    runtime::ManualClock* manual_clock_ = nullptr;  // clock_, in event mode
+    std::unique_ptr<streaming_local::LocalLog> log_;
+    std::unique_ptr<protected_attributes::ProtectedStore> protected_;
+    std::unique_ptr<joiner::OutcomeJoiner> joiner_;
+    std::unique_ptr<registry::ModelRegistry> registry_;
+    std::optional<training_set::TrainingSetBuilder> builder_;
+    std::unique_ptr<trainer::TrainingLoop> trainer_;
+    std::unique_ptr<decision_service::DecisionService> decisions_;
+    mutable std::mutex mutex_;       // advance, rollback
+    mutable std::mutex status_mutex_;
+    base::Status last_advance_;      // for /readyz
+};
+
+/// `rampart serve`: opens the node, serves HTTP until SIGTERM or SIGINT, writes the address to <store>/endpoint.
+base::Status serve(const std::filesystem::path& config);
+
+}  // namespace rampart::rampartd

@@ -1,0 +1,114 @@
+#include <boost/json.hpp>
+
+#include "rampart/base/limits.hpp"
+#include "rampart/protected_attributes/codec.hpp"
+#include "services/rampartd/node.hpp"
+
+namespace rampart::rampartd {
+namespace {
+
+using base::Result;
+namespace json = boost::json;
+
+http::Response json_response(const json::value& value) {
+    http::Response response;
+    response.body = json::serialize(value);
+    return response;
+}
+
+http::Response respond(Result<http::Response> result) {
+    return result ? std::move(*result) : http::error_response(result.error());
+}
+
+/// An object with exactly these text members.
+Result<std::map<std::string, std::string>> text_members(std::string_view body, const std::vector<std::string>& names) {
+    boost::system::error_code failure;
+    const auto document = json::parse(body, failure);
+    const auto* object = failure ? nullptr : document.if_object();
+    if (object == nullptr) return base::invalid_argument("bad_json", "the body is not a JSON object");
+    std::map<std::string, std::string> members;
+    for (const auto& name : names) {
+        const auto* value = object->if_contains(name);
+        if (value == nullptr || !value->is_string()) {
+            return base::invalid_argument("missing_field", "$.{} is required and is a text", name);
+        }
+        members[name] = std::string(value->get_string());
+    }
+    for (const auto& entry : *object) {
+        if (!members.contains(std::string(entry.key()))) {
+            return base::invalid_argument("unknown_field", "$.{} is not a known field", std::string(entry.key()));
+        }
+    }
+    return members;
+}
+
+}  // namespace
+
+Result<http::Response> Node::take_clock(const http::Request& request) {
+    if (!settings_.event_clock) {
+        return base::failed_precondition("system_clock", "time is the wall clock here; set clock.mode = \"event\" to replay a stream");
+    }
+    RAMPART_TRY(const auto members, text_members(request.body, {"now"}));
+    RAMPART_TRY(const auto time, base::parse_iso8601(members.at("now")));
+    RAMPART_RETURN_IF_ERROR(advance(time));
+    return json_response(json::object{{"now", base::to_iso8601(now())}});
+}
+
+Result<http::Response> Node::take_protected_attributes(const http::Request& request) {
+    std::vector<protected_attributes::ProtectedAttributes> people;
+    std::string_view rest = request.body;
+    while (!rest.empty()) {
+        const size_t end = std::min(rest.find('\n'), rest.size());
+        const auto line = rest.substr(0, end);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+        if (line.empty()) continue;
+        if (people.size() == base::limits::kMaxBatch) {
+            return base::out_of_range("batch_too_large", "more than {} lines; send them in parts", base::limits::kMaxBatch);
+        }
+        auto person = protected_attributes::parse_json(line);
+        if (!person) return person.error().with_context(fmt::format("line {}", people.size() + 1));
+        people.push_back(std::move(*person));
+    }
+    if (people.empty()) return base::invalid_argument("empty_batch", "the body has no line; send one JSON object a line");
+    RAMPART_RETURN_IF_ERROR(protected_->put(people));
+    return json_response(json::object{{"accepted", people.size()}});
+}
+
+Result<http::Response> Node::take_rollback(const http::Request& request) {
+    RAMPART_TRY(const auto members, text_members(request.body, {"actor", "reason"}));
+    RAMPART_RETURN_IF_ERROR(rollback(members.at("actor"), members.at("reason")));
+    return json_response(json::object{{"champion", registry_->champion()->policy.value()}});
+}
+
+Result<http::Response> Node::list_models() const {
+    RAMPART_TRY(const auto models, registry_->models());
+    const auto champion = registry_->champion();
+    json::array out;
+    for (const auto& model : models) {
+        out.push_back(json::object{{"id", model.id.value()},
+                                   {"registered_at", base::to_iso8601(model.registered_at)},
+                                   {"bytes", model.bytes},
+                                   {"champion", champion && champion->policy == model.id}});
+    }
+    return json_response(json::object{{"models", out}});
+}
+
+Result<http::Response> Node::list_runs() {
+    const std::lock_guard lock(mutex_);
+    RAMPART_TRY(const auto runs, trainer_->runs());
+    json::array out;
+    for (const auto& run : runs) out.push_back(json::parse(trainer::encode(run)));
+    return json_response(json::object{{"runs", out}});
+}
+
+void Node::add_routes(http::Router& router) {
+    using http::Access;
+    decisions_->add_routes(router);
+    router.add("POST", "/v1/clock", Access::kToken, [this](const auto& r) { return respond(take_clock(r)); });
+    router.add("POST", "/v1/protected-attributes", Access::kToken, [this](const auto& r) { return respond(take_protected_attributes(r)); });
+    router.add("POST", "/v1/rollback", Access::kToken, [this](const auto& r) { return respond(take_rollback(r)); });
+    router.add("GET", "/v1/models", Access::kToken, [this](const auto&) { return respond(list_models()); });
+    router.add("GET", "/v1/runs", Access::kToken, [this](const auto&) { return respond(list_runs()); });
+}
+
+}  // namespace rampart::rampartd

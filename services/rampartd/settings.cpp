@@ -1,0 +1,87 @@
+#include "services/rampartd/settings.hpp"
+
+#include "rampart/config/table.hpp"
+#include "rampart/dataset/feature_schema_toml.hpp"
+#include "rampart/runtime/product_toml.hpp"
+
+namespace rampart::rampartd {
+namespace {
+
+using base::Result;
+
+struct ProductFile {
+    domain::Product product;
+    protected_attributes::AttributeCatalog catalog;
+    model::BootstrapLink bootstrap;
+};
+
+model::BootstrapLink read_bootstrap(config::Table table) {
+    model::BootstrapLink link;
+    link.feature = table.string("feature");
+    link.missing = table.number("missing", 0, 1);
+    for (const auto& row : table.number_rows("points")) {
+        if (row.size() != 2) {
+            table.fail("points", "each point is [value of the feature, probability of approval]");
+            break;
+        }
+        link.points.emplace_back(row[0], row[1]);
+    }
+    return link;
+}
+
+Result<ProductFile> load_product_file(const std::filesystem::path& file) {
+    RAMPART_TRY(auto root, config::parse_file(file));
+    domain::Product product = runtime::read_product(root);
+    std::vector<protected_attributes::Attribute> attributes;
+    for (auto& table : root.tables("attribute")) {
+        attributes.push_back({table.string("name"), table.strings("values")});
+    }
+    const bool intersections = root.boolean("intersections", true);
+    model::BootstrapLink bootstrap = read_bootstrap(root.table("bootstrap"));
+    RAMPART_RETURN_IF_ERROR(root.finish());
+    RAMPART_RETURN_IF_ERROR(domain::validate(product));
+    RAMPART_TRY(auto catalog, protected_attributes::AttributeCatalog::create(std::move(attributes), intersections));
+    return ProductFile{std::move(product), std::move(catalog), std::move(bootstrap)};
+}
+
+http::ServerOptions read_http(config::Table table) {
+    http::ServerOptions options;
+    options.address = table.string("address", "127.0.0.1");
+    options.port = static_cast<uint16_t>(table.integer("port", 0, 65535, 8080));
+    options.threads = static_cast<size_t>(table.integer("threads", 1, 64, 2));
+    return options;
+}
+
+}  // namespace
+
+Result<Settings> load_settings(const std::filesystem::path& file) {
+    RAMPART_TRY(auto root, config::parse_file(file));
+    const auto folder = file.parent_path();
+    const std::filesystem::path product_path = folder / root.string("product");
+    const std::filesystem::path schema_path = folder / root.string("schema");
+    const std::filesystem::path store = folder / root.string("store", "store");
+    const http::ServerOptions http = read_http(root.table("http"));
+    const bool event_clock = root.table("clock").choice("mode", {"system", "event"}, "system") == "event";
+    auto decision = root.table("decision");
+    const bool group_aware = decision.choice("protected_attributes", {"group_blind", "group_aware"}, "group_blind") == "group_aware";
+    const long exploration_per_day = decision.integer("exploration_per_day", 0, 1'000'000'000, 1000);
+    const auto partitions = static_cast<int>(root.table("log").integer("partitions", 1, 256, 4));
+    auto training = trainer::read_training_settings(root);
+    training.group_aware = group_aware;
+    const auto threads = static_cast<size_t>(root.table("training").integer("threads", 1, 64, 2));
+    if (training.recipe.criterion != "none" && !group_aware) {
+        root.table("postprocess").fail("criterion", "statistical_parity sets thresholds by group, so it needs "
+                                                    "decision.protected_attributes = \"group_aware\"");
+    }
+    RAMPART_RETURN_IF_ERROR(root.finish());
+    RAMPART_TRY(auto product, load_product_file(product_path));
+    RAMPART_TRY(auto table_schema, dataset::read_table_schema(schema_path));
+    training.gate.impact_lo = product.product.impact.lo;
+    training.gate.impact_hi = product.product.impact.hi;
+    training.gate.declined_impact = product.product.impact.declined;
+    training.gate.impact_units = product.product.impact.units;
+    return Settings{store, http, event_clock, threads, exploration_per_day, partitions, std::move(product.product),
+                    std::move(product.catalog), std::move(product.bootstrap), std::move(table_schema.features), std::move(training)};
+}
+
+}  // namespace rampart::rampartd

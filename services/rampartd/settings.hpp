@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "rampart/base/result.hpp"
+#include "rampart/dataset/feature_schema.hpp"
+#include "rampart/domain/product.hpp"
+#include "rampart/http/server.hpp"
+#include "rampart/model/policy.hpp"
+#include "rampart/protected_attributes/catalog.hpp"
+#include "services/trainer/training_settings.hpp"
+
+namespace rampart::rampartd {
+
+/// Everything that the all-in-one process is told. Paths in the file are relative to the file.
+struct Settings {
+    std::filesystem::path store;
+    http::ServerOptions http;
+    bool event_clock = false;            // time moves by POST /v1/clock instead of the wall clock
+    size_t training_threads = 2;
+    long exploration_per_day = 1000;     // explored approvals per event-time day
+    int partitions = 4;                  // of the topics decisions and outcomes
+    domain::Product product;
+    protected_attributes::AttributeCatalog catalog;
+    model::BootstrapLink bootstrap;
+    dataset::FeatureSchema schema;
+    trainer::TrainingSettings training;
+};
+
+/// Reads rampartd.toml and the product and schema files that it names. Strict: unknown keys are errors.
+base::Result<Settings> load_settings(const std::filesystem::path& file);
+
+}  // namespace rampart::rampartd

@@ -1,0 +1,218 @@
+#include "services/trainer/candidate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/decision/reason_codes.hpp"
+#include "rampart/fairness/fairgbm/train.hpp"
+#include "rampart/fairness/ramp/solver.hpp"
+#include "rampart/gbdt/log_loss.hpp"
+#include "rampart/gbdt/soft_cross_entropy.hpp"
+
+namespace rampart::trainer {
+namespace {
+
+using base::Result;
+using training_set::DevelopmentSet;
+
+/// f = slope * p + intercept: expected impact of an approval less that of a decline, in units of the
+/// largest difference that one outcome can make.
+struct ScoreMap {
+    double slope = 2, intercept = -1;
+};
+
+/// Mean impact of an approval by label, as declared or, for a reported impact, as seen in D_c.
+Result<ScoreMap> score_map(const DevelopmentSet& development, const domain::Impact& impact) {
+    double favourable = impact.favourable, unfavourable = impact.unfavourable;
+    if (impact.measure) {
+        double sum[2] = {0, 0}, count[2] = {0, 0};
+        for (const auto& row : development.rows) {
+            if (!row.approved || !row.label || !row.impact) continue;
+            const int y = *row.label == 1 ? 1 : 0;
+            sum[y] += *row.impact / row.p_approve;
+            count[y] += 1 / row.p_approve;
+        }
+        if (count[0] == 0 || count[1] == 0) {
+            return base::failed_precondition("no_impacts", "the reported impact is known for one label only; wait for more outcomes");
+        }
+        favourable = sum[1] / count[1];
+        unfavourable = sum[0] / count[0];
+    }
+    const double up = favourable - impact.declined, down = unfavourable - impact.declined;
+    const double scale = std::max({std::abs(up), std::abs(down), 1e-12});
+    return ScoreMap{(up - down) / scale, down / scale};
+}
+
+struct Halves {
+    dataset::Dataset train, validation;
+};
+
+/// Holds a part of the people out; all rows of a person on one side. `table` may be a part of the set.
+Halves hold_out(const DevelopmentSet& development, const training_set::TrainingTable& table, const Recipe& recipe) {
+    std::vector<uint32_t> train, validation;
+    const std::string key = fmt::format("validation {}", recipe.seed);
+    for (uint32_t i = 0; i < table.rows.size(); ++i) {
+        const auto& person = development.rows[table.rows[i]].person;
+        const bool held = base::keyed_uniform(key, person.value()) < recipe.validation_fraction;
+        (held ? validation : train).push_back(i);
+    }
+    return {table.data.subset(train), table.data.subset(validation)};
+}
+
+Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& recipe, base::ThreadPool* pool,
+                            std::map<std::string, std::string>& figures) {
+    const bool fair = recipe.learner == "fairgbm";
+    const training_set::DatasetOptions options{
+        recipe.ipw_cap, fair ? training_set::GroupBy::kCells : training_set::GroupBy::kNone};
+    RAMPART_TRY(const auto table, training_set::to_dataset(development, options));
+    const Halves halves = hold_out(development, table, recipe);
+    figures["rows"] = fmt::format("{}", table.data.rows());
+    figures["rows_held_out"] = fmt::format("{}", halves.validation.rows());
+    figures["weights_capped"] = fmt::format("{}", table.capped_weights);
+    RAMPART_RETURN_IF_ERROR(dataset::validate(halves.train));
+    RAMPART_RETURN_IF_ERROR(dataset::validate(halves.validation));
+    if (!fair) {
+        gbdt::LogLoss objective(halves.train);
+        RAMPART_TRY(auto ensemble, gbdt::train(halves.train, objective, recipe.params, pool, &halves.validation));
+        figures["trees"] = fmt::format("{}", ensemble.trees.size());
+        return ensemble;
+    }
+    fairness::FairGbmParams params;
+    params.learner = recipe.params;
+    const auto has = [&](std::string_view name) {
+        return std::find(recipe.constraints.begin(), recipe.constraints.end(), name) != recipe.constraints.end();
+    };
+    params.constraint.fpr = has("fpr");
+    params.constraint.fnr = has("fnr");
+    params.constraint.tolerance = recipe.tolerance;
+    params.constraint.multiplier_learning_rate = recipe.multiplier_learning_rate;
+    RAMPART_TRY(auto result, fairness::train_fairgbm(halves.train, params, pool, &halves.validation));
+    figures["trees"] = fmt::format("{} of {}", result.verdict.trees, result.verdict.trees_grown);
+    figures["feasible"] = result.verdict.feasibility == fairness::Feasibility::kFeasible ? "yes" : "no";
+    if (result.verdict.validation) figures["gap"] = fmt::format("{:.4f}", result.verdict.validation->gap);
+    return std::move(result.ensemble);
+}
+
+/// Medians of numbers, commonest categories: what a reason code compares an applicant with.
+std::vector<float> reference_row(const DevelopmentSet& development) {
+    std::vector<float> reference(development.schema.size());
+    std::vector<float> values;
+    for (size_t j = 0; j < reference.size(); ++j) {
+        values.clear();
+        for (size_t i = 0; i < development.rows.size(); ++i) {
+            const float v = development.features_of(i)[j];
+            if (!std::isnan(v)) values.push_back(v);
+        }
+        if (values.empty()) {
+            reference[j] = std::nanf("");
+            continue;
+        }
+        std::sort(values.begin(), values.end());
+        reference[j] = values[values.size() / 2];
+        if (development.schema.features()[j].kind != dataset::FeatureKind::kCategorical) continue;
+        size_t best = 0;
+        for (size_t from = 0; from < values.size();) {
+            const size_t to = static_cast<size_t>(
+                std::upper_bound(values.begin() + static_cast<std::ptrdiff_t>(from), values.end(), values[from]) - values.begin());
+            if (to - from > best) {
+                best = to - from;
+                reference[j] = values[from];
+            }
+            from = to;
+        }
+    }
+    return reference;
+}
+
+/// Thresholds by cell such that approval rates differ by at most epsilon, over all people of D_c whose
+/// cell is known.
+Result<model::RampRule> parity_ramp(const DevelopmentSet& development, const model::Ensemble& ensemble,
+                                    const ScoreMap& map, const Recipe& recipe) {
+    std::vector<double> scores;
+    std::vector<int32_t> cells;
+    for (size_t i = 0; i < development.rows.size(); ++i) {
+        if (!development.rows[i].cell) continue;
+        const double p = model::sigmoid(ensemble.predict_raw(development.features_of(i)));
+        scores.push_back(std::clamp(map.slope * p + map.intercept, -1.0, 1.0));
+        cells.push_back(static_cast<int32_t>(*development.rows[i].cell));
+    }
+    fairness::RampParams params;
+    params.gamma = recipe.gamma;
+    params.epsilon = recipe.epsilon;
+    RAMPART_TRY(auto solution, fairness::solve_ramp({scores, cells, development.cell_names.size(), {}}, params));
+    return std::move(solution.rule);
+}
+
+}  // namespace
+
+Result<model::LearnedLink> distil(const DevelopmentSet& development, const model::Policy& champion, const Recipe& recipe,
+                                  base::ThreadPool* pool) {
+    dataset::Dataset data;
+    data.schema = development.schema;
+    data.columns.resize(development.schema.size());
+    std::vector<double> targets;
+    for (size_t i = 0; i < development.rows.size(); ++i) {
+        const auto& cell = development.rows[i].cell;
+        if (champion.group_aware() && !cell) continue;
+        const auto row = development.features_of(i);
+        for (size_t j = 0; j < row.size(); ++j) data.columns[j].push_back(row[j]);
+        targets.push_back(champion.evaluate(row, cell ? std::optional<size_t>(*cell) : std::nullopt).approve);
+        data.label.push_back(targets.back() >= 0.5 ? 1 : 0);
+    }
+    RAMPART_TRY(auto objective, gbdt::SoftCrossEntropy::create(std::move(targets), {}));
+    auto params = recipe.params;
+    params.early_stopping_rounds = 0;
+    model::LearnedLink link;
+    RAMPART_TRY(link.ensemble, gbdt::train(data, objective, params, pool));
+    // with gamma 2 and offset 1/2 the ramp is the identity on P(approve): q = (2p - 1) / 2 + 1/2 = p
+    link.ramp = {2.0, 0.5, {0.0}, {1.0}};
+    link.exploration = recipe.exploration;
+    link.kappa = recipe.kappa;
+    return link;
+}
+
+Result<Candidate> make_candidate(const DevelopmentSet& development, const domain::Impact& impact, const model::Policy& champion,
+                                 const std::string& champion_id, const TrainingSettings& settings, base::ThreadPool* pool) {
+    const Recipe& recipe = settings.recipe;
+    std::map<std::string, std::string> figures;
+    RAMPART_TRY(const ScoreMap map, score_map(development, impact));
+    model::LearnedLink link;
+    RAMPART_TRY(link.ensemble, fit(development, recipe, pool, figures));
+    link.score_slope = map.slope;
+    link.score_intercept = map.intercept;
+    link.exploration = recipe.exploration;
+    link.kappa = recipe.kappa;
+    const bool parity = recipe.criterion == "statistical_parity";
+    if (parity) {
+        RAMPART_TRY(link.ramp, parity_ramp(development, link.ensemble, map, recipe));
+    } else {
+        link.ramp = {recipe.gamma, 0.5, {0.0}, {1.0}};
+    }
+
+    std::vector<model::Link> links = champion.links();
+    const bool long_chain = links.size() >= static_cast<size_t>(recipe.max_links);
+    if (long_chain) {
+        RAMPART_TRY(auto student, distil(development, champion, recipe, pool));
+        links = {std::move(student)};
+    }
+    links.emplace_back(std::move(link));
+    figures["distilled"] = long_chain ? "yes" : "no";
+
+    std::map<std::string, std::string> provenance{
+        {"learner", recipe.learner},
+        {"criterion", recipe.criterion},
+        {"seed", fmt::format("{}", recipe.seed)},
+        {"parent", champion_id},
+        {"as_known_at", base::to_iso8601(development.as_known_at)},
+        {"development_set", development.digest.hex()},
+        {std::string(decision::kReferenceRowKey), decision::reference_row_text(reference_row(development))},
+    };
+    for (const auto& [name, value] : figures) provenance["training." + name] = value;
+    RAMPART_TRY(auto policy, model::Policy::create(development.schema, std::move(links),
+                                                   parity ? development.cell_names : std::vector<std::string>{},
+                                                   std::move(provenance)));
+    return Candidate{std::move(policy), std::move(figures)};
+}
+
+}  // namespace rampart::trainer

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rampart/base/signing.hpp"
+#include "rampart/base/thread_pool.hpp"
+#include "rampart/certification/certificate_file.hpp"
+#include "rampart/joiner/outcome_joiner.hpp"
+#include "rampart/registry/model_registry.hpp"
+#include "rampart/training_set/training_set_builder.hpp"
+#include "services/trainer/candidate.hpp"
+#include "services/trainer/run_store.hpp"
+#include "services/trainer/training_settings.hpp"
+
+namespace rampart::trainer {
+
+/// What the trainer works with; all of it has to outlive the trainer.
+struct Surroundings {
+    const domain::Product& product;
+    joiner::OutcomeJoiner& joiner;
+    const training_set::TrainingSetBuilder& builder;
+    registry::ModelRegistry& registry;
+    const base::SigningKey& signing_key;
+    std::string evidence_key;   // secret behind the pseudonyms in evidence files
+    base::ThreadPool* pool;
+};
+
+/// Retrains on schedule and takes each candidate to the gate.
+///
+/// One run at time t: D_c as known at t → candidate → registered → checked against the vault without impacts →
+/// charged in the δ ledger → impacts read → certificate sealed and stored → ledger closed → promoted if
+/// CERTIFIED → recorded. Every step may be repeated: after a crash the run is taken up again under its
+/// number, time and reference, comes to the same bytes, and charges nothing twice. Not thread safe.
+class TrainingLoop {
+  public:
+    static base::Result<std::unique_ptr<TrainingLoop>> open(const std::filesystem::path& folder, TrainingSettings settings,
+                                           Surroundings surroundings);
+
+    /// Moves the joiner's clock to `now` and does all runs that fall due on the way, oldest first.
+    base::Status advance(base::TimePoint now);
+
+    /// A run now, whatever the schedule says.
+    base::Result<RunRecord> run_at(base::TimePoint t);
+
+    /// Takes a registered model to the gate, as run_at does with its own candidate.
+    base::Result<RunRecord> certify(const domain::PolicyId& candidate, base::TimePoint t);
+
+    /// Opens the next budget epoch. Error: a run is open.
+    base::Status open_epoch(base::TimePoint t, std::string note);
+
+    base::Result<std::vector<RunRecord>> runs() const { return store_.runs(); }
+
+  private:
+    struct Verdict {
+        certification::PublicResult result;
+        std::string certificate;  // id
+    };
+
+    TrainingLoop(RunStore store, TrainingSettings settings, Surroundings surroundings)
+        : store_(std::move(store)), settings_(std::move(settings)), around_(std::move(surroundings)) {}
+
+    std::vector<base::TimePoint> due_months(base::TimePoint after, base::TimePoint until) const;
+    base::Result<bool> due_by_count() const;
+    base::Status finish_started();
+    base::Result<RunRecord> execute(const StartedRun& run);
+    base::Result<RunRecord> begin(base::TimePoint t, std::string candidate);
+    base::Result<model::LoadedPolicy> candidate_of(const StartedRun& run, const training_set::DevelopmentSet& development,
+                                                   const model::LoadedPolicy& reference, RunRecord& record);
+    base::Result<Verdict> gate(const StartedRun& run, const training_set::DevelopmentSet& development,
+                               const model::LoadedPolicy& candidate, const model::LoadedPolicy& reference);
+    base::Result<Verdict> test(const StartedRun& run, const certification::PreparedRun& prepared,
+                               certification::DeltaLedger& ledger,
+                               const std::function<std::vector<double>()>& read_impacts);
+    base::Result<certification::RunTicket> ticket_for(const certification::DeltaLedger::RunRequest& request,
+                                                      certification::DeltaLedger& ledger, base::TimePoint t);
+    base::Result<Verdict> refuse(const certification::GateConfig& config, const certification::RunIdentity& identity,
+                                 const certification::PublicResult& result, base::TimePoint t);
+    base::Result<std::optional<Verdict>> already_closed(const certification::DeltaLedger& ledger, const StartedRun& run,
+                                                        const std::string& candidate) const;
+    base::Result<certification::DeltaLedger> read_ledger() const;
+    base::Status write_entry(certification::DeltaLedger& ledger, const std::string& entry, base::TimePoint t);
+    base::Status promote(const StartedRun& run, const domain::PolicyId& candidate, const std::string& certificate);
+
+    RunStore store_;
+    TrainingSettings settings_;
+    Surroundings around_;
+};
+
+}  // namespace rampart::trainer

@@ -1,0 +1,78 @@
+#include "services/trainer/training_settings.hpp"
+
+namespace rampart::trainer {
+namespace {
+
+Schedule read_schedule(config::Table& table) {
+    Schedule schedule;
+    schedule.every_months = static_cast<int>(table.integer("every_months", 0, 600, 1));
+    schedule.every_matured = table.integer("every_matured", 0, 1'000'000'000, 0);
+    schedule.min_examples = table.integer("min_examples", 50, 1'000'000'000, 500);
+    if (schedule.every_months == 0 && schedule.every_matured == 0) {
+        table.fail("every_months", "is 0, and so is every_matured: no training run would ever be due");
+    }
+    return schedule;
+}
+
+void read_learner(config::Table& table, Recipe& recipe) {
+    recipe.seed = static_cast<uint64_t>(table.integer("seed", 0, INT64_MAX, 1));
+    recipe.learner = table.choice("learner", {"gbdt", "fairgbm"}, "gbdt");
+    recipe.constraints = table.strings("constraints");
+    for (const auto& name : recipe.constraints) {
+        if (name != "fpr" && name != "fnr") table.fail("constraints", fmt::format("'{}' is not one of fpr, fnr", name));
+    }
+    if (recipe.learner == "fairgbm" && recipe.constraints.empty()) recipe.constraints = {"fnr"};
+    recipe.tolerance = table.number("tolerance", 0, 0.999, recipe.tolerance);
+    recipe.multiplier_learning_rate = table.number("multiplier_learning_rate", 1e-6, 10, recipe.multiplier_learning_rate);
+    recipe.validation_fraction = table.number("validation_fraction", 0.05, 0.5, recipe.validation_fraction);
+    recipe.ipw_cap = table.number("ipw_cap", 1, 1e6, recipe.ipw_cap);
+    recipe.params.trees = static_cast<int>(table.integer("trees", 1, 20'000, 200));
+    recipe.params.leaves = static_cast<int>(table.integer("leaves", 2, 4096, 15));
+    recipe.params.learning_rate = table.number("learning_rate", 1e-4, 1, 0.05);
+    recipe.params.min_rows_in_leaf = static_cast<int>(table.integer("min_rows_in_leaf", 1, 1'000'000, 20));
+    recipe.params.l2 = table.number("l2", 0, 1e6, 1.0);
+    recipe.params.early_stopping_rounds = static_cast<int>(table.integer("early_stopping_rounds", 0, 10'000, 20));
+    recipe.params.seed = recipe.seed;
+    recipe.kappa = table.number("kappa", 0.01, 1, recipe.kappa);
+    recipe.max_links = static_cast<int>(table.integer("max_links", 2, 64, recipe.max_links));
+}
+
+model::Exploration read_exploration(config::Table table) {
+    model::Exploration exploration;
+    const auto mode = table.choice("mode", {"none", "one_sided", "two_sided"}, "one_sided");
+    exploration.mode = mode == "none"        ? model::ExplorationMode::kNone
+                       : mode == "one_sided" ? model::ExplorationMode::kOneSided
+                                             : model::ExplorationMode::kTwoSided;
+    exploration.epsilon = table.number("epsilon", 0, 0.499, 0.05);
+    return exploration;
+}
+
+}  // namespace
+
+TrainingSettings read_training_settings(config::Table& root) {
+    TrainingSettings settings;
+    auto training = root.table("training");
+    settings.schedule = read_schedule(training);
+    read_learner(training, settings.recipe);
+    auto post = root.table("postprocess");
+    settings.recipe.criterion = post.choice("criterion", {"none", "statistical_parity"}, "none");
+    settings.recipe.epsilon = post.number("epsilon", 0, 1, settings.recipe.epsilon);
+    settings.recipe.gamma = post.number("gamma", 0, 100, settings.recipe.gamma);
+    settings.recipe.exploration = read_exploration(root.table("exploration"));
+    auto gate = root.table("gate");
+    settings.gate.delta_epoch = gate.number("delta_epoch", 1e-9, 0.5, 0.1);
+    settings.gate.runs_per_epoch = static_cast<unsigned>(gate.integer("runs_per_epoch", 1, 1000, 12));
+    settings.gate.bound = gate.choice("bound", {"betting", "student_t"}, "betting") == "betting"
+                              ? certification::Bound::kBetting
+                              : certification::Bound::kStudentT;
+    settings.gate.kappa = gate.number("kappa", 0.01, 1, 0.5);
+    settings.gate.margin = gate.number("margin", 0, 1e9, 0);
+    settings.gate.spending = gate.choice("spending", {"equal", "by_history"}, "equal") == "equal"
+                                 ? certification::Spending::kEqual
+                                 : certification::Spending::kByHistory;
+    settings.gate.min_units = static_cast<unsigned>(gate.integer("min_units_per_group", 2, 1'000'000'000, 100));
+    settings.gate.max_missing_rate = gate.number("max_missing_rate", 0, 1, 0.02);
+    return settings;
+}
+
+}  // namespace rampart::trainer

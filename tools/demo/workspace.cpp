@@ -1,0 +1,71 @@
+#include "tools/demo/workspace.hpp"
+
+#include "rampart/base/digest.hpp"
+#include "rampart/base/file.hpp"
+#include "rampart/dataset/feature_schema_toml.hpp"
+
+namespace rampart::demo {
+namespace {
+
+using base::Result;
+using base::Status;
+namespace fs = std::filesystem;
+
+constexpr const char* kMarker = ".rampart-demo";
+constexpr size_t kConfigLimit = 1 << 20;
+
+Status clear_folder(const fs::path& folder) {
+    std::error_code failure;
+    if (fs::exists(folder) && !fs::is_empty(folder, failure) && !fs::exists(folder / kMarker)) {
+        return base::failed_precondition("folder_in_use", "'{}' is not empty and is no earlier run's folder; name another one",
+                                         folder.string());
+    }
+    fs::remove_all(folder, failure);
+    fs::create_directories(folder / "store" / "keys", failure);
+    if (failure) return base::unavailable("no_folder", "cannot make '{}': {}", folder.string(), failure.message());
+    return base::write_file_atomically(folder / kMarker, "a run of ops/demo; may be removed\n");
+}
+
+std::string secret(uint64_t seed, std::string_view purpose) {
+    return base::sha256(fmt::format("rampart demo {} {}", purpose, seed)).hex();
+}
+
+Status write_keys(const fs::path& keys, uint64_t seed, std::string& token) {
+    constexpr unsigned kOwnerOnly = 0600;
+    for (const char* name : {"draw", "split", "evidence", "signing", "token"}) {
+        RAMPART_RETURN_IF_ERROR(base::write_file_atomically(keys / name, secret(seed, name) + "\n", kOwnerOnly));
+    }
+    token = secret(seed, "token");
+    return base::ok();
+}
+
+Status write_config(const Workspace& workspace, const fs::path& config_dir, const loan_stream::Stream& stream, uint64_t seed) {
+    RAMPART_TRY(auto config, base::read_file(config_dir / "demo" / (stream.name + ".toml"), kConfigLimit));
+    const std::string line = "\nseed = 1\n";
+    const size_t at = config.find(line);
+    if (at == std::string::npos) {
+        return base::invalid_argument("bad_configuration", "demo/{}.toml has no line 'seed = 1' to put the seed into", stream.name);
+    }
+    config.replace(at, line.size(), fmt::format("\nseed = {}\n", seed));
+    RAMPART_RETURN_IF_ERROR(base::write_file_atomically(workspace.config, config));
+    RAMPART_TRY(const auto product, base::read_file(config_dir / "products" / (stream.name + ".toml"), kConfigLimit));
+    RAMPART_RETURN_IF_ERROR(base::write_file_atomically(workspace.folder / "product.toml", product));
+    dataset::TableSchema schema;
+    schema.features = stream.schema;
+    schema.label_column = "repaid";
+    schema.favourable = "1";
+    return base::write_file_atomically(workspace.folder / "schema.toml", dataset::write_table_schema(schema));
+}
+
+}  // namespace
+
+Result<Workspace> prepare_workspace(const fs::path& folder, const fs::path& config_dir, const loan_stream::Stream& stream,
+                                    uint64_t seed) {
+    Workspace workspace{folder, folder / "rampartd.toml", folder / "store", folder / "store" / "endpoint", folder / "service.log", {}};
+    RAMPART_RETURN_IF_ERROR(clear_folder(folder));
+    RAMPART_RETURN_IF_ERROR(write_keys(workspace.store / "keys", seed, workspace.token));
+    RAMPART_RETURN_IF_ERROR(write_config(workspace, config_dir, stream, seed));
+    return workspace;
+}
+
+}  // namespace rampart::demo

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "frame.hpp"
+
+/// Every command, one file each.
+namespace rampart::cli {
+
+void add_schema_infer(Frame& frame);
+void add_train(Frame& frame);
+void add_evaluate(Frame& frame);
+void add_serve(Frame& frame);
+void add_certify(Frame& frame);
+void add_verify(Frame& frame);
+void add_models(Frame& frame);
+void add_promote(Frame& frame);
+void add_rollback(Frame& frame);
+void add_decide(Frame& frame);
+void add_inspect(Frame& frame);
+
+}  // namespace rampart::cli

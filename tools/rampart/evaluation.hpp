@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <boost/json/fwd.hpp>
+
+#include "rampart/base/result.hpp"
+#include "rampart/dataset/dataset.hpp"
+#include "rampart/fairness/group_metrics.hpp"
+#include "rampart/model/policy.hpp"
+#include "rampart/stats/metrics.hpp"
+
+namespace rampart::cli {
+
+/// How a policy does on labelled rows.
+struct Evaluation {
+    size_t rows = 0;
+    double confidence = 0.95;
+    double log_loss = 0, brier = 0;                // of the score P(favourable)
+    std::optional<double> auc, ks;                 // undefined with one label only
+    std::optional<stats::Interval> auc_interval;
+    stats::DecisionRates overall;                  // of the decisions
+    std::optional<fairness::GroupReport> groups;   // undefined without protected columns
+};
+
+/// Decides every row: by the policy's P(approve), or, given a threshold, by score >= threshold. A group-aware
+/// policy finds its groups by name; a group that it does not know is an error.
+base::Result<Evaluation> evaluate_policy(const model::Policy& policy, const dataset::Dataset& data,
+                                         std::optional<double> threshold, double confidence = 0.95);
+
+boost::json::object to_json(const Evaluation& evaluation);
+
+/// Tables that line up, for people.
+std::string to_text(const Evaluation& evaluation);
+
+}  // namespace rampart::cli

@@ -1,0 +1,17 @@
+#include "commands.hpp"
+
+int main(int argc, char** argv) {
+    rampart::cli::Frame frame;
+    rampart::cli::add_schema_infer(frame);
+    rampart::cli::add_train(frame);
+    rampart::cli::add_evaluate(frame);
+    rampart::cli::add_serve(frame);
+    rampart::cli::add_certify(frame);
+    rampart::cli::add_verify(frame);
+    rampart::cli::add_models(frame);
+    rampart::cli::add_promote(frame);
+    rampart::cli::add_rollback(frame);
+    rampart::cli::add_decide(frame);
+    rampart::cli::add_inspect(frame);
+    return frame.main(argc, argv);
+}
