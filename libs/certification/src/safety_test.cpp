@@ -26,7 +26,8 @@ std::string pseudonym(std::string_view key, std::string_view kind, const std::st
     std::string message(kind);
     message += '\0';
     message += id;
-    return base::hmac_sha256(key, message).hex().substr(0, 32);
+    const base::Digest digest = base::hmac_sha256(key, message);
+    return base::to_hex({reinterpret_cast<const char*>(digest.bytes.data()), 16});
 }
 
 /// The vault under pseudonyms, sorted by them. Fills source: where each record came from.

@@ -31,12 +31,6 @@ double below(const Moments& sample, double width) {
 
 }  // namespace
 
-void Sum::add(double x) {
-    const double t = sum_ + x;
-    compensation_ += std::abs(sum_) >= std::abs(x) ? (sum_ - t) + x : (x - t) + sum_;
-    sum_ = t;
-}
-
 Moments moments(std::span<const double> values) {
     const auto n = static_cast<double>(values.size());
     Sum sum;

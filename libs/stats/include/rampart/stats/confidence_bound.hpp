@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <span>
 
@@ -41,7 +42,11 @@ double maurer_pontil_lower_bound(const Moments& sample, Range range, double delt
 /// Sum with Neumaier's compensation: the same figure on every machine for the same order.
 class Sum {
   public:
-    void add(double x);
+    void add(double x) {
+        const double t = sum_ + x;
+        compensation_ += std::abs(sum_) >= std::abs(x) ? (sum_ - t) + x : (x - t) + sum_;
+        sum_ = t;
+    }
     double value() const { return sum_ + compensation_; }
 
   private:
