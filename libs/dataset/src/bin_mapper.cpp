@@ -49,8 +49,9 @@ float cut_between(float lo, float hi) {
     return middle < hi ? middle : lo;
 }
 
-/// Goes through the values and closes a bin once it holds its share of the weight that was left when it was
-/// opened; so a value of great weight has a bin of its own, and those after it share what remains evenly.
+/// Goes through the values and closes a bin once it holds its share of the weight that was left
+/// when it was opened; so a value of great weight has a bin of its own, and those after it share
+/// what remains evenly.
 std::vector<float> quantile_cuts(const std::vector<WeightedValue>& values, size_t max_bins) {
     std::vector<float> cuts;
     if (values.empty()) return cuts;
@@ -62,7 +63,8 @@ std::vector<float> quantile_cuts(const std::vector<WeightedValue>& values, size_
         in_bin += values[i].weight;
         const size_t values_left = values.size() - i - 1;
         const size_t bins_left = max_bins - cuts.size() - 1;
-        // close too when the next value alone would be more than a share, and when all left fit one each
+        // close too when the next value alone would be more than a share, and when all left fit one
+        // each
         const bool heavy_next = in_bin + values[i + 1].weight / 2 > share;
         if (in_bin < share && !heavy_next && values_left > bins_left) continue;
         cuts.push_back(cut_between(values[i].value, values[i + 1].value));
@@ -100,7 +102,8 @@ FeatureBins categorical_bins(const Dataset& data, size_t feature, size_t max_bin
     }
     bins.bin_of_code.assign(codes, bins.missing_bin());
     for (size_t bin = 0; bin < bins.codes_of_bin.size(); ++bin) {
-        for (const uint32_t code : bins.codes_of_bin[bin]) bins.bin_of_code[code] = static_cast<uint8_t>(bin);
+        for (const uint32_t code : bins.codes_of_bin[bin])
+            bins.bin_of_code[code] = static_cast<uint8_t>(bin);
     }
     return bins;
 }
@@ -111,12 +114,14 @@ uint8_t FeatureBins::bin_of(float value) const {
     if (std::isnan(value)) return missing_bin();
     if (kind == FeatureKind::kCategorical) {
         return value >= 0 && value < static_cast<float>(bin_of_code.size())
-                   ? bin_of_code[static_cast<size_t>(value)] : missing_bin();
+                   ? bin_of_code[static_cast<size_t>(value)]
+                   : missing_bin();
     }
     return static_cast<uint8_t>(std::lower_bound(cuts.begin(), cuts.end(), value) - cuts.begin());
 }
 
-base::Result<BinMapper> BinMapper::fit(const Dataset& data, size_t max_bins, base::ThreadPool* pool) {
+base::Result<BinMapper> BinMapper::fit(const Dataset& data, size_t max_bins,
+                                       base::ThreadPool* pool) {
     if (max_bins < 2 || max_bins > kLargestMaxBins) {
         return base::out_of_range("bad_max_bins", "max_bins is {}; allowed are 2 to {}", max_bins,
                                   kLargestMaxBins);
@@ -126,7 +131,8 @@ base::Result<BinMapper> BinMapper::fit(const Dataset& data, size_t max_bins, bas
     mapper.features_.resize(data.columns.size());
     const auto fit_one = [&](size_t f) {
         const bool numeric = data.schema.features()[f].kind == FeatureKind::kNumeric;
-        mapper.features_[f] = numeric ? numeric_bins(data, f, max_bins) : categorical_bins(data, f, max_bins);
+        mapper.features_[f] =
+            numeric ? numeric_bins(data, f, max_bins) : categorical_bins(data, f, max_bins);
     };
     if (pool != nullptr) {
         pool->run(data.columns.size(), fit_one);

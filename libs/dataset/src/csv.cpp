@@ -1,11 +1,11 @@
 #include "rampart/dataset/csv.hpp"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <set>
-
-#include <zlib.h>
 
 #include "rampart/base/limits.hpp"
 #include "rampart/dataset/text.hpp"
@@ -26,14 +26,14 @@ constexpr size_t kChunk = 1 << 18;
 
 }  // namespace
 
-/// The file's bytes pass through `buffer`; the record under way is buffer[begin, …), always contiguous, so
-/// that cells can be views. First its end is found, then it is taken apart in place.
+/// The file's bytes pass through `buffer`; the record under way is buffer[begin, …), always
+/// contiguous, so that cells can be views. First its end is found, then it is taken apart in place.
 struct CsvReader::Impl {
     std::string path;
     GzipFile file;
     std::string buffer;
     size_t begin = 0;
-    bool at_end = false;       // all of the file is in the buffer
+    bool at_end = false;  // all of the file is in the buffer
     uint64_t next_line = 1;
     uint64_t line = 0;
     std::vector<std::string> columns;
@@ -67,8 +67,9 @@ base::Status CsvReader::Impl::fill() {
     }
     // Z_BUF_ERROR: the compressed data end in the middle
     if (n < 0 || code != Z_OK) {
-        return base::data_loss("corrupt_gzip", "'{}' is a truncated or corrupt gzip file ({}); get it anew",
-                               path, message);
+        return base::data_loss("corrupt_gzip",
+                               "'{}' is a truncated or corrupt gzip file ({}); get it anew", path,
+                               message);
     }
     at_end = n == 0;
     return base::ok();
@@ -90,16 +91,18 @@ Result<size_t> CsvReader::Impl::find_record_end() {
             RAMPART_RETURN_IF_ERROR(split(buffer.data() + begin, buffer.data() + begin + scanned));
         }
         if (too_long) {
-            return base::out_of_range("record_too_long", "'{}', line {}: the record is longer than {} bytes; "
-                                      "is a quote left open?", path, line, limits::kMaxRecordBytes);
+            return base::out_of_range("record_too_long",
+                                      "'{}', line {}: the record is longer than {} bytes; "
+                                      "is a quote left open?",
+                                      path, line, limits::kMaxRecordBytes);
         }
         if (at_end) return buffer.size();
         RAMPART_RETURN_IF_ERROR(fill());
     }
 }
 
-/// `from` stands on the opening quote. Moves the content together, doubled quotes to one; returns what
-/// follows the closing quote.
+/// `from` stands on the opening quote. Moves the content together, doubled quotes to one; returns
+/// what follows the closing quote.
 Result<char*> CsvReader::Impl::unquote(char* from, char* to, std::string_view& cell) {
     char* const content = ++from;
     char* out = content;
@@ -121,23 +124,27 @@ base::Status CsvReader::Impl::split(char* from, char* to) {
     cells.clear();
     while (true) {
         if (cells.size() == kMaxCsvColumns) {
-            return base::out_of_range("too_many_columns", "'{}', line {}: more than {} columns", path, line,
-                                      kMaxCsvColumns);
+            return base::out_of_range("too_many_columns", "'{}', line {}: more than {} columns",
+                                      path, line, kMaxCsvColumns);
         }
         std::string_view cell;
         char* after = nullptr;
         if (from != to && *from == '"') {
             RAMPART_TRY(after, unquote(from, to, cell));
             if (after != to && *after != ',') {
-                return bad("text_after_quote", "column {}: text after the closing quote; a quote inside a "
-                           "cell in quotes has to be doubled", cells.size() + 1);
+                return bad("text_after_quote",
+                           "column {}: text after the closing quote; a quote inside a "
+                           "cell in quotes has to be doubled",
+                           cells.size() + 1);
             }
         } else {
             after = std::find(from, to, ',');
             cell = {from, static_cast<size_t>(after - from)};
             if (cell.find('"') != std::string_view::npos) {
-                return bad("stray_quote", "column {}: a quote inside a cell that has none around it; put "
-                           "the cell in quotes and double the quote", cells.size() + 1);
+                return bad("stray_quote",
+                           "column {}: a quote inside a cell that has none around it; put "
+                           "the cell in quotes and double the quote",
+                           cells.size() + 1);
             }
         }
         cells.push_back(cell);
@@ -163,7 +170,8 @@ Result<bool> CsvReader::Impl::next_record() {
         if (to != from && to[-1] == '\r') --to;
         if (to == from) continue;
         if (!is_utf8({from, static_cast<size_t>(to - from)})) {
-            return bad("not_utf8", "the text is not UTF-8; convert the file, e.g. with iconv -t UTF-8");
+            return bad("not_utf8",
+                       "the text is not UTF-8; convert the file, e.g. with iconv -t UTF-8");
         }
         RAMPART_RETURN_IF_ERROR(split(from, to));
         return true;
@@ -194,7 +202,8 @@ Result<CsvReader> CsvReader::open(const std::filesystem::path& path) {
     }
     impl->file.reset(gzopen(path.c_str(), "rb"));
     if (impl->file == nullptr) {
-        const auto code = errno == ENOENT ? base::ErrorCode::kNotFound : base::ErrorCode::kUnavailable;
+        const auto code =
+            errno == ENOENT ? base::ErrorCode::kNotFound : base::ErrorCode::kUnavailable;
         return base::make_error(code, errno == ENOENT ? "no_such_file" : "io_error",
                                 "cannot read '{}': {}", impl->path, std::strerror(errno));
     }
@@ -202,8 +211,11 @@ Result<CsvReader> CsvReader::open(const std::filesystem::path& path) {
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
     if (impl->buffer.starts_with(kByteOrderMark)) impl->begin = kByteOrderMark.size();
     RAMPART_TRY(const bool any, impl->next_record());
-    if (!any) return base::invalid_argument("empty_file", "'{}' is empty; its first line has to name the "
-                                            "columns", impl->path);
+    if (!any)
+        return base::invalid_argument("empty_file",
+                                      "'{}' is empty; its first line has to name the "
+                                      "columns",
+                                      impl->path);
     RAMPART_RETURN_IF_ERROR(impl->check_header());
     return CsvReader(std::move(impl));
 }

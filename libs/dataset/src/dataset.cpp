@@ -27,8 +27,9 @@ base::Status check_column(const FeatureSpec& spec, std::span<const float> column
     for (size_t row = 0; row < column.size(); ++row) {
         if (is_allowed(spec, column[row])) continue;
         return base::invalid_argument(
-            "bad_feature_value", "row {}, feature '{}': {} is not {}; encode values with the schema",
-            row, spec.name, column[row],
+            "bad_feature_value",
+            "row {}, feature '{}': {} is not {}; encode values with the schema", row, spec.name,
+            column[row],
             spec.kind == FeatureKind::kNumeric
                 ? "a finite number"
                 : fmt::format("a category code from 0 to {}", spec.categories.size() - 1));
@@ -56,9 +57,11 @@ base::Status check_weights(const Dataset& data) {
     for (size_t row = 0; row < data.weight.size(); ++row) {
         const float w = data.weight[row];
         if (!(w > 0) || !std::isfinite(w)) {
-            return base::invalid_argument("bad_weight",
-                                          "row {}: weight {} is not a finite number above 0; leave the "
-                                          "row out instead", row, w);
+            return base::invalid_argument(
+                "bad_weight",
+                "row {}: weight {} is not a finite number above 0; leave the "
+                "row out instead",
+                row, w);
         }
     }
     return base::ok();
@@ -75,15 +78,17 @@ base::Status check_groups(const Dataset& data) {
     for (size_t row = 0; row < data.rows(); ++row) {
         const int32_t group = data.group[row];
         if (group < 0 || static_cast<size_t>(group) >= count.size()) {
-            return base::out_of_range("bad_group", "row {}: group {}; allowed are 0 to {}", row, group,
-                                      count.size() - 1);
+            return base::out_of_range("bad_group", "row {}: group {}; allowed are 0 to {}", row,
+                                      group, count.size() - 1);
         }
         ++count[static_cast<size_t>(group)];
     }
     for (size_t g = 0; g < count.size(); ++g) {
         if (count[g] == 0) {
-            return base::invalid_argument("empty_group", "group '{}' has no rows; take it out or merge it "
-                                          "with another", data.group_names[g]);
+            return base::invalid_argument("empty_group",
+                                          "group '{}' has no rows; take it out or merge it "
+                                          "with another",
+                                          data.group_names[g]);
         }
     }
     return base::ok();
@@ -101,8 +106,8 @@ std::vector<T> pick(const std::vector<T>& values, std::span<const uint32_t> rows
 }  // namespace
 
 void Dataset::copy_row(size_t row, std::span<float> out) const {
-    RAMPART_CHECK(row < rows() && out.size() == columns.size(), "row {} of {}, {} of {} values", row,
-                  rows(), out.size(), columns.size());
+    RAMPART_CHECK(row < rows() && out.size() == columns.size(), "row {} of {}, {} of {} values",
+                  row, rows(), out.size(), columns.size());
     for (size_t f = 0; f < columns.size(); ++f) out[f] = columns[f][row];
 }
 
@@ -125,7 +130,8 @@ base::Status check_columns(const Dataset& data) {
                                   limits::kMaxRows);
     }
     if (data.columns.size() != data.schema.size() || data.columns.empty()) {
-        return base::invalid_argument("bad_size", "{} columns for a schema of {} features (at least 1)",
+        return base::invalid_argument("bad_size",
+                                      "{} columns for a schema of {} features (at least 1)",
                                       data.columns.size(), data.schema.size());
     }
     for (size_t f = 0; f < data.columns.size(); ++f) {

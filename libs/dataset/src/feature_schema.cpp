@@ -21,7 +21,8 @@ base::Status check_name(std::string_view name, size_t position) {
                                       position + 1, name.size(), limits::kMaxNameBytes);
     }
     if (!is_utf8(name)) {
-        return base::invalid_argument("not_utf8", "the name of feature {} is not UTF-8", position + 1);
+        return base::invalid_argument("not_utf8", "the name of feature {} is not UTF-8",
+                                      position + 1);
     }
     return base::ok();
 }
@@ -29,9 +30,11 @@ base::Status check_name(std::string_view name, size_t position) {
 base::Status check_kind(const FeatureSpec& spec) {
     const bool numeric = spec.kind == FeatureKind::kNumeric;
     if (numeric && !spec.categories.empty()) {
-        return base::invalid_argument("numeric_with_categories",
-                                      "feature '{}' is numeric but lists categories; make it categorical "
-                                      "or drop the list", spec.name);
+        return base::invalid_argument(
+            "numeric_with_categories",
+            "feature '{}' is numeric but lists categories; make it categorical "
+            "or drop the list",
+            spec.name);
     }
     if (!numeric && (spec.categories.empty() || spec.categories.size() > limits::kMaxCategories)) {
         return base::out_of_range("bad_category_count",
@@ -43,13 +46,15 @@ base::Status check_kind(const FeatureSpec& spec) {
 
 base::Status check_category(const FeatureSpec& spec, std::string_view category) {
     if (category.empty() || category.size() > limits::kMaxTextBytes) {
-        return base::invalid_argument("bad_category",
-                                      "feature '{}' has a category of {} bytes; allowed are 1 to {} (empty "
-                                      "is missing, not a category)",
-                                      spec.name, category.size(), limits::kMaxTextBytes);
+        return base::invalid_argument(
+            "bad_category",
+            "feature '{}' has a category of {} bytes; allowed are 1 to {} (empty "
+            "is missing, not a category)",
+            spec.name, category.size(), limits::kMaxTextBytes);
     }
     if (!is_utf8(category)) {
-        return base::invalid_argument("not_utf8", "feature '{}' has a category that is not UTF-8", spec.name);
+        return base::invalid_argument("not_utf8", "feature '{}' has a category that is not UTF-8",
+                                      spec.name);
     }
     return base::ok();
 }
@@ -57,9 +62,10 @@ base::Status check_category(const FeatureSpec& spec, std::string_view category) 
 Result<float> to_float(const FeatureSpec& spec, double value) {
     const auto narrowed = static_cast<float>(value);
     if (!std::isfinite(narrowed)) {
-        return base::out_of_range("number_too_large",
-                                  "feature '{}' is {}; allowed are finite numbers up to {:.4g} either way",
-                                  spec.name, value, std::numeric_limits<float>::max());
+        return base::out_of_range(
+            "number_too_large",
+            "feature '{}' is {}; allowed are finite numbers up to {:.4g} either way", spec.name,
+            value, std::numeric_limits<float>::max());
     }
     return narrowed;
 }
@@ -68,8 +74,9 @@ Result<float> to_float(const FeatureSpec& spec, double value) {
 
 Result<FeatureSchema> FeatureSchema::create(std::vector<FeatureSpec> features) {
     if (features.empty() || features.size() > limits::kMaxFeatures) {
-        return base::out_of_range("bad_feature_count", "a schema has {} features; allowed are 1 to {}",
-                                  features.size(), limits::kMaxFeatures);
+        return base::out_of_range("bad_feature_count",
+                                  "a schema has {} features; allowed are 1 to {}", features.size(),
+                                  limits::kMaxFeatures);
     }
     FeatureSchema schema;
     schema.codes_.resize(features.size());
@@ -79,7 +86,8 @@ Result<FeatureSchema> FeatureSchema::create(std::vector<FeatureSpec> features) {
         RAMPART_RETURN_IF_ERROR(check_name(spec.name, i));
         RAMPART_RETURN_IF_ERROR(check_kind(spec));
         if (!schema.by_name_.emplace(spec.name, i).second) {
-            return base::invalid_argument("duplicate_feature", "feature '{}' is listed twice", spec.name);
+            return base::invalid_argument("duplicate_feature", "feature '{}' is listed twice",
+                                          spec.name);
         }
         for (size_t code = 0; code < spec.categories.size(); ++code) {
             const std::string& category = spec.categories[code];
@@ -89,9 +97,11 @@ Result<FeatureSchema> FeatureSchema::create(std::vector<FeatureSpec> features) {
                 fresh = schema.number_codes_[i].emplace(*number, code).second && fresh;
             }
             if (!fresh) {
-                return base::invalid_argument("duplicate_category",
-                                              "feature '{}' lists category '{}' twice (numbers that are "
-                                              "equal are one category)", spec.name, category);
+                return base::invalid_argument(
+                    "duplicate_category",
+                    "feature '{}' lists category '{}' twice (numbers that are "
+                    "equal are one category)",
+                    spec.name, category);
             }
         }
     }
@@ -119,8 +129,8 @@ Result<float> FeatureSchema::encode_text(size_t feature, std::string_view cell) 
     const auto number = parse_number(cell);
     if (!number) {
         constexpr size_t kShown = 40;
-        return base::invalid_argument("not_a_number", "feature '{}' is numeric but holds '{}'", spec.name,
-                                      cell.substr(0, kShown));
+        return base::invalid_argument("not_a_number", "feature '{}' is numeric but holds '{}'",
+                                      spec.name, cell.substr(0, kShown));
     }
     return to_float(spec, *number);
 }
@@ -129,8 +139,10 @@ Result<float> FeatureSchema::encode_number(size_t feature, double value) const {
     RAMPART_CHECK(feature < size(), "feature {} of {}", feature, size());
     const FeatureSpec& spec = features_[feature];
     if (!std::isfinite(value)) {
-        return base::invalid_argument("not_finite", "feature '{}' is {}; a number has to be finite (leave "
-                                      "it out for missing)", spec.name, value);
+        return base::invalid_argument("not_finite",
+                                      "feature '{}' is {}; a number has to be finite (leave "
+                                      "it out for missing)",
+                                      spec.name, value);
     }
     if (spec.kind == FeatureKind::kNumeric) return to_float(spec, value);
     const auto found = number_codes_[feature].find(value);

@@ -38,17 +38,17 @@ std::string comment(std::string_view text) {
 }
 
 std::string list(const std::vector<std::string>& values) {
+    constexpr size_t kWrap = 96;
     std::string out = "[";
     size_t column = 0;
-    for (const auto& value : values) {
-        const std::string quoted = quote(value);
-        constexpr size_t kWrap = 90;
-        if (column + quoted.size() > kWrap) out += "\n    ", column = 4;
-        out += quoted + ", ";
-        column += quoted.size() + 2;
+    for (size_t i = 0; i < values.size(); ++i) {
+        const std::string item = quote(values[i]) + (i + 1 < values.size() ? "," : "]");
+        const bool wrap = column + item.size() > kWrap;
+        out += wrap ? "\n    " : i > 0 ? " " : "";
+        column = (wrap ? 4 : column + 1) + item.size();
+        out += item;
     }
-    if (!values.empty()) out.resize(out.size() - 2);
-    return out + "]";
+    return values.empty() ? "[]" : out;
 }
 
 Result<FeatureSchema> parse_features(config::Table& root) {
@@ -83,7 +83,8 @@ class Roles {
         }
         const auto [known, fresh] = role_of_.emplace(column, role);
         if (fresh) return base::ok();
-        return base::invalid_argument("two_roles", "column '{}' is listed as {} and as {}; give it one role",
+        return base::invalid_argument("two_roles",
+                                      "column '{}' is listed as {} and as {}; give it one role",
                                       column, known->second, role);
     }
 
@@ -97,7 +98,8 @@ base::Status validate(const TableSchema& schema) {
     Roles roles;
     RAMPART_RETURN_IF_ERROR(roles.add(schema.label_column, "label"));
     if (schema.favourable.empty() || !is_utf8(schema.favourable)) {
-        return base::invalid_argument("bad_favourable", "favourable is empty or not UTF-8; it names the label "
+        return base::invalid_argument("bad_favourable",
+                                      "favourable is empty or not UTF-8; it names the label "
                                       "value that becomes y = 1");
     }
     for (const auto& spec : schema.features.features()) {
@@ -107,7 +109,8 @@ base::Status validate(const TableSchema& schema) {
         RAMPART_RETURN_IF_ERROR(roles.add(name, "protected"));
     }
     if (schema.weight_column) RAMPART_RETURN_IF_ERROR(roles.add(*schema.weight_column, "weight"));
-    for (const auto& name : schema.ignored_columns) RAMPART_RETURN_IF_ERROR(roles.add(name, "ignored"));
+    for (const auto& name : schema.ignored_columns)
+        RAMPART_RETURN_IF_ERROR(roles.add(name, "ignored"));
     if (schema.features.size() == 0) {
         return base::invalid_argument("no_features", "the schema lists no [[feature]]");
     }
@@ -144,7 +147,8 @@ std::string write_table_schema(const TableSchema& schema,
                                const std::map<std::string, std::string>& remarks) {
     const auto remark = [&](const std::string& column, std::string_view before) {
         const auto found = remarks.find(column);
-        return found == remarks.end() ? std::string() : std::string(before) + comment(found->second);
+        return found == remarks.end() ? std::string()
+                                      : std::string(before) + comment(found->second);
     };
     std::string out =
         "# What the columns of the table are for. Each column of the file has one place here.\n\n"
@@ -154,16 +158,20 @@ std::string write_table_schema(const TableSchema& schema,
     out += "# A row's group is the combination of these columns' values. Never features.\n";
     out += fmt::format("protected = {}\n\n", list(schema.protected_columns));
     if (schema.weight_column) {
-        out += fmt::format("# How much a row counts.\nweight = {}\n\n", quote(*schema.weight_column));
+        out +=
+            fmt::format("# How much a row counts.\nweight = {}\n\n", quote(*schema.weight_column));
     }
     out += "# Cells that mean: not known. The empty cell always does.\n";
     out += fmt::format("missing = {}\n\n", list(schema.missing_tokens));
-    out += "# Columns that are not used. To use one, delete it here and add a [[feature]].\nignored = [\n";
+    out +=
+        "# Columns that are not used. To use one, delete it here and add a [[feature]].\nignored = "
+        "[\n";
     for (const auto& column : schema.ignored_columns) {
         out += fmt::format("    {},{}\n", quote(column), remark(column, "  "));
     }
-    out += "]\n\n# The features, in the model's order: kind = \"numeric\" or \"categorical\" with its "
-           "categories.\n";
+    out +=
+        "]\n\n# The features, in the model's order: kind = \"numeric\" or \"categorical\" with its "
+        "categories.\n";
     for (const auto& spec : schema.features.features()) {
         const bool numeric = spec.kind == FeatureKind::kNumeric;
         out += fmt::format("[[feature]]\nname = {}{}\nkind = \"{}\"\n", quote(spec.name),

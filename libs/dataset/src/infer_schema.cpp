@@ -19,9 +19,10 @@ using base::Result;
 namespace limits = base::limits;
 using Texts = std::set<std::string, std::less<>>;
 
-constexpr std::array<std::string_view, 7> kMissingAnywhere{"?", "NA", "N/A", "NaN", "nan", "null", "NULL"};
-constexpr std::array<std::string_view, 8> kMissingAmongNumbers{"-", ".", "None", "none", "Missing",
-                                                               "missing", "Unknown", "unknown"};
+constexpr std::array<std::string_view, 7> kMissingAnywhere{"?",   "NA",   "N/A", "NaN",
+                                                           "nan", "null", "NULL"};
+constexpr std::array<std::string_view, 8> kMissingAmongNumbers{
+    "-", ".", "None", "none", "Missing", "missing", "Unknown", "unknown"};
 constexpr size_t kFewValues = 12;          // whole-number codes that may be categories
 constexpr size_t kMaxTracked = 1'000'000;  // values whose repeats are counted
 constexpr size_t kIdRows = 20;             // fewer rows say nothing about ids
@@ -61,13 +62,11 @@ class ColumnSummary {
     const Texts& values() const { return values_; }
     bool empty() const { return values_.empty() && doubtful_words_.empty(); }
     /// One value in every row. (One value in some rows and none in others tells rows apart.)
-    bool constant() const {
-        return values_.size() + doubtful_words_.size() == 1 && !has_missing_;
-    }
+    bool constant() const { return values_.size() + doubtful_words_.size() == 1 && !has_missing_; }
     bool few_codes() const { return numeric() && whole_ && values_.size() <= kFewValues; }
     bool hardly_repeats() const {
-        return tracked_ >= kIdRows &&
-               static_cast<double>(different_.size()) >= kHardlyRepeats * static_cast<double>(tracked_);
+        return tracked_ >= kIdRows && static_cast<double>(different_.size()) >=
+                                          kHardlyRepeats * static_cast<double>(tracked_);
     }
     bool row_number() const {
         return numeric() && whole_ && tracked_ >= kIdRows && (rising_ || falling_);
@@ -75,7 +74,8 @@ class ColumnSummary {
 
   private:
     void track(std::string_view cell) {
-        if (values_.size() <= limits::kMaxCategories && !values_.contains(cell)) values_.emplace(cell);
+        if (values_.size() <= limits::kMaxCategories && !values_.contains(cell))
+            values_.emplace(cell);
         if (tracked_ == kMaxTracked) return;
         ++tracked_;
         different_.insert(std::hash<std::string_view>{}(cell));
@@ -102,15 +102,17 @@ class ColumnSummary {
 bool is_id_name(std::string_view name) {
     std::string lower(name);
     for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return lower.empty() || lower == "id" || lower == "uuid" || lower == "rownames" || lower == "index" ||
-           lower.starts_with("id_") || lower.ends_with("_id") || lower.ends_with("_no");
+    return lower.empty() || lower == "id" || lower == "uuid" || lower == "rownames" ||
+           lower == "index" || lower.starts_with("id_") || lower.ends_with("_id") ||
+           lower.ends_with("_no");
 }
 
 std::string reason_to_ignore(std::string_view name, const ColumnSummary& summary) {
     if (name.empty()) return "has no name";
     if (summary.empty()) return "has no values";
     if (summary.constant()) return "has one value only";
-    if (summary.row_number()) return "whole numbers that only rise or only fall: a row number or id";
+    if (summary.row_number())
+        return "whole numbers that only rise or only fall: a row number or id";
     if (summary.hardly_repeats() && (!summary.numeric() || is_id_name(name))) {
         return "hardly a value repeats: an id or free text";
     }
@@ -125,8 +127,8 @@ std::string reason_to_ignore(std::string_view name, const ColumnSummary& summary
     return {};
 }
 
-/// Which word the words for missing are, in this column: all that mean it anywhere, and the doubtful ones
-/// where all else is numbers.
+/// Which word the words for missing are, in this column: all that mean it anywhere, and the
+/// doubtful ones where all else is numbers.
 Texts missing_tokens(const std::vector<ColumnSummary>& summaries) {
     Texts tokens;
     for (const auto& summary : summaries) {
@@ -137,7 +139,8 @@ Texts missing_tokens(const std::vector<ColumnSummary>& summaries) {
     return tokens;
 }
 
-FeatureSpec categorical(const std::string& name, const ColumnSummary& summary, const Texts& missing) {
+FeatureSpec categorical(const std::string& name, const ColumnSummary& summary,
+                        const Texts& missing) {
     Texts values = summary.values();
     values.insert(summary.doubtful_words().begin(), summary.doubtful_words().end());
     FeatureSpec spec{name, FeatureKind::kCategorical, {}};
@@ -159,17 +162,23 @@ base::Status check_label(const ColumnRoles& roles, const ColumnSummary& summary)
     for (const auto& value : summary.values()) values.insert(canonical(value));
     values.insert(summary.doubtful_words().begin(), summary.doubtful_words().end());
     constexpr size_t kShown = 10;
-    const std::vector<std::string> shown(values.begin(),
-                                         std::next(values.begin(), std::min(values.size(), kShown)));
+    const std::vector<std::string> shown(
+        values.begin(), std::next(values.begin(), std::min(values.size(), kShown)));
     if (values.size() != 2) {
-        return base::invalid_argument("bad_label", "label '{}' has {}{} different values ({}{}); it has to have "
-                                      "two", roles.label_column, values.size() > limits::kMaxCategories ? "over " : "",
+        return base::invalid_argument("bad_label",
+                                      "label '{}' has {}{} different values ({}{}); it has to have "
+                                      "two",
+                                      roles.label_column,
+                                      values.size() > limits::kMaxCategories ? "over " : "",
                                       std::min(values.size(), limits::kMaxCategories),
                                       fmt::join(shown, ", "), values.size() > kShown ? ", …" : "");
     }
     if (!values.contains(canonical(roles.favourable))) {
-        return base::invalid_argument("no_favourable_label", "label '{}' never has the favourable value '{}'; it "
-                                      "has {}", roles.label_column, roles.favourable, fmt::join(shown, " and "));
+        return base::invalid_argument("no_favourable_label",
+                                      "label '{}' never has the favourable value '{}'; it "
+                                      "has {}",
+                                      roles.label_column, roles.favourable,
+                                      fmt::join(shown, " and "));
     }
     return base::ok();
 }
@@ -181,7 +190,8 @@ base::Status check_roles(const ColumnRoles& roles, const std::vector<std::string
     named.insert(named.end(), roles.ignored_columns.begin(), roles.ignored_columns.end());
     for (const auto& name : named) {
         if (std::find(columns.begin(), columns.end(), name) == columns.end()) {
-            return base::invalid_argument("missing_column", "the file has no column '{}'; it has {}", name,
+            return base::invalid_argument("missing_column",
+                                          "the file has no column '{}'; it has {}", name,
                                           fmt::join(columns, ", "));
         }
     }
@@ -216,7 +226,8 @@ Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const std::vector<std
             features.push_back({name, FeatureKind::kNumeric, {}});
             if (!summaries[i].few_codes()) continue;
             draft.remarks[name] = fmt::format(
-                "if these are codes without an order: kind = \"categorical\", categories = [\"{}\"]",
+                "if these are codes without an order: kind = \"categorical\", categories = "
+                "[\"{}\"]",
                 fmt::join(summaries[i].values(), "\", \""));
         } else {
             features.push_back(categorical(name, summaries[i], missing));
@@ -237,7 +248,8 @@ Result<SchemaDraft> infer_schema(const std::filesystem::path& path, const Column
     RAMPART_TRY(auto csv, CsvReader::open(path));
     const std::string file = fmt::format("'{}'", path.string());
     const auto& columns = csv.columns();
-    if (const auto known = check_roles(roles, columns); !known) return known.error().with_context(file);
+    if (const auto known = check_roles(roles, columns); !known)
+        return known.error().with_context(file);
     std::vector<ColumnSummary> summaries(columns.size());
     while (true) {
         RAMPART_TRY(const bool more, csv.next());

@@ -59,18 +59,23 @@ struct Places {
         places.label = take(schema.label_column);
         if (schema.weight_column) places.weight = take(*schema.weight_column);
         for (const auto& name : schema.protected_columns) places.protecteds.push_back(take(name));
-        for (const auto& spec : schema.features.features()) places.features.push_back(take(spec.name));
+        for (const auto& spec : schema.features.features())
+            places.features.push_back(take(spec.name));
         if (!absent.empty()) {
-            return base::invalid_argument("missing_column", "the schema names columns that the file lacks: {}; "
-                                          "the file has {}", name_some(absent), name_some(columns));
+            return base::invalid_argument("missing_column",
+                                          "the schema names columns that the file lacks: {}; "
+                                          "the file has {}",
+                                          name_some(absent), name_some(columns));
         }
         for (const auto& name : schema.ignored_columns) place_of.erase(name);
         if (!place_of.empty()) {
             std::vector<std::string> unknown;
             for (const auto& [name, place] : place_of) unknown.push_back(name);
-            return base::invalid_argument("unknown_column", "the file has columns that the schema does not "
-                                          "mention: {}; add each as a [[feature]] or list it under `ignored`",
-                                          name_some(unknown));
+            return base::invalid_argument(
+                "unknown_column",
+                "the file has columns that the schema does not "
+                "mention: {}; add each as a [[feature]] or list it under `ignored`",
+                name_some(unknown));
         }
         return places;
     }
@@ -80,8 +85,9 @@ struct Places {
 class TableBuilder {
   public:
     TableBuilder(const TableSchema& schema, Places places)
-        : schema_(schema), places_(std::move(places)), missing_(schema.missing_tokens.begin(),
-                                                                schema.missing_tokens.end()),
+        : schema_(schema),
+          places_(std::move(places)),
+          missing_(schema.missing_tokens.begin(), schema.missing_tokens.end()),
           favourable_(canonical(schema.favourable)) {
         data_.schema = schema.features;
         data_.columns.resize(schema.features.size());
@@ -89,7 +95,8 @@ class TableBuilder {
 
     base::Status add(std::span<const std::string_view> cells) {
         if (data_.rows() == limits::kMaxRows) {
-            return base::out_of_range("too_many_rows", "more than {} rows; take a sample", limits::kMaxRows);
+            return base::out_of_range("too_many_rows", "more than {} rows; take a sample",
+                                      limits::kMaxRows);
         }
         for (size_t f = 0; f < places_.features.size(); ++f) {
             const std::string_view cell = cells[places_.features[f]];
@@ -103,14 +110,18 @@ class TableBuilder {
     }
 
     Result<Dataset> finish() && {
-        if (data_.rows() == 0) return base::invalid_argument("no_rows", "there are no rows below the header");
+        if (data_.rows() == 0)
+            return base::invalid_argument("no_rows", "there are no rows below the header");
         if (!labels_.contains(favourable_)) {
-            return base::invalid_argument("no_favourable_label",
-                                          "label '{}' never has the favourable value '{}'; it has {}; mend "
-                                          "`favourable`", schema_.label_column, schema_.favourable, labels());
+            return base::invalid_argument(
+                "no_favourable_label",
+                "label '{}' never has the favourable value '{}'; it has {}; mend "
+                "`favourable`",
+                schema_.label_column, schema_.favourable, labels());
         }
         if (labels_.size() == 1) {
-            return base::invalid_argument("one_label", "label '{}' has only the value '{}'; two are needed",
+            return base::invalid_argument("one_label",
+                                          "label '{}' has only the value '{}'; two are needed",
                                           schema_.label_column, schema_.favourable);
         }
         sort_groups();
@@ -120,8 +131,10 @@ class TableBuilder {
   private:
     static Error explain(const Error& error) {
         if (error.reason != "not_a_number") return error;
-        return {error.code, error.reason,
-                error.message + "; list the text under `missing`, make the feature categorical, or mend the file"};
+        return {
+            error.code, error.reason,
+            error.message +
+                "; list the text under `missing`, make the feature categorical, or mend the file"};
     }
 
     std::string labels() const {
@@ -130,8 +143,10 @@ class TableBuilder {
 
     base::Status add_label(std::string_view cell) {
         if (cell.empty() || missing_.contains(cell)) {
-            return base::invalid_argument("missing_label", "label '{}' is empty; leave rows without an outcome "
-                                          "out of the file", schema_.label_column);
+            return base::invalid_argument("missing_label",
+                                          "label '{}' is empty; leave rows without an outcome "
+                                          "out of the file",
+                                          schema_.label_column);
         }
         // most rows repeat one of two texts: spare them the number
         if (cell != last_cell_) {
@@ -140,8 +155,10 @@ class TableBuilder {
             labels_.insert(last_label_);
         }
         if (labels_.size() > 2) {
-            return base::invalid_argument("three_labels", "label '{}' has a third value: {}; a label has two, "
-                                          "make it so or choose another column", schema_.label_column, labels());
+            return base::invalid_argument("three_labels",
+                                          "label '{}' has a third value: {}; a label has two, "
+                                          "make it so or choose another column",
+                                          schema_.label_column, labels());
         }
         data_.label.push_back(last_label_ == favourable_ ? 1 : 0);
         return base::ok();
@@ -151,7 +168,8 @@ class TableBuilder {
         const auto number = parse_number(cell);
         const auto weight = static_cast<float>(number.value_or(0));
         if (!(weight > 0) || !std::isfinite(weight)) {
-            return base::invalid_argument("bad_weight", "weight '{}' is '{}'; a weight is a number above 0",
+            return base::invalid_argument("bad_weight",
+                                          "weight '{}' is '{}'; a weight is a number above 0",
                                           *schema_.weight_column, cell.substr(0, kShownBytes));
         }
         data_.weight.push_back(weight);
@@ -165,18 +183,24 @@ class TableBuilder {
             const std::string_view cell = cells[places_.protecteds[i]];
             const std::string& column = schema_.protected_columns[i];
             if (cell.empty() || missing_.contains(cell)) {
-                return base::invalid_argument("empty_group", "protected column '{}' is empty, so the row is in "
-                                              "no group; give it a value of its own (\"not stated\") or leave "
-                                              "the row out", column);
+                return base::invalid_argument(
+                    "empty_group",
+                    "protected column '{}' is empty, so the row is in "
+                    "no group; give it a value of its own (\"not stated\") or leave "
+                    "the row out",
+                    column);
             }
             fmt::format_to(std::back_inserter(name), "{}{}={}", i == 0 ? "" : ",", column,
                            cell.substr(0, limits::kMaxTextBytes));
         }
-        const auto [found, fresh] = groups_.emplace(std::move(name), static_cast<int32_t>(groups_.size()));
+        const auto [found, fresh] =
+            groups_.emplace(std::move(name), static_cast<int32_t>(groups_.size()));
         if (fresh && groups_.size() > limits::kMaxGroups) {
-            return base::out_of_range("too_many_groups", "the protected columns ({}) make more than {} groups; "
-                                      "band their values in the file (age as \"under 30\", …) or protect fewer",
-                                      name_some(schema_.protected_columns), limits::kMaxGroups);
+            return base::out_of_range(
+                "too_many_groups",
+                "the protected columns ({}) make more than {} groups; "
+                "band their values in the file (age as \"under 30\", …) or protect fewer",
+                name_some(schema_.protected_columns), limits::kMaxGroups);
         }
         data_.group.push_back(found->second);
         return base::ok();

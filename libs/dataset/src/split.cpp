@@ -14,9 +14,11 @@ namespace rampart::dataset {
 
 base::Result<SplitFractions> parse_split(std::string_view text) {
     const auto bad = [&] {
-        return base::invalid_argument("bad_split",
-                                      "split '{}': wanted are three per cents for train, validation and "
-                                      "test that sum to 100, train above 0, like 60/20/20", text);
+        return base::invalid_argument(
+            "bad_split",
+            "split '{}': wanted are three per cents for train, validation and "
+            "test that sum to 100, train above 0, like 60/20/20",
+            text);
     };
     std::array<double, 3> percent{};
     std::string_view rest = text;
@@ -28,7 +30,8 @@ base::Result<SplitFractions> parse_split(std::string_view text) {
         percent[i] = *number;
         if (slash != std::string_view::npos) rest.remove_prefix(slash + 1);
     }
-    if (std::abs(percent[0] + percent[1] + percent[2] - 100) > 1e-9 || percent[0] <= 0) return bad();
+    if (std::abs(percent[0] + percent[1] + percent[2] - 100) > 1e-9 || percent[0] <= 0)
+        return bad();
     return SplitFractions{percent[0] / 100, percent[1] / 100, percent[2] / 100};
 }
 
@@ -36,8 +39,10 @@ base::Result<std::vector<uint32_t>> Split::part(std::string_view name) const {
     if (name == "train") return train;
     if (name == "validation") return validation;
     if (name == "test") return test;
-    return base::not_found("no_such_part", "there is no part '{}' of a split; there are train, validation "
-                           "and test", name);
+    return base::not_found("no_such_part",
+                           "there is no part '{}' of a split; there are train, validation "
+                           "and test",
+                           name);
 }
 
 Split split_rows(const Dataset& data, const SplitFractions& fractions, uint64_t seed) {
@@ -49,8 +54,8 @@ Split split_rows(const Dataset& data, const SplitFractions& fractions, uint64_t 
         const int32_t group = data.group.empty() ? 0 : data.group[row];
         strata[{data.label[row], group}].push_back(static_cast<uint32_t>(row));
     }
-    // The strata end to end, each shuffled, are dealt out to the part that lags most behind its share: so
-    // every stretch of the line, each stratum among them, is divided by the fractions.
+    // The strata end to end, each shuffled, are dealt out to the part that lags most behind its
+    // share: so every stretch of the line, each stratum among them, is divided by the fractions.
     std::array<std::vector<uint32_t>, 3> parts;
     base::Random random(seed);
     size_t dealt = 0;
@@ -61,8 +66,8 @@ Split split_rows(const Dataset& data, const SplitFractions& fractions, uint64_t 
             size_t most = 0;
             double largest_lag = -1;
             for (size_t p = 0; p < parts.size(); ++p) {
-                const double lag = share[p] * static_cast<double>(dealt) -
-                                   static_cast<double>(parts[p].size());
+                const double lag =
+                    share[p] * static_cast<double>(dealt) - static_cast<double>(parts[p].size());
                 if (share[p] > 0 && lag > largest_lag) largest_lag = lag, most = p;
             }
             parts[most].push_back(row);

@@ -1,10 +1,10 @@
 #include "rampart/dataset/text.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-
-#include <fmt/format.h>
 
 namespace rampart::dataset {
 namespace {

@@ -14,7 +14,9 @@ base::Result<BinnedData> BinnedData::create(const dataset::Dataset& data, size_t
         binned.offsets.push_back(binned.offsets.back() + bins.bins() + 1);
     }
     binned.columns.resize(features);
-    const auto bin_one = [&](size_t f) { binned.columns[f] = binned.mapper.bin_column(f, data.columns[f]); };
+    const auto bin_one = [&](size_t f) {
+        binned.columns[f] = binned.mapper.bin_column(f, data.columns[f]);
+    };
     if (pool != nullptr) {
         pool->run(features, bin_one);
     } else {

@@ -26,14 +26,15 @@ struct Gradient {
 struct BinnedData {
     dataset::BinMapper mapper;
     std::vector<std::vector<uint8_t>> columns;  // [d][n]
-    std::vector<size_t> offsets;                // [d + 1] where a feature's bins begin in a histogram
+    std::vector<size_t> offsets;  // [d + 1] where a feature's bins begin in a histogram
 
     static base::Result<BinnedData> create(const dataset::Dataset& data, size_t max_bins,
                                            base::ThreadPool* pool);
     size_t histogram_size() const { return offsets.back(); }
 };
 
-/// Sums by bin of all features, one after the other; each has bins() + 1 entries, the last for missing.
+/// Sums by bin of all features, one after the other; each has bins() + 1 entries, the last for
+/// missing.
 using Histogram = std::vector<Sums>;
 
 inline std::span<Sums> bins_of(Histogram& histogram, const BinnedData& data, size_t feature) {
@@ -41,8 +42,9 @@ inline std::span<Sums> bins_of(Histogram& histogram, const BinnedData& data, siz
                                         data.offsets[feature + 1] - data.offsets[feature]);
 }
 
-/// Sums of the rows by the bin that column[row] gives; gradients[i] belongs to rows[i]. Rows are added in
-/// the order given, by one thread: so the sums are the same however many threads there are.
+/// Sums of the rows by the bin that column[row] gives; gradients[i] belongs to rows[i]. Rows are
+/// added in the order given, by one thread: so the sums are the same however many threads there
+/// are.
 void fill_histogram(std::span<const uint8_t> column, std::span<const uint32_t> rows,
                     std::span<const Gradient> gradients, std::span<Sums> bins);
 

@@ -19,23 +19,28 @@ namespace limits = base::limits;
 template <class T>
 base::Status check_range(std::string_view field, T value, T lo, T hi) {
     if (value >= lo && value <= hi) return base::ok();
-    return base::out_of_range("bad_learner_parameter", "{} is {}; allowed are {} to {}", field, value, lo, hi);
+    return base::out_of_range("bad_learner_parameter", "{} is {}; allowed are {} to {}", field,
+                              value, lo, hi);
 }
 
 base::Status check_fraction(std::string_view field, double value) {
     if (value > 0 && value <= 1) return base::ok();
-    return base::out_of_range("bad_learner_parameter", "{} is {}; allowed is above 0 up to 1", field, value);
+    return base::out_of_range("bad_learner_parameter", "{} is {}; allowed is above 0 up to 1",
+                              field, value);
 }
 
 base::Status check_validation(const dataset::Dataset& data, const dataset::Dataset* validation,
                               const LearnerParams& params) {
     if (validation == nullptr) {
         if (params.early_stopping_rounds == 0) return base::ok();
-        return base::invalid_argument("no_validation_set", "early_stopping_rounds is {} but there is no "
-                                      "validation set; give one or set it to 0", params.early_stopping_rounds);
+        return base::invalid_argument("no_validation_set",
+                                      "early_stopping_rounds is {} but there is no "
+                                      "validation set; give one or set it to 0",
+                                      params.early_stopping_rounds);
     }
     if (!(validation->schema == data.schema)) {
-        return base::invalid_argument("other_schema", "the validation set has another feature schema than the "
+        return base::invalid_argument("other_schema",
+                                      "the validation set has another feature schema than the "
                                       "training set");
     }
     if (validation->rows() == 0) {
@@ -69,14 +74,21 @@ class Run {
   public:
     Run(const dataset::Dataset& data, Objective& objective, const LearnerParams& params,
         base::ThreadPool* pool, const BinnedData& binned)
-        : data_(data), objective_(objective), params_(params), grower_(binned, params, pool),
-          random_(params.seed), g_(data.rows()), h_(data.rows()), gradients_(data.rows()) {}
+        : data_(data),
+          objective_(objective),
+          params_(params),
+          grower_(binned, params, pool),
+          random_(params.seed),
+          g_(data.rows()),
+          h_(data.rows()),
+          gradients_(data.rows()) {}
 
-    Result<model::Ensemble> boost(const dataset::Dataset* validation, const ProgressCallback& progress) {
+    Result<model::Ensemble> boost(const dataset::Dataset* validation,
+                                  const ProgressCallback& progress) {
         ensemble_.base_score = objective_.initial_score();
         if (!(std::abs(ensemble_.base_score) <= model::kMaxRawValue)) {
-            return base::internal_error("bad_initial_score", "objective '{}' starts at {}", objective_.name(),
-                                        ensemble_.base_score);
+            return base::internal_error("bad_initial_score", "objective '{}' starts at {}",
+                                        objective_.name(), ensemble_.base_score);
         }
         scores_.assign(data_.rows(), ensemble_.base_score);
         const bool stop_early = params_.early_stopping_rounds > 0;
@@ -100,9 +112,10 @@ class Run {
         objective_.gradients(scores_, g_, h_);
         for (size_t row = 0; row < g_.size(); ++row) {
             if (!std::isfinite(g_[row]) || !std::isfinite(h_[row]) || !(h_[row] > 0)) {
-                return base::internal_error("bad_gradient", "objective '{}', iteration {}, row {}: g = {}, h = {}; "
-                                            "wanted are finite numbers and h > 0", objective_.name(), iteration,
-                                            row, g_[row], h_[row]);
+                return base::internal_error("bad_gradient",
+                                            "objective '{}', iteration {}, row {}: g = {}, h = {}; "
+                                            "wanted are finite numbers and h > 0",
+                                            objective_.name(), iteration, row, g_[row], h_[row]);
             }
             gradients_[row] = {g_[row], h_[row]};
         }
@@ -126,7 +139,8 @@ class Run {
         const auto wanted = static_cast<size_t>(std::ceil(fraction * static_cast<double>(n)));
         picked.reserve(wanted);
         for (size_t i = 0; i < n && picked.size() < wanted; ++i) {
-            if (random.below(n - i) < wanted - picked.size()) picked.push_back(static_cast<uint32_t>(i));
+            if (random.below(n - i) < wanted - picked.size())
+                picked.push_back(static_cast<uint32_t>(i));
         }
         return picked;
     }
@@ -152,7 +166,8 @@ class Run {
         }
     }
 
-    /// Scores the validation set with the newest tree; true when it has not got better for long enough.
+    /// Scores the validation set with the newest tree; true when it has not got better for long
+    /// enough.
     bool is_enough(const dataset::Dataset& validation) {
         for (size_t row = 0; row < validation.rows(); ++row) {
             validation_scores_[row] += walk(ensemble_.trees.back(), validation.columns, row);
@@ -162,7 +177,8 @@ class Run {
             best_loss_ = loss;
             best_trees_ = ensemble_.trees.size();
         }
-        return ensemble_.trees.size() - best_trees_ >= static_cast<size_t>(params_.early_stopping_rounds);
+        return ensemble_.trees.size() - best_trees_ >=
+               static_cast<size_t>(params_.early_stopping_rounds);
     }
 
     const dataset::Dataset& data_;
@@ -183,13 +199,16 @@ class Run {
 base::Status validate(const LearnerParams& params) {
     constexpr int kManyRows = static_cast<int>(limits::kMaxRows);
     constexpr double kLarge = 1e12;
-    RAMPART_RETURN_IF_ERROR(check_range("trees", params.trees, 1, static_cast<int>(limits::kMaxTrees)));
+    RAMPART_RETURN_IF_ERROR(
+        check_range("trees", params.trees, 1, static_cast<int>(limits::kMaxTrees)));
     RAMPART_RETURN_IF_ERROR(check_fraction("learning_rate", params.learning_rate));
-    RAMPART_RETURN_IF_ERROR(check_range("leaves", params.leaves, 2, static_cast<int>(limits::kMaxLeaves)));
+    RAMPART_RETURN_IF_ERROR(
+        check_range("leaves", params.leaves, 2, static_cast<int>(limits::kMaxLeaves)));
     RAMPART_RETURN_IF_ERROR(
         check_range("max_depth", params.max_depth, 0, static_cast<int>(limits::kMaxLeaves)));
     RAMPART_RETURN_IF_ERROR(check_range("min_rows_in_leaf", params.min_rows_in_leaf, 1, kManyRows));
-    RAMPART_RETURN_IF_ERROR(check_range("min_hessian_in_leaf", params.min_hessian_in_leaf, 0.0, kLarge));
+    RAMPART_RETURN_IF_ERROR(
+        check_range("min_hessian_in_leaf", params.min_hessian_in_leaf, 0.0, kLarge));
     RAMPART_RETURN_IF_ERROR(check_range("l1", params.l1, 0.0, kLarge));
     RAMPART_RETURN_IF_ERROR(check_range("l2", params.l2, 0.0, kLarge));
     RAMPART_RETURN_IF_ERROR(check_range("min_gain", params.min_gain, 0.0, kLarge));
@@ -197,14 +216,16 @@ base::Status validate(const LearnerParams& params) {
     RAMPART_RETURN_IF_ERROR(check_fraction("feature_fraction", params.feature_fraction));
     RAMPART_RETURN_IF_ERROR(check_fraction("row_fraction", params.row_fraction));
     RAMPART_RETURN_IF_ERROR(check_range("category_smooth", params.category_smooth, 0.0, kLarge));
-    RAMPART_RETURN_IF_ERROR(check_range("max_category_threshold", params.max_category_threshold, 1, 256));
+    RAMPART_RETURN_IF_ERROR(
+        check_range("max_category_threshold", params.max_category_threshold, 1, 256));
     return check_range("early_stopping_rounds", params.early_stopping_rounds, 0,
                        static_cast<int>(limits::kMaxTrees));
 }
 
 Result<model::Ensemble> train(const dataset::Dataset& data, Objective& objective,
                               const LearnerParams& params, base::ThreadPool* pool,
-                              const dataset::Dataset* validation, const ProgressCallback& progress) {
+                              const dataset::Dataset* validation,
+                              const ProgressCallback& progress) {
     RAMPART_RETURN_IF_ERROR(validate(params));
     if (data.rows() == 0) return base::invalid_argument("no_rows", "the training set has no rows");
     RAMPART_RETURN_IF_ERROR(check_columns(data));

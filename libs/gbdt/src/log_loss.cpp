@@ -20,7 +20,8 @@ double LogLoss::initial_score() const {
 }
 
 void LogLoss::gradients(std::span<const double> scores, std::span<float> g, std::span<float> h) {
-    RAMPART_CHECK(scores.size() == data_.rows() && g.size() == data_.rows() && h.size() == data_.rows());
+    RAMPART_CHECK(scores.size() == data_.rows() && g.size() == data_.rows() &&
+                  h.size() == data_.rows());
     for (size_t row = 0; row < data_.rows(); ++row) {
         logistic_derivatives(scores[row], data_.label[row], data_.weight_of(row), g[row], h[row]);
     }

@@ -15,9 +15,12 @@ base::Result<SoftCrossEntropy> SoftCrossEntropy::create(std::vector<double> targ
 SoftCrossEntropy::SoftCrossEntropy(std::vector<double> targets, std::vector<float> weights)
     : targets_(std::move(targets)), weights_(std::move(weights)) {}
 
-double SoftCrossEntropy::initial_score() const { return log_odds(weighted_mean(targets_, weights_)); }
+double SoftCrossEntropy::initial_score() const {
+    return log_odds(weighted_mean(targets_, weights_));
+}
 
-void SoftCrossEntropy::gradients(std::span<const double> scores, std::span<float> g, std::span<float> h) {
+void SoftCrossEntropy::gradients(std::span<const double> scores, std::span<float> g,
+                                 std::span<float> h) {
     RAMPART_CHECK(scores.size() == targets_.size() && g.size() == targets_.size() &&
                   h.size() == targets_.size());
     for (size_t row = 0; row < targets_.size(); ++row) {

@@ -26,17 +26,20 @@ class Best {
     Best(const Sums& total, const LearnerParams& params)
         : total_(total), params_(params), total_score_(score(total, params)) {}
 
-    /// Takes the candidate if it is allowed and gains more; the caller then fills in what goes where.
+    /// Takes the candidate if it is allowed and gains more; the caller then fills in what goes
+    /// where.
     bool offer(const Sums& left) {
         const Sums right = total_ - left;
         const auto least_rows = static_cast<uint32_t>(params_.min_rows_in_leaf);
         if (left.rows < least_rows || right.rows < least_rows) return false;
         // also keeps out curvatures that subtraction has rounded to nothing
         if (!(left.h > 0 && right.h > 0)) return false;
-        if (left.h < params_.min_hessian_in_leaf || right.h < params_.min_hessian_in_leaf) return false;
+        if (left.h < params_.min_hessian_in_leaf || right.h < params_.min_hessian_in_leaf)
+            return false;
         const double sides = score(left, params_) + score(right, params_);
         const double gain = sides - total_score_;
-        if (!(gain > split.gain) || gain <= params_.min_gain || gain <= kRounding * sides) return false;
+        if (!(gain > split.gain) || gain <= params_.min_gain || gain <= kRounding * sides)
+            return false;
         split.gain = gain;
         split.left_sums = left;
         split.right_sums = right;
@@ -83,22 +86,26 @@ Split find_categorical(std::span<const Sums> bins, const Sums& total, const Lear
         if (bins[b].rows > 0) order.push_back(b);
     }
     const auto key = [&](size_t b) { return bins[b].g / (bins[b].h + params.category_smooth); };
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(a) < key(b); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return key(a) < key(b); });
     Best best(total, params);
     std::vector<size_t> taken;
     for (const bool from_front : {true, false}) {
         if (!from_front) std::reverse(order.begin(), order.end());
         Sums left;
-        const size_t most = std::min(order.size(), static_cast<size_t>(params.max_category_threshold) + 1);
+        const size_t most =
+            std::min(order.size(), static_cast<size_t>(params.max_category_threshold) + 1);
         for (size_t i = 0; i + 1 < most; ++i) {
             left += bins[order[i]];
-            if (best.offer(left)) taken.assign(order.begin(), order.begin() + static_cast<long>(i) + 1);
+            if (best.offer(left))
+                taken.assign(order.begin(), order.begin() + static_cast<long>(i) + 1);
         }
     }
     Split& split = best.split;
     if (split.gain == 0) return split;
     for (const size_t b : taken) split.left.set(b);
-    split.missing_left = bins[missing_bin].rows > 0 ? split.left.test(missing_bin) : best.heavier_left();
+    split.missing_left =
+        bins[missing_bin].rows > 0 ? split.left.test(missing_bin) : best.heavier_left();
     for (size_t b = 0; b < bins.size(); ++b) {
         if (bins[b].rows == 0) split.left.set(b, split.missing_left);
     }
@@ -111,7 +118,8 @@ double leaf_value(const Sums& sums, const LearnerParams& params) {
     if (!(sums.h > 0) || sums.h < params.min_hessian_in_leaf) return 0;
     // far past any score that means something; keeps every sum of trees finite
     constexpr double kLargest = 1e8;
-    return std::clamp(-soft_threshold(sums.g, params.l1) / (sums.h + params.l2), -kLargest, kLargest);
+    return std::clamp(-soft_threshold(sums.g, params.l1) / (sums.h + params.l2), -kLargest,
+                      kLargest);
 }
 
 Split find_split(const dataset::FeatureBins& feature, std::span<const Sums> bins, const Sums& total,

@@ -17,7 +17,8 @@ SquaredError::SquaredError(std::vector<double> targets, std::vector<float> weigh
 
 double SquaredError::initial_score() const { return weighted_mean(targets_, weights_); }
 
-void SquaredError::gradients(std::span<const double> scores, std::span<float> g, std::span<float> h) {
+void SquaredError::gradients(std::span<const double> scores, std::span<float> g,
+                             std::span<float> h) {
     RAMPART_CHECK(scores.size() == targets_.size() && g.size() == targets_.size() &&
                   h.size() == targets_.size());
     for (size_t row = 0; row < targets_.size(); ++row) {

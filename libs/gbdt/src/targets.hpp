@@ -8,8 +8,8 @@
 namespace rampart::gbdt {
 
 /// Real targets in [lo, hi] with weights, one for each or none.
-inline base::Status check_targets(const std::vector<double>& targets, const std::vector<float>& weights,
-                                  double lo, double hi) {
+inline base::Status check_targets(const std::vector<double>& targets,
+                                  const std::vector<float>& weights, double lo, double hi) {
     if (targets.empty()) return base::invalid_argument("no_rows", "there are no targets");
     if (!weights.empty() && weights.size() != targets.size()) {
         return base::invalid_argument("bad_size", "{} weights for {} targets", weights.size(),
@@ -21,8 +21,9 @@ inline base::Status check_targets(const std::vector<double>& targets, const std:
                                       targets[row], lo, hi);
         }
         if (!weights.empty() && (!(weights[row] > 0) || !std::isfinite(weights[row]))) {
-            return base::invalid_argument("bad_weight", "row {}: weight {} is not a finite number above 0",
-                                          row, weights[row]);
+            return base::invalid_argument("bad_weight",
+                                          "row {}: weight {} is not a finite number above 0", row,
+                                          weights[row]);
         }
     }
     return base::ok();

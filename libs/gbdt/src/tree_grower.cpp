@@ -37,8 +37,8 @@ void TreeGrower::gather(const Leaf& leaf) {
 }
 
 void TreeGrower::fill(const Leaf& leaf, size_t feature) {
-    fill_histogram(data_.columns[feature], std::span(rows_).subspan(leaf.begin, leaf.rows()), gathered_,
-                   bins_of(*leaf.histogram, data_, feature));
+    fill_histogram(data_.columns[feature], std::span(rows_).subspan(leaf.begin, leaf.rows()),
+                   gathered_, bins_of(*leaf.histogram, data_, feature));
 }
 
 void TreeGrower::keep_best(Leaf& leaf, std::vector<Split>& found) {
@@ -60,7 +60,8 @@ std::unique_ptr<Histogram> TreeGrower::take_histogram() {
     if (free_.empty()) {
         Leaf* least = nullptr;
         for (Leaf& leaf : leaves_) {
-            if (leaf.histogram != nullptr && (least == nullptr || leaf.split.gain < least->split.gain)) {
+            if (leaf.histogram != nullptr &&
+                (least == nullptr || leaf.split.gain < least->split.gain)) {
                 least = &leaf;
             }
         }
@@ -163,7 +164,8 @@ void TreeGrower::write_node(const Leaf& leaf) {
     node.categories = static_cast<int32_t>(tree_.category_sets.size()) - 1;
     for (size_t code = 0; code < codes; ++code) {
         // a code that the training rows never have counts as missing
-        if (leaf.split.left.test(bins.bin_of_code[code])) set[code / 64] |= uint64_t{1} << (code % 64);
+        if (leaf.split.left.test(bins.bin_of_code[code]))
+            set[code / 64] |= uint64_t{1} << (code % 64);
     }
 }
 
@@ -172,8 +174,9 @@ void TreeGrower::split_leaf(size_t index, bool last) {
     leaves_.erase(leaves_.begin() + static_cast<long>(index));
     write_node(parent);
     const size_t middle = parent.begin + partition(parent);
-    RAMPART_CHECK(middle - parent.begin == parent.split.left_sums.rows, "{} rows went left, {} announced",
-                  middle - parent.begin, parent.split.left_sums.rows);
+    RAMPART_CHECK(middle - parent.begin == parent.split.left_sums.rows,
+                  "{} rows went left, {} announced", middle - parent.begin,
+                  parent.split.left_sums.rows);
     const int32_t node = tree_.nodes[static_cast<size_t>(parent.node)].left;
     Leaf left{node, parent.begin, middle, parent.depth + 1, parent.split.left_sums};
     Leaf right{node + 1, middle, parent.end, parent.depth + 1, parent.split.right_sums};
@@ -209,9 +212,9 @@ GrownTree TreeGrower::grow(std::span<const Gradient> gradients, std::vector<uint
     study(root);
     leaves_.push_back(std::move(root));
     while (leaves_.size() < static_cast<size_t>(params_.leaves)) {
-        const auto best = std::max_element(leaves_.begin(), leaves_.end(), [](const Leaf& a, const Leaf& b) {
-            return a.split.gain < b.split.gain;
-        });
+        const auto best = std::max_element(
+            leaves_.begin(), leaves_.end(),
+            [](const Leaf& a, const Leaf& b) { return a.split.gain < b.split.gain; });
         if (best->split.gain == 0) break;
         const bool last = leaves_.size() + 1 == static_cast<size_t>(params_.leaves);
         split_leaf(static_cast<size_t>(best - leaves_.begin()), last);

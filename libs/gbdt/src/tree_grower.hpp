@@ -28,13 +28,13 @@ struct GrownTree {
 ///   2. the leaf with the greatest gain is split and its rows partitioned, order kept;
 ///   3. the smaller child's histogram is summed up, the larger one's is the parent's minus that;
 ///   4. both children's best splits; back to 2 until there are enough leaves or nothing to gain.
-/// Each feature is worked on by one thread at a time and results are compared in feature order: the tree
-/// does not depend on the number of threads. Histograms take at most kHistogramBytes (or four of them); past
-/// that the leaf that is least likely to be split next gives its own up, and its children's are summed up
-/// from their rows. Not thread safe.
+/// Each feature is worked on by one thread at a time and results are compared in feature order: the
+/// tree does not depend on the number of threads. Histograms take at most kHistogramBytes (or four
+/// of them); past that the leaf that is least likely to be split next gives its own up, and its
+/// children's are summed up from their rows. Not thread safe.
 class TreeGrower {
   public:
-    static constexpr size_t kHistogramBytes = 512u << 20;
+    static constexpr size_t kHistogramBytes = 128u << 20;
 
     TreeGrower(const BinnedData& data, const LearnerParams& params, base::ThreadPool* pool);
 

@@ -10,8 +10,8 @@ Engine::Engine(const Ensemble& ensemble) : base_score_(ensemble.base_score) {
     for (const Tree& tree : ensemble.trees) add_tree(tree);
 }
 
-/// Lays the tree out breadth first, so that siblings are neighbours. A leaf's left is the leaf itself and
-/// every value goes left: a walk that has arrived stays there, and needs no test for it.
+/// Lays the tree out breadth first, so that siblings are neighbours. A leaf's left is the leaf
+/// itself and every value goes left: a walk that has arrived stays there, and needs no test for it.
 void Engine::add_tree(const Tree& tree) {
     struct Waiting {
         const TreeNode* node;
@@ -42,9 +42,12 @@ void Engine::add_tree(const Tree& tree) {
             sets_.push_back(words.size());
             sets_.insert(sets_.end(), words.begin(), words.end());
         }
-        nodes_[place] = {node->threshold, static_cast<uint16_t>(node->feature),
+        nodes_[place] = {node->threshold,
+                         static_cast<uint16_t>(node->feature),
                          static_cast<uint8_t>(node->default_left),
-                         static_cast<uint8_t>(node->categories >= 0), left, set};
+                         static_cast<uint8_t>(node->categories >= 0),
+                         left,
+                         set};
         queue.push_back({&tree.nodes[static_cast<size_t>(node->left)], left, depth + 1});
         queue.push_back({&tree.nodes[static_cast<size_t>(node->right)], left + 1, depth + 1});
     }

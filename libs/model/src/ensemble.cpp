@@ -60,7 +60,8 @@ class TreeCheck {
     /// Children come after their parent, so every node is settled before it is looked at.
     base::Status check_node(size_t i) {
         const TreeNode& node = tree_.nodes[i];
-        if (reached_[i] != 1) return bad_node(reached_[i] == 0 ? "cannot be reached" : "has two parents");
+        if (reached_[i] != 1)
+            return bad_node(reached_[i] == 0 ? "cannot be reached" : "has two parents");
         if (!(std::abs(node.value) <= kMaxRawValue) || !std::isfinite(node.threshold) ||
             !std::isfinite(node.gain) || !std::isfinite(node.cover) || node.cover < 0) {
             return bad_node("has a number that is not finite or out of range");
@@ -73,14 +74,16 @@ class TreeCheck {
             return bad_node(fmt::format("splits feature {} of {}", node.feature, features_));
         }
         for (const int32_t child : {node.left, node.right}) {
-            if (child <= static_cast<int32_t>(i) || static_cast<size_t>(child) >= tree_.nodes.size()) {
+            if (child <= static_cast<int32_t>(i) ||
+                static_cast<size_t>(child) >= tree_.nodes.size()) {
                 return bad_node(fmt::format("has child {}, outside {} to {}", child, i + 1,
                                             tree_.nodes.size() - 1));
             }
-            reached_[static_cast<size_t>(child)] = static_cast<uint8_t>(
-                std::min(2, reached_[static_cast<size_t>(child)] + 1));
+            reached_[static_cast<size_t>(child)] =
+                static_cast<uint8_t>(std::min(2, reached_[static_cast<size_t>(child)] + 1));
         }
-        if (node.categories < -1 || node.categories >= static_cast<int32_t>(tree_.category_sets.size())) {
+        if (node.categories < -1 ||
+            node.categories >= static_cast<int32_t>(tree_.category_sets.size())) {
             return bad_node(fmt::format("has category set {} of {}", node.categories,
                                         tree_.category_sets.size()));
         }
@@ -103,7 +106,8 @@ base::Status check_split(const Tree& tree, const TreeNode& node, const dataset::
     const auto& set = tree.category_sets[static_cast<size_t>(node.categories)];
     for (size_t code = spec.categories.size(); code < set.size() * 64; ++code) {
         if ((set[code / 64] >> (code % 64) & 1) == 0) continue;
-        return base::out_of_range("unknown_category", "feature '{}' has no category code {}", spec.name, code);
+        return base::out_of_range("unknown_category", "feature '{}' has no category code {}",
+                                  spec.name, code);
     }
     return base::ok();
 }
@@ -119,7 +123,9 @@ double Tree::predict(std::span<const float> row) const {
     return node->value;
 }
 
-double Ensemble::predict_raw(std::span<const float> row) const { return predict_raw(row, trees.size()); }
+double Ensemble::predict_raw(std::span<const float> row) const {
+    return predict_raw(row, trees.size());
+}
 
 double Ensemble::predict_raw(std::span<const float> row, size_t trees_used) const {
     double sum = base_score;
@@ -129,8 +135,8 @@ double Ensemble::predict_raw(std::span<const float> row, size_t trees_used) cons
 
 base::Status validate(const Ensemble& ensemble, size_t features) {
     if (ensemble.trees.size() > limits::kMaxTrees) {
-        return base::out_of_range("too_many_trees", "{} trees; allowed are {}", ensemble.trees.size(),
-                                  limits::kMaxTrees);
+        return base::out_of_range("too_many_trees", "{} trees; allowed are {}",
+                                  ensemble.trees.size(), limits::kMaxTrees);
     }
     if (!(std::abs(ensemble.base_score) <= kMaxRawValue)) {
         return base::out_of_range("bad_base_score", "base score {}; allowed are {} either way",

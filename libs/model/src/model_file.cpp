@@ -28,9 +28,12 @@ base::Error bad(std::string_view what) { return base::data_loss("bad_model_file"
 
 v1::ExplorationMode to_message(ExplorationMode mode) {
     switch (mode) {
-        case ExplorationMode::kNone: return v1::EXPLORATION_MODE_NONE;
-        case ExplorationMode::kOneSided: return v1::EXPLORATION_MODE_ONE_SIDED;
-        case ExplorationMode::kTwoSided: return v1::EXPLORATION_MODE_TWO_SIDED;
+        case ExplorationMode::kNone:
+            return v1::EXPLORATION_MODE_NONE;
+        case ExplorationMode::kOneSided:
+            return v1::EXPLORATION_MODE_ONE_SIDED;
+        case ExplorationMode::kTwoSided:
+            return v1::EXPLORATION_MODE_TWO_SIDED;
     }
     RAMPART_CHECK(false, "exploration mode {}", static_cast<int>(mode));
 }
@@ -65,12 +68,14 @@ void to_message(const BootstrapLink& link, v1::BootstrapLink& out) {
 
 void to_message(const LearnedLink& link, v1::LearnedLink& out) {
     out.mutable_ensemble()->set_base_score(link.ensemble.base_score);
-    for (const Tree& tree : link.ensemble.trees) to_message(tree, *out.mutable_ensemble()->add_trees());
+    for (const Tree& tree : link.ensemble.trees)
+        to_message(tree, *out.mutable_ensemble()->add_trees());
     out.set_score_slope(link.score_slope);
     out.set_score_intercept(link.score_intercept);
     out.mutable_ramp()->set_gamma(link.ramp.gamma);
     out.mutable_ramp()->set_offset(link.ramp.offset);
-    for (const double threshold : link.ramp.thresholds) out.mutable_ramp()->add_thresholds(threshold);
+    for (const double threshold : link.ramp.thresholds)
+        out.mutable_ramp()->add_thresholds(threshold);
     for (const double tie : link.ramp.ties) out.mutable_ramp()->add_ties(tie);
     out.mutable_exploration()->set_mode(to_message(link.exploration.mode));
     out.mutable_exploration()->set_epsilon(link.exploration.epsilon);
@@ -142,8 +147,8 @@ Result<int32_t> index_of(uint32_t stored) {
 Result<Tree> tree_of(const v1::Tree& message) {
     const int n = message.feature_size();
     for (const int size : {message.threshold_size(), message.left_size(), message.right_size(),
-                           message.categories_size(), message.default_left_size(), message.value_size(),
-                           message.cover_size(), message.gain_size()}) {
+                           message.categories_size(), message.default_left_size(),
+                           message.value_size(), message.cover_size(), message.gain_size()}) {
         if (size != n) return bad("a tree's lists differ in length");
     }
     Tree tree;
@@ -167,20 +172,26 @@ Result<Tree> tree_of(const v1::Tree& message) {
 }
 
 Result<BootstrapLink> bootstrap_of(const v1::BootstrapLink& message) {
-    if (message.x_size() != message.probability_size()) return bad("a bootstrap's lists differ in length");
+    if (message.x_size() != message.probability_size())
+        return bad("a bootstrap's lists differ in length");
     BootstrapLink link;
     link.feature = message.feature();
     link.missing = message.missing();
-    for (int i = 0; i < message.x_size(); ++i) link.points.emplace_back(message.x(i), message.probability(i));
+    for (int i = 0; i < message.x_size(); ++i)
+        link.points.emplace_back(message.x(i), message.probability(i));
     return link;
 }
 
 Result<ExplorationMode> mode_of(v1::ExplorationMode mode) {
     switch (mode) {
-        case v1::EXPLORATION_MODE_NONE: return ExplorationMode::kNone;
-        case v1::EXPLORATION_MODE_ONE_SIDED: return ExplorationMode::kOneSided;
-        case v1::EXPLORATION_MODE_TWO_SIDED: return ExplorationMode::kTwoSided;
-        default: return bad(fmt::format("unknown exploration mode {}", static_cast<int>(mode)));
+        case v1::EXPLORATION_MODE_NONE:
+            return ExplorationMode::kNone;
+        case v1::EXPLORATION_MODE_ONE_SIDED:
+            return ExplorationMode::kOneSided;
+        case v1::EXPLORATION_MODE_TWO_SIDED:
+            return ExplorationMode::kTwoSided;
+        default:
+            return bad(fmt::format("unknown exploration mode {}", static_cast<int>(mode)));
     }
 }
 
@@ -197,7 +208,8 @@ Result<LearnedLink> learned_of(const v1::LearnedLink& message) {
     link.score_intercept = message.score_intercept();
     link.ramp.gamma = message.ramp().gamma();
     link.ramp.offset = message.ramp().offset();
-    link.ramp.thresholds.assign(message.ramp().thresholds().begin(), message.ramp().thresholds().end());
+    link.ramp.thresholds.assign(message.ramp().thresholds().begin(),
+                                message.ramp().thresholds().end());
     link.ramp.ties.assign(message.ramp().ties().begin(), message.ramp().ties().end());
     RAMPART_TRY(link.exploration.mode, mode_of(message.exploration().mode()));
     link.exploration.epsilon = message.exploration().epsilon();
@@ -235,12 +247,14 @@ Result<Policy> policy_of(const v1::ModelFile& file) {
         provenance.emplace_hint(provenance.end(), entry.key(), entry.value());
     }
     return Policy::create(std::move(schema), std::move(links),
-                          {file.group_names().begin(), file.group_names().end()}, std::move(provenance));
+                          {file.group_names().begin(), file.group_names().end()},
+                          std::move(provenance));
 }
 
 /// The payload of a whole and undamaged file.
 Result<std::string_view> payload_of(std::string_view bytes) {
-    if (!bytes.starts_with(kMagic)) return bad("this is no Rampart model file (it begins otherwise)");
+    if (!bytes.starts_with(kMagic))
+        return bad("this is no Rampart model file (it begins otherwise)");
     if (bytes.size() < kHeaderBytes + kDigestBytes) return bad("the file is truncated");
     if (bytes.size() > limits::kMaxModelFileBytes) {
         return base::out_of_range("model_file_too_large", "{} bytes; allowed are {}", bytes.size(),
@@ -250,17 +264,22 @@ Result<std::string_view> payload_of(std::string_view bytes) {
     RAMPART_TRY(const uint32_t version, reader.u32());
     RAMPART_TRY(const uint64_t length, reader.u64());
     if (version != kVersion) {
-        return base::invalid_argument("unknown_model_version", "format version {}; this program reads "
-                                      "version {}", version, kVersion);
+        return base::invalid_argument("unknown_model_version",
+                                      "format version {}; this program reads "
+                                      "version {}",
+                                      version, kVersion);
     }
     const size_t rest = bytes.size() - kHeaderBytes - kDigestBytes;
     if (length != rest) {
-        return bad(fmt::format("the file is truncated or has grown: {} bytes of payload where {} are "
-                               "announced; get it anew", rest, length));
+        return bad(
+            fmt::format("the file is truncated or has grown: {} bytes of payload where {} are "
+                        "announced; get it anew",
+                        rest, length));
     }
     const auto signed_part = bytes.substr(0, bytes.size() - kDigestBytes);
     const base::Digest digest = base::sha256(signed_part);
-    const std::string_view computed(reinterpret_cast<const char*>(digest.bytes.data()), kDigestBytes);
+    const std::string_view computed(reinterpret_cast<const char*>(digest.bytes.data()),
+                                    kDigestBytes);
     if (bytes.substr(signed_part.size()) != computed) {
         return bad("the checksum does not match the content; the file is damaged, get it anew");
     }
@@ -305,8 +324,10 @@ Result<LoadedPolicy> load_model_file(const std::filesystem::path& path) {
 Result<domain::PolicyId> save_model_file(const Policy& policy, const std::filesystem::path& path) {
     const std::string bytes = encode_model_file(policy);
     if (bytes.size() > limits::kMaxModelFileBytes) {
-        return base::out_of_range("model_file_too_large", "the model takes {} bytes; allowed are {}; use fewer "
-                                  "trees", bytes.size(), limits::kMaxModelFileBytes);
+        return base::out_of_range("model_file_too_large",
+                                  "the model takes {} bytes; allowed are {}; use fewer "
+                                  "trees",
+                                  bytes.size(), limits::kMaxModelFileBytes);
     }
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(path, bytes));
     return policy_id_of(bytes);

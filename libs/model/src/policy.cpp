@@ -14,7 +14,7 @@ namespace {
 using base::Result;
 namespace limits = base::limits;
 
-constexpr size_t kMaxPoints = 1000;                    // of a bootstrap
+constexpr size_t kMaxPoints = 1000;  // of a bootstrap
 constexpr size_t kMaxProvenanceEntries = 1000;
 constexpr size_t kMaxProvenanceValueBytes = 16 << 20;  // a schema file fits
 
@@ -37,7 +37,8 @@ base::Status check_bootstrap(const BootstrapLink& link, const dataset::FeatureSc
     for (size_t i = 0; i < link.points.size(); ++i) {
         const auto [x, p] = link.points[i];
         if (!std::isfinite(x) || !is_probability(p)) {
-            return bad("bootstrap point {} is ({}, {}); wanted are a finite x and a probability", i, x, p);
+            return bad("bootstrap point {} is ({}, {}); wanted are a finite x and a probability", i,
+                       x, p);
         }
         if (i > 0 && !(x > link.points[i - 1].first)) {
             return bad("bootstrap point {} has x = {}, not above the one before", i, x);
@@ -47,17 +48,20 @@ base::Status check_bootstrap(const BootstrapLink& link, const dataset::FeatureSc
 }
 
 base::Status check_ramp(const RampRule& ramp) {
-    if (!std::isfinite(ramp.gamma) || ramp.gamma < 0) return bad("gamma {} is not at least 0", ramp.gamma);
+    if (!std::isfinite(ramp.gamma) || ramp.gamma < 0)
+        return bad("gamma {} is not at least 0", ramp.gamma);
     if (!is_probability(ramp.offset)) return bad("offset {} is outside [0, 1]", ramp.offset);
     if (ramp.thresholds.empty() || ramp.thresholds.size() > limits::kMaxGroups) {
-        return bad("{} thresholds; allowed are 1 to {}", ramp.thresholds.size(), limits::kMaxGroups);
+        return bad("{} thresholds; allowed are 1 to {}", ramp.thresholds.size(),
+                   limits::kMaxGroups);
     }
     if (ramp.ties.size() != ramp.thresholds.size()) {
         return bad("{} ties for {} thresholds", ramp.ties.size(), ramp.thresholds.size());
     }
     for (size_t g = 0; g < ramp.ties.size(); ++g) {
         if (!std::isfinite(ramp.thresholds[g])) return bad("threshold {} is not finite", g);
-        if (!is_probability(ramp.ties[g])) return bad("tie {} is {}, outside [0, 1]", g, ramp.ties[g]);
+        if (!is_probability(ramp.ties[g]))
+            return bad("tie {} is {}, outside [0, 1]", g, ramp.ties[g]);
     }
     return base::ok();
 }
@@ -77,19 +81,21 @@ base::Status check_learned(const LearnedLink& link, const dataset::FeatureSchema
 }
 
 base::Status check_text(std::string_view what, std::string_view text, size_t limit) {
-    if (text.size() > limit) return bad("{} has {} bytes; allowed are {}", what, text.size(), limit);
+    if (text.size() > limit)
+        return bad("{} has {} bytes; allowed are {}", what, text.size(), limit);
     if (!dataset::is_utf8(text)) return bad("{} is not UTF-8", what);
     return base::ok();
 }
 
 base::Status check_provenance(const std::map<std::string, std::string>& provenance) {
     if (provenance.size() > kMaxProvenanceEntries) {
-        return bad("{} provenance entries; allowed are {}", provenance.size(), kMaxProvenanceEntries);
+        return bad("{} provenance entries; allowed are {}", provenance.size(),
+                   kMaxProvenanceEntries);
     }
     for (const auto& [key, value] : provenance) {
         RAMPART_RETURN_IF_ERROR(check_text("a provenance key", key, limits::kMaxNameBytes));
-        RAMPART_RETURN_IF_ERROR(check_text(fmt::format("provenance '{}'", key), value,
-                                           kMaxProvenanceValueBytes));
+        RAMPART_RETURN_IF_ERROR(
+            check_text(fmt::format("provenance '{}'", key), value, kMaxProvenanceValueBytes));
     }
     return base::ok();
 }
@@ -109,8 +115,8 @@ base::Status check_groups(const std::vector<Link>& links, const std::vector<std:
         const auto* learned = std::get_if<LearnedLink>(&links[i]);
         if (learned == nullptr || !learned->ramp.group_aware()) continue;
         if (learned->ramp.thresholds.size() != names.size()) {
-            return bad("link {} has {} thresholds for {} groups", i, learned->ramp.thresholds.size(),
-                       names.size());
+            return bad("link {} has {} thresholds for {} groups", i,
+                       learned->ramp.thresholds.size(), names.size());
         }
     }
     return base::ok();
@@ -122,8 +128,9 @@ double interpolate(const BootstrapLink& link, float value) {
     const auto& points = link.points;
     if (x <= points.front().first) return points.front().second;
     if (x >= points.back().first) return points.back().second;
-    const auto above = std::upper_bound(points.begin(), points.end(), x,
-                                        [](double lhs, const auto& point) { return lhs < point.first; });
+    const auto above =
+        std::upper_bound(points.begin(), points.end(), x,
+                         [](double lhs, const auto& point) { return lhs < point.first; });
     const auto [x1, p1] = *above;
     const auto [x0, p0] = *std::prev(above);
     // halves: the difference of two large finite numbers may not be finite
@@ -144,9 +151,12 @@ double RampRule::apply(double f, size_t group) const {
 
 double Exploration::apply(double q) const {
     switch (mode) {
-        case ExplorationMode::kNone: return q;
-        case ExplorationMode::kOneSided: return std::max(q, epsilon);
-        case ExplorationMode::kTwoSided: return std::clamp(q, epsilon, 1 - epsilon);
+        case ExplorationMode::kNone:
+            return q;
+        case ExplorationMode::kOneSided:
+            return std::max(q, epsilon);
+        case ExplorationMode::kTwoSided:
+            return std::clamp(q, epsilon, 1 - epsilon);
     }
     RAMPART_CHECK(false, "exploration mode {}", static_cast<int>(mode));
 }
@@ -162,9 +172,11 @@ Result<Policy> Policy::create(dataset::FeatureSchema schema, std::vector<Link> l
     Policy policy;
     for (size_t i = 0; i < links.size(); ++i) {
         const auto* learned = std::get_if<LearnedLink>(&links[i]);
-        if (learned == nullptr && i > 0) return bad("link {} is a bootstrap; only the first can be", i);
-        const auto status = learned != nullptr ? check_learned(*learned, schema)
-                                               : check_bootstrap(std::get<BootstrapLink>(links[i]), schema);
+        if (learned == nullptr && i > 0)
+            return bad("link {} is a bootstrap; only the first can be", i);
+        const auto status = learned != nullptr
+                                ? check_learned(*learned, schema)
+                                : check_bootstrap(std::get<BootstrapLink>(links[i]), schema);
         if (!status) return status.error().with_context(fmt::format("link {}", i));
         if (learned != nullptr) policy.group_aware_ |= learned->ramp.group_aware();
     }
@@ -186,7 +198,8 @@ Result<Policy> Policy::create(dataset::FeatureSchema schema, std::vector<Link> l
 }
 
 PolicyOutput Policy::evaluate(std::span<const float> row, std::optional<size_t> group) const {
-    RAMPART_CHECK(row.size() == schema_.size(), "{} values for {} features", row.size(), schema_.size());
+    RAMPART_CHECK(row.size() == schema_.size(), "{} values for {} features", row.size(),
+                  schema_.size());
     RAMPART_CHECK(!group_aware_ || (group && *group < group_names_.size()), "group of {} not given",
                   group_names_.size());
     PolicyOutput out;

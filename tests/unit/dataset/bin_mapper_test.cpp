@@ -1,13 +1,13 @@
 #include "rampart/dataset/bin_mapper.hpp"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include "rampart/base/random.hpp"
 
@@ -77,8 +77,8 @@ TEST(BinMapper, AHeavyValueHasABinOfItsOwnAndTheRestShareWhatRemains) {
 }
 
 RC_GTEST_PROP(BinMapper, AWeightOfTwoIsTheRowTwice, ()) {
-    const auto raw = *rc::gen::nonEmpty(
-        rc::gen::container<std::vector<std::pair<int, bool>>>(rc::gen::arbitrary<std::pair<int, bool>>()));
+    const auto raw = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::pair<int, bool>>>(
+        rc::gen::arbitrary<std::pair<int, bool>>()));
     std::vector<float> values, twice, weight;
     for (const auto& [x, heavy] : raw) {
         const auto value = static_cast<float>(x % 1000);
@@ -92,7 +92,8 @@ RC_GTEST_PROP(BinMapper, AWeightOfTwoIsTheRowTwice, ()) {
 }
 
 RC_GTEST_PROP(BinMapper, CutsRiseAndABinIsTheQuestionWhetherXIsAtMostItsCut, ()) {
-    const auto ints = *rc::gen::nonEmpty(rc::gen::container<std::vector<int>>(rc::gen::inRange(-50, 50)));
+    const auto ints =
+        *rc::gen::nonEmpty(rc::gen::container<std::vector<int>>(rc::gen::inRange(-50, 50)));
     const std::vector<float> values(ints.begin(), ints.end());
     const size_t max_bins = *rc::gen::inRange(2, 256);
     const auto bins = fit_one(numeric_column(values), max_bins);
@@ -168,7 +169,8 @@ TEST(BinMapper, RefusesTooFewAndTooManyBins) {
     EXPECT_EQ(BinMapper::fit(data, 1, nullptr).error().reason, "bad_max_bins");
     EXPECT_EQ(BinMapper::fit(data, 256, nullptr).error().reason, "bad_max_bins");
     EXPECT_TRUE(BinMapper::fit(data, 2, nullptr));
-    EXPECT_EQ(BinMapper::fit(numeric_column({INFINITY}), 2, nullptr).error().reason, "bad_feature_value");
+    EXPECT_EQ(BinMapper::fit(numeric_column({INFINITY}), 2, nullptr).error().reason,
+              "bad_feature_value");
 }
 
 }  // namespace

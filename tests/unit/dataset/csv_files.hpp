@@ -1,13 +1,12 @@
 #pragma once
 
+#include <gtest/gtest.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
-
-#include <unistd.h>
-
-#include <gtest/gtest.h>
 
 namespace rampart::dataset {
 

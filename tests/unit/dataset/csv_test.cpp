@@ -118,7 +118,8 @@ TEST(Csv, LimitsHoldAtTheLimitAndPastIt) {
     const std::string fits(base::limits::kMaxRecordBytes - 3, 'x');
     EXPECT_EQ(read_text("a,b\n" + fits + ",1\n").value()[1][0].size(), fits.size());
     EXPECT_EQ(read_text("a,b\n" + fits + "xx,1\n").error().reason, "record_too_long");
-    EXPECT_EQ(read_text("a,b\n\"" + fits + "xx\",1\n").error().code, base::ErrorCode::kInvalidArgument);
+    EXPECT_EQ(read_text("a,b\n\"" + fits + "xx\",1\n").error().code,
+              base::ErrorCode::kInvalidArgument);
 
     const auto header = [](size_t columns) {
         std::string text = "c0";
@@ -140,8 +141,8 @@ std::string quoted(const std::string& cell) {
 }
 
 RC_GTEST_PROP(Csv, WhatIsWrittenInQuotesIsReadBack, ()) {
-    const auto cell = rc::gen::container<std::string>(
-        rc::gen::elementOf(std::string("ab,\"\n\r 1;")));
+    const auto cell =
+        rc::gen::container<std::string>(rc::gen::elementOf(std::string("ab,\"\n\r 1;")));
     const auto row = rc::gen::container<std::vector<std::string>>(3, cell);
     const auto rows = *rc::gen::container<std::vector<std::vector<std::string>>>(row);
     std::string text = "a,b,c\n";
@@ -154,8 +155,8 @@ RC_GTEST_PROP(Csv, WhatIsWrittenInQuotesIsReadBack, ()) {
 }
 
 RC_GTEST_PROP(Csv, NoTextCrashesTheReader, ()) {
-    const auto text = *rc::gen::container<std::string>(
-        rc::gen::elementOf(std::string("a1,\"\n\r\x1f\x8b\xff ")));
+    const auto text =
+        *rc::gen::container<std::string>(rc::gen::elementOf(std::string("a1,\"\n\r\x1f\x8b\xff ")));
     const auto rows = read_text(text);
     RC_ASSERT(rows.has_value() || !rows.error().message.empty());
 }

@@ -1,9 +1,9 @@
 #include "rampart/dataset/dataset.hpp"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <limits>
-
-#include <gtest/gtest.h>
 
 namespace rampart::dataset {
 namespace {
@@ -13,7 +13,8 @@ constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 Dataset example() {
     Dataset data;
     data.schema = FeatureSchema::create({{"x", FeatureKind::kNumeric, {}},
-                                         {"c", FeatureKind::kCategorical, {"a", "b"}}}).value();
+                                         {"c", FeatureKind::kCategorical, {"a", "b"}}})
+                      .value();
     data.columns = {{1, 2, kMissing, 4}, {0, 1, 1, kMissing}};
     data.label = {0, 1, 1, 0};
     data.weight = {1, 2, 3, 4};

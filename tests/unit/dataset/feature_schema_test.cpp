@@ -1,10 +1,10 @@
 #include "rampart/dataset/feature_schema.hpp"
 
-#include <cmath>
-#include <limits>
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <limits>
 
 #include "rampart/base/limits.hpp"
 #include "rampart/dataset/text.hpp"
@@ -25,7 +25,9 @@ std::string reason_of(std::vector<FeatureSpec> features) {
 }
 
 FeatureSchema example() {
-    return FeatureSchema::create({numeric("income"), categorical("job", {"none", "clerk", "2", "3.5"})}).value();
+    return FeatureSchema::create(
+               {numeric("income"), categorical("job", {"none", "clerk", "2", "3.5"})})
+        .value();
 }
 
 TEST(FeatureSchema, FindsFeaturesByName) {
@@ -76,7 +78,8 @@ TEST(FeatureSchema, RefusesTextAndEndlessNumbersInANumericFeature) {
 RC_GTEST_PROP(FeatureSchema, TextAndNumberEncodeAlike, (double value)) {
     const auto schema = example();
     RC_PRE(std::isfinite(value) && std::abs(value) <= std::numeric_limits<float>::max());
-    RC_ASSERT(schema.encode_text(0, number_text(value)).value() == schema.encode_number(0, value).value());
+    RC_ASSERT(schema.encode_text(0, number_text(value)).value() ==
+              schema.encode_number(0, value).value());
 }
 
 TEST(FeatureSchema, RefusesWhatCannotBeASchema) {
@@ -94,7 +97,8 @@ TEST(FeatureSchema, RefusesWhatCannotBeASchema) {
 
 TEST(FeatureSchema, HoldsAsMuchAsTheLimitsSayAndNoMore) {
     std::vector<FeatureSpec> features;
-    for (size_t i = 0; i < limits::kMaxFeatures; ++i) features.push_back(numeric(std::to_string(i)));
+    for (size_t i = 0; i < limits::kMaxFeatures; ++i)
+        features.push_back(numeric(std::to_string(i)));
     EXPECT_EQ(reason_of(features), "");
     features.push_back(numeric("one more"));
     EXPECT_EQ(reason_of(features), "bad_feature_count");
@@ -106,9 +110,11 @@ TEST(FeatureSchema, HoldsAsMuchAsTheLimitsSayAndNoMore) {
     EXPECT_EQ(reason_of({categorical("a", categories)}), "bad_category_count");
 
     EXPECT_EQ(reason_of({numeric(std::string(limits::kMaxNameBytes, 'x'))}), "");
-    EXPECT_EQ(reason_of({numeric(std::string(limits::kMaxNameBytes + 1, 'x'))}), "bad_feature_name");
+    EXPECT_EQ(reason_of({numeric(std::string(limits::kMaxNameBytes + 1, 'x'))}),
+              "bad_feature_name");
     EXPECT_EQ(reason_of({categorical("a", {std::string(limits::kMaxTextBytes, 'x')})}), "");
-    EXPECT_EQ(reason_of({categorical("a", {std::string(limits::kMaxTextBytes + 1, 'x')})}), "bad_category");
+    EXPECT_EQ(reason_of({categorical("a", {std::string(limits::kMaxTextBytes + 1, 'x')})}),
+              "bad_category");
 }
 
 TEST(FeatureSchema, TheDigestTellsSchemasApart) {

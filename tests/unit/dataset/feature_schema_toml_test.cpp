@@ -66,8 +66,10 @@ TEST(FeatureSchemaToml, ErrorsNameFileAndRemedy) {
         {start + x + "kind = \"number\"\n", "allowed are numeric, categorical"},
         {start + x + "kind = \"numeric\"\ncategories = [\"1\"]\n", "categories"},
         {start + x + "kind = \"categorical\"\n", "0 categories"},
-        {start + "ignored = [\"x\"]\n" + x + "kind = \"numeric\"\n", "listed as feature and as ignored"},
-        {start + "protected = [\"y\"]\n" + x + "kind = \"numeric\"\n", "listed as label and as protected"},
+        {start + "ignored = [\"x\"]\n" + x + "kind = \"numeric\"\n",
+         "listed as feature and as ignored"},
+        {start + "protected = [\"y\"]\n" + x + "kind = \"numeric\"\n",
+         "listed as label and as protected"},
         {start + "protected = [1]\n" + x + "kind = \"numeric\"\n", "must be a list of texts"},
         {start + "weight = \"\"\n" + x + "kind = \"numeric\"\n", "weight column ''"},
     };
@@ -81,7 +83,8 @@ TEST(FeatureSchemaToml, ErrorsNameFileAndRemedy) {
 
 TEST(FeatureSchemaToml, RemarksBecomeComments) {
     auto schema = parse_table_schema(kExample, "x").value();
-    const auto text = write_table_schema(schema, {{"ID", "a row number\nreally"}, {"LIMIT_BAL", "in dollars"}});
+    const auto text =
+        write_table_schema(schema, {{"ID", "a row number\nreally"}, {"LIMIT_BAL", "in dollars"}});
     EXPECT_THAT(text, HasSubstr("\"ID\",  # a row number really\n"));
     EXPECT_THAT(text, HasSubstr("name = \"LIMIT_BAL\"  # in dollars\n"));
     EXPECT_EQ(parse_table_schema(text, "x").value(), schema);
@@ -96,11 +99,13 @@ RC_GTEST_PROP(FeatureSchemaToml, WhatIsWrittenIsReadBack, ()) {
     const auto names = *rc::gen::unique<std::vector<std::string>>(6, any_text());
     auto categories = *rc::gen::unique<std::vector<std::string>>(any_text());
     categories.push_back("category");
-    auto features = FeatureSchema::create({{names[0], FeatureKind::kNumeric, {}},
-                                           {names[1], FeatureKind::kCategorical, categories}});
+    auto features = FeatureSchema::create(
+        {{names[0], FeatureKind::kNumeric, {}}, {names[1], FeatureKind::kCategorical, categories}});
     RC_PRE(features.has_value());  // "0" and "0.0" are one category
-    TableSchema schema{*features, names[2], *any_text(), {names[3]}, names[4], {names[5]}, {*any_text()}};
-    const auto back = parse_table_schema(write_table_schema(schema, {{names[5], *any_text()}}), "x");
+    TableSchema schema{*features, names[2],   *any_text(),  {names[3]},
+                       names[4],  {names[5]}, {*any_text()}};
+    const auto back =
+        parse_table_schema(write_table_schema(schema, {{names[5], *any_text()}}), "x");
     RC_ASSERT(back.has_value());
     RC_ASSERT(*back == schema);
 }

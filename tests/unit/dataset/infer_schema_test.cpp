@@ -31,7 +31,8 @@ std::string table(const std::vector<Column>& columns, int rows = 100) {
     return text + "\n";
 }
 
-base::Result<SchemaDraft> infer(std::string_view text, ColumnRoles roles = {"y", "good", {}, {}, {}}) {
+base::Result<SchemaDraft> infer(std::string_view text,
+                                ColumnRoles roles = {"y", "good", {}, {}, {}}) {
     return infer_schema(TemporaryFile(text).path(), roles);
 }
 
@@ -39,7 +40,9 @@ std::string income(int i) { return std::to_string(i * 37 % 51 + 0.5); }
 const Column kIncome{"income", income};
 
 TEST(InferSchema, NumbersAreNumericAndTextsAreCategories) {
-    const auto draft = infer(table({kIncome, {"job", [](int i) { return i % 2 == 0 ? "clerk" : "baker"; }}})).value();
+    const auto draft =
+        infer(table({kIncome, {"job", [](int i) { return i % 2 == 0 ? "clerk" : "baker"; }}}))
+            .value();
     const auto& features = draft.schema.features.features();
     ASSERT_EQ(features.size(), 2u);
     EXPECT_EQ(features[0], (FeatureSpec{"income", FeatureKind::kNumeric, {}}));
@@ -50,7 +53,8 @@ TEST(InferSchema, NumbersAreNumericAndTextsAreCategories) {
 
 TEST(InferSchema, FewWholeNumbersStayNumericWithARemark) {
     const auto draft = infer(table({{"code", [](int i) { return std::to_string(i % 12); }},
-                                    {"count", [](int i) { return std::to_string(i % 13); }}})).value();
+                                    {"count", [](int i) { return std::to_string(i % 13); }}}))
+                           .value();
     EXPECT_EQ(draft.schema.features.features()[0].kind, FeatureKind::kNumeric);
     EXPECT_THAT(draft.remarks.at("code"), HasSubstr("categorical"));
     EXPECT_FALSE(draft.remarks.contains("count"));
@@ -64,7 +68,8 @@ TEST(InferSchema, LeavesOutWhatCannotHelp) {
                                     {"row", [](int i) { return std::to_string(1000 + 2 * i); }},
                                     {"loan_id", [](int i) { return std::to_string(i * 71 % 101); }},
                                     {"amount", [](int i) { return std::to_string(i * 71 % 101); }},
-                                    {"name", [](int i) { return "n" + std::to_string(i); }}})).value();
+                                    {"name", [](int i) { return "n" + std::to_string(i); }}}))
+                           .value();
     EXPECT_THAT(draft.schema.ignored_columns,
                 UnorderedElementsAre("", "country", "nothing", "row", "loan_id", "name"));
     for (const auto& column : draft.schema.ignored_columns) EXPECT_NE(draft.remarks.at(column), "");
@@ -73,14 +78,21 @@ TEST(InferSchema, LeavesOutWhatCannotHelp) {
 }
 
 TEST(InferSchema, OneValueOrNoneStillTellsRowsApart) {
-    const auto draft = infer(table({{"flag", [](int i) { return i % 4 == 0 ? "Y" : ""; }}})).value();
-    EXPECT_EQ(draft.schema.features.features()[0], (FeatureSpec{"flag", FeatureKind::kCategorical, {"Y"}}));
+    const auto draft =
+        infer(table({{"flag", [](int i) { return i % 4 == 0 ? "Y" : ""; }}})).value();
+    EXPECT_EQ(draft.schema.features.features()[0],
+              (FeatureSpec{"flag", FeatureKind::kCategorical, {"Y"}}));
 }
 
 TEST(InferSchema, WordsForMissingAreSeen) {
-    const auto draft = infer(table({{"rate", [](int i) { return i % 5 == 0 ? "?" : income(i); }},
-                                    {"dti", [](int i) { return i % 5 == 0 ? "Missing" : income(i); }},
-                                    {"pet", [](int i) { return i % 5 == 0 ? "None" : i % 2 == 0 ? "dog" : "cat"; }}})).value();
+    const auto draft =
+        infer(table({{"rate", [](int i) { return i % 5 == 0 ? "?" : income(i); }},
+                     {"dti", [](int i) { return i % 5 == 0 ? "Missing" : income(i); }},
+                     {"pet",
+                      [](int i) { return i % 5 == 0   ? "None"
+                                         : i % 2 == 0 ? "dog"
+                                                      : "cat"; }}}))
+            .value();
     EXPECT_THAT(draft.schema.missing_tokens, ElementsAre("?", "Missing"));
     EXPECT_EQ(draft.schema.features.features()[0].kind, FeatureKind::kNumeric);
     EXPECT_EQ(draft.schema.features.features()[1].kind, FeatureKind::kNumeric);
@@ -89,19 +101,24 @@ TEST(InferSchema, WordsForMissingAreSeen) {
 
 TEST(InferSchema, MoreCategoriesThanTheLimitAreLeftOut) {
     const int limit = static_cast<int>(base::limits::kMaxCategories);
-    const auto draft = infer(table({kIncome,
-                                    {"fits", [&](int i) { return "c" + std::to_string(i % limit); }},
-                                    {"many", [&](int i) { return "c" + std::to_string(i % (limit + 1)); }}},
-                                   2 * limit + 2)).value();
+    const auto draft =
+        infer(table({kIncome,
+                     {"fits", [&](int i) { return "c" + std::to_string(i % limit); }},
+                     {"many", [&](int i) { return "c" + std::to_string(i % (limit + 1)); }}},
+                    2 * limit + 2))
+            .value();
     EXPECT_TRUE(draft.schema.features.find("fits"));
     EXPECT_THAT(draft.schema.ignored_columns, ElementsAre("many"));
     EXPECT_THAT(draft.remarks.at("many"), HasSubstr("more than 4096"));
 }
 
 TEST(InferSchema, RolesAreKeptApart) {
-    const auto draft = infer(table({kIncome, {"sex", [](int i) { return std::to_string(i % 2); }},
-                                    {"w", [](int) { return "2"; }}, {"skip", income}}),
-                             {"y", "good", {"sex"}, "w", {"skip"}}).value();
+    const auto draft = infer(table({kIncome,
+                                    {"sex", [](int i) { return std::to_string(i % 2); }},
+                                    {"w", [](int) { return "2"; }},
+                                    {"skip", income}}),
+                             {"y", "good", {"sex"}, "w", {"skip"}})
+                           .value();
     EXPECT_THAT(draft.schema.protected_columns, ElementsAre("sex"));
     EXPECT_EQ(draft.schema.weight_column, "w");
     EXPECT_THAT(draft.schema.ignored_columns, ElementsAre("skip"));
@@ -109,11 +126,13 @@ TEST(InferSchema, RolesAreKeptApart) {
 }
 
 TEST(InferSchema, TheDraftReadsTheTableItWasMadeFrom) {
-    const TemporaryFile file(table({kIncome, {"row", [](int i) { return std::to_string(i); }},
+    const TemporaryFile file(table({kIncome,
+                                    {"row", [](int i) { return std::to_string(i); }},
                                     {"rate", [](int i) { return i % 5 == 0 ? "-" : income(i); }},
                                     {"sex", [](int i) { return i % 2 == 0 ? "f" : "m"; }}}));
     const auto draft = infer_schema(file.path(), {"y", "good", {"sex"}, {}, {}}).value();
-    const auto schema = parse_table_schema(write_table_schema(draft.schema, draft.remarks), "x").value();
+    const auto schema =
+        parse_table_schema(write_table_schema(draft.schema, draft.remarks), "x").value();
     const auto data = read_table(file.path(), schema);
     ASSERT_TRUE(data);
     EXPECT_TRUE(validate(*data));
@@ -122,7 +141,9 @@ TEST(InferSchema, TheDraftReadsTheTableItWasMadeFrom) {
 
 TEST(InferSchema, SaysWhatIsWrong) {
     const std::string good = table({kIncome});
-    const auto reason = [](const base::Result<SchemaDraft>& draft) { return draft ? "" : draft.error().reason; };
+    const auto reason = [](const base::Result<SchemaDraft>& draft) {
+        return draft ? "" : draft.error().reason;
+    };
     EXPECT_EQ(reason(infer(good, {"z", "good", {}, {}, {}})), "missing_column");
     EXPECT_EQ(reason(infer(good, {"y", "good", {"sex"}, {}, {}})), "missing_column");
     EXPECT_EQ(reason(infer(good, {"y", "fine", {}, {}, {}})), "no_favourable_label");

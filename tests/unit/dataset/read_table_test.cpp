@@ -1,9 +1,9 @@
 #include "rampart/dataset/read_table.hpp"
 
-#include <cmath>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "csv_files.hpp"
 #include "rampart/base/limits.hpp"
@@ -16,8 +16,10 @@ using testing::HasSubstr;
 
 TableSchema example_schema() {
     TableSchema schema;
-    schema.features = FeatureSchema::create({{"income", FeatureKind::kNumeric, {}},
-                                             {"job", FeatureKind::kCategorical, {"clerk", "baker"}}}).value();
+    schema.features =
+        FeatureSchema::create({{"income", FeatureKind::kNumeric, {}},
+                               {"job", FeatureKind::kCategorical, {"clerk", "baker"}}})
+            .value();
     schema.label_column = "repaid";
     schema.favourable = "yes";
     schema.protected_columns = {"sex", "race"};
@@ -47,7 +49,8 @@ TEST(ReadTable, ReadsFeaturesLabelsAndGroups) {
     EXPECT_TRUE(std::isnan(data.columns[1][2]));
     EXPECT_TRUE(std::isnan(data.columns[1][3]));
     EXPECT_THAT(data.label, ElementsAre(1, 0, 1, 0));
-    EXPECT_THAT(data.group_names, ElementsAre("sex=1,race=White", "sex=2,race=Black", "sex=2,race=White"));
+    EXPECT_THAT(data.group_names,
+                ElementsAre("sex=1,race=White", "sex=2,race=Black", "sex=2,race=White"));
     EXPECT_THAT(data.group, ElementsAre(2, 0, 1, 0));
     EXPECT_TRUE(data.weight.empty());
 }
@@ -71,7 +74,9 @@ TEST(ReadTable, ReadsWeights) {
 TEST(ReadTable, LabelsThatAreEqualNumbersAreOneValue) {
     auto schema = example_schema();
     schema.favourable = "1";
-    const Dataset data = read("id,sex,race,income,job,repaid\n1,2,w,1,,1.0\n2,2,w,1,,1\n3,2,w,1,,0\n", schema).value();
+    const Dataset data =
+        read("id,sex,race,income,job,repaid\n1,2,w,1,,1.0\n2,2,w,1,,1\n3,2,w,1,,0\n", schema)
+            .value();
     EXPECT_THAT(data.label, ElementsAre(1, 1, 0));
 }
 
@@ -84,17 +89,24 @@ struct BadCase {
 TEST(ReadTable, SaysWhatIsWrongWhereAndWhatToDo) {
     const std::string header = "id,sex,race,income,job,repaid\n";
     const std::vector<BadCase> cases{
-        {header + "1,2,w,abc,clerk,yes\n", "not_a_number", {"line 2", "'income'", "'abc'", "`missing`"}},
-        {header + "1,2,w,1,clerk,yes\n2,2,w,1,clerk,no\n3,1,w,1,clerk,late\n", "three_labels",
+        {header + "1,2,w,abc,clerk,yes\n",
+         "not_a_number",
+         {"line 2", "'income'", "'abc'", "`missing`"}},
+        {header + "1,2,w,1,clerk,yes\n2,2,w,1,clerk,no\n3,1,w,1,clerk,late\n",
+         "three_labels",
          {"line 4", "'repaid'", "'late'", "'no'", "'yes'"}},
         {header + "1,2,w,1,clerk,yes\n", "one_label", {"'repaid'", "only the value 'yes'"}},
-        {header + "1,2,w,1,clerk,y\n2,2,w,1,clerk,n\n", "no_favourable_label", {"'yes'", "'n', 'y'"}},
+        {header + "1,2,w,1,clerk,y\n2,2,w,1,clerk,n\n",
+         "no_favourable_label",
+         {"'yes'", "'n', 'y'"}},
         {header + "1,2,w,1,clerk,\n", "missing_label", {"line 2", "'repaid'"}},
         {header + "1,,w,1,clerk,yes\n", "empty_group", {"line 2", "'sex'"}},
         {header + "1,?,w,1,clerk,yes\n", "empty_group", {"line 2", "'sex'"}},
         {header, "no_rows", {"no rows"}},
         {"id,sex,race,income,repaid\n", "missing_column", {"'job'"}},
-        {"id,sex,race,income,job,repaid,age,zip\n", "unknown_column", {"'age', 'zip'", "`ignored`"}},
+        {"id,sex,race,income,job,repaid,age,zip\n",
+         "unknown_column",
+         {"'age', 'zip'", "`ignored`"}},
         {header + "1,2\n", "wrong_cell_count", {"line 2"}},
     };
     for (const auto& [text, reason, in_message] : cases) {
@@ -111,7 +123,8 @@ TEST(ReadTable, AWeightIsANumberAboveZero) {
     schema.ignored_columns.clear();
     schema.weight_column = "id";
     for (const auto* weight : {"0", "-1", "x", "", "1e-60", "1e60"}) {
-        const auto data = read(std::string("id,sex,race,income,job,repaid\n") + weight + ",2,w,1,clerk,yes\n", schema);
+        const auto data = read(
+            std::string("id,sex,race,income,job,repaid\n") + weight + ",2,w,1,clerk,yes\n", schema);
         ASSERT_FALSE(data) << weight;
         EXPECT_EQ(data.error().reason, "bad_weight");
         EXPECT_THAT(data.error().message, HasSubstr("line 2"));
@@ -128,7 +141,8 @@ TEST(ReadTable, GroupsReachTheLimitAndNotPastIt) {
     };
     EXPECT_EQ(read(table(base::limits::kMaxGroups), example_schema()).value().group_names.size(),
               base::limits::kMaxGroups);
-    EXPECT_EQ(read(table(base::limits::kMaxGroups + 1), example_schema()).error().reason, "too_many_groups");
+    EXPECT_EQ(read(table(base::limits::kMaxGroups + 1), example_schema()).error().reason,
+              "too_many_groups");
 }
 
 TEST(ReadTable, ASchemaThatContradictsItselfIsRefused) {

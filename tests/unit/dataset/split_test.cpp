@@ -1,11 +1,11 @@
 #include "rampart/dataset/split.hpp"
 
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
-
-#include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 namespace rampart::dataset {
 namespace {
@@ -35,8 +35,8 @@ TEST(Split, ReadsThreePerCents) {
 }
 
 TEST(Split, RefusesAnythingElse) {
-    for (const auto* text : {"", "60", "80/20", "60/20/20/0", "60/20/10", "0/50/50", "120/-10/-10", "a/b/c", "60/20/",
-                             "60//40", "60/20/20 %"}) {
+    for (const auto* text : {"", "60", "80/20", "60/20/20/0", "60/20/10", "0/50/50", "120/-10/-10",
+                             "a/b/c", "60/20/", "60//40", "60/20/20 %"}) {
         const auto split = parse_split(text);
         ASSERT_FALSE(split) << text;
         EXPECT_NE(split.error().message.find("60/20/20"), std::string::npos);
@@ -60,17 +60,20 @@ TEST(Split, PartsHaveNames) {
 }
 
 RC_GTEST_PROP(Split, EveryRowIsInOnePartAndEveryStratumIsDividedByTheFractions, (uint64_t seed)) {
-    const auto rows = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::pair<uint8_t, int32_t>>>(
-        rc::gen::pair(rc::gen::inRange<uint8_t>(0, 2), rc::gen::inRange(0, 4))));
+    const auto rows =
+        *rc::gen::nonEmpty(rc::gen::container<std::vector<std::pair<uint8_t, int32_t>>>(
+            rc::gen::pair(rc::gen::inRange<uint8_t>(0, 2), rc::gen::inRange(0, 4))));
     const SplitFractions fractions{0.5, 0.2, 0.3};
     const auto split = split_rows(rows_of(rows), fractions, seed);
     std::vector<uint32_t> all;
     std::map<std::pair<uint8_t, int32_t>, double> size;
     for (const auto& row : rows) size[row] += 1;
-    for (const auto& [part, share] : {std::pair{split.train, 0.5}, {split.validation, 0.2}, {split.test, 0.3}}) {
+    for (const auto& [part, share] :
+         {std::pair{split.train, 0.5}, {split.validation, 0.2}, {split.test, 0.3}}) {
         RC_ASSERT(std::is_sorted(part.begin(), part.end()));
         all.insert(all.end(), part.begin(), part.end());
-        RC_ASSERT(std::abs(static_cast<double>(part.size()) - share * static_cast<double>(rows.size())) < 1);
+        RC_ASSERT(std::abs(static_cast<double>(part.size()) -
+                           share * static_cast<double>(rows.size())) < 1);
         std::map<std::pair<uint8_t, int32_t>, double> got;
         for (const uint32_t row : part) got[rows[row]] += 1;
         for (const auto& [stratum, n] : size) RC_ASSERT(std::abs(got[stratum] - share * n) < 2);
@@ -89,11 +92,12 @@ TEST(Split, AZeroShareGetsNothing) {
 TEST(Split, TheVaultIsFortyPerCentOfThePeopleForEver) {
     int vault = 0;
     const int people = 20'000;
-    for (int i = 0; i < people; ++i) vault += in_vault("salt", "person-" + std::to_string(i)) ? 1 : 0;
+    for (int i = 0; i < people; ++i)
+        vault += in_vault("salt", "person-" + std::to_string(i)) ? 1 : 0;
     // five standard deviations of a binomial
     EXPECT_NEAR(vault, 0.4 * people, 5 * std::sqrt(people * 0.4 * 0.6));
-    // what was drawn once must be drawn alike in every version; by Python's hmac the first 53 bits of
-    // HMAC-SHA-256("salt", name) are 0.861, 0.529, 0.115, 0.669
+    // what was drawn once must be drawn alike in every version; by Python's hmac the first 53 bits
+    // of HMAC-SHA-256("salt", name) are 0.861, 0.529, 0.115, 0.669
     EXPECT_TRUE(in_vault("salt", "alice"));
     EXPECT_FALSE(in_vault("salt", "bob"));
     EXPECT_FALSE(in_vault("salt", "carol"));

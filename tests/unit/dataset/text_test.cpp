@@ -1,8 +1,9 @@
 #include "rampart/dataset/text.hpp"
 
-#include <cmath>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include <cmath>
 
 namespace rampart::dataset {
 namespace {
@@ -12,8 +13,8 @@ TEST(Text, NumbersAreDecimalAndFinite) {
     EXPECT_EQ(parse_number(" -1.5e3\t"), -1500);
     EXPECT_EQ(parse_number("+2"), 2);
     EXPECT_EQ(parse_number(".5"), 0.5);
-    for (const auto* text : {"", " ", "x", "1x", "1 2", "0x10", "inf", "-inf", "nan", "1e999", "+-1", "--1",
-                             "1,5", "2/28/1997", "$5"}) {
+    for (const auto* text : {"", " ", "x", "1x", "1 2", "0x10", "inf", "-inf", "nan", "1e999",
+                             "+-1", "--1", "1,5", "2/28/1997", "$5"}) {
         EXPECT_FALSE(parse_number(text)) << text;
     }
 }
@@ -33,14 +34,14 @@ TEST(Text, Utf8IsCheckedByTheLetter) {
     EXPECT_TRUE(is_utf8(""));
     EXPECT_TRUE(is_utf8("plain"));
     EXPECT_TRUE(is_utf8("Straße € 𝄞"));
-    EXPECT_TRUE(is_utf8("\xf4\x8f\xbf\xbf"));         // U+10FFFF
-    EXPECT_FALSE(is_utf8("M\xfcller"));               // Latin-1
-    EXPECT_FALSE(is_utf8("\xc0\x80"));                // overlong
-    EXPECT_FALSE(is_utf8("\xe0\x9f\xbf"));            // overlong
-    EXPECT_FALSE(is_utf8("\xf0\x8f\xbf\xbf"));        // overlong
-    EXPECT_FALSE(is_utf8("\xed\xa0\x80"));            // a surrogate
-    EXPECT_FALSE(is_utf8("\xf4\x90\x80\x80"));        // past the last character
-    EXPECT_FALSE(is_utf8("\xe2\x82"));                // cut off
+    EXPECT_TRUE(is_utf8("\xf4\x8f\xbf\xbf"));   // U+10FFFF
+    EXPECT_FALSE(is_utf8("M\xfcller"));         // Latin-1
+    EXPECT_FALSE(is_utf8("\xc0\x80"));          // overlong
+    EXPECT_FALSE(is_utf8("\xe0\x9f\xbf"));      // overlong
+    EXPECT_FALSE(is_utf8("\xf0\x8f\xbf\xbf"));  // overlong
+    EXPECT_FALSE(is_utf8("\xed\xa0\x80"));      // a surrogate
+    EXPECT_FALSE(is_utf8("\xf4\x90\x80\x80"));  // past the last character
+    EXPECT_FALSE(is_utf8("\xe2\x82"));          // cut off
     EXPECT_FALSE(is_utf8("\x80"));
 }
 

@@ -1,15 +1,15 @@
 #include "rampart/gbdt/learner.hpp"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <functional>
 #include <numeric>
 #include <set>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/gbdt/squared.hpp"
@@ -38,14 +38,16 @@ LearnerParams stump() {
     });
 }
 
-model::Ensemble fit(const dataset::Dataset& data, const LearnerParams& params, base::ThreadPool* pool = nullptr) {
+model::Ensemble fit(const dataset::Dataset& data, const LearnerParams& params,
+                    base::ThreadPool* pool = nullptr) {
     LogLoss objective(data);
     auto ensemble = train(data, objective, params, pool).value();
     EXPECT_TRUE(model::validate(ensemble, data.schema));
     return ensemble;
 }
 
-model::Ensemble fit_squared(const dataset::Dataset& data, std::vector<double> targets, const LearnerParams& params) {
+model::Ensemble fit_squared(const dataset::Dataset& data, std::vector<double> targets,
+                            const LearnerParams& params) {
     auto objective = SquaredError::create(std::move(targets), data.weight).value();
     auto ensemble = train(data, objective, params, nullptr).value();
     EXPECT_TRUE(model::validate(ensemble, data.schema));
@@ -56,8 +58,8 @@ std::string describe(const model::Ensemble& ensemble) {
     std::string text = fmt::format("{}", ensemble.base_score);
     for (const auto& tree : ensemble.trees) {
         for (const auto& n : tree.nodes) {
-            text += fmt::format("|{},{},{},{},{},{},{},{},{}", n.feature, n.threshold, n.left, n.right, n.categories,
-                                n.default_left, n.value, n.cover, n.gain);
+            text += fmt::format("|{},{},{},{},{},{},{},{},{}", n.feature, n.threshold, n.left,
+                                n.right, n.categories, n.default_left, n.value, n.cover, n.gain);
         }
         for (const auto& set : tree.category_sets) text += fmt::format(";{}", fmt::join(set, ","));
     }
@@ -89,13 +91,13 @@ TEST(Learner, RegularisationByHand) {
     auto params = stump();
     params.l2 = 2;
     auto ensemble = fit_squared(data, targets, params);
-    EXPECT_DOUBLE_EQ(ensemble.trees[0].nodes[0].gain, 18);     // 36/4 + 36/4
-    EXPECT_DOUBLE_EQ(ensemble.trees[0].nodes[2].value, 1.5);   // 6/4
+    EXPECT_DOUBLE_EQ(ensemble.trees[0].nodes[0].gain, 18);    // 36/4 + 36/4
+    EXPECT_DOUBLE_EQ(ensemble.trees[0].nodes[2].value, 1.5);  // 6/4
     params = stump();
     params.l1 = 2;
     ensemble = fit_squared(data, targets, params);
-    EXPECT_DOUBLE_EQ(ensemble.trees[0].nodes[0].gain, 16);     // (6-2)²/2 twice
-    EXPECT_DOUBLE_EQ(ensemble.trees[0].nodes[2].value, 2);     // (6-2)/2
+    EXPECT_DOUBLE_EQ(ensemble.trees[0].nodes[0].gain, 16);  // (6-2)²/2 twice
+    EXPECT_DOUBLE_EQ(ensemble.trees[0].nodes[2].value, 2);  // (6-2)/2
     params = stump();
     params.learning_rate = 0.1;
     EXPECT_DOUBLE_EQ(fit_squared(data, targets, params).trees[0].nodes[2].value, 0.3);
@@ -139,7 +141,8 @@ TEST(Learner, MissingAloneCanBeSplitOff) {
     const auto data = numeric_data({{1, 1, kMissing, kMissing}}, {0, 0, 1, 1});
     const auto ensemble = fit_squared(data, {0, 0, 6, 6}, stump());
     EXPECT_EQ(ensemble.predict_raw(std::span(&kMissing, 1)), 6);
-    for (const float x : {-1e30f, 1.0f, 1e30f}) EXPECT_EQ(ensemble.predict_raw(std::span(&x, 1)), 0);
+    for (const float x : {-1e30f, 1.0f, 1e30f})
+        EXPECT_EQ(ensemble.predict_raw(std::span(&x, 1)), 0);
 }
 
 TEST(Learner, WhereNoValueIsMissingTheHeavierSideIsTheDefault) {
@@ -159,7 +162,8 @@ TEST(Learner, ManyCategoriesSplitAgainstManyAtOnce) {
     const auto data = categorical_data(codes, 10, std::vector<uint8_t>(80));
     const auto ensemble = fit_squared(data, targets, stump());
     for (float c = 0; c < 8; ++c) {
-        EXPECT_EQ(ensemble.predict_raw(std::span(&c, 1)), static_cast<int>(c) % 2 == 0 ? 6 : 0) << c;
+        EXPECT_EQ(ensemble.predict_raw(std::span(&c, 1)), static_cast<int>(c) % 2 == 0 ? 6 : 0)
+            << c;
     }
 }
 
@@ -184,7 +188,8 @@ TEST(Learner, ACategoryThatTrainingNeverSawCountsAsMissing) {
     const auto data = categorical_data({0, 0, 1, 1, kMissing}, 4, {0, 0, 1, 1, 1});
     const auto ensemble = fit_squared(data, {0, 0, 6, 6, 6}, stump());
     const float unseen = 3;
-    EXPECT_EQ(ensemble.predict_raw(std::span(&unseen, 1)), ensemble.predict_raw(std::span(&kMissing, 1)));
+    EXPECT_EQ(ensemble.predict_raw(std::span(&unseen, 1)),
+              ensemble.predict_raw(std::span(&kMissing, 1)));
 }
 
 // ---- whole runs
@@ -208,12 +213,14 @@ TEST(Learner, SolvesExclusiveOr) {
 TEST(Learner, TrainingLossFallsWithEveryTree) {
     const auto data = mixed_data(1'000, 4);
     LogLoss objective(data);
-    std::vector<double> loss{mean_log_loss(data, std::vector<double>(1'000, objective.initial_score()))};
+    std::vector<double> loss{
+        mean_log_loss(data, std::vector<double>(1'000, objective.initial_score()))};
     const auto ensemble = train(data, objective, with([](LearnerParams&) {}), nullptr, nullptr,
                                 [&](const Progress& progress) {
                                     loss.push_back(mean_log_loss(data, progress.scores));
                                     return true;
-                                }).value();
+                                })
+                              .value();
     ASSERT_EQ(loss.size(), 21u);
     for (size_t i = 1; i < loss.size(); ++i) EXPECT_LT(loss[i], loss[i - 1]);
     EXPECT_NEAR(loss.back(), mean_log_loss(data, predict(ensemble, data)), 1e-12);
@@ -225,10 +232,11 @@ TEST(Learner, TheScoresReportedAreThePredictionsToTheLastBit) {
         LogLoss objective(data);
         std::vector<double> last;
         const auto params = with([&](LearnerParams& p) { p.row_fraction = row_fraction; });
-        const auto ensemble = train(data, objective, params, nullptr, nullptr, [&](const Progress& progress) {
-                                  last.assign(progress.scores.begin(), progress.scores.end());
-                                  return true;
-                              }).value();
+        const auto ensemble =
+            train(data, objective, params, nullptr, nullptr, [&](const Progress& progress) {
+                last.assign(progress.scores.begin(), progress.scores.end());
+                return true;
+            }).value();
         EXPECT_EQ(last, predict(ensemble, data));
     }
 }
@@ -268,10 +276,12 @@ TEST(Learner, SamplingTakesTheSharesAsked) {
     const auto rows = fit(data, with([](LearnerParams& p) { p.row_fraction = 0.3, p.trees = 3; }));
     auto unweighted = data;
     unweighted.weight.clear();
-    for (const auto& tree : fit(unweighted, with([](LearnerParams& p) { p.row_fraction = 0.3; })).trees) {
+    for (const auto& tree :
+         fit(unweighted, with([](LearnerParams& p) { p.row_fraction = 0.3; })).trees) {
         EXPECT_EQ(tree.nodes[0].cover, 300);
     }
-    for (const auto& tree : fit(data, with([](LearnerParams& p) { p.feature_fraction = 0.2; })).trees) {
+    for (const auto& tree :
+         fit(data, with([](LearnerParams& p) { p.feature_fraction = 0.2; })).trees) {
         std::set<int32_t> used;
         for (const auto& node : tree.nodes) used.insert(node.feature);
         used.erase(-1);
@@ -288,7 +298,8 @@ TEST(Learner, AWeightOfTwoIsTheRowTwice) {
     }
     auto doubled = data.subset(twice);
     doubled.weight.clear();
-    const auto params = with([](LearnerParams& p) { p.min_rows_in_leaf = 1, p.leaves = 8, p.min_hessian_in_leaf = 5; });
+    const auto params = with(
+        [](LearnerParams& p) { p.min_rows_in_leaf = 1, p.leaves = 8, p.min_hessian_in_leaf = 5; });
     const auto a = predict(fit(data, params), data);
     const auto b = predict(fit(doubled, params), data);
     for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-6);
@@ -302,6 +313,22 @@ TEST(Learner, TheOrderOfTheRowsHardlyMatters) {
     const auto a = predict(fit(data, params), data);
     const auto b = predict(fit(data.subset(order), params), data);
     for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-6);
+}
+
+TEST(Learner, AWideTableThatOutgrowsTheHistogramsGivesTheSameModel) {
+    // 1024 features of 255 bins: room for about 20 leaves' histograms, and 60 leaves. Every fourth
+    // column is a copy, so the model is that of the first four.
+    auto narrow = mixed_data(3'000, 18);
+    narrow.columns.pop_back();
+    narrow = numeric_data(narrow.columns, narrow.label);
+    std::vector<std::vector<float>> columns;
+    for (size_t f = 0; f < 1'024; ++f) columns.push_back(narrow.columns[f % 4]);
+    const auto wide = numeric_data(columns, narrow.label);
+    const auto params =
+        with([](LearnerParams& p) { p.trees = 2, p.leaves = 60, p.min_rows_in_leaf = 5; });
+    const auto a = predict(fit(narrow, params), narrow);
+    const auto b = predict(fit(wide, params), wide);
+    for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-9);
 }
 
 TEST(Learner, TreesKeepTheirSize) {
@@ -332,8 +359,10 @@ TEST(Learner, CoversAddUpFromTheLeavesToAllRows) {
         EXPECT_NEAR(tree.nodes[0].cover, all, 1e-9 * all);
         for (const auto& node : tree.nodes) {
             if (node.feature < 0) continue;
-            EXPECT_NEAR(node.cover, tree.nodes[static_cast<size_t>(node.left)].cover +
-                                        tree.nodes[static_cast<size_t>(node.right)].cover, 1e-9 * all);
+            EXPECT_NEAR(node.cover,
+                        tree.nodes[static_cast<size_t>(node.left)].cover +
+                            tree.nodes[static_cast<size_t>(node.right)].cover,
+                        1e-9 * all);
         }
     }
 }
@@ -359,10 +388,11 @@ TEST(Learner, EarlyStoppingRestoresTheBestIterate) {
     });
     LogLoss objective(data);
     int grown = 0;
-    const auto ensemble = train(data, objective, params, nullptr, &validation, [&](const Progress& progress) {
-                              grown = progress.iteration;
-                              return true;
-                          }).value();
+    const auto ensemble =
+        train(data, objective, params, nullptr, &validation, [&](const Progress& progress) {
+            grown = progress.iteration;
+            return true;
+        }).value();
     EXPECT_LT(grown, 200);
     ASSERT_EQ(static_cast<size_t>(grown), ensemble.trees.size() + 10);
     // it overfits: no other number of trees does better
@@ -381,7 +411,8 @@ TEST(Learner, EarlyStoppingRestoresTheBestIterate) {
         return mean_log_loss(validation, scores);
     };
     const double best = loss_after(ensemble.trees.size());
-    for (size_t trees = 0; trees <= static_cast<size_t>(grown); ++trees) EXPECT_GE(loss_after(trees), best);
+    for (size_t trees = 0; trees <= static_cast<size_t>(grown); ++trees)
+        EXPECT_GE(loss_after(trees), best);
 }
 
 TEST(Learner, WhenNoTreeHelpsOnValidationNoneIsKept) {
@@ -397,7 +428,8 @@ TEST(Learner, TheCallbackCanStopTheRun) {
     const auto data = mixed_data(300, 16);
     LogLoss objective(data);
     const auto ensemble = train(data, objective, with([](LearnerParams&) {}), nullptr, nullptr,
-                                [](const Progress& progress) { return progress.iteration < 7; }).value();
+                                [](const Progress& progress) { return progress.iteration < 7; })
+                              .value();
     EXPECT_EQ(ensemble.trees.size(), 7u);
 }
 

@@ -1,9 +1,9 @@
 #include "rampart/gbdt/log_loss.hpp"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include <cmath>
 
 #include "toy_data.hpp"
 
@@ -53,7 +53,9 @@ RC_GTEST_PROP(LogLoss, GradientsAreTheDerivativesOfTheLoss, (uint64_t seed)) {
     LogLoss objective(data);
     float g = 0, h = 0;
     objective.gradients(std::span(&f, 1), std::span(&g, 1), std::span(&h, 1));
-    const auto loss = [&](double score) { return data.weight[0] * mean_log_loss(data, std::span(&score, 1)); };
+    const auto loss = [&](double score) {
+        return data.weight[0] * mean_log_loss(data, std::span(&score, 1));
+    };
     const double step = 1e-4;
     RC_ASSERT(std::abs((loss(f + step) - loss(f - step)) / (2 * step) - g) < 1e-5);
     RC_ASSERT(std::abs((loss(f + step) - 2 * loss(f) + loss(f - step)) / (step * step) - h) < 1e-5);

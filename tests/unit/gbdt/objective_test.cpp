@@ -16,10 +16,12 @@ class Recorder : public Objective {
   public:
     std::string_view name() const override { return "recorder"; }
     double initial_score() const override { return 0.5; }
-    void gradients(std::span<const double> scores, std::span<float> g, std::span<float> h) override {
+    void gradients(std::span<const double> scores, std::span<float> g,
+                   std::span<float> h) override {
         calls.push_back("gradients");
         seen.assign(scores.begin(), scores.end());
-        for (size_t i = 0; i < g.size(); ++i) g[i] = i % 2 == 0 ? 1.0f : -1.0f, h[i] = bad ? 0.0f : 1.0f;
+        for (size_t i = 0; i < g.size(); ++i)
+            g[i] = i % 2 == 0 ? 1.0f : -1.0f, h[i] = bad ? 0.0f : 1.0f;
     }
     void after_tree(int iteration, std::span<const double> scores) override {
         calls.push_back("after_tree " + std::to_string(iteration));
@@ -42,7 +44,8 @@ TEST(Objective, IsAskedForGradientsThenShownTheNewScores) {
     const auto data = numeric_data({{0, 1, 0, 1}}, {0, 1, 0, 1});
     Recorder recorder;
     const auto ensemble = train(data, recorder, tiny(), nullptr).value();
-    EXPECT_THAT(recorder.calls, ElementsAre("gradients", "after_tree 0", "gradients", "after_tree 1"));
+    EXPECT_THAT(recorder.calls,
+                ElementsAre("gradients", "after_tree 0", "gradients", "after_tree 1"));
     EXPECT_EQ(ensemble.base_score, 0.5);
     // each tree moves a row by learning rate * -g / h = 0.5
     EXPECT_THAT(recorder.seen, ElementsAre(-0.5, 1.5, -0.5, 1.5));

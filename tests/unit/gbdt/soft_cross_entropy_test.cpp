@@ -1,8 +1,8 @@
 #include "rampart/gbdt/soft_cross_entropy.hpp"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "rampart/gbdt/learner.hpp"
 #include "rampart/gbdt/log_loss.hpp"
@@ -25,7 +25,8 @@ TEST(SoftCrossEntropy, NumbersByHand) {
 
 TEST(SoftCrossEntropy, WithTargetsOfZeroAndOneItIsLogLoss) {
     const auto data = mixed_data(200, 3);
-    auto soft = SoftCrossEntropy::create({data.label.begin(), data.label.end()}, data.weight).value();
+    auto soft =
+        SoftCrossEntropy::create({data.label.begin(), data.label.end()}, data.weight).value();
     LogLoss hard(data);
     EXPECT_DOUBLE_EQ(soft.initial_score(), hard.initial_score());
     std::vector<double> scores(200);
@@ -57,7 +58,8 @@ TEST(SoftCrossEntropy, DistilsAProbability) {
     const auto ensemble = train(data, objective, LearnerParams{}, nullptr).value();
     double worst = 0;
     for (size_t i = 0; i < x.size(); ++i) {
-        worst = std::max(worst, std::abs(model::sigmoid(ensemble.predict_raw(std::span(&x[i], 1))) - target[i]));
+        worst = std::max(
+            worst, std::abs(model::sigmoid(ensemble.predict_raw(std::span(&x[i], 1))) - target[i]));
     }
     EXPECT_LT(worst, 0.05);
 }

@@ -1,8 +1,8 @@
 #include "rampart/gbdt/squared.hpp"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "rampart/gbdt/learner.hpp"
 #include "toy_data.hpp"

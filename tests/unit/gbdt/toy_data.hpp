@@ -14,7 +14,8 @@ namespace rampart::gbdt {
 inline constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
 /// Numeric columns x0, x1, …; labels.
-inline dataset::Dataset numeric_data(std::vector<std::vector<float>> columns, std::vector<uint8_t> label) {
+inline dataset::Dataset numeric_data(std::vector<std::vector<float>> columns,
+                                     std::vector<uint8_t> label) {
     dataset::Dataset data;
     std::vector<dataset::FeatureSpec> features;
     for (size_t f = 0; f < columns.size(); ++f) {
@@ -27,11 +28,13 @@ inline dataset::Dataset numeric_data(std::vector<std::vector<float>> columns, st
 }
 
 /// One categorical column.
-inline dataset::Dataset categorical_data(std::vector<float> codes, size_t categories, std::vector<uint8_t> label) {
+inline dataset::Dataset categorical_data(std::vector<float> codes, size_t categories,
+                                         std::vector<uint8_t> label) {
     dataset::Dataset data;
     std::vector<std::string> names;
     for (size_t i = 0; i < categories; ++i) names.push_back("c" + std::to_string(i));
-    data.schema = dataset::FeatureSchema::create({{"c", dataset::FeatureKind::kCategorical, names}}).value();
+    data.schema =
+        dataset::FeatureSchema::create({{"c", dataset::FeatureKind::kCategorical, names}}).value();
     data.columns = {std::move(codes)};
     data.label = std::move(label);
     return data;
@@ -42,7 +45,8 @@ inline dataset::Dataset mixed_data(size_t rows, uint64_t seed) {
     base::Random random(seed);
     dataset::Dataset data;
     std::vector<dataset::FeatureSpec> features;
-    for (int f = 0; f < 4; ++f) features.push_back({"x" + std::to_string(f), dataset::FeatureKind::kNumeric, {}});
+    for (int f = 0; f < 4; ++f)
+        features.push_back({"x" + std::to_string(f), dataset::FeatureKind::kNumeric, {}});
     features.push_back({"c", dataset::FeatureKind::kCategorical, {"a", "b", "c", "d", "e"}});
     data.schema = dataset::FeatureSchema::create(features).value();
     data.columns.resize(5);

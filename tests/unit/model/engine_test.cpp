@@ -46,7 +46,10 @@ TEST(Engine, ADegenerateTreeIsWalkedToItsEnd) {
     Tree tree;
     const int depth = 500;
     for (int i = 0; i < depth; ++i) {
-        tree.nodes.push_back({.feature = 0, .threshold = static_cast<float>(i), .left = 2 * i + 1, .right = 2 * i + 2});
+        tree.nodes.push_back({.feature = 0,
+                              .threshold = static_cast<float>(i),
+                              .left = 2 * i + 1,
+                              .right = 2 * i + 2});
         tree.nodes.push_back({.value = static_cast<double>(i)});
     }
     tree.nodes.push_back({.value = 1e6});
@@ -54,7 +57,8 @@ TEST(Engine, ADegenerateTreeIsWalkedToItsEnd) {
     ASSERT_TRUE(validate(ensemble, 1));
     const Engine engine(ensemble);
     for (const float x : {-1.0f, 0.0f, 0.5f, 250.5f, 499.0f, 499.5f}) {
-        EXPECT_EQ(engine.predict_raw(std::span(&x, 1)), ensemble.predict_raw(std::span(&x, 1))) << x;
+        EXPECT_EQ(engine.predict_raw(std::span(&x, 1)), ensemble.predict_raw(std::span(&x, 1)))
+            << x;
     }
 }
 

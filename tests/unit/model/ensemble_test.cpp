@@ -1,12 +1,12 @@
 #include "rampart/model/ensemble.hpp"
 
-#include <cmath>
-#include <functional>
-#include <limits>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
 
 #include "model_pieces.hpp"
 #include "rampart/base/limits.hpp"
@@ -89,7 +89,8 @@ TEST(Ensemble, ValidateFindsEachKindOfDamageAndSaysWhere) {
         {[](Tree& t) { t.nodes[2].left = 3; }, "node 2: is a leaf with children"},
         {[](Tree& t) { t.nodes[2].categories = 0; }, "node 2: is a leaf with"},
         {[](Tree& t) { t.nodes[1].categories = 1; }, "node 1: has category set 1 of 1"},
-        {[](Tree& t) { t.nodes[1].categories = -1; }, "splits categorical feature 'c' by a threshold"},
+        {[](Tree& t) { t.nodes[1].categories = -1; },
+         "splits categorical feature 'c' by a threshold"},
         {[](Tree& t) { t.nodes[0].categories = 0; }, "splits numeric feature 'x0' by categories"},
         {[](Tree& t) { t.category_sets[0].clear(); }, "empty or too long"},
         {[](Tree& t) { t.category_sets[0].resize(65); }, "empty or too long"},

@@ -1,15 +1,14 @@
 #include "rampart/model/model_file.hpp"
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+#include <unistd.h>
+
 #include <bit>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-
-#include <unistd.h>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include "model_pieces.hpp"
 #include "rampart/base/bytes.hpp"
@@ -31,7 +30,9 @@ std::string with_payload(std::string_view payload, uint32_t version = 1) {
     return bytes;
 }
 
-std::string payload_of(std::string_view file) { return std::string(file.substr(20, file.size() - 52)); }
+std::string payload_of(std::string_view file) {
+    return std::string(file.substr(20, file.size() - 52));
+}
 
 Policy example(uint64_t seed = 1) {
     base::Random random(seed);
@@ -45,13 +46,14 @@ bool equal(const Policy& a, const Policy& b) {
         const auto x = a.evaluate(row, 0), y = b.evaluate(row, 0);
         if (x.score != y.score || x.exploit != y.exploit || x.approve != y.approve) return false;
     }
-    return a.schema() == b.schema() && a.group_names() == b.group_names() && a.provenance() == b.provenance() &&
-           a.links().size() == b.links().size();
+    return a.schema() == b.schema() && a.group_names() == b.group_names() &&
+           a.provenance() == b.provenance() && a.links().size() == b.links().size();
 }
 
 RC_GTEST_PROP(ModelFile, APolicyComesBackAsItWas, (uint64_t seed)) {
     base::Random random(seed);
-    const Policy policy = random_policy(random, 1 + random.below(4), 1 + random.below(3), random.bernoulli(0.5));
+    const Policy policy =
+        random_policy(random, 1 + random.below(4), 1 + random.below(3), random.bernoulli(0.5));
     const std::string bytes = encode_model_file(policy);
     const auto back = decode_model_file(bytes);
     RC_ASSERT(back.has_value());
@@ -70,10 +72,10 @@ TEST(ModelFile, KeepsEveryNumberOfATree) {
         ASSERT_EQ(before.trees[t].nodes.size(), after.trees[t].nodes.size());
         for (size_t i = 0; i < before.trees[t].nodes.size(); ++i) {
             const TreeNode &a = before.trees[t].nodes[i], &b = after.trees[t].nodes[i];
-            EXPECT_EQ(std::tie(a.feature, a.threshold, a.left, a.right, a.categories, a.default_left, a.value, a.cover,
-                               a.gain),
-                      std::tie(b.feature, b.threshold, b.left, b.right, b.categories, b.default_left, b.value, b.cover,
-                               b.gain));
+            EXPECT_EQ(std::tie(a.feature, a.threshold, a.left, a.right, a.categories,
+                               a.default_left, a.value, a.cover, a.gain),
+                      std::tie(b.feature, b.threshold, b.left, b.right, b.categories,
+                               b.default_left, b.value, b.cover, b.gain));
         }
     }
 }
@@ -97,14 +99,17 @@ TEST(ModelFile, EveryFlippedByteIsAnError) {
 
 TEST(ModelFile, EveryTruncationAndEveryAddedByteIsAnError) {
     const std::string bytes = encode_model_file(example());
-    for (size_t n = 0; n < bytes.size(); ++n) ASSERT_FALSE(decode_model_file(bytes.substr(0, n))) << n;
+    for (size_t n = 0; n < bytes.size(); ++n)
+        ASSERT_FALSE(decode_model_file(bytes.substr(0, n))) << n;
     EXPECT_FALSE(decode_model_file(bytes + '\0'));
-    EXPECT_THAT(decode_model_file(bytes.substr(0, bytes.size() / 2)).error().message, HasSubstr("truncated"));
+    EXPECT_THAT(decode_model_file(bytes.substr(0, bytes.size() / 2)).error().message,
+                HasSubstr("truncated"));
     EXPECT_EQ(decode_model_file(bytes.substr(0, 40)).error().code, base::ErrorCode::kDataLoss);
 }
 
 TEST(ModelFile, AnotherVersionIsNamed) {
-    const auto policy = decode_model_file(with_payload(payload_of(encode_model_file(example())), 2));
+    const auto policy =
+        decode_model_file(with_payload(payload_of(encode_model_file(example())), 2));
     EXPECT_EQ(policy.error().reason, "unknown_model_version");
     EXPECT_THAT(policy.error().message, HasSubstr("version 2"));
 }
@@ -148,7 +153,8 @@ std::string field(uint32_t number, std::string_view bytes) {
 /// Something for a field: a number of any wire type, or bytes.
 std::string random_scalar(base::Random& random, uint32_t number) {
     static const double doubles[] = {0, 0.5, 1, -1, 2, 1e300, NAN, INFINITY, -INFINITY, 1e9};
-    static const uint64_t integers[] = {0, 1, 2, 3, 4, 5, 64, 1u << 20, (1u << 20) + 1, ~0ull, 1ull << 31};
+    static const uint64_t integers[] = {0,     1,         2, 3, 4, 5, 64, 1u << 20, (1u << 20) + 1,
+                                        ~0ull, 1ull << 31};
     std::string out;
     switch (random.below(3)) {
         case 0:
@@ -172,7 +178,8 @@ std::string random_message(base::Random& random, int depth) {
     for (size_t i = 0; i < fields; ++i) {
         const auto number = static_cast<uint32_t>(1 + random.below(10));
         const bool nested = depth > 0 && random.bernoulli(0.6);
-        out += nested ? field(number, random_message(random, depth - 1)) : random_scalar(random, number);
+        out += nested ? field(number, random_message(random, depth - 1))
+                      : random_scalar(random, number);
     }
     return out;
 }
@@ -190,7 +197,8 @@ RC_GTEST_PROP(ModelFile, NoMessageAddedToARealOneCrashesTheDecoder, (uint64_t se
     base::Random random(seed);
     const std::string real = payload_of(encode_model_file(example()));
     for (int i = 0; i < 20; ++i) {
-        const auto link = field(2, field(static_cast<uint32_t>(1 + random.below(2)), random_message(random, 4)));
+        const auto link =
+            field(2, field(static_cast<uint32_t>(1 + random.below(2)), random_message(random, 4)));
         const auto policy = decode_model_file(with_payload(real + link));
         if (!policy) continue;
         const auto out = policy->evaluate(random_row(random), 0);

@@ -45,7 +45,8 @@ inline Tree random_tree(base::Random& random, size_t leaves, size_t numeric = 3)
             node.threshold = static_cast<float>(random.normal());
         } else {
             node.categories = static_cast<int32_t>(tree.category_sets.size());
-            tree.category_sets.push_back({random.next(), random.next() & ((1u << (kCategories - 64)) - 1)});
+            tree.category_sets.push_back(
+                {random.next(), random.next() & ((1u << (kCategories - 64)) - 1)});
         }
         open[pick] = static_cast<size_t>(left);
         open.push_back(static_cast<size_t>(left) + 1);
@@ -103,7 +104,8 @@ inline std::vector<std::string> group_names(size_t groups) {
 }
 
 /// groups = 1: group-blind.
-inline std::vector<Link> random_links(base::Random& random, size_t count, size_t groups, bool bootstrap) {
+inline std::vector<Link> random_links(base::Random& random, size_t count, size_t groups,
+                                      bool bootstrap) {
     std::vector<Link> links;
     if (bootstrap) links.emplace_back(example_bootstrap());
     while (links.size() < count) links.emplace_back(random_link(random, groups));
@@ -114,7 +116,8 @@ inline Policy random_policy(base::Random& random, size_t count, size_t groups, b
     const bool aware = groups > 1 && count > (bootstrap ? 1u : 0u);
     return Policy::create(example_schema(), random_links(random, count, groups, bootstrap),
                           aware ? group_names(groups) : std::vector<std::string>{},
-                          {{"learner", "test"}, {"seed", "7"}}).value();
+                          {{"learner", "test"}, {"seed", "7"}})
+        .value();
 }
 
 }  // namespace rampart::model

@@ -1,12 +1,12 @@
 #include "rampart/model/policy.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
 
 #include "model_pieces.hpp"
 #include "rampart/base/limits.hpp"
@@ -25,7 +25,9 @@ LearnedLink constant(double p) {
 
 PolicyOutput evaluate(std::vector<Link> links, std::vector<float> row = {0, 0, 0, 0},
                       std::optional<size_t> group = {}, std::vector<std::string> names = {}) {
-    return Policy::create(example_schema(), std::move(links), std::move(names), {}).value().evaluate(row, group);
+    return Policy::create(example_schema(), std::move(links), std::move(names), {})
+        .value()
+        .evaluate(row, group);
 }
 
 // ---- the ramp
@@ -157,7 +159,8 @@ TEST(PolicyDeathTest, AGroupAwarePolicyNeedsTheGroup) {
     const std::vector<float> row(4);
     EXPECT_DEATH(static_cast<void>(policy.evaluate(row, std::nullopt)), "group of 2 not given");
     EXPECT_DEATH(static_cast<void>(policy.evaluate(row, 2)), "group of 2 not given");
-    EXPECT_DEATH(static_cast<void>(policy.evaluate(std::vector<float>(3), 0)), "3 values for 4 features");
+    EXPECT_DEATH(static_cast<void>(policy.evaluate(std::vector<float>(3), 0)),
+                 "3 values for 4 features");
 }
 
 RC_GTEST_PROP(Policy, EveryLinkStaysInItsTrustRegionAndEveryOutputIsAProbability, (uint64_t seed)) {
@@ -172,15 +175,19 @@ RC_GTEST_PROP(Policy, EveryLinkStaysInItsTrustRegionAndEveryOutputIsAProbability
         double before = 0;
         for (size_t length = 1; length <= count; ++length) {
             const bool aware = groups > 1 && !(starts_by_bootstrap && length == 1);
-            const auto out = evaluate({links.begin(), links.begin() + static_cast<long>(length)}, row, group,
-                                      aware ? group_names(groups) : std::vector<std::string>{});
-            for (const double p : {out.score, out.exploit, out.approve}) RC_ASSERT(p >= 0 && p <= 1);
+            const auto out =
+                evaluate({links.begin(), links.begin() + static_cast<long>(length)}, row, group,
+                         aware ? group_names(groups) : std::vector<std::string>{});
+            for (const double p : {out.score, out.exploit, out.approve})
+                RC_ASSERT(p >= 0 && p <= 1);
             if (const auto* link = std::get_if<LearnedLink>(&links[length - 1])) {
                 const double reach = link->kappa * std::min(before, 1 - before) + 1e-15;
                 if (length > 1) RC_ASSERT(std::abs(out.approve - before) <= reach);
                 if (length > 1) RC_ASSERT(std::abs(out.exploit - before) <= reach);
-                if (link->exploration.mode == ExplorationMode::kOneSided) RC_ASSERT(out.exploit <= out.approve);
-                if (link->exploration.mode == ExplorationMode::kNone) RC_ASSERT(out.exploit == out.approve);
+                if (link->exploration.mode == ExplorationMode::kOneSided)
+                    RC_ASSERT(out.exploit <= out.approve);
+                if (link->exploration.mode == ExplorationMode::kNone)
+                    RC_ASSERT(out.exploit == out.approve);
             }
             before = out.approve;
         }
@@ -200,7 +207,8 @@ RC_GTEST_PROP(Policy, ACertainDecisionStaysCertainDownTheChain, (uint64_t seed))
 
 std::string message_of(std::vector<Link> links, std::vector<std::string> names = {},
                        std::map<std::string, std::string> provenance = {}) {
-    const auto policy = Policy::create(example_schema(), std::move(links), std::move(names), std::move(provenance));
+    const auto policy =
+        Policy::create(example_schema(), std::move(links), std::move(names), std::move(provenance));
     return policy ? "" : policy.error().message;
 }
 
@@ -239,7 +247,8 @@ TEST(Policy, RefusesABrokenBootstrap) {
     EXPECT_THAT(message_of({BootstrapLink{"age", {{0, 0.5}}, 0.5}}), HasSubstr("'age'"));
     EXPECT_THAT(message_of({BootstrapLink{"c", {{0, 0.5}}, 0.5}}), HasSubstr("no numeric feature"));
     EXPECT_THAT(message_of({BootstrapLink{"x0", {}, 0.5}}), HasSubstr("0 bootstrap points"));
-    EXPECT_THAT(message_of({BootstrapLink{"x0", {{0, 0.5}, {0, 0.6}}, 0.5}}), HasSubstr("not above"));
+    EXPECT_THAT(message_of({BootstrapLink{"x0", {{0, 0.5}, {0, 0.6}}, 0.5}}),
+                HasSubstr("not above"));
     EXPECT_THAT(message_of({BootstrapLink{"x0", {{0, 1.5}}, 0.5}}), HasSubstr("1.5"));
     EXPECT_THAT(message_of({BootstrapLink{"x0", {{NAN, 0.5}}, 0.5}}), HasSubstr("nan"));
     EXPECT_THAT(message_of({BootstrapLink{"x0", {{0, 0.5}}, -1}}), HasSubstr("missing -1"));
@@ -263,8 +272,10 @@ TEST(Policy, RefusesChainsGroupsAndProvenanceThatDoNotFit) {
     EXPECT_THAT(message_of({aware}, {"a", "a"}), HasSubstr("listed twice"));
     EXPECT_THAT(message_of({constant(0.5)}, {"a"}), HasSubstr("no ramp"));
 
-    EXPECT_THAT(message_of({constant(0.5)}, {}, {{"key", "\xff"}}), HasSubstr("'key' is not UTF-8"));
-    EXPECT_THAT(message_of({constant(0.5)}, {}, {{std::string(129, 'k'), ""}}), HasSubstr("129 bytes"));
+    EXPECT_THAT(message_of({constant(0.5)}, {}, {{"key", "\xff"}}),
+                HasSubstr("'key' is not UTF-8"));
+    EXPECT_THAT(message_of({constant(0.5)}, {}, {{std::string(129, 'k'), ""}}),
+                HasSubstr("129 bytes"));
     EXPECT_FALSE(Policy::create({}, {constant(0.5)}, {}, {}));
 }
 

@@ -12,15 +12,16 @@ namespace rampart::dataset {
 
 /// How the values of one feature fall into bins 0 … bins()-1; missing has the bin after them.
 ///
-/// Numeric: bin b holds cuts[b-1] < x <= cuts[b], the last bin all above the last cut. Cuts are floats, so
-/// that "bin <= b" and "x <= cuts[b]" are the same question, in training and in serving.
-/// Categorical: bin b holds the category codes codes_of_bin[b], the most frequent in bin 0; where there are
-/// more categories than bins the rarest share the last. A code without training rows counts as missing.
+/// Numeric: bin b holds cuts[b-1] < x <= cuts[b], the last bin all above the last cut. Cuts are
+/// floats, so that "bin <= b" and "x <= cuts[b]" are the same question, in training and in serving.
+/// Categorical: bin b holds the category codes codes_of_bin[b], the most frequent in bin 0; where
+/// there are more categories than bins the rarest share the last. A code without training rows
+/// counts as missing.
 struct FeatureBins {
     FeatureKind kind = FeatureKind::kNumeric;
-    std::vector<float> cuts;                        // numeric, increasing
+    std::vector<float> cuts;                          // numeric, increasing
     std::vector<std::vector<uint32_t>> codes_of_bin;  // categorical
-    std::vector<uint8_t> bin_of_code;               // categorical; missing_bin() for an unseen code
+    std::vector<uint8_t> bin_of_code;  // categorical; missing_bin() for an unseen code
 
     size_t bins() const {
         return kind == FeatureKind::kNumeric ? cuts.size() + 1 : codes_of_bin.size();
@@ -29,15 +30,16 @@ struct FeatureBins {
     uint8_t bin_of(float value) const;
 };
 
-/// Bins of every feature: quantiles by weight, so that a row of weight 2 counts like the row twice. A
-/// feature with at most max_bins different values has a bin for each. Past kQuantileRows rows, evenly
-/// spaced rows stand for all.
+/// Bins of every feature: quantiles by weight, so that a row of weight 2 counts like the row twice.
+/// A feature with at most max_bins different values has a bin for each. Past kQuantileRows rows,
+/// evenly spaced rows stand for all.
 class BinMapper {
   public:
     static constexpr size_t kQuantileRows = 500'000;
 
     /// max_bins: 2 … 255. Errors: out_of_range, and what check_columns says.
-    static base::Result<BinMapper> fit(const Dataset& data, size_t max_bins, base::ThreadPool* pool);
+    static base::Result<BinMapper> fit(const Dataset& data, size_t max_bins,
+                                       base::ThreadPool* pool);
 
     std::span<const FeatureBins> features() const { return features_; }
     /// [n] bin of each value of the feature's column.

@@ -14,11 +14,13 @@ namespace rampart::dataset {
 
 inline constexpr size_t kMaxCsvColumns = 4096;
 
-/// Reads a CSV file (RFC 4180, UTF-8, plain or gzip), one record after the other, in constant memory.
+/// Reads a CSV file (RFC 4180, UTF-8, plain or gzip), one record after the other, in constant
+/// memory.
 ///
 /// The first record names the columns: each name once, at most one of them empty (a nameless row
-/// number). Lines end with LF or CRLF; a cell in quotes may hold commas, line ends and doubled quotes; a
-/// quote inside a cell without quotes is an error. Empty lines are passed over, a byte order mark too.
+/// number). Lines end with LF or CRLF; a cell in quotes may hold commas, line ends and doubled
+/// quotes; a quote inside a cell without quotes is an error. Empty lines are passed over, a byte
+/// order mark too.
 ///
 ///     RAMPART_TRY(auto csv, CsvReader::open(path));
 ///     while (true) {
@@ -27,9 +29,9 @@ inline constexpr size_t kMaxCsvColumns = 4096;
 ///         use(csv.cells());
 ///     }
 ///
-/// Errors name file and line: invalid_argument for text that is not CSV or not UTF-8, out_of_range for a
-/// record past limits::kMaxRecordBytes or more columns than kMaxCsvColumns, data_loss for a truncated or
-/// corrupt gzip file. After an error or the end the reader is spent. Not thread safe.
+/// Errors name file and line: invalid_argument for text that is not CSV or not UTF-8, out_of_range
+/// for a record past limits::kMaxRecordBytes or more columns than kMaxCsvColumns, data_loss for a
+/// truncated or corrupt gzip file. After an error or the end the reader is spent. Not thread safe.
 class CsvReader {
   public:
     static base::Result<CsvReader> open(const std::filesystem::path& path);
@@ -40,7 +42,8 @@ class CsvReader {
     const std::vector<std::string>& columns() const;
     /// Goes to the next record; false at the end of the file.
     base::Result<bool> next();
-    /// The record's cells, columns().size() of them, unescaped. Valid until the next call of next().
+    /// The record's cells, columns().size() of them, unescaped. Valid until the next call of
+    /// next().
     std::span<const std::string_view> cells() const;
     /// The line on which the record begins; the header is on line 1.
     uint64_t line() const;

@@ -25,8 +25,9 @@ struct Dataset {
     Dataset subset(std::span<const uint32_t> rows) const;
 };
 
-/// One column of n values for each feature, finite or NaN, category codes within the schema; weights none or
-/// n, finite and > 0; labels 0 or 1. What a learner needs before it touches the numbers.
+/// One column of n values for each feature, finite or NaN, category codes within the schema;
+/// weights none or n, finite and > 0; labels 0 or 1. What a learner needs before it touches the
+/// numbers.
 base::Status check_columns(const Dataset& data);
 
 /// check_columns and at least one row, groups in range, every group non-empty, both labels

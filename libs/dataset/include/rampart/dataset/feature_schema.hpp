@@ -16,18 +16,20 @@ enum class FeatureKind { kNumeric, kCategorical };
 struct FeatureSpec {
     std::string name;
     FeatureKind kind = FeatureKind::kNumeric;
-    std::vector<std::string> categories;  // of a categorical feature; code = position; unseen = missing
+    std::vector<std::string>
+        categories;  // of a categorical feature; code = position; unseen = missing
     bool operator==(const FeatureSpec&) const = default;
 };
 
 /// The features that a model reads, in order, and how raw values become a row.
 ///
-/// A row is `float[features().size()]`: a number as it is, a category as its code, missing as NaN. The
-/// same function encodes for training and for serving, so a served score equals the trained one.
+/// A row is `float[features().size()]`: a number as it is, a category as its code, missing as NaN.
+/// The same function encodes for training and for serving, so a served score equals the trained
+/// one.
 class FeatureSchema {
   public:
-    /// Unique names, 1 to limits::kMaxFeatures features, limits on categories, UTF-8; categories are unique
-    /// as texts and as numbers ("2" and "2.0" are one).
+    /// Unique names, 1 to limits::kMaxFeatures features, limits on categories, UTF-8; categories
+    /// are unique as texts and as numbers ("2" and "2.0" are one).
     static base::Result<FeatureSchema> create(std::vector<FeatureSpec> features);
     FeatureSchema() = default;
 
@@ -35,9 +37,9 @@ class FeatureSchema {
     size_t size() const { return features_.size(); }
     std::optional<size_t> find(std::string_view name) const;
 
-    /// Encodes one text cell (as in a CSV). Empty is missing, and so is an unseen category. A categorical
-    /// cell is looked up as it stands, then as a number: "2.0" finds the category "2". Error: text, or a
-    /// number past the range of a float, in a numeric feature.
+    /// Encodes one text cell (as in a CSV). Empty is missing, and so is an unseen category. A
+    /// categorical cell is looked up as it stands, then as a number: "2.0" finds the category "2".
+    /// Error: text, or a number past the range of a float, in a numeric feature.
     base::Result<float> encode_text(size_t feature, std::string_view cell) const;
     /// A number; for a categorical feature the category that reads as this number ("2"). Error: not
     /// finite, or past the range of a float.
@@ -58,11 +60,11 @@ class FeatureSchema {
 struct TableSchema {
     FeatureSchema features;
     std::string label_column;
-    std::string favourable;                       // label value that becomes y = 1; the other becomes 0
-    std::vector<std::string> protected_columns;   // group = their combination; never features
+    std::string favourable;  // label value that becomes y = 1; the other becomes 0
+    std::vector<std::string> protected_columns;  // group = their combination; never features
     std::optional<std::string> weight_column;
     std::vector<std::string> ignored_columns;
-    std::vector<std::string> missing_tokens;      // besides the empty cell, e.g. "?"
+    std::vector<std::string> missing_tokens;  // besides the empty cell, e.g. "?"
     bool operator==(const TableSchema&) const = default;
 };
 

@@ -32,7 +32,8 @@ namespace rampart::dataset {
 base::Result<TableSchema> parse_table_schema(std::string_view text, std::string_view name);
 base::Result<TableSchema> read_table_schema(const std::filesystem::path& path);
 
-/// A text that parse_table_schema reads back as the same schema; `remarks` (by column) become comments.
+/// A text that parse_table_schema reads back as the same schema; `remarks` (by column) become
+/// comments.
 std::string write_table_schema(const TableSchema& schema,
                                const std::map<std::string, std::string>& remarks = {});
 

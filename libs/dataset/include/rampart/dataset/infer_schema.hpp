@@ -28,15 +28,15 @@ struct SchemaDraft {
 
 /// Looks through the whole file once.
 ///
-/// A column of numbers is numeric, whole-number codes with few values too (a remark says how to make
-/// them categories); any other is categorical, with its values in text order. Left out, with a remark:
-/// one value only; a row number or id (strictly rising or falling whole numbers, an id by name with
-/// hardly a repeat, text that hardly repeats); more than limits::kMaxCategories values.
-/// "?", "NA", "N/A", "NaN", "nan", "null" and "NULL" count as missing; "-", ".", "None", "none", "Missing",
-/// "missing", "Unknown" and "unknown" only where all else in the column is numbers.
+/// A column of numbers is numeric, whole-number codes with few values too (a remark says how to
+/// make them categories); any other is categorical, with its values in text order. Left out, with a
+/// remark: one value only; a row number or id (strictly rising or falling whole numbers, an id by
+/// name with hardly a repeat, text that hardly repeats); more than limits::kMaxCategories values.
+/// "?", "NA", "N/A", "NaN", "nan", "null" and "NULL" count as missing; "-", ".", "None", "none",
+/// "Missing", "missing", "Unknown" and "unknown" only where all else in the column is numbers.
 ///
-/// Errors: a role's column that the file lacks, one column in two roles, a label without exactly two
-/// values or without the favourable one, no feature left, everything that CsvReader says.
+/// Errors: a role's column that the file lacks, one column in two roles, a label without exactly
+/// two values or without the favourable one, no feature left, everything that CsvReader says.
 base::Result<SchemaDraft> infer_schema(const std::filesystem::path& path, const ColumnRoles& roles);
 
 }  // namespace rampart::dataset

@@ -10,14 +10,17 @@ namespace rampart::dataset {
 
 /// Reads a CSV file (plain or gzip) as the schema says.
 ///
-/// Rows keep the file's order. The group of a row is the combination of its protected columns' values,
-/// "sex=2,race=White" with columns in the schema's order; group names are sorted as text. No protected
-/// columns: no groups. An empty cell and each of schema.missing_tokens is a missing feature value. The
-/// label's values compare as numbers where they are numbers ("1" and "1.0" are one value).
+/// Rows keep the file's order. The group of a row is the combination of its protected columns'
+/// values, "sex=2,race=White" with columns in the schema's order; group names are sorted as text.
+/// No protected columns: no groups. An empty cell and each of schema.missing_tokens is a missing
+/// feature value. The label's values compare as numbers where they are numbers ("1" and "1.0" are
+/// one value).
 ///
 /// Errors name file, line, column and what to do:
-/// - a column of the schema that the file lacks; a column of the file that the schema does not mention;
-/// - a text in a numeric column, a weight that is not > 0, an empty label, an empty protected value;
+/// - a column of the schema that the file lacks; a column of the file that the schema does not
+/// mention;
+/// - a text in a numeric column, a weight that is not > 0, an empty label, an empty protected
+/// value;
 /// - a label with a third value, with one value only, or without the favourable one;
 /// - more than limits::kMaxGroups groups or limits::kMaxRows rows, no rows at all;
 /// - everything that CsvReader says.

@@ -24,12 +24,12 @@ struct Split {
     base::Result<std::vector<uint32_t>> part(std::string_view name) const;
 };
 
-/// Shuffled by the seed and stratified: each (label, group) spreads over the parts by the fractions, to
-/// within a row or two, and so do all rows together.
+/// Shuffled by the seed and stratified: each (label, group) spreads over the parts by the
+/// fractions, to within a row or two, and so do all rows together.
 Split split_rows(const Dataset& data, const SplitFractions& fractions, uint64_t seed);
 
-/// Which side of the wall a person is on, for ever: true for the 40 % that only the gate may read, false
-/// for the 60 % to learn from. True iff keyed_uniform(salt, person) >= 0.6.
+/// Which side of the wall a person is on, for ever: true for the 40 % that only the gate may read,
+/// false for the 60 % to learn from. True iff keyed_uniform(salt, person) >= 0.6.
 bool in_vault(std::string_view salt, std::string_view person);
 
 }  // namespace rampart::dataset

@@ -5,7 +5,8 @@
 
 namespace rampart::gbdt {
 
-/// Weighted logistic loss of labels y in {0, 1}; a raw score f is the log-odds of y = 1, p = sigmoid(f):
+/// Weighted logistic loss of labels y in {0, 1}; a raw score f is the log-odds of y = 1, p =
+/// sigmoid(f):
 ///   loss = sum of w·(log(1 + exp(f)) - y·f),  g = w·(p - y),  h = w·p·(1 - p)
 /// The initial score is the log-odds of the weighted share of ones, that share kept within
 /// [1e-9, 1 - 1e-9]. Holds a reference: the data set has to outlive it.

@@ -16,13 +16,13 @@ namespace rampart::model {
 ///   numeric:     x <= threshold   (missing: as default_left says)
 ///   categorical: bit x of categories is set (missing or unseen: as default_left says)
 struct TreeNode {
-    int32_t feature = -1;            // -1: a leaf
+    int32_t feature = -1;  // -1: a leaf
     float threshold = 0;
-    int32_t left = -1, right = -1;   // indices > own index
-    int32_t categories = -1;         // categorical: index into Tree::category_sets, else -1
+    int32_t left = -1, right = -1;  // indices > own index
+    int32_t categories = -1;        // categorical: index into Tree::category_sets, else -1
     bool default_left = false;
-    double value = 0;                // of a leaf
-    double cover = 0;                // sum of training weights that came through
+    double value = 0;  // of a leaf
+    double cover = 0;  // sum of training weights that came through
     double gain = 0;
 };
 

@@ -9,13 +9,14 @@
 
 namespace rampart::model {
 
-/// A policy as bytes: magic "RAMPARTM", format version (u32), payload length (u64), payload (protobuf
-/// rampart.v1.ModelFile, schemas/rampart/v1/model_file.proto), SHA-256 of all before it. The same policy
-/// always gives the same bytes; its id is the SHA-256 of the whole file.
+/// A policy as bytes: magic "RAMPARTM", format version (u32), payload length (u64), payload
+/// (protobuf rampart.v1.ModelFile, schemas/rampart/v1/model_file.proto), SHA-256 of all before it.
+/// The same policy always gives the same bytes; its id is the SHA-256 of the whole file.
 std::string encode_model_file(const Policy& policy);
 
-/// Checks magic, version, length, checksum, then everything that Policy::create checks. Errors (data_loss,
-/// invalid_argument, out_of_range) say what is wrong and where; no input crashes it (fuzzed).
+/// Checks magic, version, length, checksum, then everything that Policy::create checks. Errors
+/// (data_loss, invalid_argument, out_of_range) say what is wrong and where; no input crashes it
+/// (fuzzed).
 base::Result<Policy> decode_model_file(std::string_view bytes);
 
 domain::PolicyId policy_id_of(std::string_view model_file_bytes);
@@ -26,6 +27,7 @@ struct LoadedPolicy {
 };
 base::Result<LoadedPolicy> load_model_file(const std::filesystem::path& path);
 /// Written whole or not at all; returns the id.
-base::Result<domain::PolicyId> save_model_file(const Policy& policy, const std::filesystem::path& path);
+base::Result<domain::PolicyId> save_model_file(const Policy& policy,
+                                               const std::filesystem::path& path);
 
 }  // namespace rampart::model

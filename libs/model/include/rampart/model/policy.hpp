@@ -17,9 +17,9 @@ namespace rampart::model {
 
 /// The ramp (paper 003): q = clip((f - threshold_g) / gamma + offset, 0, 1) with f in [-1, 1].
 ///
-/// `offset` is 0 for the paper's regulariser and 1/2 for the centred one. gamma = 0 is the step: q = 1
-/// if f > threshold, 0 below, `tie_g` on it. One entry in thresholds: the same ramp for everybody
-/// (group-blind); K entries: by group index.
+/// `offset` is 0 for the paper's regulariser and 1/2 for the centred one. gamma = 0 is the step: q
+/// = 1 if f > threshold, 0 below, `tie_g` on it. One entry in thresholds: the same ramp for
+/// everybody (group-blind); K entries: by group index.
 struct RampRule {
     double gamma = 0;
     double offset = 0;
@@ -53,8 +53,9 @@ struct BootstrapLink {
 /// One learnt step of a policy. With p = sigmoid(ensemble(x)) = P(favourable | x):
 ///   f = score_slope * p + score_intercept, clipped to [-1, 1]
 ///   q = exploration(ramp(f))
-///   P(approve) = q clipped to [s - kappa·min(s, 1-s), s + kappa·min(s, 1-s)], s = what the links before it
-///   give: the trust region is part of the artefact. The first link of a policy is not clipped.
+///   P(approve) = q clipped to [s - kappa·min(s, 1-s), s + kappa·min(s, 1-s)], s = what the links
+///   before it give: the trust region is part of the artefact. The first link of a policy is not
+///   clipped.
 struct LearnedLink {
     Ensemble ensemble;
     double score_slope = 2, score_intercept = -1;
@@ -75,13 +76,15 @@ struct PolicyOutput {
 /// What decides: a schema and a chain of links. Immutable, safe to use from many threads.
 class Policy {
   public:
-    /// Validates everything: schema and features of every link, probabilities in [0, 1], thresholds,
-    /// equal group counts, chain length <= limits::kMaxChainLinks, a bootstrap only as the first link.
+    /// Validates everything: schema and features of every link, probabilities in [0, 1],
+    /// thresholds, equal group counts, chain length <= limits::kMaxChainLinks, a bootstrap only as
+    /// the first link.
     static base::Result<Policy> create(dataset::FeatureSchema schema, std::vector<Link> links,
                                        std::vector<std::string> group_names,
                                        std::map<std::string, std::string> provenance);
 
-    /// row: encoded by schema(), size d. group: index into group_names(); required iff group_aware().
+    /// row: encoded by schema(), size d. group: index into group_names(); required iff
+    /// group_aware().
     PolicyOutput evaluate(std::span<const float> row, std::optional<size_t> group) const;
 
     const dataset::FeatureSchema& schema() const { return schema_; }
