@@ -1,0 +1,316 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "rampart/base/random.hpp"
+
+/// `rampart schema infer`, `train` and `evaluate`, as a user runs them, on small tables made here.
+namespace rampart {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+struct Ran {
+    int exit_code = -1;
+    std::string out, err;
+    boost::json::object json() const { return boost::json::parse(out).as_object(); }
+};
+
+class CommandLine : public testing::Test {
+  protected:
+    void SetUp() override {
+        const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+        folder_ = std::filesystem::path(testing::TempDir()) /
+                  fmt::format("rampart-cli-{}-{}", test->name(), getpid());
+        std::filesystem::create_directories(folder_);
+    }
+    void TearDown() override { std::filesystem::remove_all(folder_); }
+
+    std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+    void write(const std::string& name, const std::string& text) const {
+        std::ofstream(path(name)) << text;
+    }
+
+    std::string read(const std::string& name) const {
+        std::stringstream text;
+        text << std::ifstream(path(name)).rdbuf();
+        return text.str();
+    }
+
+    /// Runs the program in the test's folder.
+    Ran run(const std::string& arguments) const {
+        const auto command = fmt::format("cd '{}' && '{}/rampart' {} > .out 2> .err",
+                                         folder_.string(), RAMPART_BIN_DIR, arguments);
+        const int status = std::system(command.c_str());
+        Ran ran;
+        ran.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        ran.out = read(".out");
+        ran.err = read(".err");
+        return ran;
+    }
+
+    /// n loans: income tells who repays; sex b earns less and repays less; region is a category.
+    std::string loans(size_t n) const {
+        base::Random random(5);
+        std::string csv = "id,income,region,sex,repaid\n";
+        for (size_t i = 0; i < n; ++i) {
+            const bool b = random.bernoulli(0.4);
+            const double income = 50 + 10 * random.normal() - (b ? 8 : 0);
+            const char* region = random.bernoulli(0.5) ? "north" : "south, far";
+            const double pull = (income - 45) / 6 + (region[0] == 'n' ? 0.5 : -0.5);
+            const bool repaid = random.bernoulli(1 / (1 + std::exp(-pull)));
+            const auto cell =
+                random.bernoulli(0.05) ? std::string() : fmt::format("{:.2f}", income);
+            csv += fmt::format("{},{},\"{}\",{},{}\n", 1000 + i, cell, region, b ? "b" : "a",
+                               repaid ? "yes" : "no");
+        }
+        return csv;
+    }
+
+    /// loans.csv, schema.toml and a trained m.rmp.
+    void train(const std::string& options = "", size_t n = 1500) const {
+        write("loans.csv", loans(n));
+        const auto schema =
+            run("schema infer loans.csv --label repaid --favourable yes --protected sex");
+        ASSERT_EQ(schema.exit_code, 0) << schema.err;
+        write("schema.toml", schema.out);
+        const auto ran =
+            run("train --data loans.csv --schema schema.toml --split 60/20/20 --seed 7 "
+                "--trees 40 --leaves 8 --out m.rmp " +
+                options);
+        ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    }
+
+    std::filesystem::path folder_;
+};
+
+double number(const boost::json::object& json, std::string_view key) {
+    return json.at(key).to_number<double>();
+}
+
+TEST_F(CommandLine, ALoanTableGoesFromSchemaToTestFigures) {
+    train();
+    const auto ran = run("evaluate --model m.rmp --data loans.csv --split test --json");
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_EQ(ran.err, "");
+    const auto json = ran.json();
+    EXPECT_EQ(number(json, "rows"), 300);
+    EXPECT_GT(number(json, "auc"), 0.75);
+    EXPECT_GT(number(json, "accuracy"), 0.65);
+    EXPECT_GT(number(json, "ks"), 0.3);
+    EXPECT_LT(number(json, "log_loss"), 0.65);
+    const auto& groups = json.at("groups").as_array();
+    ASSERT_EQ(groups.size(), 2u);
+    EXPECT_EQ(groups[0].at("name").as_string(), "sex=a");
+    const auto& gap = json.at("gaps").at("false_negative_rate").as_object();
+    EXPECT_NEAR(number(gap, "difference"),
+                std::abs(number(groups[0].as_object(), "false_negative_rate") -
+                         number(groups[1].as_object(), "false_negative_rate")),
+                1e-12);
+    const auto& interval = json.at("auc_interval").as_array();
+    EXPECT_LT(interval[0].as_double(), number(json, "auc"));
+    EXPECT_GT(interval[1].as_double(), number(json, "auc"));
+}
+
+TEST_F(CommandLine, TablesForPeopleLineUp) {
+    train();
+    const auto ran = run("evaluate --model m.rmp --data loans.csv");
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    std::istringstream lines(ran.out);
+    std::string line;
+    std::vector<size_t> widths;
+    while (std::getline(lines, line))
+        if (line.starts_with("group ") || line.starts_with("sex=") || line.starts_with("all "))
+            widths.push_back(line.size());
+    ASSERT_EQ(widths.size(), 4u) << ran.out;
+    for (size_t width : widths) EXPECT_EQ(width, widths[0]) << ran.out;
+}
+
+TEST_F(CommandLine, TheSameSeedGivesTheSameBytesWhateverTheThreads) {
+    train("--threads 1");
+    const auto first = read("m.rmp");
+    train("--threads 3");
+    EXPECT_EQ(first, read("m.rmp"));
+}
+
+TEST_F(CommandLine, FairGbmReportsItsVerdictAndItsRates) {
+    train("--learner fairgbm --constraint fnr,fpr --tolerance 0.3 --json");
+    const auto trained = boost::json::parse(read(".out")).as_object();
+    const auto& verdict = trained.at("fairgbm").as_object();
+    EXPECT_TRUE(verdict.at("feasible").as_bool());
+    EXPECT_LE(number(verdict, "gap"), 0.3);
+    EXPECT_EQ(verdict.at("judged_on").as_string(), "validation");
+    const auto& gaps = trained.at("validation").at("gaps").as_object();
+    EXPECT_NEAR(std::max(number(gaps.at("false_negative_rate").as_object(), "difference"),
+                         number(gaps.at("false_positive_rate").as_object(), "difference")),
+                number(verdict, "gap"), 1e-9);
+}
+
+TEST_F(CommandLine, AnUnreachableToleranceIsSaidAloud) {
+    train("--learner fairgbm --tolerance 0 --multiplier-learning-rate 1e-9");
+    EXPECT_THAT(read(".err"), HasSubstr("--tolerance"));
+}
+
+TEST_F(CommandLine, TheRampEqualisesApprovalRatesWhereItWasFitted) {
+    train("--postprocess ramp --epsilon 0.02 --gamma 0.2");
+    const auto ran = run("evaluate --model m.rmp --data loans.csv --split validation --json");
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    const auto json = ran.json();
+    EXPECT_NEAR(number(json.at("gaps").at("approval_rate").as_object(), "difference"), 0.02, 1e-9);
+    EXPECT_GT(number(json.at("gaps").at("base_rate").as_object(), "difference"), 0.1);
+}
+
+TEST_F(CommandLine, AThresholdOverridesThePolicy) {
+    train();
+    const auto none = run("evaluate --model m.rmp --data loans.csv --threshold 1 --json");
+    EXPECT_EQ(number(none.json(), "approval_rate"), 0);
+    EXPECT_TRUE(none.json().at("gaps").at("approval_rate").at("ratio").is_null());
+    const auto all = run("evaluate --model m.rmp --data loans.csv --threshold 0 --json");
+    EXPECT_EQ(number(all.json(), "approval_rate"), 1);
+}
+
+TEST_F(CommandLine, AnotherTableIsMeasuredWholeOrNotAtAll) {
+    train();
+    write("other.csv", loans(400));
+    const auto part = run("evaluate --model m.rmp --data other.csv --split test");
+    EXPECT_EQ(part.exit_code, 2);
+    EXPECT_THAT(part.err, AllOf(HasSubstr("other.csv"), HasSubstr("--split all")));
+    EXPECT_EQ(run("evaluate --model m.rmp --data other.csv --split all").exit_code, 0);
+}
+
+TEST_F(CommandLine, AnOptionWithoutEffectIsNoted) {
+    train("--constraint fpr --gamma 0.2");
+    EXPECT_THAT(read(".err"),
+                AllOf(HasSubstr("--constraint has no effect without --learner fairgbm"),
+                      HasSubstr("--gamma has no effect without --postprocess ramp")));
+}
+
+TEST_F(CommandLine, UnknownOptionsAndCommandsExitWith2AndAHint) {
+    const auto option = run("evaluate --modle m.rmp");
+    EXPECT_EQ(option.exit_code, 2);
+    EXPECT_THAT(option.err, AllOf(HasSubstr("--modle"), HasSubstr("--model")));
+    const auto command = run("tarin");
+    EXPECT_EQ(command.exit_code, 2);
+    EXPECT_THAT(command.err, HasSubstr("did you mean train"));
+    EXPECT_EQ(run("").exit_code, 2);
+    EXPECT_EQ(run("schema").exit_code, 2);
+    EXPECT_EQ(run("train --data x --schema y --out z --learner boost").exit_code, 2);
+    EXPECT_EQ(run("train --data x --schema y --out z --constraint fnr,tpr").exit_code, 2);
+    EXPECT_EQ(run("train --data x --schema y --out z --trees many").exit_code, 2);
+}
+
+TEST_F(CommandLine, HelpGivesAnExample) {
+    for (const char* command : {"schema infer", "train", "evaluate"}) {
+        const auto help = run(fmt::format("{} --help", command));
+        EXPECT_EQ(help.exit_code, 0);
+        EXPECT_THAT(help.out, HasSubstr(fmt::format("Example:\n  rampart {}", command)));
+    }
+}
+
+TEST_F(CommandLine, WithJsonAnErrorIsOneDocumentToo) {
+    for (const char* arguments :
+         {"evaluate --model none.rmp --data x.csv --json", "tarin --json"}) {
+        const auto ran = run(arguments);
+        EXPECT_EQ(ran.exit_code, 2);
+        EXPECT_FALSE(ran.err.empty());
+        EXPECT_TRUE(ran.json().at("error").as_object().contains("reason"));
+    }
+}
+
+/// A complaint about bad input: exit code 2, nothing on standard output, all the words in the
+/// message.
+void expect_refused(const Ran& ran, const std::vector<std::string>& words) {
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_EQ(ran.out, "");
+    for (const auto& word : words) EXPECT_THAT(ran.err, HasSubstr(word));
+}
+
+class BadTable : public CommandLine {
+  protected:
+    void SetUp() override {
+        CommandLine::SetUp();
+        train();
+    }
+    Ran train_on(const std::string& csv, const std::string& options = "") const {
+        write("bad.csv", csv);
+        return run("train --data bad.csv --schema schema.toml --out bad.rmp " + options);
+    }
+};
+
+TEST_F(BadTable, AnUnknownColumnIsNamedWithTheRemedy) {
+    auto csv = loans(50);
+    csv.replace(csv.find("region"), 6, "rigeon");
+    expect_refused(train_on(csv), {"bad.csv", "'region'", "'rigeon'"});
+    expect_refused(train_on("id,income,region,sex,repaid,shoe\n1,50,north,a,yes,43\n"),
+                   {"bad.csv", "'shoe'", "ignored"});
+}
+
+TEST_F(BadTable, TextInANumericColumnIsNamedWithItsLine) {
+    auto csv = loans(50);
+    csv += "2000,much,north,a,yes\n";
+    expect_refused(train_on(csv), {"bad.csv", "52", "income", "much"});
+}
+
+TEST_F(BadTable, ALabelWithThreeValuesIsNamed) {
+    auto csv = loans(50);
+    csv += "2000,51.5,north,a,maybe\n";
+    expect_refused(train_on(csv), {"bad.csv", "repaid", "maybe"});
+}
+
+TEST_F(BadTable, AGroupThatTheSplitLeavesEmptyIsNamed) {
+    auto csv = loans(50);
+    csv += "2000,51.5,north,c,yes\n";
+    bool refused = false;  // the lone row falls into one part; training rows lack it for some seed
+    for (int seed = 0; seed < 20 && !refused; ++seed) {
+        const auto ran = train_on(csv, fmt::format("--split 20/40/40 --seed {}", seed));
+        if (ran.exit_code == 0) continue;
+        refused = true;
+        expect_refused(ran, {"sex=c"});
+    }
+    EXPECT_TRUE(refused);
+}
+
+TEST_F(BadTable, AGroupWithoutTheLabelThatIsConstrainedIsNamed) {
+    auto csv = loans(200);
+    for (int i = 0; i < 20; ++i) csv += fmt::format("{},51.5,north,c,no\n", 2000 + i);
+    expect_refused(train_on(csv, "--learner fairgbm --constraint fnr"), {"sex=c", "favourable"});
+}
+
+TEST_F(BadTable, ATruncatedModelFileIsNamed) {
+    const auto bytes = read("m.rmp");
+    write("cut.rmp", bytes.substr(0, bytes.size() / 2));
+    expect_refused(run("evaluate --model cut.rmp --data loans.csv"), {"cut.rmp"});
+}
+
+TEST_F(BadTable, MissingFilesAreNamed) {
+    expect_refused(run("evaluate --model m.rmp --data nowhere.csv"), {"nowhere.csv"});
+    expect_refused(run("train --data loans.csv --schema nowhere.toml --out x.rmp"),
+                   {"nowhere.toml"});
+    expect_refused(run("train --data loans.csv --schema schema.toml --out no/where/x.rmp"),
+                   {"no/where"});
+    expect_refused(run("schema infer nowhere.csv --label y --favourable 1"), {"nowhere.csv"});
+}
+
+TEST_F(BadTable, SplitsAndParametersOutOfRangeAreNamed) {
+    expect_refused(train_on(loans(50), "--split 60/20/30"), {"60/20/30"});
+    expect_refused(train_on(loans(50), "--trees 0"), {"trees"});
+    expect_refused(train_on(loans(50), "--learner fairgbm --tolerance 1.5"), {"tolerance"});
+    expect_refused(train_on(loans(50), "--postprocess ramp --epsilon 2"), {"epsilon"});
+    expect_refused(train_on(loans(50), "--postprocess ramp --split 80/0/20"),
+                   {"80/0/20", "validation"});
+    EXPECT_FALSE(std::filesystem::exists(path("bad.rmp")));
+}
+
+}  // namespace
+}  // namespace rampart
