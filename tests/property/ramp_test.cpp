@@ -1,16 +1,15 @@
-#include "rampart/fairness/ramp/solver.hpp"
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
-
 #include "rampart/base/random.hpp"
+#include "rampart/fairness/ramp/solver.hpp"
 
-/// Laws of the ramp solver on random problems: few or many rows, coarse scores with many ties, groups of
-/// very different sizes, weights or none, every mode.
+/// Laws of the ramp solver on random problems: few or many rows, coarse scores with many ties,
+/// groups of very different sizes, weights or none, every mode.
 namespace rampart::fairness {
 namespace {
 
@@ -26,7 +25,7 @@ struct Case {
 double score_of(base::Random& random, uint64_t kind) {
     if (kind == 0) return random.uniform(-1, 1);
     if (kind == 1) return static_cast<double>(random.below(5)) / 2 - 1;  // -1, -.5, 0, .5, 1
-    return std::tanh(3 * random.normal());                              // crowded at the ends
+    return std::tanh(3 * random.normal());                               // crowded at the ends
 }
 
 Case random_case(uint64_t seed, uint64_t most_rows) {
@@ -35,12 +34,15 @@ Case random_case(uint64_t seed, uint64_t most_rows) {
     c.groups = 1 + random.below(5);
     const uint64_t n = c.groups + random.below(most_rows), kind = random.below(3);
     for (uint64_t i = 0; i < n; ++i) {
-        const uint64_t k = i < c.groups ? i : std::min(random.below(c.groups), random.below(c.groups));
+        const uint64_t k =
+            i < c.groups ? i : std::min(random.below(c.groups), random.below(c.groups));
         c.group.push_back(static_cast<int32_t>(k));
-        c.score.push_back(std::clamp(score_of(random, kind) + 0.1 * static_cast<double>(k), -1.0, 1.0));
+        c.score.push_back(
+            std::clamp(score_of(random, kind) + 0.1 * static_cast<double>(k), -1.0, 1.0));
     }
     if (random.bernoulli(0.5))
-        for (uint64_t i = 0; i < n; ++i) c.weight.push_back(static_cast<float>(random.uniform(0.1, 5)));
+        for (uint64_t i = 0; i < n; ++i)
+            c.weight.push_back(static_cast<float>(random.uniform(0.1, 5)));
     const double gammas[] = {0, 0.001, 0.05, 0.3, 1, 3};
     c.params.gamma = gammas[random.below(6)];
     c.params.epsilon = random.bernoulli(0.3) ? 0 : random.uniform(0, 0.5);
@@ -48,7 +50,8 @@ Case random_case(uint64_t seed, uint64_t most_rows) {
     if (random.bernoulli(0.3)) c.params.rho = random.uniform();
     if (random.bernoulli(0.4)) {
         const double cut = random.uniform();
-        c.params.overall = random.bernoulli(0.5) ? stats::Interval{0, cut} : stats::Interval{cut, 1};
+        c.params.overall =
+            random.bernoulli(0.5) ? stats::Interval{0, cut} : stats::Interval{cut, 1};
         if (c.params.rho) {  // keep it feasible
             if (c.params.overall.lo == 0) c.params.overall.hi = std::max(cut, *c.params.rho);
             if (c.params.overall.hi == 1) c.params.overall.lo = std::min(cut, *c.params.rho);
@@ -143,9 +146,11 @@ RC_GTEST_PROP(RampLaws, LooserConstraintsNeverCostMore, (uint64_t seed)) {
     RC_ASSERT(unbudgeted.objective <= uncentred.objective + 1e-12);
 }
 
-/// Least cost of rate r in the rows given, by filling: the cheapest of a fine grid of multipliers' q.
+/// Least cost of rate r in the rows given, by filling: the cheapest of a fine grid of multipliers'
+/// q.
 double cheapest(const std::vector<double>& scores, double rate, const RampParams& params) {
-    // brute force over t on a grid; the q of each t is optimal for its own rate, convexity does the rest
+    // brute force over t on a grid; the q of each t is optimal for its own rate, convexity does the
+    // rest
     const double offset = params.regulariser == Regulariser::kCentred ? 0.5 : 0;
     double best = -1e9;  // sup over t of the dual function = the cost
     for (int step = -4000; step <= 4000; ++step) {
@@ -191,9 +196,10 @@ TEST(RampLaws, AgreesWithABruteForceGridOnSmallCases) {
                 if (std::abs(rates[0] - rates[1]) > c.params.epsilon + 1e-9) continue;
                 if (overall > c.params.overall.hi + 1e-9) continue;
                 best = std::min(best, (cost[0][static_cast<size_t>(a)] * 4 +
-                                       cost[1][static_cast<size_t>(b)] * 8) / 12);
+                                       cost[1][static_cast<size_t>(b)] * 8) /
+                                          12);
             }
-        EXPECT_LE(solution->objective, best + 1e-5) << seed;  // no grid point beats it
+        EXPECT_LE(solution->objective, best + 1e-5) << seed;   // no grid point beats it
         EXPECT_NEAR(solution->objective, best, 2e-3) << seed;  // and one comes close
     }
 }

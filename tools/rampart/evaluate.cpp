@@ -25,14 +25,15 @@ base::Result<dataset::TableSchema> schema_for(const Options& options, const mode
             "no_schema",
             "{} does not carry the schema of a table: say with --schema which column is the label",
             options.model);
-    RAMPART_TRY(auto schema, options.schema.empty()
-                                 ? dataset::parse_table_schema(record->table_schema, "the model's schema")
-                                 : dataset::read_table_schema(options.schema));
+    RAMPART_TRY(auto schema,
+                options.schema.empty()
+                    ? dataset::parse_table_schema(record->table_schema, "the model's schema")
+                    : dataset::read_table_schema(options.schema));
     if (!(schema.features == policy.schema()))
-        return base::invalid_argument(
-            "other_features",
-            "the features in {} are not those of the model {}: give the schema that it was trained with",
-            options.schema, options.model);
+        return base::invalid_argument("other_features",
+                                      "the features in {} are not those of the model {}: give the "
+                                      "schema that it was trained with",
+                                      options.schema, options.model);
     return schema;
 }
 
@@ -41,18 +42,20 @@ base::Result<dataset::Dataset> part_of(const Options& options, dataset::Dataset 
     if (options.split == "all") return data;
     if (!record)
         return base::failed_precondition(
-            "no_split", "{} does not remember a split: evaluate on all rows with --split all", options.model);
+            "no_split", "{} does not remember a split: evaluate on all rows with --split all",
+            options.model);
     if (digest_of(data).hex() != record->data_sha256)
-        return base::failed_precondition(
-            "other_data",
-            "{} is not the table that {} was trained on, so that the model's split says nothing about it: "
-            "evaluate on all rows with --split all",
-            options.data, options.model);
+        return base::failed_precondition("other_data",
+                                         "{} is not the table that {} was trained on, so that the "
+                                         "model's split says nothing about it: "
+                                         "evaluate on all rows with --split all",
+                                         options.data, options.model);
     RAMPART_TRY(const auto fractions, dataset::parse_split(record->split));
     RAMPART_TRY(const auto rows,
                 dataset::split_rows(data, fractions, record->seed).part(options.split));
     if (rows.empty())
-        return base::failed_precondition("empty_part", "the split {} leaves no {} rows: choose another part",
+        return base::failed_precondition("empty_part",
+                                         "the split {} leaves no {} rows: choose another part",
                                          record->split, options.split);
     return data.subset(rows);
 }
@@ -72,8 +75,8 @@ base::Result<Answer> evaluate(const Options& options) {
                              {"split", options.split},
                              {"decided_by", rule}};
     for (auto& [key, value] : to_json(evaluation)) json[key] = value;
-    return Answer{.text = fmt::format("{} on {} ({} rows), decided by {}\n\n{}", options.model, options.data,
-                                      options.split, rule, to_text(evaluation)),
+    return Answer{.text = fmt::format("{} on {} ({} rows), decided by {}\n\n{}", options.model,
+                                      options.data, options.split, rule, to_text(evaluation)),
                   .json = boost::json::serialize(json),
                   .notes = {}};
 }
@@ -86,7 +89,8 @@ void add_evaluate(Frame& frame) {
         {.name = "evaluate",
          .summary = "Measure a model on labelled rows: accuracy, AUC, rates and gaps by group",
          .example = "rampart evaluate --model m.rmp --data data.csv.gz --split test --json",
-         .detail = "A model made by `rampart train` remembers schema, split and seed. On another table than "
+         .detail = "A model made by `rampart train` remembers schema, split and seed. On another "
+                   "table than "
                    "its own use --split all."},
         [options](const Context&) { return evaluate(*options); });
     command.add_option("--model", options->model, "the model file")->required();

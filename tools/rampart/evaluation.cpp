@@ -1,11 +1,11 @@
 #include "evaluation.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <string_view>
-
 #include <boost/json.hpp>
-#include <fmt/format.h>
+#include <string_view>
 
 namespace rampart::cli {
 namespace {
@@ -45,7 +45,8 @@ void put_rates(boost::json::object& to, const DecisionRates& rates, double confi
     }
 }
 
-boost::json::value json_of(const std::optional<fairness::Gap>& gap, const fairness::GroupReport& report) {
+boost::json::value json_of(const std::optional<fairness::Gap>& gap,
+                           const fairness::GroupReport& report) {
     if (!gap) return nullptr;
     boost::json::array undefined;
     for (size_t k : gap->undefined) undefined.push_back(boost::json::value(report.groups[k].name));
@@ -57,7 +58,8 @@ boost::json::value json_of(const std::optional<fairness::Gap>& gap, const fairne
                                {"undefined", std::move(undefined)}};
 }
 
-std::string text_of(const std::optional<double>& value, const std::optional<stats::Interval>& interval) {
+std::string text_of(const std::optional<double>& value,
+                    const std::optional<stats::Interval>& interval) {
     if (!value) return "undefined";
     if (!interval) return fmt::format("{:.4f}", *value);
     return fmt::format("{:.3f} [{:.3f}, {:.3f}]", *value, interval->lo, interval->hi);
@@ -79,7 +81,8 @@ std::string align(const Table& table) {
     return out;
 }
 
-std::vector<std::string> rate_row(const std::string& name, const DecisionRates& rates, double confidence) {
+std::vector<std::string> rate_row(const std::string& name, const DecisionRates& rates,
+                                  double confidence) {
     std::vector<std::string> row{name, std::to_string(rates.base.rows)};
     for (const auto& column : kRates) {
         const auto& tally = rates.*column.rate;
@@ -89,22 +92,24 @@ std::vector<std::string> rate_row(const std::string& name, const DecisionRates& 
 }
 
 /// The policy's group index for each of the data's groups; empty for a group-blind policy.
-base::Result<std::vector<size_t>> match_groups(const model::Policy& policy, const dataset::Dataset& data) {
+base::Result<std::vector<size_t>> match_groups(const model::Policy& policy,
+                                               const dataset::Dataset& data) {
     std::vector<size_t> match;
     if (!policy.group_aware()) return match;
     if (data.group.empty())
-        return base::invalid_argument("no_groups",
-                                      "the policy decides by protected group, but the schema names no "
-                                      "protected columns: name them under `protected`");
+        return base::invalid_argument(
+            "no_groups",
+            "the policy decides by protected group, but the schema names no "
+            "protected columns: name them under `protected`");
     const auto& known = policy.group_names();
     for (const auto& name : data.group_names) {
         const auto it = std::find(known.begin(), known.end(), name);
         if (it == known.end())
-            return base::invalid_argument(
-                "unknown_group",
-                "the policy decides by protected group and does not know '{}': leave its rows out or train "
-                "with them",
-                name);
+            return base::invalid_argument("unknown_group",
+                                          "the policy decides by protected group and does not know "
+                                          "'{}': leave its rows out or train "
+                                          "with them",
+                                          name);
         match.push_back(static_cast<size_t>(it - known.begin()));
     }
     return match;
@@ -139,19 +144,18 @@ base::Result<Evaluation> evaluate_policy(const model::Policy& policy, const data
     if (!data.group.empty()) {
         const fairness::GroupedDecisions decisions{
             .label = data.label, .approve = approve, .group = data.group, .weight = data.weight};
-        RAMPART_TRY(evaluation.groups, fairness::group_report(decisions, data.group_names, confidence));
+        RAMPART_TRY(evaluation.groups,
+                    fairness::group_report(decisions, data.group_names, confidence));
     }
     return evaluation;
 }
 
 boost::json::object to_json(const Evaluation& evaluation) {
-    boost::json::object out{{"rows", evaluation.rows},
-                            {"confidence", evaluation.confidence},
-                            {"log_loss", evaluation.log_loss},
-                            {"brier", evaluation.brier},
-                            {"auc", json_of(evaluation.auc)},
-                            {"auc_interval", json_of(evaluation.auc_interval)},
-                            {"ks", json_of(evaluation.ks)}};
+    boost::json::object out{
+        {"rows", evaluation.rows},         {"confidence", evaluation.confidence},
+        {"log_loss", evaluation.log_loss}, {"brier", evaluation.brier},
+        {"auc", json_of(evaluation.auc)},  {"auc_interval", json_of(evaluation.auc_interval)},
+        {"ks", json_of(evaluation.ks)}};
     put_rates(out, evaluation.overall, evaluation.confidence);
     if (!evaluation.groups) return out;
     boost::json::array groups;

@@ -1,9 +1,8 @@
 #pragma once
 
+#include <boost/json/fwd.hpp>
 #include <optional>
 #include <string>
-
-#include <boost/json/fwd.hpp>
 
 #include "rampart/base/result.hpp"
 #include "rampart/dataset/dataset.hpp"
@@ -17,15 +16,15 @@ namespace rampart::cli {
 struct Evaluation {
     size_t rows = 0;
     double confidence = 0.95;
-    double log_loss = 0, brier = 0;                // of the score P(favourable)
-    std::optional<double> auc, ks;                 // undefined with one label only
+    double log_loss = 0, brier = 0;  // of the score P(favourable)
+    std::optional<double> auc, ks;   // undefined with one label only
     std::optional<stats::Interval> auc_interval;
-    stats::DecisionRates overall;                  // of the decisions
-    std::optional<fairness::GroupReport> groups;   // undefined without protected columns
+    stats::DecisionRates overall;                 // of the decisions
+    std::optional<fairness::GroupReport> groups;  // undefined without protected columns
 };
 
-/// Decides every row: by the policy's P(approve), or, given a threshold, by score >= threshold. A group-aware
-/// policy finds its groups by name; a group that it does not know is an error.
+/// Decides every row: by the policy's P(approve), or, given a threshold, by score >= threshold. A
+/// group-aware policy finds its groups by name; a group that it does not know is an error.
 base::Result<Evaluation> evaluate_policy(const model::Policy& policy, const dataset::Dataset& data,
                                          std::optional<double> threshold, double confidence = 0.95);
 

@@ -1,17 +1,16 @@
 #include "frame.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <boost/json.hpp>
 #include <cstdio>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <string_view>
-
-#include <CLI/CLI.hpp>
-#include <boost/json.hpp>
-#include <fmt/format.h>
 
 namespace rampart::cli {
 namespace {
@@ -89,10 +88,11 @@ base::Error misuse(const CLI::App& root, const CLI::ParseError& error) {
 }
 
 std::string to_json(const base::Error& error) {
-    return boost::json::serialize(boost::json::object{
-        {"error", {{"code", std::string(to_string(error.code))},
-                   {"reason", error.reason},
-                   {"message", error.message}}}});
+    return boost::json::serialize(
+        boost::json::object{{"error",
+                             {{"code", std::string(to_string(error.code))},
+                              {"reason", error.reason},
+                              {"message", error.message}}}});
 }
 
 void print_line(std::FILE* to, std::string_view text) {
@@ -106,8 +106,7 @@ struct Frame::Impl {
     CLI::App app{"Rampart: live loan decisions behind a fairness gate.", "rampart"};
     bool json = false;
     std::optional<Run> chosen;
-    std::map<std::string, std::string> groups_of_commands{
-        {"schema", "Describe a table's columns"}};
+    std::map<std::string, std::string> groups_of_commands{{"schema", "Describe a table's columns"}};
 
     int fail(const base::Error& error, bool as_json) const {
         print_line(stderr, fmt::format("{}: {}", path_of(innermost(&app)), error.message));
@@ -132,23 +131,24 @@ CLI::App& Frame::add(const CommandSpec& spec, Run run) {
     if (const auto space = name.find(' '); space != std::string::npos) {
         const auto group = name.substr(0, space);
         name = name.substr(space + 1);
-        const auto existing = parent->get_subcommands(
-            [&](const CLI::App* app) { return app->get_name() == group; });
-        parent = existing.empty()
-                     ? parent->add_subcommand(group, impl_->groups_of_commands[group])->require_subcommand(1)
-                     : existing.front();
+        const auto existing =
+            parent->get_subcommands([&](const CLI::App* app) { return app->get_name() == group; });
+        parent = existing.empty() ? parent->add_subcommand(group, impl_->groups_of_commands[group])
+                                        ->require_subcommand(1)
+                                  : existing.front();
     }
     auto* command = parent->add_subcommand(name, spec.summary);
     command->add_flag("--json", impl_->json, "print one JSON document on standard output");
-    command->footer(spec.detail + (spec.detail.empty() ? "" : "\n") + "Example:\n  " + spec.example + "\n");
+    command->footer(spec.detail + (spec.detail.empty() ? "" : "\n") + "Example:\n  " +
+                    spec.example + "\n");
     command->final_callback([impl = impl_.get(), run = std::move(run)] { impl->chosen = run; });
     return *command;
 }
 
 int Frame::main(int argc, char** argv) {
     auto& app = impl_->app;
-    const bool wants_json =
-        std::any_of(argv, argv + argc, [](const char* a) { return std::string_view(a) == "--json"; });
+    const bool wants_json = std::any_of(
+        argv, argv + argc, [](const char* a) { return std::string_view(a) == "--json"; });
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& help) {  // --help, --version

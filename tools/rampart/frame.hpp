@@ -13,8 +13,9 @@ class App;
 
 /// The frame of the command line: what every command has in common.
 ///
-/// Exit codes: 0 done, 1 the answer is no, 2 misuse or bad input. With --json standard output holds exactly one
-/// JSON document, also on failure: {"error": {"code", "reason", "message"}}. Messages go to standard error.
+/// Exit codes: 0 done, 1 the answer is no, 2 misuse or bad input. With --json standard output holds
+/// exactly one JSON document, also on failure: {"error": {"code", "reason", "message"}}. Messages
+/// go to standard error.
 ///
 /// A further command is a file with one function that calls Frame::add, and a line in main.cpp:
 ///
@@ -43,9 +44,9 @@ struct Context {
 using Run = std::function<base::Result<Answer>(const Context&)>;
 
 struct CommandSpec {
-    std::string name;     // "train"; a command of a command: "schema infer"
-    std::string summary;  // one line
-    std::string example;  // a full command line that works
+    std::string name;         // "train"; a command of a command: "schema infer"
+    std::string summary;      // one line
+    std::string example;      // a full command line that works
     std::string detail = {};  // further lines of the help
 };
 
@@ -56,7 +57,8 @@ class Frame {
     Frame(const Frame&) = delete;
     Frame& operator=(const Frame&) = delete;
 
-    /// Registers a command; add its options to what is returned. --help and --json are there already.
+    /// Registers a command; add its options to what is returned. --help and --json are there
+    /// already.
     CLI::App& add(const CommandSpec& spec, Run run);
 
     /// Parses, runs, prints; returns the exit code.

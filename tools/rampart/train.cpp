@@ -1,9 +1,10 @@
-#include <cstdio>
-#include <filesystem>
-#include <thread>
+#include "rampart/fairness/fairgbm/train.hpp"
 
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
 
 #include "commands.hpp"
 #include "evaluation.hpp"
@@ -11,7 +12,6 @@
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/split.hpp"
-#include "rampart/fairness/fairgbm/train.hpp"
 #include "rampart/fairness/ramp/solver.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/model_file.hpp"
@@ -31,8 +31,10 @@ struct Options {
     fairness::RampParams ramp;
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
     // options that another option asks for
-    CLI::Option *constraint_option = nullptr, *tolerance_option = nullptr, *multiplier_option = nullptr;
-    CLI::Option *epsilon_option = nullptr, *gamma_option = nullptr, *early_stopping_option = nullptr;
+    CLI::Option *constraint_option = nullptr, *tolerance_option = nullptr,
+                *multiplier_option = nullptr;
+    CLI::Option *epsilon_option = nullptr, *gamma_option = nullptr,
+                *early_stopping_option = nullptr;
 };
 
 struct Parts {
@@ -57,7 +59,8 @@ std::vector<std::string> ineffective(const Options& o) {
     else
         note(o.early_stopping_option, "--learner gbdt: fairgbm keeps its best fair iterate");
     if (o.postprocess != "ramp")
-        for (const auto* option : {o.epsilon_option, o.gamma_option}) note(option, "--postprocess ramp");
+        for (const auto* option : {o.epsilon_option, o.gamma_option})
+            note(option, "--postprocess ramp");
     return notes;
 }
 
@@ -71,10 +74,11 @@ base::Result<Parts> read_parts(const Options& options, const dataset::TableSchem
         return status.error().with_context(
             fmt::format("the {} training rows of {}", parts.train.rows(), options.data));
     if (options.postprocess == "ramp" && parts.validation.rows() == 0)
-        return base::invalid_argument("no_validation_rows",
-                                      "the ramp is fitted on rows that the learner has not seen, and the split "
-                                      "{} leaves none for validation: try 60/20/20",
-                                      options.split);
+        return base::invalid_argument(
+            "no_validation_rows",
+            "the ramp is fitted on rows that the learner has not seen, and the split "
+            "{} leaves none for validation: try 60/20/20",
+            options.split);
     return parts;
 }
 
@@ -95,8 +99,8 @@ base::Result<Trained> learn(const Options& options, const Parts& parts, const Co
     const auto progress = progress_line(context);
     Trained trained;
     if (options.learner == "fairgbm") {
-        RAMPART_TRY(auto result, fairness::train_fairgbm(parts.train, options.params, &pool, validation,
-                                                         progress));
+        RAMPART_TRY(auto result, fairness::train_fairgbm(parts.train, options.params, &pool,
+                                                         validation, progress));
         trained.link.ensemble = std::move(result.ensemble);
         trained.fairgbm = std::move(result.verdict);
         return trained;
@@ -111,12 +115,13 @@ base::Result<Trained> learn(const Options& options, const Parts& parts, const Co
 }
 
 /// Fits the ramp on the validation rows, which the trees have not seen.
-base::Result<fairness::RampSolution> fit_ramp(const Options& options, const model::LearnedLink& link,
+base::Result<fairness::RampSolution> fit_ramp(const Options& options,
+                                              const model::LearnedLink& link,
                                               const dataset::Dataset& validation) {
     if (validation.group.empty())
-        return base::invalid_argument("no_groups",
-                                      "the ramp needs protected groups: name columns under `protected` in {}",
-                                      options.schema);
+        return base::invalid_argument(
+            "no_groups", "the ramp needs protected groups: name columns under `protected` in {}",
+            options.schema);
     std::vector<double> scores;
     std::vector<float> row(validation.schema.size());
     for (size_t i = 0; i < validation.rows(); ++i) {
@@ -136,7 +141,8 @@ base::Result<fairness::RampSolution> fit_ramp(const Options& options, const mode
 std::string parameter_text(const Options& options) {
     const auto& p = options.params.learner;
     auto text = fmt::format(
-        "trees={} learning_rate={} leaves={} max_depth={} min_rows_in_leaf={} l1={} l2={} max_bins={} "
+        "trees={} learning_rate={} leaves={} max_depth={} min_rows_in_leaf={} l1={} l2={} "
+        "max_bins={} "
         "feature_fraction={} row_fraction={} early_stopping={}",
         p.trees, p.learning_rate, p.leaves, p.max_depth, p.min_rows_in_leaf, p.l1, p.l2, p.max_bins,
         p.feature_fraction, p.row_fraction, p.early_stopping_rounds);
@@ -145,7 +151,8 @@ std::string parameter_text(const Options& options) {
         text += fmt::format(" fpr={} fnr={} tolerance={} multiplier_learning_rate={}", c.fpr, c.fnr,
                             c.tolerance, c.multiplier_learning_rate);
     if (options.postprocess == "ramp")
-        text += fmt::format(" ramp_epsilon={} ramp_gamma={}", options.ramp.epsilon, options.ramp.gamma);
+        text +=
+            fmt::format(" ramp_epsilon={} ramp_gamma={}", options.ramp.epsilon, options.ramp.gamma);
     return text;
 }
 
@@ -171,25 +178,26 @@ base::Result<Answer> answer_of(const Options& options, const Parts& parts, const
                                const model::Policy& policy, const domain::PolicyId& id) {
     Answer answer;
     answer.notes = ineffective(options);
-    boost::json::object json{{"model", options.out},
-                             {"id", id.value()},
-                             {"learner", options.learner},
-                             {"trees", trained.link.ensemble.trees.size()},
-                             {"split", options.split},
-                             {"seed", options.params.learner.seed}};
-    answer.text = fmt::format("wrote {}\nid {}\n{}, {} trees, {} training rows\n", options.out, id.value(),
-                              options.learner, trained.link.ensemble.trees.size(), parts.train.rows());
+    boost::json::object json{
+        {"model", options.out},       {"id", id.value()},
+        {"learner", options.learner}, {"trees", trained.link.ensemble.trees.size()},
+        {"split", options.split},     {"seed", options.params.learner.seed}};
+    answer.text =
+        fmt::format("wrote {}\nid {}\n{}, {} trees, {} training rows\n", options.out, id.value(),
+                    options.learner, trained.link.ensemble.trees.size(), parts.train.rows());
     if (trained.fairgbm) {
         const double tolerance = options.params.constraint.tolerance;
         json["fairgbm"] = describe(*trained.fairgbm, tolerance);
         if (trained.fairgbm->feasibility == fairness::Feasibility::kInfeasible)
-            answer.notes.push_back(fmt::format(
-                "no iterate worth having keeps the gap within {}: the one kept has {:.4f}; try a larger "
-                "--tolerance or --multiplier-learning-rate, or more --trees",
-                tolerance, json["fairgbm"].at("gap").as_double()));
+            answer.notes.push_back(
+                fmt::format("no iterate worth having keeps the gap within {}: the one kept has "
+                            "{:.4f}; try a larger "
+                            "--tolerance or --multiplier-learning-rate, or more --trees",
+                            tolerance, json["fairgbm"].at("gap").as_double()));
     }
     if (trained.ramp) json["ramp"] = describe(*trained.ramp);
-    for (const auto& [name, part] : {std::pair{"train", &parts.train}, {"validation", &parts.validation}}) {
+    for (const auto& [name, part] :
+         {std::pair{"train", &parts.train}, {"validation", &parts.validation}}) {
         if (part->rows() == 0) continue;
         RAMPART_TRY(const auto evaluation, evaluate_policy(policy, *part, std::nullopt));
         json[name] = to_json(evaluation);
@@ -203,12 +211,14 @@ base::Result<Answer> answer_of(const Options& options, const Parts& parts, const
 base::Result<Answer> train(Options& options, const Context& context) {
     auto& constraint = options.params.constraint;
     constraint.fpr = constraint.fnr = false;
-    for (const auto& name : options.constraint) (name == "fpr" ? constraint.fpr : constraint.fnr) = true;
+    for (const auto& name : options.constraint)
+        (name == "fpr" ? constraint.fpr : constraint.fnr) = true;
     // before minutes of work: can the result be written at all?
     const auto folder = std::filesystem::absolute(options.out).parent_path();
     if (std::error_code error; !std::filesystem::is_directory(folder, error))
-        return base::not_found("no_such_folder", "--out {}: the folder {} does not exist; make it first",
-                               options.out, folder.string());
+        return base::not_found("no_such_folder",
+                               "--out {}: the folder {} does not exist; make it first", options.out,
+                               folder.string());
     RAMPART_TRY(const auto schema_text, base::read_file(options.schema, kMaxSchemaBytes));
     RAMPART_TRY(const auto schema, dataset::parse_table_schema(schema_text, options.schema));
     RAMPART_TRY(const auto parts, read_parts(options, schema));
@@ -227,8 +237,8 @@ base::Result<Answer> train(Options& options, const Context& context) {
         provenance);
     const auto names =
         trained.link.ramp.group_aware() ? parts.all.group_names : std::vector<std::string>();
-    RAMPART_TRY(const auto policy,
-                model::Policy::create(schema.features, {trained.link}, names, std::move(provenance)));
+    RAMPART_TRY(const auto policy, model::Policy::create(schema.features, {trained.link}, names,
+                                                         std::move(provenance)));
     RAMPART_TRY(const auto id, model::save_model_file(policy, options.out));
     return answer_of(options, parts, trained, policy, id);
 }
@@ -237,7 +247,8 @@ void add_learner_options(CLI::App& command, Options& o) {
     auto& p = o.params.learner;
     command.add_option("--trees", p.trees, "trees to grow")->capture_default_str();
     command.add_option("--leaves", p.leaves, "leaves of a tree")->capture_default_str();
-    command.add_option("--max-depth", p.max_depth, "depth of a tree; 0: no limit")->capture_default_str();
+    command.add_option("--max-depth", p.max_depth, "depth of a tree; 0: no limit")
+        ->capture_default_str();
     command.add_option("--learning-rate", p.learning_rate, "what each tree counts for")
         ->capture_default_str();
     command.add_option("--min-rows-in-leaf", p.min_rows_in_leaf)->capture_default_str();
@@ -246,17 +257,21 @@ void add_learner_options(CLI::App& command, Options& o) {
     command.add_option("--max-bins", p.max_bins, "of a feature's histogram")->capture_default_str();
     command.add_option("--feature-fraction", p.feature_fraction, "features that a tree sees")
         ->capture_default_str();
-    command.add_option("--row-fraction", p.row_fraction, "rows that a tree sees")->capture_default_str();
+    command.add_option("--row-fraction", p.row_fraction, "rows that a tree sees")
+        ->capture_default_str();
     o.early_stopping_option =
         command
-            .add_option("--early-stopping", p.early_stopping_rounds,
-                        "gbdt: stop when so many trees did not help on the validation rows; 0: never")
+            .add_option(
+                "--early-stopping", p.early_stopping_rounds,
+                "gbdt: stop when so many trees did not help on the validation rows; 0: never")
             ->capture_default_str();
 }
 
 void add_fairness_options(CLI::App& command, Options& o) {
     o.constraint_option =
-        command.add_option("--constraint", o.constraint, "fairgbm: rates that the groups share: fpr, fnr or both")
+        command
+            .add_option("--constraint", o.constraint,
+                        "fairgbm: rates that the groups share: fpr, fnr or both")
             ->delimiter(',')
             ->transform(CLI::IsMember({"fpr", "fnr"}, CLI::ignore_case, CLI::ignore_space))
             ->capture_default_str();
@@ -269,7 +284,9 @@ void add_fairness_options(CLI::App& command, Options& o) {
             .add_option("--multiplier-learning-rate", o.params.constraint.multiplier_learning_rate,
                         "fairgbm: step of the dual ascent")
             ->capture_default_str();
-    command.add_option("--postprocess", o.postprocess, "ramp: thresholds by group; they then decide by group")
+    command
+        .add_option("--postprocess", o.postprocess,
+                    "ramp: thresholds by group; they then decide by group")
         ->check(CLI::IsMember({"none", "ramp"}))
         ->capture_default_str();
     command.add_option("--criterion", o.criterion, "ramp: dp, equal approval rates")
@@ -279,10 +296,11 @@ void add_fairness_options(CLI::App& command, Options& o) {
                            .add_option("--epsilon", o.ramp.epsilon,
                                        "ramp: allowed difference of approval rates between groups")
                            ->capture_default_str();
-    o.gamma_option = command
-                         .add_option("--gamma", o.ramp.gamma,
-                                     "ramp: width of the randomised band of scores (in [-1, 1]); 0: a cut")
-                         ->capture_default_str();
+    o.gamma_option =
+        command
+            .add_option("--gamma", o.ramp.gamma,
+                        "ramp: width of the randomised band of scores (in [-1, 1]); 0: a cut")
+            ->capture_default_str();
 }
 
 }  // namespace
@@ -291,12 +309,13 @@ void add_train(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& o = *options;
     o.params.learner.early_stopping_rounds = 50;
-    auto& command = frame.add(
-        {.name = "train",
-         .summary = "Train a model on a CSV table and write it as a model file",
-         .example = "rampart train --data data.csv.gz --schema schema.toml --learner fairgbm --constraint fnr,fpr "
-                    "--tolerance 0.01 --split 60/20/20 --seed 7 --out m.rmp"},
-        [options](const Context& context) { return train(*options, context); });
+    auto& command =
+        frame.add({.name = "train",
+                   .summary = "Train a model on a CSV table and write it as a model file",
+                   .example = "rampart train --data data.csv.gz --schema schema.toml --learner "
+                              "fairgbm --constraint fnr,fpr "
+                              "--tolerance 0.01 --split 60/20/20 --seed 7 --out m.rmp"},
+                  [options](const Context& context) { return train(*options, context); });
     command.add_option("--data", o.data, "the table: .csv or .csv.gz")->required();
     command.add_option("--schema", o.schema, "schema file; see `rampart schema infer`")->required();
     command.add_option("--out", o.out, "model file to write")->required();

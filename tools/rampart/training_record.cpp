@@ -35,15 +35,18 @@ base::Result<std::optional<TrainingRecord>> record_of(const model::Policy& polic
     const auto& provenance = policy.provenance();
     TrainingRecord record;
     std::string seed;
-    for (auto [key, to] : {std::pair{"table_schema", &record.table_schema}, {"split", &record.split},
-                           {"seed", &seed}, {"data_sha256", &record.data_sha256}}) {
+    for (auto [key, to] : {std::pair{"table_schema", &record.table_schema},
+                           {"split", &record.split},
+                           {"seed", &seed},
+                           {"data_sha256", &record.data_sha256}}) {
         const auto it = provenance.find(key);
         if (it == provenance.end()) return std::optional<TrainingRecord>();
         *to = it->second;
     }
     const auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), record.seed);
     if (error != std::errc() || end != seed.data() + seed.size())
-        return base::data_loss("bad_training_record", "the model's provenance has the seed '{}'", seed);
+        return base::data_loss("bad_training_record", "the model's provenance has the seed '{}'",
+                               seed);
     return std::optional(record);
 }
 

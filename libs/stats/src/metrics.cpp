@@ -57,8 +57,8 @@ std::vector<double> placements(const ScoredRows& rows) {
         const double negatives_below = below[0] + tied[0] / 2;
         const double positives_above = total[1] - below[1] - tied[1] / 2;
         for (size_t i = begin; i < end; ++i)
-            shares[order[i]] = rows.label[order[i]] == 1 ? negatives_below / total[0]
-                                                         : positives_above / total[1];
+            shares[order[i]] =
+                rows.label[order[i]] == 1 ? negatives_below / total[0] : positives_above / total[1];
         below[0] += tied[0];
         below[1] += tied[1];
     });
@@ -74,19 +74,24 @@ bool has_both_labels(const ScoredRows& rows) {
 
 base::Status validate(const ScoredRows& rows) {
     const size_t n = rows.label.size();
-    if (n == 0) return base::invalid_argument("no_rows", "there are no rows to measure: give at least one");
+    if (n == 0)
+        return base::invalid_argument("no_rows", "there are no rows to measure: give at least one");
     if (rows.score.size() != n || (!rows.weight.empty() && rows.weight.size() != n))
-        return base::invalid_argument("size_mismatch",
-                                      "{} labels, {} scores and {} weights: give one of each a row (or no weights)",
-                                      n, rows.score.size(), rows.weight.size());
+        return base::invalid_argument(
+            "size_mismatch",
+            "{} labels, {} scores and {} weights: give one of each a row (or no weights)", n,
+            rows.score.size(), rows.weight.size());
     for (size_t i = 0; i < n; ++i) {
         if (rows.label[i] > 1)
-            return base::invalid_argument("bad_label", "row {}: label {} is neither 0 nor 1", i, rows.label[i]);
+            return base::invalid_argument("bad_label", "row {}: label {} is neither 0 nor 1", i,
+                                          rows.label[i]);
         if (!(rows.score[i] >= 0 && rows.score[i] <= 1))
-            return base::out_of_range("bad_score", "row {}: score {} is outside [0, 1]", i, rows.score[i]);
+            return base::out_of_range("bad_score", "row {}: score {} is outside [0, 1]", i,
+                                      rows.score[i]);
         const double weight = rows.weight_of(i);
         if (!(weight > 0) || !std::isfinite(weight))
-            return base::out_of_range("bad_weight", "row {}: weight {} is not a positive number", i, weight);
+            return base::out_of_range("bad_weight", "row {}: weight {} is not a positive number", i,
+                                      weight);
     }
     return base::ok();
 }
@@ -130,7 +135,8 @@ std::optional<double> kolmogorov_smirnov(const ScoredRows& rows) {
     std::array<double, 2> below{};
     double largest = 0;
     for_each_tie(rows, order, [&](size_t begin, size_t end) {
-        for (size_t i = begin; i < end; ++i) below[rows.label[order[i]]] += rows.weight_of(order[i]);
+        for (size_t i = begin; i < end; ++i)
+            below[rows.label[order[i]]] += rows.weight_of(order[i]);
         largest = std::max(largest, std::abs(below[0] / total[0] - below[1] / total[1]));
     });
     return std::min(largest, 1.0);
@@ -140,8 +146,8 @@ std::optional<Interval> auc_interval(const ScoredRows& rows, double confidence) 
     const auto area = auc(rows);
     if (!area) return std::nullopt;
     const auto shares = placements(rows);
-    std::array<Tally, 2> sizes;                 // effective sizes by label
-    std::array<double, 2> squares{};            // sum of w^2 (share - area)^2
+    std::array<Tally, 2> sizes;       // effective sizes by label
+    std::array<double, 2> squares{};  // sum of w^2 (share - area)^2
     for (size_t i = 0; i < shares.size(); ++i) {
         const double w = rows.weight_of(i), off = w * (shares[i] - *area);
         sizes[rows.label[i]].add(w, 0);
@@ -215,7 +221,8 @@ void DecisionRates::add(double row_weight, uint8_t label, double approve) {
 
 DecisionRates decision_rates(std::span<const uint8_t> label, std::span<const double> approve,
                              std::span<const float> weight) {
-    RAMPART_CHECK(approve.size() == label.size() && (weight.empty() || weight.size() == label.size()));
+    RAMPART_CHECK(approve.size() == label.size() &&
+                  (weight.empty() || weight.size() == label.size()));
     DecisionRates rates;
     for (size_t i = 0; i < label.size(); ++i)
         rates.add(weight.empty() ? 1.0 : weight[i], label[i], approve[i]);

@@ -1,11 +1,10 @@
-#include "rampart/fairness/fairgbm/objective.hpp"
-
-#include <cmath>
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
+
 #include "rampart/base/random.hpp"
+#include "rampart/fairness/fairgbm/objective.hpp"
 
 namespace rampart::fairness {
 namespace {
@@ -60,7 +59,8 @@ TEST(FairGbmObjective, HandWorkedGradientOfTwoGroups) {
     std::vector<float> g(8), h(8);
     objective.gradients(scores, g, h);
     const double s = std::log(std::exp(1.0) - 1);  // proxy margin 1
-    // worst group: + (sum of the others' multipliers) W / W_0 = 0.2 · 8 / 2, proxy slope sigma(f - s) - 1
+    // worst group: + (sum of the others' multipliers) W / W_0 = 0.2 · 8 / 2, proxy slope sigma(f -
+    // s) - 1
     EXPECT_NEAR(g[0], sigma(-1) - 1 + 0.8 * (sigma(-1 - s) - 1), 1e-6);
     // other group: - 0.2 · 8 / 2
     EXPECT_NEAR(g[4], sigma(2) - 1 - 0.8 * (sigma(2 - s) - 1), 1e-6);
@@ -83,8 +83,8 @@ TEST(FairGbmObjective, WithThreeGroupsTheWorstOneIsPushedByTheSumOfTheOthersOnly
 }
 
 TEST(FairGbmObjective, ThePushFollowsTheTrueRatesEvenWhereTheProxiesDisagree) {
-    // group 0 declines 1 of 2 barely; group 1 declines none but one score scrapes by: which is worse by
-    // proxy depends on the margin, which by rate does not
+    // group 0 declines 1 of 2 barely; group 1 declines none but one score scrapes by: which is
+    // worse by proxy depends on the margin, which by rate does not
     const auto data = small();
     auto objective = objective_of(data, {.fnr = true, .multiplier_cap = 1});
     objective.set_multipliers({0.0, 0.2});  // group 1 is the favoured one, as the ascent finds
@@ -99,7 +99,8 @@ TEST(FairGbmObjective, TheAscentUsesTrueWeightedRatesAndStaysInItsRange) {
     auto data = small();
     data.weight = {3, 1, 1, 1, 1, 1, 1, 1};  // W = 10, W_0 = 4, W_1 = 2 of label 1
     auto objective = objective_of(
-        data, {.fnr = true, .tolerance = 0.05, .multiplier_learning_rate = 0.2, .multiplier_cap = 0.5});
+        data,
+        {.fnr = true, .tolerance = 0.05, .multiplier_learning_rate = 0.2, .multiplier_cap = 0.5});
     const std::vector<double> scores{-1, 1, 0, 0, 1, 1, 0, 0};  // FNR: 3/4 and 0
     objective.after_tree(0, scores);
     EXPECT_EQ(objective.multipliers()[0], 0);  // c = -tolerance: clipped at 0
@@ -127,7 +128,8 @@ TEST(FairGbmObjective, TheProxyIsCentredOnTheThreshold) {
     // the same scores relative to the cut give the same constraint push, wherever the cut is
     const auto data = small();
     const auto push = [&](double threshold) {
-        auto objective = objective_of(data, {.fnr = true, .multiplier_cap = 1, .threshold = threshold});
+        auto objective =
+            objective_of(data, {.fnr = true, .multiplier_cap = 1, .threshold = threshold});
         objective.set_multipliers({0, 0.2});
         const double cut = std::log(threshold / (1 - threshold));
         const std::vector<double> scores{cut - 1, cut + 1, 0, 0, cut + 2, cut + 1, 0, 0};
@@ -144,12 +146,13 @@ RC_GTEST_PROP(FairGbmObjective, GradientsAreTheDerivativeOfTheLagrangian, (uint6
     std::vector<std::pair<int, int>> cells;
     for (size_t k = 0; k < groups; ++k)
         for (int label : {0, 1}) cells.emplace_back(k, label);
-    for (int i = 0; i < 20; ++i)
-        cells.emplace_back(random.below(groups), random.bernoulli(0.5));
+    for (int i = 0; i < 20; ++i) cells.emplace_back(random.below(groups), random.bernoulli(0.5));
     auto data = rows_of(cells, groups);
     for (size_t i = 0; i < cells.size(); ++i)
         data.weight.push_back(static_cast<float>(random.uniform(0.5, 3)));
-    const ParityConstraint constraint{.fpr = random.bernoulli(0.5), .fnr = true, .multiplier_cap = 1,
+    const ParityConstraint constraint{.fpr = random.bernoulli(0.5),
+                                      .fnr = true,
+                                      .multiplier_cap = 1,
                                       .threshold = random.uniform(0.3, 0.7)};
     auto objective = objective_of(data, constraint);
     std::vector<double> multipliers(objective.multipliers().size());
@@ -157,7 +160,8 @@ RC_GTEST_PROP(FairGbmObjective, GradientsAreTheDerivativeOfTheLagrangian, (uint6
     objective.set_multipliers(multipliers);
     std::vector<double> scores;
     const double cut = std::log(constraint.threshold / (1 - constraint.threshold));
-    for (size_t i = 0; i < cells.size(); ++i)  // away from the cut, where the worst group may change
+    for (size_t i = 0; i < cells.size();
+         ++i)  // away from the cut, where the worst group may change
         scores.push_back(cut + (random.bernoulli(0.5) ? 1 : -1) * random.uniform(0.1, 3));
     std::vector<float> g(cells.size()), h(cells.size());
     objective.gradients(scores, g, h);

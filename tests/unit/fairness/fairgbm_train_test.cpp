@@ -1,16 +1,15 @@
-#include "rampart/fairness/fairgbm/train.hpp"
+#include <gtest/gtest.h>
 
 #include <cmath>
 
-#include <gtest/gtest.h>
-
 #include "rampart/base/random.hpp"
+#include "rampart/fairness/fairgbm/train.hpp"
 
 namespace rampart::fairness {
 namespace {
 
-/// `groups` groups. x1 tells the label; in group 0 positives look like negatives more often, so that a
-/// learner of accuracy alone declines more of them. x2 leans with the group.
+/// `groups` groups. x1 tells the label; in group 0 positives look like negatives more often, so
+/// that a learner of accuracy alone declines more of them. x2 leans with the group.
 dataset::Dataset unequal(size_t n, uint64_t seed, size_t groups = 2) {
     base::Random random(seed);
     dataset::Dataset data;
@@ -67,7 +66,8 @@ TEST(TrainFairGbm, HoldsFprAndFnrOfThreeGroupsAtOnce) {
     const auto data = unequal(6000, 2, 3);
     auto params = quick();
     params.constraint.fpr = true;
-    params.constraint.tolerance = 0.07;  // groups 1 and 2 differ by chance only: no feature can close that
+    params.constraint.tolerance =
+        0.07;  // groups 1 and 2 differ by chance only: no feature can close that
     const auto fair = train_fairgbm(data, params, nullptr);
     ASSERT_TRUE(fair);
     params.constraint.multiplier_learning_rate = 1e-9;  // plain boosting

@@ -1,12 +1,11 @@
-#include "rampart/fairness/ramp/solver.hpp"
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include <gtest/gtest.h>
-
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/fairness/ramp/solver.hpp"
 
 namespace rampart::fairness {
 namespace {
@@ -37,9 +36,10 @@ double spread(const std::vector<double>& rates) {
 }
 
 TEST(Ramp, ThePapersExampleOfNecessaryRandomisationIsSolved) {
-    // Example 1: x in {-1, 0, 1} with p 1/2, 1/3, 1/6; f = 2 eta - 1 = x; group 1 holds half of x = -1 and
-    // all of x = 0. Group 0: 3 rows at -1, 2 at 1; group 1: 3 at -1, 4 at 0.
-    const Rows rows{{-1, -1, -1, 1, 1, -1, -1, -1, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1}, {}, 2};
+    // Example 1: x in {-1, 0, 1} with p 1/2, 1/3, 1/6; f = 2 eta - 1 = x; group 1 holds half of x =
+    // -1 and all of x = 0. Group 0: 3 rows at -1, 2 at 1; group 1: 3 at -1, 4 at 0.
+    const Rows rows{
+        {-1, -1, -1, 1, 1, -1, -1, -1, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1}, {}, 2};
     const auto solution = solve_ramp(rows.view(), {.gamma = 0, .epsilon = 0});
     ASSERT_TRUE(solution);
     EXPECT_NEAR(solution->rates[0], 0.4, 1e-12);
@@ -63,9 +63,9 @@ TEST(Ramp, ASlackBudgetLeavesTheRatesAlone) {
     const auto free = solve_ramp(rows.view(), {.gamma = 0.2, .epsilon = 1});
     ASSERT_TRUE(free);
     const double rate = free->overall_rate;
-    const auto slack =
-        solve_ramp(rows.view(), {.gamma = 0.2, .epsilon = spread(free->rates) + 0.01,
-                                 .overall = {rate - 0.01, rate + 0.01}});
+    const auto slack = solve_ramp(rows.view(), {.gamma = 0.2,
+                                                .epsilon = spread(free->rates) + 0.01,
+                                                .overall = {rate - 0.01, rate + 0.01}});
     ASSERT_TRUE(slack);
     EXPECT_EQ(slack->rates, free->rates);
     EXPECT_EQ(slack->rule.thresholds, std::vector<double>(4, 0.0));
@@ -106,7 +106,8 @@ TEST(Ramp, ThePapersRegulariserWithAFreeCentreIsWorse) {
     const Rows rows = leaning(4000, 7);
     for (double gamma : {0.5, 1.0}) {
         const auto centred = solve_ramp(rows.view(), {.gamma = gamma});
-        const auto paper = solve_ramp(rows.view(), {.gamma = gamma, .regulariser = Regulariser::kPaper});
+        const auto paper =
+            solve_ramp(rows.view(), {.gamma = gamma, .regulariser = Regulariser::kPaper});
         ASSERT_TRUE(centred && paper);
         EXPECT_LT(paper->overall_rate, centred->overall_rate - 0.05) << gamma;
         EXPECT_LT(paper->mean_product, centred->mean_product - 0.005) << gamma;
@@ -114,13 +115,14 @@ TEST(Ramp, ThePapersRegulariserWithAFreeCentreIsWorse) {
 }
 
 TEST(Ramp, PushingEveryGroupToTheEdgeOfTheBandIsWorse) {
-    // what gradient steps do that forget the multipliers of a small budget: all rates at rho + epsilon/2
+    // what gradient steps do that forget the multipliers of a small budget: all rates at rho +
+    // epsilon/2
     const Rows rows = leaning(2000, 8);
     const RampParams params{.gamma = 0.1, .epsilon = 0.1};
     const auto best = solve_ramp(rows.view(), params);
     ASSERT_TRUE(best);
-    const auto pushed =
-        solve_ramp(rows.view(), {.gamma = 0.1, .epsilon = 0, .rho = best->rho + params.epsilon / 2});
+    const auto pushed = solve_ramp(
+        rows.view(), {.gamma = 0.1, .epsilon = 0, .rho = best->rho + params.epsilon / 2});
     ASSERT_TRUE(pushed);
     EXPECT_GT(pushed->objective, best->objective + 1e-4);
 }
@@ -179,7 +181,8 @@ TEST(Ramp, BadInputIsNamed) {
     EXPECT_EQ(reason(good, {.epsilon = 1.01}), "bad_epsilon");
     EXPECT_EQ(reason(good, {.rho = -0.1}), "bad_rho");
     EXPECT_EQ(reason(good, {.overall = {0.6, 0.5}}), "bad_overall");
-    EXPECT_EQ(reason(good, {.epsilon = 0.1, .rho = 0.5, .overall = {0.6, 1}}), "infeasible_overall");
+    EXPECT_EQ(reason(good, {.epsilon = 0.1, .rho = 0.5, .overall = {0.6, 1}}),
+              "infeasible_overall");
     EXPECT_EQ(reason({{0.5}, {0}, {}, 2}, {}), "empty_group");
     EXPECT_EQ(reason({{0.5, 1.5}, {0, 1}, {}, 2}, {}), "bad_score");
     EXPECT_EQ(reason({{0.5, 0.5}, {0, 2}, {}, 2}, {}), "bad_group");

@@ -1,11 +1,11 @@
 #include "rampart/stats/metrics.hpp"
 
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
 #include <cmath>
 #include <limits>
 #include <vector>
-
-#include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include "rampart/base/random.hpp"
 
@@ -79,8 +79,10 @@ TEST(Metrics, BadRowsAreNamed) {
     EXPECT_EQ(reason({{1, 0}, {.5, 1.01}, {}}), "bad_score");
     EXPECT_EQ(reason({{1, 0}, {.5, std::nan("")}, {}}), "bad_score");
     EXPECT_EQ(reason({{1, 0}, {.5, .5}, {1.0f, 0.0f}}), "bad_weight");
-    EXPECT_EQ(reason({{1, 0}, {.5, .5}, {1.0f, std::numeric_limits<float>::infinity()}}), "bad_weight");
-    EXPECT_NE(validate(Rows{{1, 2}, {.5, .5}, {}}.view()).error().message.find("row 1"), std::string::npos);
+    EXPECT_EQ(reason({{1, 0}, {.5, .5}, {1.0f, std::numeric_limits<float>::infinity()}}),
+              "bad_weight");
+    EXPECT_NE(validate(Rows{{1, 2}, {.5, .5}, {}}.view()).error().message.find("row 1"),
+              std::string::npos);
     EXPECT_TRUE(validate(Rows{{1, 0}, {0, 1}, {}}.view()));
 }
 

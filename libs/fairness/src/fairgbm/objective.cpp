@@ -12,7 +12,9 @@ namespace {
 
 constexpr float kSmallestHessian = 1e-12f;
 
-double log1p_exp(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
+double log1p_exp(double x) {
+    return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+}
 
 double logit(double p) { return std::log(p / (1 - p)); }
 
@@ -22,7 +24,9 @@ size_t cell_of(const dataset::Dataset& data, size_t row) {
 }
 
 /// The cell of the rows that a constraint speaks of: FPR label 0, FNR label 1.
-size_t cell_of(const ConstraintName& name, size_t groups) { return (name.fpr ? 0 : groups) + name.group; }
+size_t cell_of(const ConstraintName& name, size_t groups) {
+    return (name.fpr ? 0 : groups) + name.group;
+}
 
 std::vector<double> cell_weights(const dataset::Dataset& data) {
     std::vector<double> weights(2 * data.group_names.size());
@@ -30,8 +34,8 @@ std::vector<double> cell_weights(const dataset::Dataset& data) {
     return weights;
 }
 
-/// Weighted share of wrong decisions in every (label, group) cell; 0 in an empty cell, which no constraint
-/// reads.
+/// Weighted share of wrong decisions in every (label, group) cell; 0 in an empty cell, which no
+/// constraint reads.
 std::vector<double> error_rates(const dataset::Dataset& data, double centre,
                                 std::span<const double> scores) {
     std::vector<double> wrong(2 * data.group_names.size()), weight(wrong.size());
@@ -52,7 +56,8 @@ std::string_view metric_name(bool fpr) { return fpr ? "false positive" : "false 
 
 base::Status validate(const ParityConstraint& c) {
     if (!c.fpr && !c.fnr)
-        return base::invalid_argument("no_constraint", "nothing is constrained: ask for fpr, fnr or both");
+        return base::invalid_argument("no_constraint",
+                                      "nothing is constrained: ask for fpr, fnr or both");
     if (!(c.tolerance >= 0 && c.tolerance < 1))
         return base::out_of_range("bad_tolerance", "tolerance {} is outside [0, 1)", c.tolerance);
     if (!(c.multiplier_learning_rate > 0 && c.multiplier_learning_rate <= 1e6))
@@ -63,7 +68,8 @@ base::Status validate(const ParityConstraint& c) {
         return base::out_of_range("bad_multiplier_cap", "multiplier cap {} is outside (0, 1]",
                                   c.multiplier_cap);
     if (!(c.proxy_margin > 0 && c.proxy_margin <= 100))
-        return base::out_of_range("bad_proxy_margin", "proxy margin {} is outside (0, 100]", c.proxy_margin);
+        return base::out_of_range("bad_proxy_margin", "proxy margin {} is outside (0, 100]",
+                                  c.proxy_margin);
     if (!(c.threshold > 0 && c.threshold < 1))
         return base::out_of_range("bad_threshold", "threshold {} is outside (0, 1)", c.threshold);
     return base::ok();
@@ -80,20 +86,21 @@ std::vector<ConstraintName> constraint_names(const ParityConstraint& constraint,
 base::Status check_groups(const dataset::Dataset& data, const ParityConstraint& constraint) {
     const size_t groups = data.group_names.size();
     if (groups < 2 || data.group.size() != data.rows())
-        return base::invalid_argument(
-            "too_few_groups",
-            "parity needs at least two protected groups, the data have {}: name protected columns in the "
-            "schema",
-            data.group.empty() ? 0 : groups);
+        return base::invalid_argument("too_few_groups",
+                                      "parity needs at least two protected groups, the data have "
+                                      "{}: name protected columns in the "
+                                      "schema",
+                                      data.group.empty() ? 0 : groups);
     const auto weights = cell_weights(data);
     for (const auto& name : constraint_names(constraint, groups))
         if (weights[cell_of(name, groups)] <= 0)
-            return base::invalid_argument(
-                "group_without_label",
-                "group '{}' has no row with the {} label: its {} rate does not exist; merge it with another "
-                "group, leave its rows out or do not constrain this rate",
-                data.group_names[name.group], name.fpr ? "unfavourable" : "favourable",
-                metric_name(name.fpr));
+            return base::invalid_argument("group_without_label",
+                                          "group '{}' has no row with the {} label: its {} rate "
+                                          "does not exist; merge it with another "
+                                          "group, leave its rows out or do not constrain this rate",
+                                          data.group_names[name.group],
+                                          name.fpr ? "unfavourable" : "favourable",
+                                          metric_name(name.fpr));
     return base::ok();
 }
 
@@ -107,7 +114,8 @@ ParityRates parity_rates(const dataset::Dataset& data, const ParityConstraint& c
         result.rates.push_back(errors[cell_of(name, groups)]);
     for (auto first = result.rates.begin(); first != result.rates.end();
          first += static_cast<std::ptrdiff_t>(groups)) {
-        const auto [lo, hi] = std::minmax_element(first, first + static_cast<std::ptrdiff_t>(groups));
+        const auto [lo, hi] =
+            std::minmax_element(first, first + static_cast<std::ptrdiff_t>(groups));
         result.gap = std::max(result.gap, *hi - *lo);
     }
     result.log_loss = gbdt::mean_log_loss(data, scores);
@@ -151,8 +159,8 @@ void FairGbmObjective::set_multipliers(std::vector<double> multipliers) {
         multipliers_[c] = std::clamp(multipliers_[c], 0.0, constraint_.multiplier_cap * unit(c));
 }
 
-/// What multiplies w_i · proxy_i in the Lagrangian, by (label, group) cell: W / W_k times the coefficient
-/// of r_k.
+/// What multiplies w_i · proxy_i in the Lagrangian, by (label, group) cell: W / W_k times the
+/// coefficient of r_k.
 std::vector<double> FairGbmObjective::row_coefficients(std::span<const double> scores) const {
     const auto errors = error_rates(*data_, centre_, scores);
     std::vector<double> coefficients(2 * groups_, 0.0);
@@ -160,7 +168,8 @@ std::vector<double> FairGbmObjective::row_coefficients(std::span<const double> s
         size_t worst = first;
         double sum = 0;
         for (size_t c = first; c < first + groups_; ++c) {
-            if (errors[cell_of(names_[c], groups_)] > errors[cell_of(names_[worst], groups_)]) worst = c;
+            if (errors[cell_of(names_[c], groups_)] > errors[cell_of(names_[worst], groups_)])
+                worst = c;
             sum += multipliers_[c];
         }
         for (size_t c = first; c < first + groups_; ++c) {
@@ -183,7 +192,8 @@ void FairGbmObjective::gradients(std::span<const double> scores, std::span<float
             const double f = scores[i] - centre_;
             const double wrong = model::sigmoid(positive ? shift_ - f : shift_ + f);
             slope += c * (positive ? -wrong : wrong);
-            curvature += std::max(c, 0.0) * wrong * (1 - wrong);  // a negative one would not be convex
+            // a negative curvature would not be convex
+            curvature += std::max(c, 0.0) * wrong * (1 - wrong);
         }
         const double w = data_->weight_of(i);
         g[i] = static_cast<float>(w * slope);

@@ -17,9 +17,9 @@ base::Status check(const dataset::Dataset& data, const FairGbmParams& params,
                                   params.min_gain_share);
     if (validation == nullptr) return base::ok();
     if (!(validation->schema == data.schema) || validation->group_names != data.group_names)
-        return base::invalid_argument(
-            "other_validation_schema",
-            "the validation rows have other features or groups than the training rows: split one table");
+        return base::invalid_argument("other_validation_schema",
+                                      "the validation rows have other features or groups than the "
+                                      "training rows: split one table");
     if (auto status = dataset::validate(*validation); !status)
         return status.error().with_context("validation rows");
     if (auto status = check_groups(*validation, params.constraint); !status)
@@ -76,7 +76,8 @@ size_t choose(const ParityRates& start, const std::vector<ParityRates>& iterates
 }  // namespace
 
 base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const FairGbmParams& params,
-                                          base::ThreadPool* pool, const dataset::Dataset* validation,
+                                          base::ThreadPool* pool,
+                                          const dataset::Dataset* validation,
                                           const gbdt::ProgressCallback& progress) {
     RAMPART_TRY(auto objective, FairGbmObjective::create(data, params.constraint));
     RAMPART_RETURN_IF_ERROR(check(data, params, validation));
@@ -103,7 +104,8 @@ base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const Fa
         auto judged = result.validation_trace;
         if (validation == nullptr)
             for (const auto& iteration : result.trace) judged.push_back(iteration.train);
-        const size_t kept = choose(validation ? *verdict.validation : verdict.train, judged, params);
+        const size_t kept =
+            choose(validation ? *verdict.validation : verdict.train, judged, params);
         verdict.trees = kept + 1;
         verdict.train = result.trace[kept].train;
         if (validation != nullptr) verdict.validation = result.validation_trace[kept];

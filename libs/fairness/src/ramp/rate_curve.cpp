@@ -21,7 +21,8 @@ struct PrefixSums {
 
 RateCurve::RateCurve(std::vector<std::pair<double, double>> rows, double gamma, double offset)
     : rows_(std::move(rows)), gamma_(gamma), offset_(offset) {
-    std::sort(rows_.begin(), rows_.end());  // by weight too: sums then do not depend on the rows' order
+    // by weight too: sums then do not depend on the rows' order
+    std::sort(rows_.begin(), rows_.end());
     long double sum = 0;
     for (const auto& row : rows_) sum += row.second;
     weight_ = static_cast<double>(sum);
@@ -65,7 +66,8 @@ void RateCurve::add_ramps() {
         while (zero < rows_.size() && rows_[zero].first + gamma_ * offset_ <= t) ++zero;
         while (one < rows_.size() && rows_[one].first - gamma_ * (1 - offset_) <= t) ++one;
         const long double inside = sums.w[one] - sums.w[zero];
-        const long double ramp = (sums.wf[one] - sums.wf[zero] - t * inside) / gamma_ + offset_ * inside;
+        const long double ramp =
+            (sums.wf[one] - sums.wf[zero] - t * inside) / gamma_ + offset_ * inside;
         const long double rate = (sums.w.back() - sums.w[one] + ramp) / sums.w.back();
         add_point(t, std::clamp(static_cast<double>(rate), 0.0, 1.0));
     }
@@ -118,7 +120,8 @@ double RateCurve::dual(double t) const {
     long double sum = 0;
     for (const auto& [f, weight] : rows_) {
         const double pull = f - t;
-        const double q = gamma_ > 0 ? std::clamp(pull / gamma_ + offset_, 0.0, 1.0) : (pull > 0 ? 1 : 0);
+        const double q =
+            gamma_ > 0 ? std::clamp(pull / gamma_ + offset_, 0.0, 1.0) : (pull > 0 ? 1 : 0);
         sum += static_cast<long double>(weight) *
                (gamma_ / 2 * (q - offset_) * (q - offset_) - pull * q);
     }

@@ -8,8 +8,8 @@
 namespace rampart::fairness {
 
 /// One group's approval rate as a function of its threshold: h(t) = weighted mean of
-/// clip((f - t) / gamma + offset, 0, 1), a nonincreasing polyline from 1 to 0; for gamma = 0 a staircase
-/// whose risers belong to it (any rate on a riser is reached by a coin for the ties).
+/// clip((f - t) / gamma + offset, 0, 1), a nonincreasing polyline from 1 to 0; for gamma = 0 a
+/// staircase whose risers belong to it (any rate on a riser is reached by a coin for the ties).
 class RateCurve {
   public:
     /// (score, weight) pairs, in any order, at least one.
@@ -20,12 +20,12 @@ class RateCurve {
     /// The rates at threshold t: one number, or the ends of a riser.
     stats::Interval rates_at(double t) const;
 
-    /// The thresholds whose rate is r ± slack: where the curve is flat an interval. At r = 1 and r = 0 it
-    /// reaches to -infinity and infinity: those ends are given as ∓ `far`.
+    /// The thresholds whose rate is r ± slack: where the curve is flat an interval. At r = 1 and r
+    /// = 0 it reaches to -infinity and infinity: those ends are given as ∓ `far`.
     stats::Interval thresholds_at(double r, double slack, double far) const;
 
-    /// A threshold to use for rate r: `preferred` if it has that rate, else the middle of those that have,
-    /// as far as the scores reach. "Has" means to 1e-14.
+    /// A threshold to use for rate r: `preferred` if it has that rate, else the middle of those
+    /// that have, as far as the scores reach. "Has" means to 1e-14.
     double threshold_for(double r, double preferred) const;
 
     /// gamma = 0: the probability for scores equal to t that makes the rate r; 1 if there are none.

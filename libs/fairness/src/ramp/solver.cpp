@@ -9,10 +9,12 @@
 namespace rampart::fairness {
 namespace {
 
-constexpr int kBisections = 64;        // of a bracket of size O(1): down to the last bit
-constexpr double kBalanced = 1e-14;    // a sum of multipliers this small is rounding
+constexpr int kBisections = 64;      // of a bracket of size O(1): down to the last bit
+constexpr double kBalanced = 1e-14;  // a sum of multipliers this small is rounding
 
-double middle(const stats::Interval& interval) { return interval.lo + (interval.hi - interval.lo) / 2; }
+double middle(const stats::Interval& interval) {
+    return interval.lo + (interval.hi - interval.lo) / 2;
+}
 
 /// Group rates, the window [base, base + epsilon] that holds them, and the shift they belong to.
 struct Fit {
@@ -33,7 +35,8 @@ class Solver {
     Fit fit_at(double shift) const;
     Fit fit_to_overall(double target) const;
     double best_window(const std::vector<stats::Interval>& wanted, double shift) const;
-    double pull_of_window(const std::vector<stats::Interval>& wanted, double shift, double base) const;
+    double pull_of_window(const std::vector<stats::Interval>& wanted, double shift,
+                          double base) const;
     std::vector<double> multipliers(const Fit& fit) const;
     double overall(const std::vector<double>& rates) const;
 
@@ -66,8 +69,8 @@ double Solver::overall(const std::vector<double>& rates) const {
     return sum;
 }
 
-/// sum p_k (t_k - shift) of the window [base, base + epsilon]: minus the derivative by `base` of the cost;
-/// nonincreasing in base. Groups whose wanted rates reach into the window pull nowhere.
+/// sum p_k (t_k - shift) of the window [base, base + epsilon]: minus the derivative by `base` of
+/// the cost; nonincreasing in base. Groups whose wanted rates reach into the window pull nowhere.
 double Solver::pull_of_window(const std::vector<stats::Interval>& wanted, double shift,
                               double base) const {
     const double top = base + params_.epsilon;
@@ -106,7 +109,8 @@ Fit Solver::fit_at(double shift) const {
     return fit;
 }
 
-/// The overall rate falls as the shift rises; the two sides of the target are mixed to meet it exactly.
+/// The overall rate falls as the shift rises; the two sides of the target are mixed to meet it
+/// exactly.
 Fit Solver::fit_to_overall(double target) const {
     Fit more = fit_at(-far_), less = fit_at(far_);
     for (int step = 0; step < kBisections; ++step) {
@@ -186,7 +190,8 @@ base::Status check_params(const RampParams& p) {
     if (p.rho && !(*p.rho >= 0 && *p.rho <= 1))
         return base::out_of_range("bad_rho", "rho {} is outside [0, 1]", *p.rho);
     if (!(p.overall.lo >= 0 && p.overall.lo <= p.overall.hi && p.overall.hi <= 1))
-        return base::out_of_range("bad_overall", "the overall rate's range [{}, {}] is not within [0, 1]",
+        return base::out_of_range("bad_overall",
+                                  "the overall rate's range [{}, {}] is not within [0, 1]",
                                   p.overall.lo, p.overall.hi);
     if (p.rho && (*p.rho + p.epsilon / 2 < p.overall.lo || *p.rho - p.epsilon / 2 > p.overall.hi))
         return base::invalid_argument(
@@ -205,25 +210,28 @@ base::Status check_problem(const RampProblem& p) {
     if (n == 0 || (p.group.size() != n && !(p.group.empty() && p.groups == 1)) ||
         (!p.weight.empty() && p.weight.size() != n))
         return base::invalid_argument(
-            "size_mismatch", "{} scores, {} groups and {} weights: give one of each a row (or no weights)",
-            n, p.group.size(), p.weight.size());
+            "size_mismatch",
+            "{} scores, {} groups and {} weights: give one of each a row (or no weights)", n,
+            p.group.size(), p.weight.size());
     std::vector<bool> seen(p.groups, p.group.empty());
     for (size_t i = 0; i < n; ++i) {
         if (!(p.score[i] >= -1 && p.score[i] <= 1))
-            return base::out_of_range("bad_score", "row {}: score {} is outside [-1, 1]", i, p.score[i]);
+            return base::out_of_range("bad_score", "row {}: score {} is outside [-1, 1]", i,
+                                      p.score[i]);
         if (!p.weight.empty() && !(p.weight[i] > 0 && std::isfinite(p.weight[i])))
             return base::out_of_range("bad_weight", "row {}: weight {} is not a positive number", i,
                                       p.weight[i]);
         if (p.group.empty()) continue;
         if (p.group[i] < 0 || static_cast<size_t>(p.group[i]) >= p.groups)
-            return base::out_of_range("bad_group", "row {}: group {} is not one of 0 to {}", i, p.group[i],
-                                      p.groups - 1);
+            return base::out_of_range("bad_group", "row {}: group {} is not one of 0 to {}", i,
+                                      p.group[i], p.groups - 1);
         seen[static_cast<size_t>(p.group[i])] = true;
     }
     for (size_t k = 0; k < p.groups; ++k)
         if (!seen[k])
             return base::invalid_argument(
-                "empty_group", "group {} has no rows: its rate cannot be set; leave the group out", k);
+                "empty_group", "group {} has no rows: its rate cannot be set; leave the group out",
+                k);
     return base::ok();
 }
 

@@ -9,8 +9,9 @@
 
 /// How good scores and decisions are, with weights, ties and what is undefined done right.
 ///
-/// A measure that a sample cannot have (AUC without negatives, a rate among nobody) is nullopt, never 0.
-/// Pure functions, safe from any thread. Sums run in row order: the same input gives the same bits.
+/// A measure that a sample cannot have (AUC without negatives, a rate among nobody) is nullopt,
+/// never 0. Pure functions, safe from any thread. Sums run in row order: the same input gives the
+/// same bits.
 namespace rampart::stats {
 
 /// A two-sided interval.
@@ -27,8 +28,8 @@ struct ScoredRows {
     double weight_of(size_t row) const { return weight.empty() ? 1.0 : weight[row]; }
 };
 
-/// n >= 1, sizes agree, labels 0/1, scores in [0, 1], weights finite and > 0. The error names the row. The
-/// functions below expect rows that passed.
+/// n >= 1, sizes agree, labels 0/1, scores in [0, 1], weights finite and > 0. The error names the
+/// row. The functions below expect rows that passed.
 base::Status validate(const ScoredRows& rows);
 
 /// Weighted mean of -log P(label); probabilities are kept 1e-15 away from 0 and 1.
@@ -40,9 +41,10 @@ std::optional<double> auc(const ScoredRows& rows);
 /// Largest distance between the score distributions of the two labels. nullopt: only one label.
 std::optional<double> kolmogorov_smirnov(const ScoredRows& rows);
 
-/// DeLong, DeLong, Clarke-Pearson (1988), with weights, on the logit scale; sample sizes are effective ones.
-/// Where the estimated variance is 0 (perfect separation, one row of a label) it falls back to Wilson's
-/// interval on the smaller label's size, the widest that an AUC's variance allows. 0 < confidence < 1.
+/// DeLong, DeLong, Clarke-Pearson (1988), with weights, on the logit scale; sample sizes are
+/// effective ones. Where the estimated variance is 0 (perfect separation, one row of a label) it
+/// falls back to Wilson's interval on the smaller label's size, the widest that an AUC's variance
+/// allows. 0 < confidence < 1.
 std::optional<Interval> auc_interval(const ScoredRows& rows, double confidence);
 
 /// How often something happens among weighted rows; the happening may be a probability.
@@ -52,7 +54,7 @@ struct Tally {
 
     void add(double row_weight, double hit);  // hit in [0, 1]
     bool empty() const { return rows == 0; }
-    std::optional<double> rate() const;       // nullopt: among nobody
+    std::optional<double> rate() const;  // nullopt: among nobody
     /// (sum w)^2 / sum w^2 (Kish 1965): how many equally weighted rows say as much. 0 for nobody.
     double effective_rows() const;
 };
@@ -66,7 +68,8 @@ Interval newcombe(double p1, double n1, double p2, double n2, double confidence)
 /// nullopt when either is among nobody.
 std::optional<Interval> newcombe(const Tally& first, const Tally& second, double confidence);
 
-/// What decisions do to rows of known label. A decision is P(approve) in [0, 1]; rates are expected ones.
+/// What decisions do to rows of known label. A decision is P(approve) in [0, 1]; rates are expected
+/// ones.
 struct DecisionRates {
     Tally base;            // label 1, among all
     Tally approved;        // approved, among all

@@ -10,11 +10,13 @@
 namespace rampart::fairness {
 
 struct FairGbmParams {
-    gbdt::LearnerParams learner;   // early_stopping_rounds has no effect: the choice of iterate takes its place
+    /// early_stopping_rounds has no effect: the choice of iterate takes its place.
+    gbdt::LearnerParams learner;
     ParityConstraint constraint;
-    /// An iterate comes into question only when it earns at least this share of the best iterate's gain in
-    /// log loss over the constant model: without it, a first tree that still declines everybody is "fair".
-    double min_gain_share = 0.9;   // [0, 1]
+    /// An iterate comes into question only when it earns at least this share of the best iterate's
+    /// gain in log loss over the constant model: without it, a first tree that still declines
+    /// everybody is "fair".
+    double min_gain_share = 0.9;  // [0, 1]
 };
 
 enum class Feasibility {
@@ -28,9 +30,9 @@ enum class JudgedOn { kTrain, kValidation };
 struct FairGbmVerdict {
     Feasibility feasibility = Feasibility::kInfeasible;
     JudgedOn judged_on = JudgedOn::kTrain;
-    size_t trees = 0;              // of the iterate kept
+    size_t trees = 0;  // of the iterate kept
     size_t trees_grown = 0;
-    ParityRates train;             // of the iterate kept
+    ParityRates train;  // of the iterate kept
     std::optional<ParityRates> validation;
 };
 
@@ -41,10 +43,10 @@ struct FairGbmResult {
     FairGbmVerdict verdict;
 };
 
-/// Trains, then keeps the iterate with the lowest log loss among those within the tolerance; both are judged
-/// on `validation` when given (its groups must be the training set's and have the labels needed), else on
-/// the training rows. Deterministic like gbdt::train. `pool` and `validation` may be nullptr.
-/// Errors: parameters, groups without the labels needed, other groups in validation.
+/// Trains, then keeps the iterate with the lowest log loss among those within the tolerance; both
+/// are judged on `validation` when given (its groups must be the training set's and have the labels
+/// needed), else on the training rows. Deterministic like gbdt::train. `pool` and `validation` may
+/// be nullptr. Errors: parameters, groups without the labels needed, other groups in validation.
 base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const FairGbmParams& params,
                                           base::ThreadPool* pool,
                                           const dataset::Dataset* validation = nullptr,
