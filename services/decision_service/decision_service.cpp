@@ -334,7 +334,7 @@ Status DecisionService::append(const Additions& additions) {
     for (const auto& decision : additions.decisions) {
         records.push_back({decision.id.value(),
                            wire::encode(decision),
-                           decision.decided_at,
+                           decision.application.event_time,
                            {{"schema", std::string(wire::kDecisionSchema)}}});
     }
     RAMPART_TRY(const auto positions, deps_.writer.append(options_.decisions_topic, records));

@@ -149,6 +149,7 @@ class DecisionServiceTest : public testing::Test {
                 EXPECT_EQ(record.record.headers.at(0).value, "rampart.v1.Decision/1");
                 all.push_back(wire::decode_decision(record.record.value).value());
                 EXPECT_EQ(record.record.key, all.back().id.value());
+                EXPECT_EQ(record.record.timestamp, all.back().application.event_time);
             }
         }
         return all;
