@@ -10,7 +10,8 @@ using certification::Verdict;
 
 constexpr double kDelta = 0.1;
 
-/// The lender's world with both groups thrown together, so that no intersection makes the test easier.
+/// The lender's world with both groups thrown together, so that no intersection makes the test
+/// easier.
 struct World {
     ope::LoggedFeedback selection, vault;
     World(base::Random& random, size_t records, double skill) {
@@ -55,8 +56,8 @@ TEST(Gate, AClearGainIsCertifiedAndMoreRecordsCertifyMoreOften) {
     EXPECT_GT(last, 0.95);
 }
 
-/// An approval brings +1, and a loss of 100 with probability 0.0105: on average it harms a little. The
-/// candidate approves more.
+/// An approval brings +1, and a loss of 100 with probability 0.0105: on average it harms a little.
+/// The candidate approves more.
 ope::LoggedFeedback rare_harm(base::Random& random, size_t records, const std::string& prefix) {
     ope::LoggedFeedback f;
     for (size_t i = 0; i < records; ++i) {
@@ -89,36 +90,39 @@ TEST(Gate, AnEpochOfRunsOnOneVaultStaysWithinItsBudget) {
     constexpr int kRepetitions = 200;
     GateConfig config = lender_config();
     config.runs_per_epoch = 12;
-    const double rate = rate_of("any false certificate in 12 runs on one vault", kRepetitions, 4,
-                                [&](base::Random& random) {
-        World w(random, 300, 0);
-        certification::DeltaLedger ledger = ledger_for(config);
-        bool any = false;
-        for (unsigned k = 0; k < config.runs_per_epoch; ++k) {
-            for (ope::LoggedFeedback* f : {&w.selection, &w.vault}) {
-                for (size_t i = 0; i < f->decisions.size(); ++i) {
-                    const double s = f->decisions.reference[i], step = 0.5 * std::min(s, 1 - s);
-                    f->decisions.candidate[i] = random.bernoulli(0.5) ? s + step : s - step;
+    const double rate = rate_of(
+        "any false certificate in 12 runs on one vault", kRepetitions, 4,
+        [&](base::Random& random) {
+            World w(random, 300, 0);
+            certification::DeltaLedger ledger = ledger_for(config);
+            bool any = false;
+            for (unsigned k = 0; k < config.runs_per_epoch; ++k) {
+                for (ope::LoggedFeedback* f : {&w.selection, &w.vault}) {
+                    for (size_t i = 0; i < f->decisions.size(); ++i) {
+                        const double s = f->decisions.reference[i], step = 0.5 * std::min(s, 1 - s);
+                        f->decisions.candidate[i] = random.bernoulli(0.5) ? s + step : s - step;
+                    }
                 }
+                const auto checked =
+                    certification::precheck(config, lender_identity(), ledger, kPseudonymKey,
+                                            w.selection, w.vault.decisions);
+                if (!checked->prepared) continue;
+                const auto request = checked->prepared->request();
+                EXPECT_TRUE(ledger.append(*ledger.next_registration(request, base::TimePoint())));
+                const auto result = *certification::run(*checked->prepared, *ledger.ticket(request),
+                                                        w.vault.impact);
+                any = any || result.verdict == Verdict::kCertified;
+                EXPECT_TRUE(
+                    ledger.append(*ledger.next_closing(result.verdict, "", "", base::TimePoint())));
             }
-            const auto checked = certification::precheck(config, lender_identity(), ledger, kPseudonymKey,
-                                                         w.selection, w.vault.decisions);
-            if (!checked->prepared) continue;
-            const auto request = checked->prepared->request();
-            EXPECT_TRUE(ledger.append(*ledger.next_registration(request, base::TimePoint())));
-            const auto result =
-                *certification::run(*checked->prepared, *ledger.ticket(request), w.vault.impact);
-            any = any || result.verdict == Verdict::kCertified;
-            EXPECT_TRUE(ledger.append(*ledger.next_closing(result.verdict, "", "", base::TimePoint())));
-        }
-        EXPECT_EQ(ledger.runs_left(), 0u);
-        return any;
-    });
+            EXPECT_EQ(ledger.runs_left(), 0u);
+            return any;
+        });
     EXPECT_LE(rate, at_most(kDelta, kRepetitions));
 }
 
-/// Who loses money tends not to report it. The candidate approves more, and an approval harms a little
-/// on average.
+/// Who loses money tends not to report it. The candidate approves more, and an approval harms a
+/// little on average.
 ope::LoggedFeedback silent_losers(base::Random& random, size_t records, const std::string& prefix) {
     ope::LoggedFeedback f;
     for (size_t i = 0; i < records; ++i) {
@@ -136,11 +140,11 @@ TEST(Gate, OutcomesThatGoMissingBecauseTheyAreBadDoNotFoolIt) {
     constexpr int kRepetitions = 500;
     GateConfig config = lender_config();
     config.max_missing_rate = 1;  // let them in, to see the worst case do its work
-    const double rate = rate_of("missing because bad, worst case", kRepetitions, 5,
-                                [&](base::Random& random) {
-        const auto selection = silent_losers(random, 1000, "c");
-        return certified(config, selection, silent_losers(random, 1000, "v"));
-    });
+    const double rate =
+        rate_of("missing because bad, worst case", kRepetitions, 5, [&](base::Random& random) {
+            const auto selection = silent_losers(random, 1000, "c");
+            return certified(config, selection, silent_losers(random, 1000, "v"));
+        });
     EXPECT_LE(rate, at_most(kDelta, kRepetitions));
     config.max_missing_rate = 0.02;
     base::Random random(6);

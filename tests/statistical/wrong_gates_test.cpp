@@ -1,5 +1,5 @@
-// Mistakes that a gate could make, each beside the right way: the mistake must be seen to certify falsely
-// more often than delta, or the tests of the right way would prove nothing.
+// Mistakes that a gate could make, each beside the right way: the mistake must be seen to certify
+// falsely more often than delta, or the tests of the right way would prove nothing.
 #include "monte_carlo.hpp"
 #include "rampart/ope/value_bound.hpp"
 
@@ -29,7 +29,8 @@ void guess(ope::LoggedFeedback& f, uint64_t seed) {
 }
 
 double estimated_gain(const ope::LoggedFeedback& f) {
-    const ope::ImpactModel model{.lo = -150, .hi = 75, .q_approve = 0, .q_decline = 0, .declined = 0.0};
+    const ope::ImpactModel model{
+        .lo = -150, .hi = 75, .q_approve = 0, .q_decline = 0, .declined = 0.0};
     const auto& records = f.decisions.groups[0].records;
     const auto units = ope::map_units(f.decisions, records);
     return stats::moments(ope::unit_values(f.decisions, records, units, f.impact, model, 0)).mean;
@@ -51,24 +52,26 @@ uint64_t choose(ope::LoggedFeedback& selection, base::Random& random) {
 
 TEST(WrongGate, ChoosingOnTheRecordsThatTestCertifiesNoise) {
     GateConfig config = lender_config();
-    config.bound = certification::Bound::kStudentT;  // the mistake fools any bound; this one uses delta up
-    const double right = rate_of("chosen on D_c, tested on the vault", kRepetitions, 11,
-                                 [&](base::Random& random) {
-        auto selection = one_group(random, 300, "c"), vault = one_group(random, 300, "v");
-        guess(vault, choose(selection, random));
-        return certified(config, selection, vault);
-    });
-    const double wrong = rate_of("WRONG: chosen on the vault as well", kRepetitions, 11,
-                                 [&](base::Random& random) {
-        auto selection = one_group(random, 300, "c"), vault = one_group(random, 300, "v");
-        guess(selection, choose(vault, random));
-        return certified(config, selection, vault);
-    });
+    config.bound =
+        certification::Bound::kStudentT;  // the mistake fools any bound; this one uses delta up
+    const double right =
+        rate_of("chosen on D_c, tested on the vault", kRepetitions, 11, [&](base::Random& random) {
+            auto selection = one_group(random, 300, "c"), vault = one_group(random, 300, "v");
+            guess(vault, choose(selection, random));
+            return certified(config, selection, vault);
+        });
+    const double wrong =
+        rate_of("WRONG: chosen on the vault as well", kRepetitions, 11, [&](base::Random& random) {
+            auto selection = one_group(random, 300, "c"), vault = one_group(random, 300, "v");
+            guess(selection, choose(vault, random));
+            return certified(config, selection, vault);
+        });
     EXPECT_LE(right, at_most(kDelta, kRepetitions));
     EXPECT_GT(wrong, 0.5);
 }
 
-/// Losers report with probability 0.6. Approvals harm a little on average, the candidate approves more.
+/// Losers report with probability 0.6. Approvals harm a little on average, the candidate approves
+/// more.
 ope::LoggedFeedback silent_losers(base::Random& random, const std::string& prefix, bool drop) {
     ope::LoggedFeedback f;
     for (size_t i = 0; i < 600; ++i) {
@@ -97,8 +100,8 @@ TEST(WrongGate, DroppingRecordsWithoutOutcomeCertifiesHarm) {
     EXPECT_GT(rate("WRONG: missing outcomes dropped", true), 0.3);
 }
 
-/// Good and bad applicants, half each; an earlier policy approved the good ones more often than today's
-/// reference does. The candidate approves everybody more often: no gain on average.
+/// Good and bad applicants, half each; an earlier policy approved the good ones more often than
+/// today's reference does. The candidate approves everybody more often: no gain on average.
 ope::LoggedFeedback earlier_logger(base::Random& random, const std::string& prefix, bool own) {
     ope::LoggedFeedback f;
     for (size_t i = 0; i < 400; ++i) {
@@ -165,8 +168,7 @@ TEST(WrongGate, RecordsOfOnePersonTakenForIndependentCertifyTooMuch) {
         });
     };
     EXPECT_LE(rate("one sum a person", false), at_most(kDelta, kRepetitions));
-    EXPECT_GT(rate("WRONG: records taken for independent", true),
-              at_most(kDelta, kRepetitions));
+    EXPECT_GT(rate("WRONG: records taken for independent", true), at_most(kDelta, kRepetitions));
 }
 
 }  // namespace

@@ -10,14 +10,14 @@
 
 namespace rampart::test {
 
-/// A made-up lender whose truth is known. Half of the applicants are good (repay with 0.9), half are not
-/// (0.35); an approval's impact is +75 or -150, a decline's 0. The candidate moves P(approve) by half of
-/// min(p, 1 - p), in the right direction with probability (1 + skill) / 2: at skill 0 its true gain is 0
-/// in every group, whatever the sample.
+/// A made-up lender whose truth is known. Half of the applicants are good (repay with 0.9), half
+/// are not (0.35); an approval's impact is +75 or -150, a decline's 0. The candidate moves
+/// P(approve) by half of min(p, 1 - p), in the right direction with probability (1 + skill) / 2: at
+/// skill 0 its true gain is 0 in every group, whatever the sample.
 struct LenderScenario {
     size_t records = 1000;
     double skill = 0;
-    double missing = 0;         // share of approvals without outcome
+    double missing = 0;  // share of approvals without outcome
     size_t records_per_person = 1;
     std::string prefix = "v";   // of ids: persons of different prefixes are different
     double miscalibration = 0;  // draws are made with p + this, p is logged
@@ -33,10 +33,12 @@ inline ope::LoggedFeedback simulate(const LenderScenario& scenario, base::Random
         const bool good = random.bernoulli(0.5), right = random.bernoulli((1 + scenario.skill) / 2);
         const double step = 0.5 * std::min(p, 1 - p);
         const bool approved = random.bernoulli(p + scenario.miscalibration);
-        const bool repaid = random.bernoulli(good ? 0.9 : 0.35), lost = random.bernoulli(scenario.missing);
+        const bool repaid = random.bernoulli(good ? 0.9 : 0.35),
+                   lost = random.bernoulli(scenario.missing);
         const bool known = approved && !lost;
         d.record_id.push_back(scenario.prefix + "-d" + std::to_string(i));
-        d.unit_id.push_back(scenario.prefix + "-p" + std::to_string(i / scenario.records_per_person));
+        d.unit_id.push_back(scenario.prefix + "-p" +
+                            std::to_string(i / scenario.records_per_person));
         d.p_approve.push_back(p);
         d.approved.push_back(approved);
         d.has_impact.push_back(known);
@@ -44,7 +46,8 @@ inline ope::LoggedFeedback simulate(const LenderScenario& scenario, base::Random
         d.reference.push_back(p);
         d.logger.push_back(0);
         d.groups[i / scenario.records_per_person % 2].records.push_back(i);
-        f.impact.push_back(known ? (repaid ? 75.0 : -150.0) : std::numeric_limits<double>::quiet_NaN());
+        f.impact.push_back(known ? (repaid ? 75.0 : -150.0)
+                                 : std::numeric_limits<double>::quiet_NaN());
     }
     return f;
 }

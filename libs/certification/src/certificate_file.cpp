@@ -16,11 +16,12 @@ using base::invalid_argument;
 using base::Result;
 
 LedgerReference reference_to(const RunTicket& ticket, const LedgerEntry& entry) {
-    return {ticket.epoch(),  ticket.registration(),        entry.sequence,
-            entry.previous,  base::sha256(ticket.entry()), ticket.certificates_before()};
+    return {ticket.epoch(), ticket.registration(),        entry.sequence,
+            entry.previous, base::sha256(ticket.entry()), ticket.certificates_before()};
 }
 
-/// Signs, then reads what was signed: a certificate that its own reader would refuse is not given out.
+/// Signs, then reads what was signed: a certificate that its own reader would refuse is not given
+/// out.
 Result<SealedCertificate> sign_and_check(Certificate certificate, std::string evidence,
                                          const base::SigningKey& key) {
     certificate.claim = claim_of(certificate);
@@ -31,7 +32,8 @@ Result<SealedCertificate> sign_and_check(Certificate certificate, std::string ev
     SealedCertificate sealed{sign_envelope(JsonWriter::write(payload), key), std::move(evidence)};
     auto read = verify(sealed.certificate, sealed.evidence, key.public_key());
     if (read) return sealed;
-    return invalid_argument(read.error().reason, "what was to be certified does not hold together: {}",
+    return invalid_argument(read.error().reason,
+                            "what was to be certified does not hold together: {}",
                             read.error().message);
 }
 
@@ -90,8 +92,10 @@ Result<Certificate> read_certificate(std::string_view certificate, const base::V
     RAMPART_RETURN_IF_ERROR(check_story(c));
     const RunIdentity& id = c.plan.identity;
     const auto other = [](std::string_view what, const std::string& is, const std::string& wanted) {
-        return base::failed_precondition("other_policy", "the certificate's {} is {}, expected {}: it is "
-                                         "the certificate of another policy", what, is, wanted);
+        return base::failed_precondition("other_policy",
+                                         "the certificate's {} is {}, expected {}: it is "
+                                         "the certificate of another policy",
+                                         what, is, wanted);
     };
     if (!expected.candidate_id.empty() && expected.candidate_id != id.candidate_id) {
         return other("candidate", id.candidate_id, expected.candidate_id);

@@ -71,7 +71,8 @@ Result<LedgerEntry> decode_ledger_entry(std::string_view bytes) {
     if (line.registration) entry.body = *line.registration;
     if (line.closing) entry.body = *line.closing;
     if (line.epoch.has_value() + line.registration.has_value() + line.closing.has_value() != 1) {
-        return data_loss("bad_ledger_entry", "an entry is one of epoch_opened, registration, closing");
+        return data_loss("bad_ledger_entry",
+                         "an entry is one of epoch_opened, registration, closing");
     }
     return entry;
 }
@@ -86,7 +87,9 @@ Result<DeltaLedger> DeltaLedger::open(const std::vector<std::string>& entries) {
     return ledger;
 }
 
-base::Digest DeltaLedger::head() const { return base::sha256(entries_.empty() ? "" : entries_.back()); }
+base::Digest DeltaLedger::head() const {
+    return base::sha256(entries_.empty() ? "" : entries_.back());
+}
 
 Status DeltaLedger::check_body(const EpochOpened& body) const {
     if (open_run_) {
@@ -97,27 +100,32 @@ Status DeltaLedger::check_body(const EpochOpened& body) const {
         return invalid_argument("bad_epoch", "epoch {} after epoch {}", body.epoch, epoch());
     }
     if (!(body.delta_epoch > 0 && body.delta_epoch <= 0.5) || body.runs < 1 || body.runs > 1000) {
-        return invalid_argument("bad_budget", "delta_epoch {} over {} runs: must lie in (0, 0.5] and "
-                                "[1, 1000]", body.delta_epoch, body.runs);
+        return invalid_argument("bad_budget",
+                                "delta_epoch {} over {} runs: must lie in (0, 0.5] and "
+                                "[1, 1000]",
+                                body.delta_epoch, body.runs);
     }
     return base::ok();
 }
 
 Status DeltaLedger::check_body(const Registration& body) const {
     if (open_run_) {
-        return failed_precondition("run_open", "run {} of epoch {}, candidate {}, is open: take it up "
+        return failed_precondition("run_open",
+                                   "run {} of epoch {}, candidate {}, is open: take it up "
                                    "again or close it first",
                                    open_run_->run, open_run_->epoch, open_run_->candidate_id);
     }
     RAMPART_TRY(const double delta, next_delta());
     if (body.epoch != epoch() || body.run != runs_used_ + 1 || body.delta != delta ||
         body.spent_before != spent_) {
-        return invalid_argument("bad_charge", "run {} of epoch {} at delta {}: the next is run {} of "
+        return invalid_argument("bad_charge",
+                                "run {} of epoch {} at delta {}: the next is run {} of "
                                 "epoch {} at delta {}",
                                 body.run, body.epoch, body.delta, runs_used_ + 1, epoch(), delta);
     }
     if (body.candidate_id.empty() || body.reference_id.empty()) {
-        return invalid_argument("bad_registration", "candidate '{}', reference '{}': both must be named",
+        return invalid_argument("bad_registration",
+                                "candidate '{}', reference '{}': both must be named",
                                 body.candidate_id, body.reference_id);
     }
     return base::ok();
@@ -130,7 +138,8 @@ Status DeltaLedger::check_body(const Closing& body) const {
                                 open_run_->run, open_run_->epoch, body.run, body.epoch);
     }
     if (body.verdict != Verdict::kCertified && body.verdict != Verdict::kNoSolutionFound) {
-        return invalid_argument("bad_closing", "verdict {}: a run ends CERTIFIED or NO_SOLUTION_FOUND",
+        return invalid_argument("bad_closing",
+                                "verdict {}: a run ends CERTIFIED or NO_SOLUTION_FOUND",
                                 to_string(body.verdict));
     }
     if (!body.certificate.empty() && !base::Digest::from_hex(body.certificate)) {
@@ -142,7 +151,8 @@ Status DeltaLedger::check_body(const Closing& body) const {
 
 Status DeltaLedger::check(const LedgerEntry& entry) const {
     if (entry.sequence != entries_.size() || entry.previous != head()) {
-        return data_loss("broken_chain", "sequence {} after {} entries, previous {}: the chain ends in {}",
+        return data_loss("broken_chain",
+                         "sequence {} after {} entries, previous {}: the chain ends in {}",
                          entry.sequence, entries_.size(), entry.previous.hex(), head().hex());
     }
     return std::visit([this](const auto& body) { return check_body(body); }, entry.body);
@@ -177,9 +187,9 @@ Status DeltaLedger::append(std::string_view bytes) {
     return base::ok();
 }
 
-Result<std::string> DeltaLedger::next(
-    std::variant<EpochOpened, Registration, Closing> body) const {
-    const LedgerEntry entry{.sequence = entries_.size(), .previous = head(), .body = std::move(body)};
+Result<std::string> DeltaLedger::next(std::variant<EpochOpened, Registration, Closing> body) const {
+    const LedgerEntry entry{
+        .sequence = entries_.size(), .previous = head(), .body = std::move(body)};
     RAMPART_RETURN_IF_ERROR(check(entry));
     std::string bytes = encode(entry);
     // what cannot be read back (a name that is not UTF-8) must not be stored
@@ -195,10 +205,12 @@ Result<std::string> DeltaLedger::next_epoch(double delta_epoch, uint32_t runs, S
 }
 
 Result<double> DeltaLedger::next_delta() const {
-    if (!epoch_) return failed_precondition("no_epoch", "no epoch is open: open one with its budget");
+    if (!epoch_)
+        return failed_precondition("no_epoch", "no epoch is open: open one with its budget");
     if (open_run_) return open_run_->delta;
     if (runs_used_ >= epoch_->runs) {
-        return base::resource_exhausted("delta_spent", "all {} runs of epoch {} are spent: open a new "
+        return base::resource_exhausted("delta_spent",
+                                        "all {} runs of epoch {} are spent: open a new "
                                         "epoch, on vault records that were not tested before",
                                         epoch_->runs, epoch_->epoch);
     }
@@ -227,12 +239,14 @@ Result<RunTicket> DeltaLedger::ticket(const RunRequest& request) const {
     }
     const bool same = request.candidate_id == open_run_->candidate_id &&
                       request.reference_id == open_run_->reference_id &&
-                      request.plan == open_run_->plan && request.vault_rule == open_run_->vault_rule;
+                      request.plan == open_run_->plan &&
+                      request.vault_rule == open_run_->vault_rule;
     if (!same) {
-        return failed_precondition("other_run_open", "run {} of epoch {} is open for candidate {} with "
-                                   "plan {}: take that one up again, or close it (its charge stays)",
-                                   open_run_->run, open_run_->epoch, open_run_->candidate_id,
-                                   open_run_->plan.hex());
+        return failed_precondition(
+            "other_run_open",
+            "run {} of epoch {} is open for candidate {} with "
+            "plan {}: take that one up again, or close it (its charge stays)",
+            open_run_->run, open_run_->epoch, open_run_->candidate_id, open_run_->plan.hex());
     }
     RunTicket ticket;
     ticket.registration_ = *open_run_;

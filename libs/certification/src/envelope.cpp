@@ -33,21 +33,23 @@ void members(A& a, Envelope& e) {
 
 /// What is signed: type and payload with their lengths, so that neither can be taken for the other.
 std::string pre_authentication_encoding(std::string_view payload) {
-    return fmt::format("DSSEv1 {} {} {} {}", kPayloadType.size(), kPayloadType, payload.size(), payload);
+    return fmt::format("DSSEv1 {} {} {} {}", kPayloadType.size(), kPayloadType, payload.size(),
+                       payload);
 }
 
 }  // namespace
 
 std::string sign_envelope(std::string_view payload, const base::SigningKey& key) {
     const std::string signature = key.sign(pre_authentication_encoding(payload));
-    return JsonWriter::write(Envelope{std::string(kPayloadType), base::to_base64(payload),
+    return JsonWriter::write(Envelope{std::string(kPayloadType),
+                                      base::to_base64(payload),
                                       {{key.public_key().id(), base::to_base64(signature)}}});
 }
 
 base::Result<std::string> open_envelope(std::string_view bytes, const base::VerifyingKey& key) {
     if (bytes.size() > base::limits::kMaxCertificateBytes) {
-        return data_loss("certificate_too_long", "{} bytes; a certificate has at most {}", bytes.size(),
-                         base::limits::kMaxCertificateBytes);
+        return data_loss("certificate_too_long", "{} bytes; a certificate has at most {}",
+                         bytes.size(), base::limits::kMaxCertificateBytes);
     }
     auto envelope = JsonReader::read<Envelope>(bytes);
     if (!envelope) return envelope.error().with_context("not a certificate, or cut off");
@@ -61,13 +63,16 @@ base::Result<std::string> open_envelope(std::string_view bytes, const base::Veri
     }
     const Signature& signature = envelope->signatures[0];
     if (signature.keyid != key.id()) {
-        return permission_denied("other_key", "signed with key {}, to be checked with key {}: give the "
-                                 "signer's public key", signature.keyid, key.id());
+        return permission_denied("other_key",
+                                 "signed with key {}, to be checked with key {}: give the "
+                                 "signer's public key",
+                                 signature.keyid, key.id());
     }
     RAMPART_TRY(std::string payload, base::from_base64(envelope->payload));
     RAMPART_TRY(const std::string raw, base::from_base64(signature.sig));
     if (!key.verify(pre_authentication_encoding(payload), raw)) {
-        return permission_denied("bad_signature", "the signature does not hold: the certificate was "
+        return permission_denied("bad_signature",
+                                 "the signature does not hold: the certificate was "
                                  "changed after signing");
     }
     return payload;

@@ -86,8 +86,8 @@ Result<std::vector<std::string>> split_lines(std::string_view bytes) {
     while (!bytes.empty()) {
         const size_t end = bytes.find('\n');
         if (end == std::string_view::npos) {
-            return data_loss("truncated_evidence", "evidence line {} has no end: the file is cut off",
-                             lines.size() + 1);
+            return data_loss("truncated_evidence",
+                             "evidence line {} has no end: the file is cut off", lines.size() + 1);
         }
         if (lines.size() == base::limits::kMaxRows) {
             return base::out_of_range("too_many_records", "more than {} lines of evidence",
@@ -109,7 +109,8 @@ Result<ope::LoggedFeedback> read_evidence(const std::vector<std::string>& lines,
         auto line = JsonReader::read<Line>(lines[i]);
         if (!line) return line.error().with_context(fmt::format("evidence line {}", i + 1));
         if (i > 0 && !(out.decisions.record_id.back() < line->id)) {
-            return data_loss("evidence_order", "evidence line {}: ids must ascend, each once", i + 1);
+            return data_loss("evidence_order", "evidence line {}: ids must ascend, each once",
+                             i + 1);
         }
         for (size_t k = 0; k < line->groups.size(); ++k) {
             const uint32_t g = line->groups[k];

@@ -15,13 +15,13 @@ namespace rampart::certification {
 struct Evidence {
     std::vector<std::string> lines;  // without newlines: the leaves of the Merkle tree
     base::Digest root() const { return base::merkle_root(lines); }
-    std::string bytes() const;       // each line and a newline
+    std::string bytes() const;  // each line and a newline
 };
 
 Evidence write_evidence(const ope::LoggedDecisions& vault, std::span<const double> impact);
 
-/// Errors: data_loss naming the line. Logger and group names come from the certificate; indices beyond
-/// them are errors.
+/// Errors: data_loss naming the line. Logger and group names come from the certificate; indices
+/// beyond them are errors.
 base::Result<ope::LoggedFeedback> read_evidence(const std::vector<std::string>& lines,
                                                 const std::vector<std::string>& logger_ids,
                                                 const std::vector<std::string>& group_names);

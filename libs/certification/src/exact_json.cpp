@@ -1,11 +1,10 @@
 #include "exact_json.hpp"
 
+#include <boost/json/basic_parser_impl.hpp>
+#include <boost/json/value_stack.hpp>
 #include <charconv>
 #include <exception>
 #include <string>
-
-#include <boost/json/basic_parser_impl.hpp>
-#include <boost/json/value_stack.hpp>
 
 namespace rampart::certification {
 namespace {

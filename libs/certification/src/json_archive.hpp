@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -9,9 +11,6 @@
 #include <string_view>
 #include <type_traits>
 #include <vector>
-
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
 
 #include "exact_json.hpp"
 #include "rampart/base/clock.hpp"
@@ -22,8 +21,8 @@ namespace rampart::certification {
 
 /// One description of a record's members serves to write and to read it:
 ///     template <class A> void members(A& a, Point& p) { a("x", p.x); a("y", p.y); }
-/// Canonical: members in the order described, no spaces, numbers in shortest form. A reader therefore
-/// checks the form by writing what it read and comparing.
+/// Canonical: members in the order described, no spaces, numbers in shortest form. A reader
+/// therefore checks the form by writing what it read and comparing.
 
 template <class T>
 struct IsVector : std::false_type {};
@@ -38,7 +37,8 @@ struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
-/// The names of an enum: an array of values, each with a to_string. Specialised where the enums are known.
+/// The names of an enum: an array of values, each with a to_string. Specialised where the enums are
+/// known.
 template <class E>
 struct EnumValues;
 
@@ -129,7 +129,8 @@ class JsonWriter {
 
 class JsonReader {
   public:
-    /// Errors: data_loss naming the member; also when the text is not what JsonWriter makes of the value.
+    /// Errors: data_loss naming the member; also when the text is not what JsonWriter makes of the
+    /// value.
     template <class T>
     static base::Result<T> read(std::string_view text) {
         RAMPART_TRY(const boost::json::value parsed, parse_exactly(text));
@@ -140,9 +141,10 @@ class JsonReader {
             return base::data_loss("bad_member", "member '{}': {}", reader.path_, reader.error_);
         }
         if (JsonWriter::write(value) != text) {
-            return base::data_loss("not_canonical",
-                                   "the text is not in canonical form (unknown, repeated or reordered "
-                                   "members, spaces, or another form of a number)");
+            return base::data_loss(
+                "not_canonical",
+                "the text is not in canonical form (unknown, repeated or reordered "
+                "members, spaces, or another form of a number)");
         }
         return value;
     }
@@ -169,8 +171,9 @@ class JsonReader {
         } else if constexpr (std::is_floating_point_v<T>) {
             get_double(json, value);
         } else if constexpr (std::is_integral_v<T>) {
-            const bool fits = json.is_int64() && json.get_int64() >= 0 &&
-                              static_cast<uint64_t>(json.get_int64()) <= std::numeric_limits<T>::max();
+            const bool fits =
+                json.is_int64() && json.get_int64() >= 0 &&
+                static_cast<uint64_t>(json.get_int64()) <= std::numeric_limits<T>::max();
             fits ? void(value = static_cast<T>(json.get_int64())) : fail("is not a count in range");
         } else if constexpr (IsOptional<T>::value) {
             if (json.is_null()) return;
@@ -178,7 +181,8 @@ class JsonReader {
         } else if constexpr (IsVector<T>::value || IsArray<T>::value) {
             get_sequence(json, value);
         } else if constexpr (std::is_class_v<T> && !std::is_same_v<T, std::string> &&
-                             !std::is_same_v<T, base::TimePoint> && !std::is_same_v<T, base::Digest>) {
+                             !std::is_same_v<T, base::TimePoint> &&
+                             !std::is_same_v<T, base::Digest>) {
             if (!json.is_object()) return fail("is not an object");
             const boost::json::object* outer = object_;
             object_ = &json.get_object();
@@ -193,11 +197,16 @@ class JsonReader {
     static constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
     void get_double(const boost::json::value& json, double& value) {
-        if (json.is_null()) value = kMinusInfinity;
-        else if (json.is_double()) value = json.get_double();
-        else if (json.is_int64()) value = static_cast<double>(json.get_int64());
-        else if (json.is_uint64()) value = static_cast<double>(json.get_uint64());
-        else fail("is not a number");
+        if (json.is_null())
+            value = kMinusInfinity;
+        else if (json.is_double())
+            value = json.get_double();
+        else if (json.is_int64())
+            value = static_cast<double>(json.get_int64());
+        else if (json.is_uint64())
+            value = static_cast<double>(json.get_uint64());
+        else
+            fail("is not a number");
     }
 
     template <class T>

@@ -7,8 +7,8 @@
 #include "rampart/certification/safety_test.hpp"
 #include "rampart/ope/estimator.hpp"
 
-/// What the gate computes from the vault's records, in one place: the run computes it from the data, an
-/// auditor from the evidence file, with the same code in the same order.
+/// What the gate computes from the vault's records, in one place: the run computes it from the
+/// data, an auditor from the evidence file, with the same code in the same order.
 namespace rampart::certification {
 
 ope::ImpactModel impact_model(const GateConfig& config, const GroupPlan& group);
@@ -21,7 +21,8 @@ void measure_group(const GateConfig& config, const ope::LoggedDecisions& vault,
 void measure_log(const ope::LoggedDecisions& vault, RunPlan& plan);
 
 /// The first precondition that the records themselves break: support, trust region, no change.
-std::optional<PublicResult> find_record_fault(const GateConfig& config, const ope::LoggedDecisions& vault);
+std::optional<PublicResult> find_record_fault(const GateConfig& config,
+                                              const ope::LoggedDecisions& vault);
 
 /// The first precondition that the measured figures break: counts, missing outcomes, calibration.
 std::optional<PublicResult> find_figure_fault(const RunPlan& plan);

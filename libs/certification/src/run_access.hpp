@@ -20,19 +20,19 @@ struct RunAccess {
             r.reference_id == request.reference_id && r.delta == run.plan().delta) {
             return base::ok();
         }
-        return base::failed_precondition("wrong_ticket",
-                                         "the ticket is for candidate {} with plan {}, the run is of {} "
-                                         "with plan {}: take a ticket for this run",
-                                         r.candidate_id, r.plan.hex(), request.candidate_id,
-                                         request.plan.hex());
+        return base::failed_precondition(
+            "wrong_ticket",
+            "the ticket is for candidate {} with plan {}, the run is of {} "
+            "with plan {}: take a ticket for this run",
+            r.candidate_id, r.plan.hex(), request.candidate_id, request.plan.hex());
     }
 
     /// The caller's impacts in the order of the pseudonyms.
     static base::Result<std::vector<double>> in_vault_order(const PreparedRun& run,
                                                             const std::vector<double>& impact) {
         if (impact.size() != run.source_.size()) {
-            return base::invalid_argument("bad_shape", "{} impacts for {} vault records", impact.size(),
-                                          run.source_.size());
+            return base::invalid_argument("bad_shape", "{} impacts for {} vault records",
+                                          impact.size(), run.source_.size());
         }
         std::vector<double> out;
         out.reserve(impact.size());

@@ -38,7 +38,8 @@ LoggedDecisions pseudonymise(const LoggedDecisions& d, std::string_view key,
     for (size_t i = 0; i < n; ++i) ids[i] = pseudonym(key, "record", d.record_id[i]);
     source.resize(n);
     std::iota(source.begin(), source.end(), 0u);
-    std::sort(source.begin(), source.end(), [&](uint32_t a, uint32_t b) { return ids[a] < ids[b]; });
+    std::sort(source.begin(), source.end(),
+              [&](uint32_t a, uint32_t b) { return ids[a] < ids[b]; });
     LoggedDecisions out;
     out.logger_ids = d.logger_ids;
     std::vector<uint32_t> place(n);
@@ -68,20 +69,24 @@ base::Status check_split(const LoggedDecisions& selection, const LoggedDecisions
     if (vault.groups.empty()) {
         return base::invalid_argument("no_groups", "there is no protected group to certify for");
     }
-    const auto same_name = [](const ope::Group& a, const ope::Group& b) { return a.name == b.name; };
+    const auto same_name = [](const ope::Group& a, const ope::Group& b) {
+        return a.name == b.name;
+    };
     if (!std::equal(vault.groups.begin(), vault.groups.end(), selection.groups.begin(),
                     selection.groups.end(), same_name)) {
-        return base::invalid_argument("different_groups",
-                                      "D_c and the vault must have the same groups in the same order");
+        return base::invalid_argument(
+            "different_groups", "D_c and the vault must have the same groups in the same order");
     }
     const std::unordered_set<std::string_view> persons(selection.unit_id.begin(),
                                                        selection.unit_id.end());
     size_t shared = 0;
     for (const std::string& unit : vault.unit_id) shared += persons.contains(unit);
     if (shared == 0) return base::ok();
-    return base::failed_precondition("person_in_both",
-                                     "{} vault records are of persons who are in D_c as well: the split "
-                                     "must be by person and for ever", shared);
+    return base::failed_precondition(
+        "person_in_both",
+        "{} vault records are of persons who are in D_c as well: the split "
+        "must be by person and for ever",
+        shared);
 }
 
 /// Mean impact of an action in D_c, and how many outcomes it rests on.
@@ -110,13 +115,14 @@ base::Status plan_from_selection(const GateConfig& config, const LoggedFeedback&
     const bool enough = approve.outcomes >= config.min_outcomes &&
                         (config.declined_impact || decline.outcomes >= config.min_outcomes);
     if (!enough) {
-        return base::failed_precondition("too_few_selection_outcomes",
-                                         "group {}: D_c has {} outcomes of approvals and {} of declines; "
-                                         "{} are needed of each action whose impact is not known",
-                                         group.name, approve.outcomes, decline.outcomes,
-                                         config.min_outcomes);
+        return base::failed_precondition(
+            "too_few_selection_outcomes",
+            "group {}: D_c has {} outcomes of approvals and {} of declines; "
+            "{} are needed of each action whose impact is not known",
+            group.name, approve.outcomes, decline.outcomes, config.min_outcomes);
     }
-    // a mean may leave the range by a rounding error, and the range computed from it would be too short
+    // a mean may leave the range by a rounding error, and the range computed from it would be too
+    // short
     plan.q_approve = std::clamp(approve.mean, config.impact_lo, config.impact_hi);
     plan.q_decline = config.declined_impact.value_or(
         std::clamp(decline.mean, config.impact_lo, config.impact_hi));
@@ -126,16 +132,18 @@ base::Status plan_from_selection(const GateConfig& config, const LoggedFeedback&
     plan.selection_units = units.units;
     plan.plan_variance = stats::moments(values).variance;
     if (plan.plan_variance > 0 && std::isfinite(plan.plan_variance)) return base::ok();
-    return base::failed_precondition("no_plan_variance",
-                                     "group {}: the change of impact does not vary in D_c, so that bets "
-                                     "cannot be planned: the candidate changes nothing there", group.name);
+    return base::failed_precondition(
+        "no_plan_variance",
+        "group {}: the change of impact does not vary in D_c, so that bets "
+        "cannot be planned: the candidate changes nothing there",
+        group.name);
 }
 
-/// Everything about the data that can refuse a run or show that it is needless, in the order in which it
-/// is told. On success `run` is complete.
+/// Everything about the data that can refuse a run or show that it is needless, in the order in
+/// which it is told. On success `run` is complete.
 base::Result<std::optional<PublicResult>> prepare(const LoggedFeedback& selection,
-                                                  const LoggedDecisions& vault, std::string_view key,
-                                                  PreparedRun& run) {
+                                                  const LoggedDecisions& vault,
+                                                  std::string_view key, PreparedRun& run) {
     RunPlan& plan = RunAccess::plan(run);
     RAMPART_RETURN_IF_ERROR(ope::validate(vault));
     RAMPART_RETURN_IF_ERROR(ope::validate(selection));
@@ -165,12 +173,13 @@ base::Status check_operator_input(const GateConfig& config, const RunIdentity& i
                                   const DeltaLedger& ledger, std::string_view key) {
     RAMPART_RETURN_IF_ERROR(validate(config));
     if (identity.candidate_id.empty() || identity.reference_id.empty()) {
-        return base::invalid_argument("bad_identity", "candidate '{}', reference '{}': both must be named",
+        return base::invalid_argument("bad_identity",
+                                      "candidate '{}', reference '{}': both must be named",
                                       identity.candidate_id, identity.reference_id);
     }
     if (key.size() < 16) {
-        return base::invalid_argument("short_key", "the pseudonym key has {} bytes; give at least 16",
-                                      key.size());
+        return base::invalid_argument(
+            "short_key", "the pseudonym key has {} bytes; give at least 16", key.size());
     }
     if (!ledger.current()) {
         return base::failed_precondition("no_epoch", "no epoch is open: open one with its budget");
@@ -180,16 +189,17 @@ base::Status check_operator_input(const GateConfig& config, const RunIdentity& i
         epoch.spending != config.spending) {
         return base::failed_precondition(
             "budget_changed",
-            "epoch {} was opened with delta {} over {} runs ({}), the configuration says {} over {} ({}): "
+            "epoch {} was opened with delta {} over {} runs ({}), the configuration says {} over "
+            "{} ({}): "
             "a budget holds for its epoch; restore it or open a new epoch",
-            epoch.epoch, epoch.delta_epoch, epoch.runs, to_string(epoch.spending), config.delta_epoch,
-            config.runs_per_epoch, to_string(config.spending));
+            epoch.epoch, epoch.delta_epoch, epoch.runs, to_string(epoch.spending),
+            config.delta_epoch, config.runs_per_epoch, to_string(config.spending));
     }
     return base::ok();
 }
 
-/// P(the best of the constant bets alone reaches ln(1/delta)), its log wealth taken as normal with mean
-/// and variance of D_c, and the uncertainty of that mean included.
+/// P(the best of the constant bets alone reaches ln(1/delta)), its log wealth taken as normal with
+/// mean and variance of D_c, and the uncertainty of that mean included.
 double pass_probability(std::span<const double> values, const GroupPlan& group, double delta) {
     const double lo = std::min(group.lo, *std::min_element(values.begin(), values.end()));
     const auto n = static_cast<double>(group.units), n_c = static_cast<double>(values.size());
@@ -230,9 +240,12 @@ Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentity& ide
     plan.identity = identity;
     plan.delta = *delta;
     auto fault = prepare(selection, vault, pseudonym_key, run);
-    if (!fault) out.result = refused(fault.error());
-    else if (*fault) out.result = **fault;
-    else out.prepared = std::move(run);
+    if (!fault)
+        out.result = refused(fault.error());
+    else if (*fault)
+        out.result = **fault;
+    else
+        out.prepared = std::move(run);
     return out;
 }
 
@@ -249,8 +262,8 @@ Forecast forecast(const PreparedRun& run) {
             static_cast<double>(group.units) / static_cast<double>(group.records);
         GroupForecast f{.name = group.name};
         f.pass_probability = pass_probability(values, group, run.plan().delta);
-        f.predicted_lower = (sample.mean - 2 * (sample.mean - lower)) * per_record -
-                            run.plan().config.margin;
+        f.predicted_lower =
+            (sample.mean - 2 * (sample.mean - lower)) * per_record - run.plan().config.margin;
         out.pass_probability *= f.pass_probability;
         out.groups.push_back(std::move(f));
     }

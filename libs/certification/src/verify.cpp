@@ -15,7 +15,8 @@ using base::data_loss;
 using base::Status;
 
 Status differs(std::string_view figure) {
-    return data_loss("does_not_recompute", "{} does not follow from what the certificate records", figure);
+    return data_loss("does_not_recompute", "{} does not follow from what the certificate records",
+                     figure);
 }
 
 /// Compares figures; remembers the first that differs.
@@ -45,7 +46,8 @@ Status check_parts(const Certificate& c) {
     const bool ran = c.verdict == Verdict::kCertified || c.verdict == Verdict::kNoSolutionFound;
     if (ran != c.ledger.has_value()) return differs("the ledger reference");
     if (ran) {
-        if (c.plan.groups.empty() || c.results.size() != c.plan.groups.size()) return differs("results");
+        if (c.plan.groups.empty() || c.results.size() != c.plan.groups.size())
+            return differs("results");
         if (!c.reason.empty() || !c.message.empty()) return differs("the reason of a refusal");
         return base::ok();
     }
@@ -68,9 +70,10 @@ Status check_ledger_reference(const Certificate& c) {
     compare.equal("budget", l.epoch.delta_epoch, c.plan.config.delta_epoch);
     compare.equal("runs", l.epoch.runs, c.plan.config.runs_per_epoch);
     compare.equal("spending", l.epoch.spending, c.plan.config.spending);
-    if (r.run < 1 || r.run > l.epoch.runs || l.certificates_before >= r.run) return differs("ledger: run");
-    const double delta =
-        delta_of_run(l.epoch.delta_epoch, l.epoch.runs, l.epoch.spending, r.run, l.certificates_before);
+    if (r.run < 1 || r.run > l.epoch.runs || l.certificates_before >= r.run)
+        return differs("ledger: run");
+    const double delta = delta_of_run(l.epoch.delta_epoch, l.epoch.runs, l.epoch.spending, r.run,
+                                      l.certificates_before);
     compare.equal("delta", r.delta, delta);
     compare.equal("delta of the plan", c.plan.delta, delta);
     const bool in_order = r.at <= c.vault_read_at && c.vault_read_at <= c.issued_at;
@@ -78,8 +81,8 @@ Status check_ledger_reference(const Certificate& c) {
     return compare.status();
 }
 
-Status check_group_plan(const RunPlan& plan, const GroupPlan& recorded, const ope::LoggedDecisions& vault,
-                        const ope::Group& records) {
+Status check_group_plan(const RunPlan& plan, const GroupPlan& recorded,
+                        const ope::LoggedDecisions& vault, const ope::Group& records) {
     GroupPlan again = recorded;
     measure_group(plan.config, vault, records, again);
     Comparison compare(fmt::format("group {}: ", recorded.name));
@@ -98,7 +101,8 @@ Status check_group_plan(const RunPlan& plan, const GroupPlan& recorded, const op
                  again.weights.max_weight_deviation);
     compare.same("calibration_z", recorded.weights.calibration_z, again.weights.calibration_z);
     const auto bets = plan_group_bets(plan, again);
-    if (!bets) return differs(fmt::format("group {}: bets ({})", recorded.name, bets.error().message));
+    if (!bets)
+        return differs(fmt::format("group {}: bets ({})", recorded.name, bets.error().message));
     for (size_t k = 0; k < stats::kBetCount; ++k) {
         compare.same("bets", recorded.bets.bets[k], bets->bets[k]);
         compare.equal("bet_weights", recorded.bets.weights[k], bets->weights[k]);
@@ -112,9 +116,11 @@ Status check_log_figures(const RunPlan& plan, const ope::LoggedDecisions& vault)
     measure_log(vault, again);
     Comparison compare("");
     compare.same("calibration_z", plan.calibration_z, again.calibration_z);
-    compare.equal("number of loggers", plan.logger_calibration.size(), again.logger_calibration.size());
+    compare.equal("number of loggers", plan.logger_calibration.size(),
+                  again.logger_calibration.size());
     for (size_t i = 0; i < std::min(plan.logger_calibration.size(), plan.logger_ids.size()); ++i) {
-        compare.same("logger_calibration_z", plan.logger_calibration[i], again.logger_calibration[i]);
+        compare.same("logger_calibration_z", plan.logger_calibration[i],
+                     again.logger_calibration[i]);
     }
     compare.equal("vault_digest", plan.vault_digest, digest_of(vault, {}));
     return compare.status();
@@ -141,7 +147,8 @@ Status check_results(const Certificate& c, const SealedResult& again) {
         compare.same("lower_betting", a.bound.lower_betting, b.bound.lower_betting);
         compare.same("lower_t_indicative", a.bound.lower_t, b.bound.lower_t);
         compare.same("lower_hoeffding", a.bound.lower_hoeffding, b.bound.lower_hoeffding);
-        compare.same("lower_maurer_pontil", a.bound.lower_maurer_pontil, b.bound.lower_maurer_pontil);
+        compare.same("lower_maurer_pontil", a.bound.lower_maurer_pontil,
+                     b.bound.lower_maurer_pontil);
         compare.equal("passed", a.passed, b.passed);
         RAMPART_RETURN_IF_ERROR(compare.status());
     }
@@ -168,12 +175,14 @@ Status check_story(const Certificate& c) {
 Status check_evidence(const Certificate& c, std::string_view bytes) {
     RAMPART_TRY(const std::vector<std::string> lines, split_lines(bytes));
     if (lines.size() != c.evidence_records) {
-        return data_loss("other_evidence", "the evidence has {} records, the certificate speaks of {}: the "
+        return data_loss("other_evidence",
+                         "the evidence has {} records, the certificate speaks of {}: the "
                          "file is cut off or belongs to another certificate",
                          lines.size(), c.evidence_records);
     }
     if (base::merkle_root(lines) != c.evidence_root) {
-        return data_loss("other_evidence", "the evidence's Merkle root is not the certificate's: the file "
+        return data_loss("other_evidence",
+                         "the evidence's Merkle root is not the certificate's: the file "
                          "was changed or belongs to another certificate");
     }
     if (!c.ledger) return base::ok();

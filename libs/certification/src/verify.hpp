@@ -7,9 +7,9 @@
 
 namespace rampart::certification {
 
-/// What must hold within a certificate by itself: verdict and parts fit together, the ledger entry hashes
-/// to its digest, the plan to the registered one, delta follows from the budget, times are in order, and
-/// the sentences are those that the figures give. Errors: data_loss.
+/// What must hold within a certificate by itself: verdict and parts fit together, the ledger entry
+/// hashes to its digest, the plan to the registered one, delta follows from the budget, times are
+/// in order, and the sentences are those that the figures give. Errors: data_loss.
 base::Status check_story(const Certificate& certificate);
 
 /// Recomputes everything from the evidence file. Errors: data_loss.

@@ -36,8 +36,8 @@ Status check_shapes(const LoggedDecisions& d) {
 
 Status check_probability(const std::string& record, std::string_view what, double p) {
     if (p >= 0 && p <= 1) return base::ok();  // false for NaN
-    return invalid_argument("bad_probability", "record {}: {} is {}; a probability lies in [0, 1]", record,
-                            what, p);
+    return invalid_argument("bad_probability", "record {}: {} is {}; a probability lies in [0, 1]",
+                            record, what, p);
 }
 
 Status check_record(const LoggedDecisions& d, size_t i) {
@@ -58,10 +58,11 @@ Status check_record(const LoggedDecisions& d, size_t i) {
     }
     const double propensity = d.approved[i] != 0 ? d.p_approve[i] : 1 - d.p_approve[i];
     if (!(propensity > 0)) {
-        return invalid_argument("bad_propensity",
-                                "record {}: the action taken has logged propensity {}; it must lie in "
-                                "(0, 1], so the log is wrong",
-                                id, propensity);
+        return invalid_argument(
+            "bad_propensity",
+            "record {}: the action taken has logged propensity {}; it must lie in "
+            "(0, 1], so the log is wrong",
+            id, propensity);
     }
     if (d.logger[i] >= d.logger_ids.size()) {
         return invalid_argument("bad_logger", "record {}: logger {} of {}", id, d.logger[i],
@@ -79,15 +80,18 @@ Status check_groups(const LoggedDecisions& d) {
     for (const Group& group : d.groups) {
         if (group.name.empty() || group.name.size() > limits::kMaxNameBytes ||
             !names.insert(group.name).second) {
-            return invalid_argument("bad_group", "group '{}': names are unique and have 1 to {} bytes",
+            return invalid_argument("bad_group",
+                                    "group '{}': names are unique and have 1 to {} bytes",
                                     group.name, limits::kMaxNameBytes);
         }
         for (size_t k = 0; k < group.records.size(); ++k) {
-            if (group.records[k] >= d.size() || (k > 0 && group.records[k] <= group.records[k - 1])) {
-                return invalid_argument("bad_group",
-                                        "group '{}': positions must be ascending and below {}; entry {} "
-                                        "is {}",
-                                        group.name, d.size(), k, group.records[k]);
+            if (group.records[k] >= d.size() ||
+                (k > 0 && group.records[k] <= group.records[k - 1])) {
+                return invalid_argument(
+                    "bad_group",
+                    "group '{}': positions must be ascending and below {}; entry {} "
+                    "is {}",
+                    group.name, d.size(), k, group.records[k]);
             }
         }
     }
@@ -116,12 +120,13 @@ Status validate_impacts(const LoggedDecisions& decisions, const std::vector<doub
                                 decisions.size());
     }
     for (size_t i = 0; i < impact.size(); ++i) {
-        const bool fits = decisions.has_impact[i] != 0 ? std::isfinite(impact[i]) : std::isnan(impact[i]);
+        const bool fits =
+            decisions.has_impact[i] != 0 ? std::isfinite(impact[i]) : std::isnan(impact[i]);
         if (!fits) {
-            return invalid_argument("bad_impact",
-                                    "record {}: has_impact is {}, so its impact must be {}",
-                                    decisions.record_id[i], decisions.has_impact[i],
-                                    decisions.has_impact[i] != 0 ? "a finite number" : "NaN (missing)");
+            return invalid_argument(
+                "bad_impact", "record {}: has_impact is {}, so its impact must be {}",
+                decisions.record_id[i], decisions.has_impact[i],
+                decisions.has_impact[i] != 0 ? "a finite number" : "NaN (missing)");
         }
     }
     return base::ok();

@@ -12,10 +12,11 @@ Record record_at(const LoggedDecisions& d, uint32_t i) {
     return {d.p_approve[i], d.approved[i] != 0, d.candidate[i], d.reference[i], std::nullopt};
 }
 
-/// A bound per unit as one per record. `records` is known before the test, so that this is exact; the
-/// margin, which every record's value contains, is taken out again.
+/// A bound per unit as one per record. `records` is known before the test, so that this is exact;
+/// the margin, which every record's value contains, is taken out again.
 double per_record(double unit_bound, const GroupDesign& design, double margin) {
-    return unit_bound * static_cast<double>(design.units) / static_cast<double>(design.records) - margin;
+    return unit_bound * static_cast<double>(design.units) / static_cast<double>(design.records) -
+           margin;
 }
 
 }  // namespace
@@ -70,8 +71,8 @@ ValueBound bound_value(std::span<const double> unit_values, const GroupDesign& d
     const stats::Range range{design.lo, design.hi};
     out.mean_gain = per_record(out.sample.mean, design, margin);
     out.log_wealth = stats::log_wealth(unit_values, design.lo, bets, 0);
-    out.lower_betting = per_record(
-        stats::betting_lower_bound(unit_values, design.lo, bets, delta), design, margin);
+    out.lower_betting =
+        per_record(stats::betting_lower_bound(unit_values, design.lo, bets, delta), design, margin);
     out.lower_t = per_record(stats::t_lower_bound(out.sample, delta), design, margin);
     out.lower_hoeffding =
         per_record(stats::hoeffding_lower_bound(out.sample, range, delta), design, margin);

@@ -14,8 +14,8 @@ using base::invalid_argument;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-/// sum ln(1 + bet (z - theta)), less a bound on its rounding error: two roundings of the argument, which
-/// the logarithm's slope 1 / (1 + x) magnifies, and a few of each logarithm.
+/// sum ln(1 + bet (z - theta)), less a bound on its rounding error: two roundings of the argument,
+/// which the logarithm's slope 1 / (1 + x) magnifies, and a few of each logarithm.
 double log_product(std::span<const double> values, double bet, double theta) {
     Sum sum;
     double rounding = 0;
@@ -39,7 +39,8 @@ double log_sum_exp(const std::array<double, kBetCount>& terms) {
 bool usable(std::span<const double> values, double lo, const Bets& bets) {
     if (values.empty() || !std::isfinite(lo) || !(bets.cap > 0 && bets.cap < 1)) return false;
     for (size_t k = 0; k < kBetCount; ++k) {
-        if (!(bets.bets[k] > 0 && std::isfinite(bets.bets[k]) && bets.weights[k] >= 0)) return false;
+        if (!(bets.bets[k] > 0 && std::isfinite(bets.bets[k]) && bets.weights[k] >= 0))
+            return false;
     }
     // the negation catches NaN
     return std::none_of(values.begin(), values.end(),
@@ -51,9 +52,8 @@ double log_wealth_unchecked(std::span<const double> values, double lo, const Bet
     std::array<double, kBetCount> terms{};
     for (size_t k = 0; k < kBetCount; ++k) {
         const double bet = std::min(bets.bets[k], bets.cap / (theta - lo));
-        terms[k] = bets.weights[k] > 0
-                       ? std::log(bets.weights[k]) + log_product(values, bet, theta)
-                       : -kInfinity;
+        terms[k] = bets.weights[k] > 0 ? std::log(bets.weights[k]) + log_product(values, bet, theta)
+                                       : -kInfinity;
         if (std::isnan(terms[k]) || terms[k] == kInfinity) return -kInfinity;
     }
     const double wealth = log_sum_exp(terms);
@@ -64,13 +64,15 @@ double log_wealth_unchecked(std::span<const double> values, double lo, const Bet
 
 base::Result<Bets> plan_bets(const BettingPlan& plan, double lo, double delta,
                              const BettingOptions& options) {
-    if (plan.n < 2) return invalid_argument("bad_plan", "n is {}: plan for at least 2 values", plan.n);
+    if (plan.n < 2)
+        return invalid_argument("bad_plan", "n is {}: plan for at least 2 values", plan.n);
     if (!(plan.variance > 0 && std::isfinite(plan.variance))) {
         return invalid_argument("bad_plan", "variance is {}: must be positive and finite",
                                 plan.variance);
     }
     if (!(lo < 0 && std::isfinite(lo))) {
-        return invalid_argument("bad_plan", "lo is {}: the smallest possible value must be negative", lo);
+        return invalid_argument("bad_plan",
+                                "lo is {}: the smallest possible value must be negative", lo);
     }
     if (!(delta > 0 && delta < 1)) {
         return invalid_argument("bad_delta", "delta is {}: must lie in (0, 1)", delta);
@@ -83,7 +85,8 @@ base::Result<Bets> plan_bets(const BettingPlan& plan, double lo, double delta,
     for (size_t k = 0; k < kBetCount; ++k) {
         if (!(options.multiples[k] > 0 && std::isfinite(options.multiples[k]) &&
               options.weights[k] >= 0)) {
-            return invalid_argument("bad_bets", "bet {}: multiple {} and weight {} must be positive", k,
+            return invalid_argument("bad_bets",
+                                    "bet {}: multiple {} and weight {} must be positive", k,
                                     options.multiples[k], options.weights[k]);
         }
         total += options.weights[k];

@@ -9,8 +9,8 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// ln(Gamma(a + 1/2) / Gamma(a)): Stirling's series where it is exact to the last digit, reached by the
-/// recurrence. (The difference of two lgammas would lose ten digits at a = 50,000.)
+/// ln(Gamma(a + 1/2) / Gamma(a)): Stirling's series where it is exact to the last digit, reached by
+/// the recurrence. (The difference of two lgammas would lose ten digits at a = 50,000.)
 double log_gamma_half_step(double a) {
     double shift = 0;
     for (; a < 30; a += 1) shift += std::log(a) - std::log(a + 0.5);
@@ -81,8 +81,8 @@ double student_t_expansion(double z, double nu) {
     return z + (g1 + (g2 + g3 / nu) / nu) / nu;
 }
 
-/// t > 0 with P(T > t) = tail. Newton's method on ln tail against ln t, close to linear far out, kept
-/// inside a bracket that bisection shrinks.
+/// t > 0 with P(T > t) = tail. Newton's method on ln tail against ln t, close to linear far out,
+/// kept inside a bracket that bisection shrinks.
 double student_t_tail_quantile(double tail, double nu) {
     double lo = -700, hi = 700, u = std::log(normal_tail_quantile(tail) + 1e-300);
     const double target = std::log(tail);

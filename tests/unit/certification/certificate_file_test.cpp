@@ -1,10 +1,10 @@
 #include "rampart/certification/certificate_file.hpp"
 
-#include <cmath>
-#include <functional>
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <functional>
 
 #include "rampart/base/limits.hpp"
 #include "support/gate_scenario.hpp"
@@ -27,16 +27,17 @@ struct Case {
     base::SigningKey key = base::SigningKey::generate();
 
     explicit Case(double skill, uint64_t seed = 11, size_t records = 400,
-                  const std::function<void(Case&)>& change = {}) : ledger(*DeltaLedger::open({})) {
+                  const std::function<void(Case&)>& change = {})
+        : ledger(*DeltaLedger::open({})) {
         base::Random random(seed);
         selection = test::simulate({.records = 1000, .skill = skill, .prefix = "c"}, random);
-        vault = test::simulate({.records = records, .skill = skill, .missing = 0.01,
-                                .records_per_person = 2}, random);
+        vault = test::simulate(
+            {.records = records, .skill = skill, .missing = 0.01, .records_per_person = 2}, random);
         config.max_missing_rate = 0.1;
         if (change) change(*this);
         ledger = test::ledger_for(config);
-        auto checked = precheck(config, test::lender_identity(), ledger, test::kPseudonymKey, selection,
-                                vault.decisions);
+        auto checked = precheck(config, test::lender_identity(), ledger, test::kPseudonymKey,
+                                selection, vault.decisions);
         prepared = std::move(checked->prepared);
         EXPECT_TRUE(prepared) << checked->result.message;
         EXPECT_TRUE(ledger.append(*ledger.next_registration(prepared->request(), kRegistered)));
@@ -58,7 +59,8 @@ TEST(Certificate, OfACertifiedRunIsVerifiedFromItsEvidence) {
     EXPECT_EQ(read->verdict, Verdict::kCertified);
     EXPECT_EQ(read->evidence_records, 400u);
     EXPECT_EQ(read->plan.groups[0].units, 100u);
-    EXPECT_EQ(read->results[1].bound.log_wealth, c.result.groups[1].bound.log_wealth) << "bit for bit";
+    EXPECT_EQ(read->results[1].bound.log_wealth, c.result.groups[1].bound.log_wealth)
+        << "bit for bit";
     EXPECT_NE(read->claim.find("women, men"), std::string::npos);
     EXPECT_NE(read->claim.find("2004-01-01"), std::string::npos);
     EXPECT_EQ(read->ledger->entry, base::sha256(c.ticket->entry()));
@@ -115,9 +117,12 @@ TEST(Certificate, OfAnotherPolicyIsRefused) {
     const Case c(1.0);
     const SealedCertificate sealed = c.sealed();
     EXPECT_EQ(read_certificate(sealed.certificate, c.key.public_key(), {"candidate-2", ""})
-                  .error().reason, "other_policy");
-    EXPECT_EQ(read_certificate(sealed.certificate, c.key.public_key(), {"", "champion"})
-                  .error().reason, "other_policy");
+                  .error()
+                  .reason,
+              "other_policy");
+    EXPECT_EQ(
+        read_certificate(sealed.certificate, c.key.public_key(), {"", "champion"}).error().reason,
+        "other_policy");
 }
 
 TEST(Certificate, SignedByAnotherKeyIsRefused) {
@@ -126,8 +131,8 @@ TEST(Certificate, SignedByAnotherKeyIsRefused) {
     const auto other = base::SigningKey::generate();
     EXPECT_EQ(read_certificate(sealed.certificate, other.public_key()).error().reason, "other_key");
     // an impostor who writes the right key's name over a signature of his own
-    std::string forged = seal(*c.prepared, *c.ticket, c.result, c.vault.impact, kRead, kIssued,
-                              other)->certificate;
+    std::string forged =
+        seal(*c.prepared, *c.ticket, c.result, c.vault.impact, kRead, kIssued, other)->certificate;
     forged.replace(forged.find(other.public_key().id()), 16, c.key.public_key().id());
     EXPECT_EQ(read_certificate(forged, c.key.public_key()).error().reason, "bad_signature");
 }

@@ -1,9 +1,9 @@
 #include "rampart/certification/constraint.hpp"
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <limits>
-
-#include <gtest/gtest.h>
 
 #include "support/gate_scenario.hpp"
 

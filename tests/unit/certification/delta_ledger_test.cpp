@@ -1,9 +1,9 @@
 #include "rampart/certification/delta_ledger.hpp"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include <cmath>
 
 namespace rampart::certification {
 namespace {
@@ -85,8 +85,8 @@ TEST(DeltaLedger, AnOpenRunIsForItsCandidateAndPlanAlone) {
     EXPECT_EQ(ledger.next_epoch(0.1, 3, Spending::kEqual, "", kNow).error().reason, "run_open");
     EXPECT_FALSE(ledger.next_closing(Verdict::kRefused, "", "", kNow));
     EXPECT_FALSE(ledger.next_closing(Verdict::kCertified, "not a digest", "", kNow));
-    ASSERT_TRUE(ledger.append(
-        *ledger.next_closing(Verdict::kNoSolutionFound, "", "abandoned: vault was restored", kNow)));
+    ASSERT_TRUE(ledger.append(*ledger.next_closing(Verdict::kNoSolutionFound, "",
+                                                   "abandoned: vault was restored", kNow)));
     EXPECT_EQ(ledger.ticket(request_for("a")).error().reason, "no_run_open");
     EXPECT_FALSE(ledger.next_closing(Verdict::kCertified, "", "", kNow)) << "closed once";
 }
@@ -129,7 +129,8 @@ RC_GTEST_PROP(DeltaLedger, NoByteCanBeChangedUnnoticed, ()) {
     static const auto entries = some_entries();
     auto changed = entries;
     // the last entry's own content is not yet covered by a later hash: change an earlier one
-    auto& entry = changed[static_cast<size_t>(*rc::gen::inRange<int>(0, static_cast<int>(entries.size()) - 1))];
+    auto& entry = changed[static_cast<size_t>(
+        *rc::gen::inRange<int>(0, static_cast<int>(entries.size()) - 1))];
     const auto at = static_cast<size_t>(*rc::gen::inRange<int>(0, static_cast<int>(entry.size())));
     const char byte = *rc::gen::arbitrary<char>();
     RC_PRE(entry[at] != byte);

@@ -1,11 +1,11 @@
 #include "rampart/certification/safety_test.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numeric>
-
-#include <gtest/gtest.h>
 
 #include "support/gate_scenario.hpp"
 
@@ -34,7 +34,8 @@ struct Gate {
     }
     SealedResult test() {
         const PreparedRun prepared = *check()->prepared;
-        EXPECT_TRUE(ledger.append(*ledger.next_registration(prepared.request(), base::TimePoint())));
+        EXPECT_TRUE(
+            ledger.append(*ledger.next_registration(prepared.request(), base::TimePoint())));
         return *run(prepared, *ledger.ticket(prepared.request()), vault.impact);
     }
 };
@@ -59,7 +60,8 @@ TEST(SafetyTest, ALossIsNot) {
 TEST(SafetyTest, OneGroupThatDoesNotPassIsEnoughToFail) {
     Gate gate(1.0);
     auto& d = gate.vault.decisions;
-    for (const uint32_t i : d.groups[1].records) d.candidate[i] = 2 * d.reference[i] - d.candidate[i];
+    for (const uint32_t i : d.groups[1].records)
+        d.candidate[i] = 2 * d.reference[i] - d.candidate[i];
     const SealedResult result = gate.test();
     EXPECT_EQ(result.verdict, Verdict::kNoSolutionFound);
     EXPECT_TRUE(result.groups[0].passed);
@@ -132,7 +134,8 @@ TEST(SafetyTest, MissingOutcomesUpToTheDeclaredRateAreTakenAtTheirWorst) {
 }
 
 TEST(Precheck, NeedsNoImpactOfTheVault) {
-    // the vault goes in without impacts: this is a matter of types, so it is enough that it compiles
+    // the vault goes in without impacts: this is a matter of types, so it is enough that it
+    // compiles
     const Gate gate(1.0);
     const auto result = gate.check();
     ASSERT_TRUE(result);
@@ -148,37 +151,46 @@ TEST(Precheck, TheSameDecisionsAreIdenticalAndNotCertified) {
 
 TEST(Precheck, EachPreconditionIsRefusedWithItsReason) {
     const std::pair<std::string, std::function<void(Gate&)>> cases[] = {
-        {"duplicate_record", [](Gate& g) { g.vault.decisions.record_id[1] = g.vault.decisions.record_id[0]; }},
+        {"duplicate_record",
+         [](Gate& g) { g.vault.decisions.record_id[1] = g.vault.decisions.record_id[0]; }},
         {"bad_probability", [](Gate& g) { g.vault.decisions.p_approve[0] = 1.5; }},
         {"bad_probability", [](Gate& g) { g.vault.decisions.p_approve[0] = std::nan(""); }},
         {"bad_shape", [](Gate& g) { g.vault.decisions.candidate.pop_back(); }},
         {"bad_logger", [](Gate& g) { g.vault.decisions.logger[0] = 5; }},
         {"no_groups", [](Gate& g) { g.vault.decisions.groups.clear(); }},
         {"different_groups", [](Gate& g) { g.selection.decisions.groups[0].name = "others"; }},
-        {"person_in_both", [](Gate& g) { g.vault.decisions.unit_id[5] = g.selection.decisions.unit_id[9]; }},
-        {"impact_out_of_range", [](Gate& g) {
+        {"person_in_both",
+         [](Gate& g) { g.vault.decisions.unit_id[5] = g.selection.decisions.unit_id[9]; }},
+        {"impact_out_of_range",
+         [](Gate& g) {
              g.selection.decisions.has_impact[0] = 1;
              g.selection.decisions.approved[0] = 1;
              g.selection.impact[0] = 76;
          }},
         {"outside_trust_region", [](Gate& g) { g.vault.decisions.candidate[3] = 1; }},
-        {"no_support", [](Gate& g) {
+        {"no_support",
+         [](Gate& g) {
              g.vault.decisions.p_approve[3] = 0;
              g.vault.decisions.approved[3] = g.vault.decisions.has_impact[3] = 0;
          }},
         {"too_few_units", [](Gate& g) { g.vault.decisions.groups[1].records.resize(49); }},
-        {"too_few_units", [](Gate& g) {
+        {"too_few_units",
+         [](Gate& g) {
              for (const uint32_t i : g.vault.decisions.groups[1].records) {
                  g.vault.decisions.unit_id[i] = "v-same" + std::to_string(i % 40);
              }
          }},
-        {"group_unchanged", [](Gate& g) {
+        {"group_unchanged",
+         [](Gate& g) {
              auto& d = g.vault.decisions;
              for (const uint32_t i : d.groups[1].records) d.candidate[i] = d.reference[i];
          }},
-        {"too_few_selection_outcomes", [](Gate& g) { g.selection.decisions.groups[0].records.resize(8); }},
-        {"no_plan_variance", [](Gate& g) { g.selection.decisions.candidate = g.selection.decisions.reference; }},
-        {"propensities_do_not_fit", [](Gate& g) {
+        {"too_few_selection_outcomes",
+         [](Gate& g) { g.selection.decisions.groups[0].records.resize(8); }},
+        {"no_plan_variance",
+         [](Gate& g) { g.selection.decisions.candidate = g.selection.decisions.reference; }},
+        {"propensities_do_not_fit",
+         [](Gate& g) {
              base::Random random(1);
              g.vault = test::simulate({.records = 2000, .skill = 1, .miscalibration = 0.1}, random);
          }},
@@ -223,7 +235,10 @@ TEST(Precheck, TheOperatorsMistakesAreErrors) {
     EXPECT_EQ(gate.check().error().reason, "bad_identity");
     gate.identity = test::lender_identity();
     EXPECT_EQ(precheck(gate.config, gate.identity, gate.ledger, "short", gate.selection,
-                       gate.vault.decisions).error().reason, "short_key");
+                       gate.vault.decisions)
+                  .error()
+                  .reason,
+              "short_key");
     gate.ledger = *DeltaLedger::open({});
     EXPECT_EQ(gate.check().error().reason, "no_epoch");
 }
@@ -231,7 +246,8 @@ TEST(Precheck, TheOperatorsMistakesAreErrors) {
 TEST(Run, NeedsATicketForItsOwnPlan) {
     Gate gate(1.0);
     const PreparedRun prepared = *gate.check()->prepared;
-    ASSERT_TRUE(gate.ledger.append(*gate.ledger.next_registration(prepared.request(), base::TimePoint())));
+    ASSERT_TRUE(
+        gate.ledger.append(*gate.ledger.next_registration(prepared.request(), base::TimePoint())));
     const RunTicket ticket = *gate.ledger.ticket(prepared.request());
     Gate other(1.0, 2100);
     const PreparedRun changed = *other.check()->prepared;
@@ -242,7 +258,8 @@ TEST(Run, NeedsATicketForItsOwnPlan) {
 TEST(Run, ImpactsThatDoNotFitAreErrorsThatCanBeMended) {
     Gate gate(1.0);
     const PreparedRun prepared = *gate.check()->prepared;
-    ASSERT_TRUE(gate.ledger.append(*gate.ledger.next_registration(prepared.request(), base::TimePoint())));
+    ASSERT_TRUE(
+        gate.ledger.append(*gate.ledger.next_registration(prepared.request(), base::TimePoint())));
     const RunTicket ticket = *gate.ledger.ticket(prepared.request());
     const auto& has = gate.vault.decisions.has_impact;
     const auto known = static_cast<size_t>(std::find(has.begin(), has.end(), 1) - has.begin());

@@ -1,23 +1,25 @@
 #include "rampart/ope/estimator.hpp"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include <cmath>
 
 #include "support/golden_numbers.hpp"
 
 namespace rampart::ope {
 namespace {
 
-constexpr ImpactModel kCredit{.lo = -150, .hi = 75, .q_approve = 30, .q_decline = 0, .declined = 0.0};
+constexpr ImpactModel kCredit{
+    .lo = -150, .hi = 75, .q_approve = 30, .q_decline = 0, .declined = 0.0};
 
 TEST(Estimator, TwoActionsAgreeWithTheGoldenVectors) {
     const test::GoldenNumbers golden("elf_vectors.json");
     const auto p = golden.array({"p"}), r = golden.array({"r"}), a = golden.array({"A"}),
                impact = golden.array({"I"});
     const auto robust = golden.array({"Z", "dr"}), centred = golden.array({"Z", "pair_ctr"});
-    ImpactModel model{.lo = -1.5, .hi = 3, .q_approve = 1, .q_decline = 0.5, .declined = std::nullopt};
+    ImpactModel model{
+        .lo = -1.5, .hi = 3, .q_approve = 1, .q_decline = 0.5, .declined = std::nullopt};
     for (size_t i = 0; i < p.size(); ++i) {
         const Record record{p[i], a[i] != 0, r[i], p[i], impact[i]};
         model.q_approve = 1, model.q_decline = 0.5;
@@ -28,7 +30,8 @@ TEST(Estimator, TwoActionsAgreeWithTheGoldenVectors) {
 }
 
 TEST(Estimator, HandWorkedKnownDecline) {
-    // d = 0.2, p = 0.4: approved and repaid 0.2 * ((75 - 30) / 0.4 + 30) = 28.5; declined 0.2 * 30 = 6
+    // d = 0.2, p = 0.4: approved and repaid 0.2 * ((75 - 30) / 0.4 + 30) = 28.5; declined 0.2 * 30
+    // = 6
     EXPECT_NEAR(paired_difference({0.4, true, 0.5, 0.3, 75.0}, kCredit), 28.5, 1e-12);
     EXPECT_NEAR(paired_difference({0.4, false, 0.5, 0.3, std::nullopt}, kCredit), 6, 1e-12);
 }
@@ -52,8 +55,10 @@ TEST(Estimator, KnownDeclinesNeedSupportForApprovalsOnly) {
 
 TEST(Estimator, AMissingImpactIsTheWorstForTheCandidate) {
     const Record more{0.4, true, 0.5, 0.3, std::nullopt}, less{0.4, true, 0.2, 0.3, std::nullopt};
-    EXPECT_EQ(paired_difference(more, kCredit), paired_difference({0.4, true, 0.5, 0.3, -150.0}, kCredit));
-    EXPECT_EQ(paired_difference(less, kCredit), paired_difference({0.4, true, 0.2, 0.3, 75.0}, kCredit));
+    EXPECT_EQ(paired_difference(more, kCredit),
+              paired_difference({0.4, true, 0.5, 0.3, -150.0}, kCredit));
+    EXPECT_EQ(paired_difference(less, kCredit),
+              paired_difference({0.4, true, 0.2, 0.3, 75.0}, kCredit));
 }
 
 struct Case {
@@ -64,8 +69,11 @@ double share() { return *rc::gen::inRange(1, 1000) / 1000.0; }
 Case any_case() {
     Case c;
     c.record = {share(), *rc::gen::arbitrary<bool>(), share(), share(), -150 + 225 * share()};
-    c.model = {.lo = -150, .hi = 75, .q_approve = -150 + 225 * share(),
-               .q_decline = -150 + 225 * share(), .declined = std::nullopt};
+    c.model = {.lo = -150,
+               .hi = 75,
+               .q_approve = -150 + 225 * share(),
+               .q_decline = -150 + 225 * share(),
+               .declined = std::nullopt};
     if (*rc::gen::arbitrary<bool>()) c.model.declined = -150 + 225 * share();
     return c;
 }
@@ -83,7 +91,8 @@ RC_GTEST_PROP(Estimator, NeverLeavesItsRange, ()) {
 
 RC_GTEST_PROP(Estimator, IsUnbiasedForAnyCentre, ()) {
     Case c = any_case();
-    const double approve = -150 + 225 * share(), decline = c.model.declined.value_or(-150 + 225 * share());
+    const double approve = -150 + 225 * share(),
+                 decline = c.model.declined.value_or(-150 + 225 * share());
     const auto at = [&](bool approved) {
         Record r = c.record;
         r.approved = approved;

@@ -1,9 +1,9 @@
 #include "rampart/ope/importance_weights.hpp"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <numeric>
-
-#include <gtest/gtest.h>
 
 #include "support/golden_numbers.hpp"
 

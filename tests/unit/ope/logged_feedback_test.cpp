@@ -1,10 +1,10 @@
 #include "rampart/ope/logged_feedback.hpp"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <functional>
 #include <limits>
-
-#include <gtest/gtest.h>
 
 #include "rampart/base/limits.hpp"
 
@@ -41,7 +41,8 @@ TEST(LoggedFeedback, AConsistentLogIsAccepted) { EXPECT_TRUE(validate(two_record
 TEST(LoggedFeedback, AnActionLoggedAsImpossibleMeansThatTheLogIsWrong) {
     EXPECT_EQ(reason_after([](auto& f) { f.decisions.p_approve[0] = 0; }), "bad_propensity");
     EXPECT_EQ(reason_after([](auto& f) { f.decisions.p_approve[1] = 1; }), "bad_propensity");
-    EXPECT_EQ(reason_after([](auto& f) { f.decisions.p_approve[1] = 0; }), "") << "declined for certain";
+    EXPECT_EQ(reason_after([](auto& f) { f.decisions.p_approve[1] = 0; }), "")
+        << "declined for certain";
 }
 
 TEST(LoggedFeedback, ProbabilitiesOutsideTheUnitIntervalAreNamed) {
@@ -69,9 +70,11 @@ TEST(LoggedFeedback, ADuplicateIdIsRefused) {
 
 TEST(LoggedFeedback, IdsHaveALimit) {
     const size_t limit = base::limits::kMaxIdBytes;
-    EXPECT_EQ(reason_after([&](auto& f) { f.decisions.record_id[1] = std::string(limit, 'x'); }), "");
-    EXPECT_EQ(reason_after([&](auto& f) { f.decisions.record_id[1] = std::string(limit + 1, 'x'); }),
-              "bad_record_id");
+    EXPECT_EQ(reason_after([&](auto& f) { f.decisions.record_id[1] = std::string(limit, 'x'); }),
+              "");
+    EXPECT_EQ(
+        reason_after([&](auto& f) { f.decisions.record_id[1] = std::string(limit + 1, 'x'); }),
+        "bad_record_id");
     EXPECT_EQ(reason_after([](auto& f) { f.decisions.unit_id[1] = ""; }), "bad_unit_id");
 }
 
@@ -81,7 +84,10 @@ TEST(LoggedFeedback, FlagsLoggersAndGroupsAreChecked) {
     EXPECT_EQ(reason_after([](auto& f) { f.decisions.groups[0].records = {1, 0}; }), "bad_group");
     EXPECT_EQ(reason_after([](auto& f) { f.decisions.groups[0].records = {0, 0}; }), "bad_group");
     EXPECT_EQ(reason_after([](auto& f) { f.decisions.groups[0].records = {2}; }), "bad_group");
-    EXPECT_EQ(reason_after([](auto& f) { f.decisions.groups.push_back({"all", {}}); }), "bad_group");
+    EXPECT_EQ(reason_after([](auto& f) {
+                  f.decisions.groups.push_back({"all", {}});
+              }),
+              "bad_group");
     EXPECT_EQ(reason_after([](auto& f) {
                   for (size_t i = 0; i < base::limits::kMaxGroups; ++i) {
                       f.decisions.groups.push_back({std::to_string(i), {}});

@@ -1,9 +1,9 @@
 #include "rampart/ope/value_bound.hpp"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <limits>
-
-#include <gtest/gtest.h>
 
 namespace rampart::ope {
 namespace {

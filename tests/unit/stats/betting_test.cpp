@@ -1,12 +1,12 @@
 #include "rampart/stats/betting.hpp"
 
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
-
-#include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include "rampart/base/random.hpp"
 #include "support/golden_numbers.hpp"

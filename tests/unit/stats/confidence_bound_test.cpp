@@ -1,11 +1,11 @@
 #include "rampart/stats/confidence_bound.hpp"
 
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
 #include <cmath>
 #include <limits>
 #include <vector>
-
-#include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include "support/golden_numbers.hpp"
 
@@ -24,8 +24,8 @@ TEST(Bounds, AgreeWithTheGoldenVectors) {
     EXPECT_NEAR(sample.mean, golden.number({"bounds", "mean"}), 1e-12);
     EXPECT_NEAR(std::sqrt(sample.variance), golden.number({"bounds", "sd"}), 1e-12);
     EXPECT_NEAR(t_lower_bound(sample, 0.1), golden.number({"bounds", "lcb_t"}), 1e-10);
-    EXPECT_NEAR(hoeffding_lower_bound(sample, range, 0.1), golden.number({"bounds", "lcb_hoeffding"}),
-                1e-10);
+    EXPECT_NEAR(hoeffding_lower_bound(sample, range, 0.1),
+                golden.number({"bounds", "lcb_hoeffding"}), 1e-10);
     EXPECT_NEAR(maurer_pontil_lower_bound(sample, range, 0.1),
                 golden.number({"bounds", "lcb_maurer_pontil"}), 1e-10);
 }
@@ -42,9 +42,9 @@ TEST(Bounds, AreRoundedToTheSafeSide) {
 TEST(Bounds, ABoundThatCannotBeGivenCertifiesNothing) {
     const Range range{0, 1};
     const double nan = std::nan("");
-    for (const Moments& sample : {Moments{1, 0.5, 0.1}, Moments{0, 0.5, 0.1}, Moments{9, nan, 0.1},
-                                  Moments{9, 0.5, nan}, Moments{9, kInfinity, 0.1},
-                                  Moments{9, 0.5, kInfinity}, Moments{9, 0.5, -1}}) {
+    for (const Moments& sample :
+         {Moments{1, 0.5, 0.1}, Moments{0, 0.5, 0.1}, Moments{9, nan, 0.1}, Moments{9, 0.5, nan},
+          Moments{9, kInfinity, 0.1}, Moments{9, 0.5, kInfinity}, Moments{9, 0.5, -1}}) {
         EXPECT_EQ(t_lower_bound(sample, 0.1), -kInfinity);
         EXPECT_EQ(hoeffding_lower_bound(sample, range, 0.1), -kInfinity);
         EXPECT_EQ(maurer_pontil_lower_bound(sample, range, 0.1), -kInfinity);
@@ -54,7 +54,8 @@ TEST(Bounds, ABoundThatCannotBeGivenCertifiesNothing) {
         EXPECT_EQ(hoeffding_lower_bound({9, 0.5, 0.1}, range, delta), -kInfinity);
     }
     EXPECT_EQ(t_lower_bound({9, 0.5, 0}, 0.1), -kInfinity) << "no variance";
-    EXPECT_EQ(hoeffding_lower_bound({9, 5, 0.1}, range, 0.1), -kInfinity) << "a mean out of its range";
+    EXPECT_EQ(hoeffding_lower_bound({9, 5, 0.1}, range, 0.1), -kInfinity)
+        << "a mean out of its range";
     EXPECT_EQ(hoeffding_lower_bound({9, 0.5, 0.1}, {1, 0}, 0.1), -kInfinity);
     EXPECT_EQ(hoeffding_lower_bound({9, 0.5, 0.1}, {0, kInfinity}, 0.1), -kInfinity);
 }
@@ -77,7 +78,8 @@ RC_GTEST_PROP(Bounds, FallAsDeltaFalls, ()) {
     const double delta = *rc::gen::inRange(1, 400) / 1000.0;
     const Range range{0, 1};
     RC_ASSERT(t_lower_bound(sample, delta / 2) < t_lower_bound(sample, delta));
-    RC_ASSERT(hoeffding_lower_bound(sample, range, delta / 2) < hoeffding_lower_bound(sample, range, delta));
+    RC_ASSERT(hoeffding_lower_bound(sample, range, delta / 2) <
+              hoeffding_lower_bound(sample, range, delta));
     RC_ASSERT(maurer_pontil_lower_bound(sample, range, delta) < sample.mean);
 }
 

@@ -1,9 +1,9 @@
 #include "rampart/stats/distributions.hpp"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include <cmath>
 
 #include "support/golden_numbers.hpp"
 
@@ -20,13 +20,14 @@ TEST(Normal, KnownPointsOfTheDistribution) {
 }
 
 TEST(Normal, OutsideTheUnitIntervalThereIsNoQuantile) {
-    for (const double p : {0.0, 1.0, -0.1, 1.1, std::nan("")}) EXPECT_TRUE(std::isnan(normal_quantile(p)));
+    for (const double p : {0.0, 1.0, -0.1, 1.1, std::nan("")})
+        EXPECT_TRUE(std::isnan(normal_quantile(p)));
 }
 
 TEST(StudentT, QuantilesAgreeWithPublishedFigures) {
     const test::GoldenNumbers golden("elf_vectors.json");
     const std::pair<std::string, double> levels[] = {
-        {"0.9", 1 - 0.1},           {"0.95", 1 - 0.05},          {"0.99", 1 - 0.01},
+        {"0.9", 1 - 0.1},           {"0.95", 1 - 0.05},         {"0.99", 1 - 0.01},
         {"0.991667", 1 - 0.1 / 12}, {"0.998077", 1 - 0.1 / 52}, {"0.9999", 1 - 1e-4}};
     for (const auto& [name, p] : levels) {
         for (const int nu : {1, 2, 5, 29, 59, 499, 100000}) {

@@ -24,13 +24,13 @@ struct LedgerReference {
     EpochOpened epoch;
     Registration registration;
     uint64_t sequence = 0;
-    base::Digest previous;              // of the entry before
-    base::Digest entry;                 // of the registration's bytes
-    unsigned certificates_before = 0;   // in the epoch
+    base::Digest previous;             // of the entry before
+    base::Digest entry;                // of the registration's bytes
+    unsigned certificates_before = 0;  // in the epoch
 };
 
-/// What a certificate file says. CERTIFIED and NO_SOLUTION_FOUND carry everything; REFUSED and IDENTICAL
-/// have no ledger entry, no plan's numbers and no results.
+/// What a certificate file says. CERTIFIED and NO_SOLUTION_FOUND carry everything; REFUSED and
+/// IDENTICAL have no ledger entry, no plan's numbers and no results.
 struct Certificate {
     Verdict verdict = Verdict::kRefused;
     std::string claim;            // one sentence, with delta and period
@@ -42,24 +42,25 @@ struct Certificate {
     base::Digest evidence_root;  // Merkle root (RFC 6962) of the evidence file's lines
     std::string recipe;          // how the numbers are computed
     std::vector<Assumption> assumptions;
-    base::TimePoint issued_at;   // after the vault was read, or refused
+    base::TimePoint issued_at;      // after the vault was read, or refused
     base::TimePoint vault_read_at;  // only with a ledger reference; not before the registration
 };
 
 /// A certificate file and the evidence file that goes with it.
 ///
 /// Certificate: a DSSE envelope (payloadType, payload, signatures), one Ed25519 signature over the
-/// pre-authentication encoding; the payload is JSON with fixed order of members, no spaces, and numbers
-/// in the shortest decimal form that reads back to the same double; minus infinity is null.
-/// Evidence: one JSON line per vault record, sorted by pseudonymous id. It holds group memberships and
-/// impacts: keep it where auditors can read it and modellers cannot. Empty for REFUSED and IDENTICAL.
+/// pre-authentication encoding; the payload is JSON with fixed order of members, no spaces, and
+/// numbers in the shortest decimal form that reads back to the same double; minus infinity is null.
+/// Evidence: one JSON line per vault record, sorted by pseudonymous id. It holds group memberships
+/// and impacts: keep it where auditors can read it and modellers cannot. Empty for REFUSED and
+/// IDENTICAL.
 struct SealedCertificate {
     std::string certificate;  // bytes of the file
     std::string evidence;     // bytes of the file
 };
 
-/// Of a run. `vault_impact`: as given to run(). Errors: invalid_argument when result or impacts do not
-/// belong to the run, or when the vault was read before it was registered.
+/// Of a run. `vault_impact`: as given to run(). Errors: invalid_argument when result or impacts do
+/// not belong to the run, or when the vault was read before it was registered.
 base::Result<SealedCertificate> seal(const PreparedRun& run, const RunTicket& ticket,
                                      const SealedResult& result,
                                      const std::vector<double>& vault_impact,
@@ -78,17 +79,17 @@ struct Expected {
 };
 
 /// Signature, canonical form and ids only: for a reader that has no evidence. Errors: data_loss
-/// (truncated, not ours), permission_denied (other key, bad signature), failed_precondition (another
-/// candidate or reference).
+/// (truncated, not ours), permission_denied (other key, bad signature), failed_precondition
+/// (another candidate or reference).
 base::Result<Certificate> read_certificate(std::string_view certificate,
                                            const base::VerifyingKey& key,
                                            const Expected& expected = {});
 
 /// All of that, then the evidence: Merkle root, order, and every figure, bet, bound and the verdict
-/// recomputed from the lines with the recorded settings; each must agree to 1e-9 (bit for bit on the
-/// same kind of machine), counts, digests and the verdict exactly. What stays trusted to the signer:
-/// centres and plan variances (from D_c, whose digest is recorded), and the ledger's other entries.
-/// Errors: as above, and data_loss naming the figure that differs.
+/// recomputed from the lines with the recorded settings; each must agree to 1e-9 (bit for bit on
+/// the same kind of machine), counts, digests and the verdict exactly. What stays trusted to the
+/// signer: centres and plan variances (from D_c, whose digest is recorded), and the ledger's other
+/// entries. Errors: as above, and data_loss naming the figure that differs.
 base::Result<Certificate> verify(std::string_view certificate, std::string_view evidence,
                                  const base::VerifyingKey& key, const Expected& expected = {});
 

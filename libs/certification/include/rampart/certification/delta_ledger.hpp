@@ -39,8 +39,9 @@ struct Registration {
 struct Closing {
     uint32_t epoch = 0, run = 0;
     Verdict verdict = Verdict::kNoSolutionFound;  // CERTIFIED or NO_SOLUTION_FOUND
-    std::string certificate;  // SHA-256 of the certificate's bytes, 64 hex digits; empty: none was made
-    std::string note;         // "abandoned: …" when the run could not be finished
+    std::string
+        certificate;   // SHA-256 of the certificate's bytes, 64 hex digits; empty: none was made
+    std::string note;  // "abandoned: …" when the run could not be finished
     base::TimePoint at;
 };
 
@@ -74,22 +75,22 @@ class RunTicket {
 
 /// The account of an error budget: append-only, hash-chained, K runs an epoch, one run at a time.
 ///
-/// Pure: next_*() makes the bytes of an entry, the caller stores them durably, then append()s the same
-/// bytes. What was stored but not appended is found by open() after a crash. A run that is registered
-/// and not closed stays charged and can be taken up again (`open_run`, `ticket`) for the same plan
-/// without another charge. Not thread safe: whoever owns the store serialises.
+/// Pure: next_*() makes the bytes of an entry, the caller stores them durably, then append()s the
+/// same bytes. What was stored but not appended is found by open() after a crash. A run that is
+/// registered and not closed stays charged and can be taken up again (`open_run`, `ticket`) for the
+/// same plan without another charge. Not thread safe: whoever owns the store serialises.
 class DeltaLedger {
   public:
-    /// Replays stored entries, oldest first. Errors: data_loss naming the entry where the chain, the
-    /// encoding or a rule breaks.
+    /// Replays stored entries, oldest first. Errors: data_loss naming the entry where the chain,
+    /// the encoding or a rule breaks.
     static base::Result<DeltaLedger> open(const std::vector<std::string>& entries);
 
     /// Errors: failed_precondition while a run is open; invalid_argument for a bad budget.
     base::Result<std::string> next_epoch(double delta_epoch, uint32_t runs, Spending spending,
                                          std::string note, base::TimePoint at) const;
 
-    /// delta of the open run or, if none is open, of the next. Errors: failed_precondition before the
-    /// first epoch; resource_exhausted ("delta_spent") when the epoch's runs are spent.
+    /// delta of the open run or, if none is open, of the next. Errors: failed_precondition before
+    /// the first epoch; resource_exhausted ("delta_spent") when the epoch's runs are spent.
     base::Result<double> next_delta() const;
 
     struct RunRequest {
@@ -98,31 +99,33 @@ class DeltaLedger {
         std::string vault_rule;
     };
     /// Errors: as next_delta; failed_precondition ("run_open") while a run is open.
-    base::Result<std::string> next_registration(const RunRequest& request, base::TimePoint at) const;
+    base::Result<std::string> next_registration(const RunRequest& request,
+                                                base::TimePoint at) const;
 
-    /// Closes the open run. Errors: failed_precondition when none is; invalid_argument for a verdict
-    /// other than CERTIFIED and NO_SOLUTION_FOUND.
-    base::Result<std::string> next_closing(Verdict verdict, std::string certificate, std::string note,
-                                           base::TimePoint at) const;
+    /// Closes the open run. Errors: failed_precondition when none is; invalid_argument for a
+    /// verdict other than CERTIFIED and NO_SOLUTION_FOUND.
+    base::Result<std::string> next_closing(Verdict verdict, std::string certificate,
+                                           std::string note, base::TimePoint at) const;
 
-    /// Takes in an entry that is stored. Errors: data_loss when it doesn't continue the chain or breaks a
-    /// rule of the ledger; the ledger is then unchanged.
+    /// Takes in an entry that is stored. Errors: data_loss when it doesn't continue the chain or
+    /// breaks a rule of the ledger; the ledger is then unchanged.
     base::Status append(std::string_view bytes);
 
     const std::optional<Registration>& open_run() const { return open_run_; }
 
-    /// Leave for the open run. Errors: failed_precondition when no run is open, or when the open one was
-    /// registered for another plan or candidate ("other_run_open": finish it or close it first).
+    /// Leave for the open run. Errors: failed_precondition when no run is open, or when the open
+    /// one was registered for another plan or candidate ("other_run_open": finish it or close it
+    /// first).
     base::Result<RunTicket> ticket(const RunRequest& request) const;
 
     /// The current epoch and its budget; empty before the first.
     const std::optional<EpochOpened>& current() const { return epoch_; }
     uint32_t epoch() const { return epoch_ ? epoch_->epoch : 0; }
-    uint32_t runs_used() const { return runs_used_; }      // of the current epoch
+    uint32_t runs_used() const { return runs_used_; }  // of the current epoch
     uint32_t runs_left() const { return epoch_ ? epoch_->runs - runs_used_ : 0; }
-    double spent() const { return spent_; }                // of the current epoch
+    double spent() const { return spent_; }  // of the current epoch
     const std::vector<std::string>& entries() const { return entries_; }
-    base::Digest head() const;                             // digest of the last entry
+    base::Digest head() const;  // digest of the last entry
 
   private:
     base::Status check(const LedgerEntry& entry) const;

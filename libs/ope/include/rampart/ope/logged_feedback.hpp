@@ -14,17 +14,17 @@ struct Group {
     std::vector<uint32_t> records;
 };
 
-/// Logged decisions as a structure of arrays, WITHOUT their impacts: all that may be looked at before a
-/// test is registered. n records; every per-record vector has n entries.
+/// Logged decisions as a structure of arrays, WITHOUT their impacts: all that may be looked at
+/// before a test is registered. n records; every per-record vector has n entries.
 struct LoggedDecisions {
-    std::vector<std::string> record_id;   // decision id, unique
-    std::vector<std::string> unit_id;     // person; all records of a person are one unit
-    std::vector<double> p_approve;        // P(approve | x) by the policy that decided THIS record, [0, 1]
-    std::vector<uint8_t> approved;        // 0 or 1: the action that was drawn
-    std::vector<uint8_t> has_impact;      // 0 or 1: a matured impact is on record
-    std::vector<double> candidate;        // pi(1|x), [0, 1]
-    std::vector<double> reference;        // s(1|x), [0, 1]: the policy that the candidate would replace
-    std::vector<uint32_t> logger;         // index into logger_ids
+    std::vector<std::string> record_id;  // decision id, unique
+    std::vector<std::string> unit_id;    // person; all records of a person are one unit
+    std::vector<double> p_approve;  // P(approve | x) by the policy that decided THIS record, [0, 1]
+    std::vector<uint8_t> approved;  // 0 or 1: the action that was drawn
+    std::vector<uint8_t> has_impact;  // 0 or 1: a matured impact is on record
+    std::vector<double> candidate;    // pi(1|x), [0, 1]
+    std::vector<double> reference;    // s(1|x), [0, 1]: the policy that the candidate would replace
+    std::vector<uint32_t> logger;     // index into logger_ids
     std::vector<std::string> logger_ids;  // policies that decided
     std::vector<Group> groups;
 
@@ -37,15 +37,16 @@ struct LoggedFeedback {
     std::vector<double> impact;  // NaN: none on record (then has_impact is 0)
 };
 
-/// Shapes, ranges, finite numbers, indices in range, groups ascending, ids present. Whether the data
-/// suffice for a test is not judged here. Errors: invalid_argument naming record, field and value;
-/// out_of_range beyond limits::kMaxRows or kMaxGroups.
+/// Shapes, ranges, finite numbers, indices in range, groups ascending, ids present. Whether the
+/// data suffice for a test is not judged here. Errors: invalid_argument naming record, field and
+/// value; out_of_range beyond limits::kMaxRows or kMaxGroups.
 base::Status validate(const LoggedDecisions& decisions);
 
 /// The same, and impacts: a finite number where has_impact is 1, NaN where it is 0.
 base::Status validate(const LoggedFeedback& feedback);
 
-/// The impacts of `decisions` fit it: as many as records, finite where has_impact is 1, NaN elsewhere.
+/// The impacts of `decisions` fit it: as many as records, finite where has_impact is 1, NaN
+/// elsewhere.
 base::Status validate_impacts(const LoggedDecisions& decisions, const std::vector<double>& impact);
 
 }  // namespace rampart::ope

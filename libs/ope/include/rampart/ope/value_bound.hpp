@@ -19,8 +19,8 @@ struct UnitMap {
 };
 UnitMap map_units(const LoggedDecisions& decisions, std::span<const uint32_t> records);
 
-/// What is known of a group's test values before an impact is read. A unit's value is the sum over its
-/// records of Z + margin; its range the sum of their ranges.
+/// What is known of a group's test values before an impact is read. A unit's value is the sum over
+/// its records of Z + margin; its range the sum of their ranges.
 struct GroupDesign {
     size_t records = 0, units = 0;
     double lo = 0, hi = 0;  // smallest and largest possible value of a unit
@@ -33,9 +33,9 @@ std::vector<double> unit_values(const LoggedDecisions& decisions, std::span<cons
                                 const UnitMap& units, std::span<const double> impact,
                                 const ImpactModel& model, double margin);
 
-/// Estimate and bounds of a group. The lower bounds and the mean speak of the gain PER RECORD, margin
-/// taken out again, so that they compare with the impact's units; log_wealth is against "no better than
-/// -margin"; certify iff it reaches ln(1/delta).
+/// Estimate and bounds of a group. The lower bounds and the mean speak of the gain PER RECORD,
+/// margin taken out again, so that they compare with the impact's units; log_wealth is against "no
+/// better than -margin"; certify iff it reaches ln(1/delta).
 struct ValueBound {
     stats::Moments sample;     // of the units' values, margin included
     double mean_gain = 0;      // per record

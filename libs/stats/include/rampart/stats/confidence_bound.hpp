@@ -9,9 +9,9 @@ namespace rampart::stats {
 /// Lower confidence bounds for a mean from n independent values: P(bound > mean) <= delta.
 ///
 /// Every bound is rounded to the safe side (downwards) by more than the rounding errors of its own
-/// computation. A bound that cannot be given (fewer than two values, NaN or infinity anywhere, delta
-/// outside (0, 1), a range that is empty) is -infinity: it certifies nothing, whatever it is compared
-/// with. Pure, deterministic, safe to call from many threads.
+/// computation. A bound that cannot be given (fewer than two values, NaN or infinity anywhere,
+/// delta outside (0, 1), a range that is empty) is -infinity: it certifies nothing, whatever it is
+/// compared with. Pure, deterministic, safe to call from many threads.
 
 /// What the bounds need of a sample. `variance` is the sample variance, divisor n - 1.
 struct Moments {
@@ -20,7 +20,8 @@ struct Moments {
     double variance = 0;
 };
 
-/// Compensated sums in the order given; two passes. n = 0 gives NaN for both figures, n = 1 a NaN variance.
+/// Compensated sums in the order given; two passes. n = 0 gives NaN for both figures, n = 1 a NaN
+/// variance.
 Moments moments(std::span<const double> values);
 
 /// Interval in which every value lies with certainty, known before the values are.
@@ -29,14 +30,16 @@ struct Range {
     double hi = 0;
 };
 
-/// mean - s/sqrt(n) t_{1-delta, n-1}. Exact for normal values, approximate for large n otherwise, and
-/// wrong when harm is rare and severe. -infinity when all values are the same.
+/// mean - s/sqrt(n) t_{1-delta, n-1}. Exact for normal values, approximate for large n otherwise,
+/// and wrong when harm is rare and severe. -infinity when all values are the same.
 double t_lower_bound(const Moments& sample, double delta);
 
-/// mean - (hi - lo) sqrt(ln(1/delta) / 2n) (Hoeffding 1963). Holds for every distribution on the range.
+/// mean - (hi - lo) sqrt(ln(1/delta) / 2n) (Hoeffding 1963). Holds for every distribution on the
+/// range.
 double hoeffding_lower_bound(const Moments& sample, Range range, double delta);
 
-/// mean - sqrt(2 V ln(2/delta)/n) - 7 (hi - lo) ln(2/delta) / (3(n-1)) (Maurer, Pontil 2009, theorem 4).
+/// mean - sqrt(2 V ln(2/delta)/n) - 7 (hi - lo) ln(2/delta) / (3(n-1)) (Maurer, Pontil 2009,
+/// theorem 4).
 double maurer_pontil_lower_bound(const Moments& sample, Range range, double delta);
 
 /// Sum with Neumaier's compensation: the same figure on every machine for the same order.

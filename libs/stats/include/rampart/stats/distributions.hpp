@@ -4,9 +4,9 @@ namespace rampart::stats {
 
 /// Distribution functions and quantiles of the normal and of Student's t distribution.
 ///
-/// Pure and safe to call from many threads. Accuracy: 1e-12 relative for quantiles of probabilities in
-/// [1e-12, 1 - 1e-12] (checked against published values to 1e-10). Arguments outside the stated ranges
-/// give NaN, never an exception: whoever compares with NaN certifies nothing.
+/// Pure and safe to call from many threads. Accuracy: 1e-12 relative for quantiles of probabilities
+/// in [1e-12, 1 - 1e-12] (checked against published values to 1e-10). Arguments outside the stated
+/// ranges give NaN, never an exception: whoever compares with NaN certifies nothing.
 
 /// P(N(0, 1) <= z).
 double normal_cdf(double z);
