@@ -1,14 +1,14 @@
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <vector>
-
-#include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "rampart/base/random.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
@@ -36,13 +36,14 @@ struct Event {
 
 fs::path fresh_folder() {
     static int counter = 0;
-    const fs::path path = fs::path(testing::TempDir()) / fmt::format("joiner_law_{}_{}", ::getpid(), counter++);
+    const fs::path path =
+        fs::path(testing::TempDir()) / fmt::format("joiner_law_{}_{}", ::getpid(), counter++);
     fs::remove_all(path);
     return path;
 }
 
-/// Decisions and reports without conflicts (content is a function of the name), by time; dangling ones
-/// among them.
+/// Decisions and reports without conflicts (content is a function of the name), by time; dangling
+/// ones among them.
 std::vector<Event> make_events(base::Random& random, size_t people) {
     std::vector<Event> events;
     for (size_t i = 0; i < people; ++i) {
@@ -55,14 +56,17 @@ std::vector<Event> make_events(base::Random& random, size_t people) {
         for (const auto* measure : {"repaid", "score"}) {
             for (uint32_t revision = 0; revision < 4; ++revision) {
                 if (random.bernoulli(0.5)) continue;
-                const auto observed = decided + base::Duration::hours(static_cast<int64_t>(random.below(2400)));
+                const auto observed =
+                    decided + base::Duration::hours(static_cast<int64_t>(random.below(2400)));
                 const double value = (i + revision) % 2 == 0 ? 1 : 0;
-                const auto outcome = support::make_outcome(name, measure, revision, value, observed);
+                const auto outcome =
+                    support::make_outcome(name, measure, revision, value, observed);
                 events.push_back({observed, false, to_record(outcome)});
             }
         }
     }
-    std::stable_sort(events.begin(), events.end(), [](auto& a, auto& b) { return a.time < b.time; });
+    std::stable_sort(events.begin(), events.end(),
+                     [](auto& a, auto& b) { return a.time < b.time; });
     return events;
 }
 
@@ -88,7 +92,8 @@ struct World {
             *OutcomeJoiner::open(folder, {.product = support::two_measure_product()}, log));
     }
     void append(const Event& event) {
-        const auto written = log.append(event.decision ? "decisions" : "outcomes", std::span(&event.record, 1));
+        const auto written =
+            log.append(event.decision ? "decisions" : "outcomes", std::span(&event.record, 1));
         if (!written) std::abort();
     }
     void poll_all(size_t limit) const {
@@ -116,7 +121,8 @@ std::vector<Event> shuffled_with_repeats(base::Random& random, const std::vector
     return out;
 }
 
-RC_GTEST_PROP(JoinerLaw, OrderRepeatsBatchesAndReopeningChangeNeitherStateNorExamples, (uint64_t seed)) {
+RC_GTEST_PROP(JoinerLaw, OrderRepeatsBatchesAndReopeningChangeNeitherStateNorExamples,
+              (uint64_t seed)) {
     base::Random random(seed);
     const auto events = make_events(random, 1 + random.below(8));
     World calm, wild;
@@ -128,7 +134,8 @@ RC_GTEST_PROP(JoinerLaw, OrderRepeatsBatchesAndReopeningChangeNeitherStateNorExa
         if (random.bernoulli(0.03)) wild.open();
     }
     wild.poll_all(1 + random.below(5));
-    for (World* world : {&calm, &wild}) RC_ASSERT(world->joiner->advance(day(kLastDay)).has_value());
+    for (World* world : {&calm, &wild})
+        RC_ASSERT(world->joiner->advance(day(kLastDay)).has_value());
     RC_ASSERT(calm.joiner->state_hash().value() == wild.joiner->state_hash().value());
     for (const int64_t t : {0, 35, 45, 60, 80, 120, 200, 400}) {
         RC_ASSERT(calm.examples(day(t)) == wild.examples(day(t)));
@@ -154,7 +161,8 @@ RC_GTEST_PROP(JoinerLaw, TheStateHashDoesNotDependOnWhenTheClockWasAdvanced, (ui
         if (random.bernoulli(0.03)) restless.open();
     }
     restless.poll_all(5);
-    for (World* world : {&calm, &restless}) RC_ASSERT(world->joiner->advance(day(kLastDay)).has_value());
+    for (World* world : {&calm, &restless})
+        RC_ASSERT(world->joiner->advance(day(kLastDay)).has_value());
     RC_ASSERT(calm.joiner->state_hash().value() == restless.joiner->state_hash().value());
     RC_ASSERT(calm.joiner->counts().matured == restless.joiner->counts().matured);
     RC_ASSERT(calm.joiner->counts().overdue == restless.joiner->counts().overdue);
@@ -182,13 +190,15 @@ RC_GTEST_PROP(JoinerLaw, WhatWasKnownAtATimeNeverChangesLater, (uint64_t seed)) 
     RC_ASSERT(world.joiner->advance(day(kLastDay)).has_value());
     for (const auto& [t, then] : remembered) {
         RC_ASSERT(world.examples(t) == then);
-        for (const auto& example : then) RC_ASSERT(example.known_at <= t && example.matured_at <= t);
+        for (const auto& example : then)
+            RC_ASSERT(example.known_at <= t && example.matured_at <= t);
     }
 }
 
-/// Polls and advances for ever; a byte on the pipe for each step, so that it is killed at any of them.
-[[noreturn]] void join_until_killed(const support::MemoryLog& log, const fs::path& folder, uint64_t seed,
-                                    int pipe) {
+/// Polls and advances for ever; a byte on the pipe for each step, so that it is killed at any of
+/// them.
+[[noreturn]] void join_until_killed(const support::MemoryLog& log, const fs::path& folder,
+                                    uint64_t seed, int pipe) {
     auto joiner = OutcomeJoiner::open(folder, {.product = support::two_measure_product()}, log);
     if (!joiner) ::_exit(1);
     base::Random random(seed);
@@ -215,7 +225,8 @@ TEST(Joiner, KillNineAtAnyMomentLosesNothingAndCountsNothingTwice) {
         if (child == 0) join_until_killed(killed.log, killed.folder, round, ends[1]);
         ::close(ends[1]);
         char byte = 0;
-        for (uint64_t steps = random.below(8); steps > 0 && ::read(ends[0], &byte, 1) == 1; --steps) continue;
+        for (uint64_t steps = random.below(8); steps > 0 && ::read(ends[0], &byte, 1) == 1; --steps)
+            continue;
         ::kill(child, SIGKILL);
         ::close(ends[0]);
         int status = 0;

@@ -1,14 +1,14 @@
 #include "rampart/streaming_local/local_log.hpp"
 
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
-#include <unistd.h>
 
 #include "rampart/streaming/partitioner.hpp"
 
@@ -40,7 +40,8 @@ struct Model {
     uint64_t drop(int64_t now) {
         uint64_t dropped = 0;
         for (int p = 0; p < kPartitionCount; ++p) {
-            while (begin[p] < records[p].size() && records[p][begin[p]].timestamp.micros() < now - kMaxAge) {
+            while (begin[p] < records[p].size() &&
+                   records[p][begin[p]].timestamp.micros() < now - kMaxAge) {
                 ++begin[p];
                 ++dropped;
             }
@@ -66,14 +67,17 @@ void check_equal(const LocalLog& log, const Model& model, size_t limit) {
                 ++from;
             }
         }
-        if (begin > 0) RC_ASSERT(log.read("t", id, Offset(begin - 1), 1).error().reason == "retention_gap");
+        if (begin > 0)
+            RC_ASSERT(log.read("t", id, Offset(begin - 1), 1).error().reason == "retention_gap");
         RC_ASSERT(log.read("t", id, Offset(end + 1), 1).error().reason == "offset_ahead");
     }
 }
 
 Record any_record() {
-    return {*rc::gen::string<std::string>(), *rc::gen::string<std::string>(),
-            TimePoint::from_micros(*rc::gen::inRange<int64_t>(-20, 100)), {}};
+    return {*rc::gen::string<std::string>(),
+            *rc::gen::string<std::string>(),
+            TimePoint::from_micros(*rc::gen::inRange<int64_t>(-20, 100)),
+            {}};
 }
 
 RC_GTEST_PROP(LocalLogLaw, AnyAppendsDropsAndReopensReadLikeAListPerPartition, ()) {

@@ -23,7 +23,8 @@ inline domain::Product two_measure_product() {
     return product;
 }
 
-inline domain::Decision make_decision(const std::string& name, base::TimePoint time, bool approved = true) {
+inline domain::Decision make_decision(const std::string& name, base::TimePoint time,
+                                      bool approved = true) {
     domain::Decision decision;
     decision.id = domain::DecisionId("d-" + name);
     decision.application.id = domain::ApplicationId("a-" + name);
@@ -46,12 +47,16 @@ inline domain::Outcome make_outcome(const std::string& name, std::string measure
 }
 
 inline streaming::Record to_record(const domain::Decision& decision) {
-    return {decision.id.value(), wire::encode(decision), decision.application.event_time,
+    return {decision.id.value(),
+            wire::encode(decision),
+            decision.application.event_time,
             {{"schema", std::string(wire::kDecisionSchema)}}};
 }
 
 inline streaming::Record to_record(const domain::Outcome& outcome) {
-    return {outcome.decision.value(), wire::encode(outcome), outcome.observed_at,
+    return {outcome.decision.value(),
+            wire::encode(outcome),
+            outcome.observed_at,
             {{"schema", std::string(wire::kOutcomeSchema)}}};
 }
 

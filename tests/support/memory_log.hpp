@@ -11,8 +11,8 @@
 
 namespace rampart::support {
 
-/// A log in memory that a test may also bend: identity, offsets and partitions are in its hands. For one
-/// thread.
+/// A log in memory that a test may also bend: identity, offsets and partitions are in its hands.
+/// For one thread.
 class MemoryLog final : public streaming::Reader, public streaming::Writer {
   public:
     struct Topic {
@@ -46,7 +46,8 @@ class MemoryLog final : public streaming::Reader, public streaming::Writer {
         return std::vector(records.begin() + static_cast<ptrdiff_t>(begin),
                            records.begin() + static_cast<ptrdiff_t>(begin + count));
     }
-    base::Result<streaming::Offset> begin_offset(std::string_view, streaming::PartitionId) const override {
+    base::Result<streaming::Offset> begin_offset(std::string_view,
+                                                 streaming::PartitionId) const override {
         return streaming::Offset(0);
     }
     base::Result<streaming::Offset> end_offset(std::string_view topic,
@@ -62,8 +63,8 @@ class MemoryLog final : public streaming::Reader, public streaming::Writer {
         for (const auto& record : records) {
             const auto count = static_cast<int32_t>(found->partitions.size());
             const auto id = streaming::partition_of(record.key, count);
-            auto& partition =
-                topics.find(std::string(topic))->second.partitions.at(static_cast<size_t>(id.value()));
+            auto& partition = topics.find(std::string(topic))
+                                  ->second.partitions.at(static_cast<size_t>(id.value()));
             const streaming::Offset offset(static_cast<int64_t>(partition.size()));
             partition.push_back({id, offset, record});
             positions.push_back({id, offset});

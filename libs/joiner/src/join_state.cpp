@@ -28,8 +28,8 @@ void insert(JoinState& state, Version version) {
 void revise(JoinState& state, const Report& report, TimePoint known_at) {
     const Version& before = *latest(state, report.measure);
     if (before.value && report.revision <= before.revision) return;
-    insert(state, {report.measure, before.version + 1, report.value, report.revision, before.matured_at,
-                   known_at});
+    insert(state, {report.measure, before.version + 1, report.value, report.revision,
+                   before.matured_at, known_at});
 }
 
 /// The reports of one measure, by revision.
@@ -44,7 +44,8 @@ std::vector<Report> reports_of(const JoinState& state, std::string_view measure)
 
 Applied add_decision(JoinState& state, std::string_view bytes, TimePoint known_from) {
     RAMPART_CHECK(!bytes.empty(), "a decision without bytes");
-    if (!state.decision.empty()) return state.decision == bytes ? Applied::kDuplicate : Applied::kConflict;
+    if (!state.decision.empty())
+        return state.decision == bytes ? Applied::kDuplicate : Applied::kConflict;
     state.decision = bytes;
     state.known_from = known_from;
     return Applied::kNew;
@@ -52,8 +53,9 @@ Applied add_decision(JoinState& state, std::string_view bytes, TimePoint known_f
 
 Applied add_report(JoinState& state, const domain::Outcome& outcome, TimePoint known_from) {
     const Report report{outcome.measure, outcome.revision, outcome.value, outcome.observed_at};
-    const auto at = std::lower_bound(state.reports.begin(), state.reports.end(), report,
-                                     [](const Report& a, const Report& b) { return order(a) < order(b); });
+    const auto at =
+        std::lower_bound(state.reports.begin(), state.reports.end(), report,
+                         [](const Report& a, const Report& b) { return order(a) < order(b); });
     if (at != state.reports.end() && order(*at) == order(report)) {
         return *at == report ? Applied::kDuplicate : Applied::kConflict;
     }
@@ -67,10 +69,12 @@ Applied add_report(JoinState& state, const domain::Outcome& outcome, TimePoint k
 
 size_t mature(JoinState& state, std::string_view measure, TimePoint matured_at) {
     if (latest(state, measure) != nullptr) return 0;
-    Version first{std::string(measure), 0, {}, 0, matured_at, std::max(matured_at, state.known_from)};
+    Version first{
+        std::string(measure), 0, {}, 0, matured_at, std::max(matured_at, state.known_from)};
     auto reports = reports_of(state, measure);
-    const auto in_time = std::stable_partition(
-        reports.begin(), reports.end(), [&](const Report& r) { return r.observed_at <= first.known_at; });
+    const auto in_time =
+        std::stable_partition(reports.begin(), reports.end(),
+                              [&](const Report& r) { return r.observed_at <= first.known_at; });
     if (in_time != reports.begin()) {
         first.value = std::prev(in_time)->value;  // the highest revision among these
         first.revision = std::prev(in_time)->revision;
@@ -161,7 +165,8 @@ Result<JoinState> decode_join_state(std::string_view bytes) {
     JoinState state;
     RAMPART_TRY(const uint8_t format, in.u8());
     if (format != kFormat) {
-        return base::data_loss("bad_join_state", "a stored state has format {}, not {}", format, kFormat);
+        return base::data_loss("bad_join_state", "a stored state has format {}, not {}", format,
+                               kFormat);
     }
     RAMPART_TRY(state.decision, in.field());
     RAMPART_TRY(state.known_from, read_time(in));
@@ -175,7 +180,8 @@ Result<JoinState> decode_join_state(std::string_view bytes) {
         RAMPART_TRY(auto version, read_version(in));
         state.versions.push_back(std::move(version));
     }
-    if (!in.empty()) return base::data_loss("bad_join_state", "a stored state is followed by other bytes");
+    if (!in.empty())
+        return base::data_loss("bad_join_state", "a stored state is followed by other bytes");
     return state;
 }
 

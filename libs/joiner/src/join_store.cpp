@@ -25,10 +25,10 @@ std::string offset_key(std::string_view topic, streaming::PartitionId id) {
 /// The counts in the order in which they are stored; new ones go at the end.
 template <class C>
 auto fields(C& c) {
-    return std::array{&c.decisions,          &c.duplicate_decisions,  &c.conflicting_decisions,
-                      &c.outcomes,           &c.duplicate_outcomes,   &c.conflicting_outcomes,
-                      &c.corrections,        &c.late_outcomes,        &c.undecodable,
-                      &c.matured,            &c.corrected,            &c.dangling,
+    return std::array{&c.decisions,   &c.duplicate_decisions, &c.conflicting_decisions,
+                      &c.outcomes,    &c.duplicate_outcomes,  &c.conflicting_outcomes,
+                      &c.corrections, &c.late_outcomes,       &c.undecodable,
+                      &c.matured,     &c.corrected,           &c.dangling,
                       &c.overdue};
 }
 
@@ -69,13 +69,15 @@ Result<MaturityKey> parse_maturity_key(std::string_view key) {
 
 Result<JoinStore> JoinStore::open(const std::filesystem::path& folder, std::string_view measures) {
     JoinStore store;
-    RAMPART_TRY(store.db_, storage::Database::open(folder, {"meta", "joins", "by_time", "pending", "dangling",
-                                                            "overdue", "quarantine"}));
+    RAMPART_TRY(store.db_, storage::Database::open(folder, {"meta", "joins", "by_time", "pending",
+                                                            "dangling", "overdue", "quarantine"}));
     RAMPART_TRY(const auto present, store.db_->get(kMeta, kMeasuresKey));
     if (present && *present != measures) {
         return base::failed_precondition(
-            "measures_changed", "the joiner's store '{}' was made for other measures (names, ranges, horizons or "
-            "graces); restore these, or give a new folder, which replays the log", folder.string());
+            "measures_changed",
+            "the joiner's store '{}' was made for other measures (names, ranges, horizons or "
+            "graces); restore these, or give a new folder, which replays the log",
+            folder.string());
     }
     if (!present) {
         storage::WriteBatch batch;
@@ -85,7 +87,8 @@ Result<JoinStore> JoinStore::open(const std::filesystem::path& folder, std::stri
     return store;
 }
 
-Result<std::optional<JoinState>> JoinStore::load(std::string_view id, const storage::Snapshot* at) const {
+Result<std::optional<JoinState>> JoinStore::load(std::string_view id,
+                                                 const storage::Snapshot* at) const {
     RAMPART_TRY(const auto bytes, db_->get(kJoins, id, at));
     if (!bytes) return std::optional<JoinState>();
     auto state = decode_join_state(*bytes);
@@ -102,7 +105,8 @@ Result<std::optional<KnownTopic>> JoinStore::known_topic(std::string_view topic)
     return std::optional(KnownTopic{std::string(identity), static_cast<int32_t>(partitions)});
 }
 
-Result<streaming::Offset> JoinStore::next_offset(std::string_view topic, streaming::PartitionId id) const {
+Result<streaming::Offset> JoinStore::next_offset(std::string_view topic,
+                                                 streaming::PartitionId id) const {
     RAMPART_TRY(const auto bytes, db_->get(kMeta, offset_key(topic, id)));
     if (!bytes) return streaming::Offset(0);
     RAMPART_TRY(const int64_t offset, base::ByteReader(*bytes).i64());
@@ -143,7 +147,8 @@ Result<JoinState*> JoinBatch::load(const std::string& id) {
     const auto it = states_.find(id);
     if (it != states_.end()) return &it->second.state;
     RAMPART_TRY(auto stored, store_.load(id, nullptr));
-    return &states_.emplace(id, Entry{std::move(stored).value_or(JoinState()), false}).first->second.state;
+    return &states_.emplace(id, Entry{std::move(stored).value_or(JoinState()), false})
+                .first->second.state;
 }
 
 void JoinBatch::put_pending(const MaturityKey& key) {
@@ -158,7 +163,8 @@ void JoinBatch::put_known_topic(std::string_view topic, const KnownTopic& known)
     put(kMeta, topic_key(topic), value);
 }
 
-void JoinBatch::put_next_offset(std::string_view topic, streaming::PartitionId id, streaming::Offset next) {
+void JoinBatch::put_next_offset(std::string_view topic, streaming::PartitionId id,
+                                streaming::Offset next) {
     std::string value;
     base::append_i64(value, next.value());
     put(kMeta, offset_key(topic, id), value);
@@ -176,9 +182,9 @@ void JoinBatch::put_quarantined(const std::string& topic, const streaming::Store
     base::append_field(key, topic);
     base::append_u32(key, static_cast<uint32_t>(record.partition.value()));
     base::append_i64(key, record.offset.value());
-    for (const std::string_view field : {std::string_view(why.reason), std::string_view(why.message),
-                                         std::string_view(record.record.key),
-                                         std::string_view(record.record.value)}) {
+    for (const std::string_view field :
+         {std::string_view(why.reason), std::string_view(why.message),
+          std::string_view(record.record.key), std::string_view(record.record.value)}) {
         base::append_field(value, field);
     }
     put(kQuarantine, key, value);

@@ -15,9 +15,10 @@
 /// How the joiner's state lies in its database (schemas/keys.md).
 namespace rampart::joiner {
 
-/// meta: singletons. joins: decision id → JoinState. The others are indices into joins, but for quarantine.
-inline constexpr storage::ColumnFamily kMeta{0}, kJoins{1}, kByTime{2}, kPending{3}, kDangling{4}, kOverdue{5},
-    kQuarantine{6};
+/// meta: singletons. joins: decision id → JoinState. The others are indices into joins, but for
+/// quarantine.
+inline constexpr storage::ColumnFamily kMeta{0}, kJoins{1}, kByTime{2}, kPending{3}, kDangling{4},
+    kOverdue{5}, kQuarantine{6};
 
 /// (event time, decision id) of a decision: kByTime.
 std::string time_key(base::TimePoint event_time, std::string_view id);
@@ -27,7 +28,8 @@ struct TimeKey {
 };
 base::Result<TimeKey> parse_time_key(std::string_view key);
 
-/// (maturity, measure, decision id): kPending (to be matured), kOverdue (matured, approved, no value).
+/// (maturity, measure, decision id): kPending (to be matured), kOverdue (matured, approved, no
+/// value).
 struct MaturityKey {
     base::TimePoint maturity;
     std::string measure, id;
@@ -44,12 +46,15 @@ struct KnownTopic {
 class JoinStore {
   public:
     /// `measures`: a digest of the declared measures; the store of others is failed_precondition.
-    static base::Result<JoinStore> open(const std::filesystem::path& folder, std::string_view measures);
+    static base::Result<JoinStore> open(const std::filesystem::path& folder,
+                                        std::string_view measures);
 
     storage::Database& db() const { return *db_; }
-    base::Result<std::optional<JoinState>> load(std::string_view id, const storage::Snapshot* at) const;
+    base::Result<std::optional<JoinState>> load(std::string_view id,
+                                                const storage::Snapshot* at) const;
     base::Result<std::optional<KnownTopic>> known_topic(std::string_view topic) const;
-    base::Result<streaming::Offset> next_offset(std::string_view topic, streaming::PartitionId id) const;
+    base::Result<streaming::Offset> next_offset(std::string_view topic,
+                                                streaming::PartitionId id) const;
     base::Result<std::optional<base::TimePoint>> clock() const;
     base::Result<Counts> counts() const;
     base::Result<std::optional<base::TimePoint>> first_pending() const;
@@ -63,7 +68,8 @@ class JoinBatch {
   public:
     JoinBatch(const JoinStore& store, const Counts& counts) : store_(store), counts_(counts) {}
 
-    /// The state of a decision id, empty if there is none. Stays valid; to be changed through touch().
+    /// The state of a decision id, empty if there is none. Stays valid; to be changed through
+    /// touch().
     base::Result<JoinState*> load(const std::string& id);
     void touch(const std::string& id) { states_.at(id).touched = true; }
 

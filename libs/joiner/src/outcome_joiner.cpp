@@ -4,11 +4,10 @@
 #include <limits>
 #include <mutex>
 
+#include "join_store.hpp"
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/wire/event_codec.hpp"
-
-#include "join_store.hpp"
 #include "reducer.hpp"
 
 namespace rampart::joiner {
@@ -43,8 +42,8 @@ std::string digest_of(const domain::Product& product) {
 
 Result<LabeledExample> to_example(const JoinState& state, const Version& version) {
     RAMPART_TRY(auto decision, wire::decode_decision(state.decision));
-    return LabeledExample{std::move(decision), version.measure, version.value, version.revision,
-                          version.matured_at, version.known_at, version.version};
+    return LabeledExample{std::move(decision), version.measure,  version.value,  version.revision,
+                          version.matured_at,  version.known_at, version.version};
 }
 
 struct Source {
@@ -57,16 +56,20 @@ struct Source {
 
 struct OutcomeJoiner::Impl {
     Impl(JoinerOptions given, const streaming::Reader& from, JoinStore opened)
-        : options(std::move(given)), reader(from), store(std::move(opened)), reducer(options.product) {}
+        : options(std::move(given)),
+          reader(from),
+          store(std::move(opened)),
+          reducer(options.product) {}
 
     const JoinerOptions options;
     const streaming::Reader& reader;
     const JoinStore store;
     const Reducer reducer;
 
-    std::mutex write_mutex;                  // one poll or advance at a time
-    size_t turn = 0;                         // which source is read first: nobody starves
-    std::optional<TimePoint> first_pending;  // nothing pending matures earlier; nullopt: nothing pending
+    std::mutex write_mutex;  // one poll or advance at a time
+    size_t turn = 0;         // which source is read first: nobody starves
+    std::optional<TimePoint>
+        first_pending;  // nothing pending matures earlier; nullopt: nothing pending
 
     mutable std::mutex mutex;  // guards the two below, which readers copy
     Counts counts;
@@ -77,7 +80,8 @@ struct OutcomeJoiner::Impl {
         return clock ? *clock + base::Duration::micros(1)
                      : TimePoint::from_micros(std::numeric_limits<int64_t>::min());
     }
-    Status check_topic(JoinBatch& batch, const std::string& topic, std::vector<Source>& sources) const;
+    Status check_topic(JoinBatch& batch, const std::string& topic,
+                       std::vector<Source>& sources) const;
     Status read(JoinBatch& batch, const Source& source, size_t limit, PollReport& report) const;
     Result<bool> advance_some(TimePoint now, size_t& matured);
     Status commit(JoinBatch& batch, Sync sync);
@@ -91,12 +95,16 @@ Status OutcomeJoiner::Impl::check_topic(JoinBatch& batch, const std::string& top
     RAMPART_TRY(const auto known, store.known_topic(topic));
     if (!known) batch.put_known_topic(topic, {identity, partitions});
     if (known && known->identity != identity) {
-        return base::failed_precondition("topic_recreated", "topic '{}' is '{}', and '{}' was read before: it was "
-                                         "made anew or the log is another; give the joiner a new folder, or "
-                                         "restore the topic", topic, identity, known->identity);
+        return base::failed_precondition(
+            "topic_recreated",
+            "topic '{}' is '{}', and '{}' was read before: it was "
+            "made anew or the log is another; give the joiner a new folder, or "
+            "restore the topic",
+            topic, identity, known->identity);
     }
     if (known && known->partitions != partitions) {
-        return base::failed_precondition("partitions_changed", "topic '{}' has {} partitions, and had {}; give "
+        return base::failed_precondition("partitions_changed",
+                                         "topic '{}' has {} partitions, and had {}; give "
                                          "the joiner a new folder, which replays the log",
                                          topic, partitions, known->partitions);
     }
@@ -106,10 +114,13 @@ Status OutcomeJoiner::Impl::check_topic(JoinBatch& batch, const std::string& top
     return base::ok();
 }
 
-/// Applies up to `limit` records of a partition. A partition that stops is in the report; an error is ours.
+/// Applies up to `limit` records of a partition. A partition that stops is in the report; an error
+/// is ours.
 Status OutcomeJoiner::Impl::read(JoinBatch& batch, const Source& source, size_t limit,
                                  PollReport& report) const {
-    const auto stop = [&](const Error& why) { report.stopped.push_back({source.topic, source.partition, why}); };
+    const auto stop = [&](const Error& why) {
+        report.stopped.push_back({source.topic, source.partition, why});
+    };
     RAMPART_TRY(const Offset start, store.next_offset(source.topic, source.partition));
     const auto records = reader.read(source.topic, source.partition, start, limit);
     if (!records) {
@@ -119,8 +130,9 @@ Status OutcomeJoiner::Impl::read(JoinBatch& batch, const Source& source, size_t 
     Offset next = start;
     for (const auto& record : *records) {
         if (record.offset != next || record.partition != source.partition) {
-            stop(base::data_loss("offset_gap", "topic '{}', partition {}: offset {} came where {} was due",
-                                 source.topic, source.partition.value(), record.offset.value(), next.value()));
+            stop(base::data_loss(
+                "offset_gap", "topic '{}', partition {}: offset {} came where {} was due",
+                source.topic, source.partition.value(), record.offset.value(), next.value()));
             break;
         }
         RAMPART_TRY(const auto why, source.decisions
@@ -152,7 +164,8 @@ Result<std::unique_ptr<OutcomeJoiner>> OutcomeJoiner::open(const std::filesystem
                                                            const streaming::Reader& reader) {
     RAMPART_RETURN_IF_ERROR(domain::validate(options.product));
     if (options.decisions_topic == options.outcomes_topic) {
-        return base::invalid_argument("bad_topic", "decisions and outcomes are both read from topic '{}'",
+        return base::invalid_argument("bad_topic",
+                                      "decisions and outcomes are both read from topic '{}'",
                                       options.decisions_topic);
     }
     RAMPART_TRY(auto store, JoinStore::open(folder, digest_of(options.product)));
@@ -193,7 +206,8 @@ Result<bool> OutcomeJoiner::Impl::advance_some(TimePoint now, size_t& matured) {
     size_t due = 0;
     std::optional<TimePoint> next_pending;
     const std::string begin = maturity_key({*first_pending, "", ""});
-    // From the first that can be pending on: those before it are gone, but cost time until compaction.
+    // From the first that can be pending on: those before it are gone, but cost time until
+    // compaction.
     const auto visit = [&](std::string_view bytes, std::string_view) -> Result<bool> {
         RAMPART_TRY(const auto key, parse_maturity_key(bytes));
         if (key.maturity > now || due == kMaturedPerWrite) {
@@ -242,10 +256,11 @@ Counts OutcomeJoiner::counts() const {
     return impl_->counts;
 }
 
-Status OutcomeJoiner::examples(std::string_view measure, TimePoint t, const ExampleVisitor& visit) const {
+Status OutcomeJoiner::examples(std::string_view measure, TimePoint t,
+                               const ExampleVisitor& visit) const {
     if (impl_->options.product.find_measure(measure) == nullptr) {
-        return base::not_found("unknown_measure", "measure '{}' is not declared by product '{}'", measure,
-                               impl_->options.product.name);
+        return base::not_found("unknown_measure", "measure '{}' is not declared by product '{}'",
+                               measure, impl_->options.product.name);
     }
     const auto& db = impl_->store.db();
     const auto snapshot = db.snapshot();
@@ -254,7 +269,8 @@ Status OutcomeJoiner::examples(std::string_view measure, TimePoint t, const Exam
         [&](std::string_view key, auto) -> Result<bool> {
             RAMPART_TRY(const auto parsed, parse_time_key(key));
             RAMPART_TRY(const auto state, impl_->store.load(parsed.id, &snapshot));
-            if (!state) return base::data_loss("corrupt_index", "decision '{}' has no state", parsed.id);
+            if (!state)
+                return base::data_loss("corrupt_index", "decision '{}' has no state", parsed.id);
             const Version* version = as_known_at(*state, measure, t);
             if (version == nullptr) return true;
             RAMPART_TRY(const auto example, to_example(*state, *version));
@@ -264,7 +280,8 @@ Status OutcomeJoiner::examples(std::string_view measure, TimePoint t, const Exam
         &snapshot);
 }
 
-Result<std::optional<domain::Decision>> OutcomeJoiner::find_decision(const domain::DecisionId& id) const {
+Result<std::optional<domain::Decision>> OutcomeJoiner::find_decision(
+    const domain::DecisionId& id) const {
     RAMPART_TRY(const auto state, impl_->store.load(id.value(), nullptr));
     if (!state || state->decision.empty()) return std::optional<domain::Decision>();
     RAMPART_TRY(auto decision, wire::decode_decision(state->decision));
@@ -283,20 +300,22 @@ Result<std::optional<LabeledExample>> OutcomeJoiner::find_example(const domain::
 Result<base::Digest> OutcomeJoiner::state_hash() const {
     base::Sha256 hash;
     const auto& db = impl_->store.db();
-    RAMPART_RETURN_IF_ERROR(db.scan(kJoins, KeyRange::all(), [&](auto key, auto value) -> Result<bool> {
-        RAMPART_TRY(JoinState state, decode_join_state(value));
-        // What depends on when things arrived goes out: only the last version of each measure counts.
-        JoinState final{std::move(state.decision), {}, std::move(state.reports), {}};
-        for (const auto& version : state.versions) {
-            if (&version != latest(state, version.measure)) continue;
-            final.versions.push_back(version);
-            final.versions.back().version = 0;
-            final.versions.back().known_at = {};
-        }
-        hash.update_field(key);
-        hash.update_field(encode(final));
-        return true;
-    }));
+    RAMPART_RETURN_IF_ERROR(
+        db.scan(kJoins, KeyRange::all(), [&](auto key, auto value) -> Result<bool> {
+            RAMPART_TRY(JoinState state, decode_join_state(value));
+            // What depends on when things arrived goes out: only the last version of each measure
+            // counts.
+            JoinState final{std::move(state.decision), {}, std::move(state.reports), {}};
+            for (const auto& version : state.versions) {
+                if (&version != latest(state, version.measure)) continue;
+                final.versions.push_back(version);
+                final.versions.back().version = 0;
+                final.versions.back().known_at = {};
+            }
+            hash.update_field(key);
+            hash.update_field(encode(final));
+            return true;
+        }));
     return hash.finish();
 }
 
@@ -312,7 +331,8 @@ Result<std::vector<Dangling>> OutcomeJoiner::list_dangling(size_t limit) const {
             if (!state) return base::data_loss("corrupt_index", "decision '{}' has no state", id);
             Dangling dangling{domain::DecisionId(std::string(id)), {}};
             for (const auto& r : state->reports) {
-                dangling.outcomes.push_back({dangling.decision, r.measure, r.revision, r.value, r.observed_at});
+                dangling.outcomes.push_back(
+                    {dangling.decision, r.measure, r.revision, r.value, r.observed_at});
             }
             found.push_back(std::move(dangling));
             return found.size() < limit;
@@ -336,8 +356,8 @@ Result<std::vector<Overdue>> OutcomeJoiner::list_overdue(size_t limit) const {
 Result<std::vector<Quarantined>> OutcomeJoiner::list_quarantined(size_t limit) const {
     std::vector<Quarantined> found;
     if (limit == 0) return found;
-    RAMPART_RETURN_IF_ERROR(
-        impl_->store.db().scan(kQuarantine, KeyRange::all(), [&](auto key, auto value) -> Result<bool> {
+    RAMPART_RETURN_IF_ERROR(impl_->store.db().scan(
+        kQuarantine, KeyRange::all(), [&](auto key, auto value) -> Result<bool> {
             RAMPART_TRY(auto quarantined, decode_quarantined(key, value));
             found.push_back(std::move(quarantined));
             return found.size() < limit;

@@ -16,8 +16,8 @@ using MaybeError = std::optional<Error>;
 base::Status check_schema(const streaming::Record& record, std::string_view expected) {
     for (const auto& [name, value] : record.headers) {
         if (name == "schema" && value != expected) {
-            return base::invalid_argument("unknown_schema", "the record's schema is '{}', the topic's '{}'", value,
-                                          expected);
+            return base::invalid_argument(
+                "unknown_schema", "the record's schema is '{}', the topic's '{}'", value, expected);
         }
     }
     return base::ok();
@@ -29,8 +29,9 @@ Result<bool> is_approved(const JoinState& state) {
 }
 
 size_t versions_of(const JoinState& state, std::string_view measure) {
-    return static_cast<size_t>(std::count_if(state.versions.begin(), state.versions.end(),
-                                             [&](const Version& v) { return v.measure == measure; }));
+    return static_cast<size_t>(
+        std::count_if(state.versions.begin(), state.versions.end(),
+                      [&](const Version& v) { return v.measure == measure; }));
 }
 
 bool has_report(const JoinState& state, std::string_view measure) {
@@ -50,15 +51,20 @@ Result<MaybeError> Reducer::decision(JoinBatch& batch, const streaming::Record& 
         return MaybeError(decision.error());
     }
     const std::string& id = decision->id.value();
-    RAMPART_TRY(JoinState* state, batch.load(id));
+    RAMPART_TRY(JoinState * state, batch.load(id));
     switch (add_decision(*state, record.value, known_from)) {
-        case Applied::kDuplicate: ++counts.duplicate_decisions; return MaybeError();
+        case Applied::kDuplicate:
+            ++counts.duplicate_decisions;
+            return MaybeError();
         case Applied::kConflict:
         case Applied::kTooMany:
             ++counts.conflicting_decisions;
-            return MaybeError(base::already_exists("conflicting_decision", "decision '{}' is known with other "
-                                                   "content; the first one stays", id));
-        case Applied::kNew: break;
+            return MaybeError(base::already_exists("conflicting_decision",
+                                                   "decision '{}' is known with other "
+                                                   "content; the first one stays",
+                                                   id));
+        case Applied::kNew:
+            break;
     }
     ++counts.decisions;
     batch.touch(id);
@@ -85,23 +91,28 @@ Result<MaybeError> Reducer::outcome(JoinBatch& batch, const streaming::Record& r
         return MaybeError(valid.error());
     }
     const std::string& id = outcome->decision.value();
-    RAMPART_TRY(JoinState* state, batch.load(id));
+    RAMPART_TRY(JoinState * state, batch.load(id));
     const bool reported_before = has_report(*state, outcome->measure);
     const Version* last = latest(*state, outcome->measure);
     const std::optional<Version> before = last == nullptr ? std::nullopt : std::optional(*last);
     switch (add_report(*state, *outcome, known_from)) {
-        case Applied::kDuplicate: ++counts.duplicate_outcomes; return MaybeError();
+        case Applied::kDuplicate:
+            ++counts.duplicate_outcomes;
+            return MaybeError();
         case Applied::kConflict:
             ++counts.conflicting_outcomes;
-            return MaybeError(base::already_exists("conflicting_outcome", "decision '{}', measure '{}', revision "
-                                                   "{} is known with other content; the first one stays; send "
-                                                   "corrections with a higher revision",
-                                                   id, outcome->measure, outcome->revision));
+            return MaybeError(
+                base::already_exists("conflicting_outcome",
+                                     "decision '{}', measure '{}', revision "
+                                     "{} is known with other content; the first one stays; send "
+                                     "corrections with a higher revision",
+                                     id, outcome->measure, outcome->revision));
         case Applied::kTooMany:
             ++counts.undecodable;
-            return MaybeError(base::out_of_range("too_many_reports", "decision '{}' has {} outcomes already", id,
-                                                 kMaxReports));
-        case Applied::kNew: break;
+            return MaybeError(base::out_of_range(
+                "too_many_reports", "decision '{}' has {} outcomes already", id, kMaxReports));
+        case Applied::kNew:
+            break;
     }
     ++counts.outcomes;
     batch.touch(id);
@@ -113,8 +124,9 @@ Result<MaybeError> Reducer::outcome(JoinBatch& batch, const streaming::Record& r
     if (!before) return MaybeError();
     ++counts.late_outcomes;
     if (latest(*state, outcome->measure)->version > before->version) ++counts.corrected;
-    RAMPART_TRY(const bool approved, is_approved(*state));
-    if (!before->value && approved) {
+    if (before->value) return MaybeError();
+    RAMPART_TRY(const bool was_overdue, is_approved(*state));
+    if (was_overdue) {
         --counts.overdue;
         batch.erase(kOverdue, maturity_key({before->matured_at, outcome->measure, id}));
     }
@@ -122,15 +134,16 @@ Result<MaybeError> Reducer::outcome(JoinBatch& batch, const streaming::Record& r
 }
 
 base::Status Reducer::matured(JoinBatch& batch, const MaturityKey& key) const {
-    RAMPART_TRY(JoinState* state, batch.load(key.id));
+    RAMPART_TRY(JoinState * state, batch.load(key.id));
     batch.erase(kPending, maturity_key(key));
     Counts& counts = batch.counts();
     counts.late_outcomes += mature(*state, key.measure, key.maturity);
     batch.touch(key.id);
     ++counts.matured;
     counts.corrected += versions_of(*state, key.measure) - 1;
-    RAMPART_TRY(const bool approved, is_approved(*state));
-    if (approved && !latest(*state, key.measure)->value) {
+    if (latest(*state, key.measure)->value) return base::ok();
+    RAMPART_TRY(const bool overdue, is_approved(*state));
+    if (overdue) {
         ++counts.overdue;
         batch.put(kOverdue, maturity_key(key));
     }

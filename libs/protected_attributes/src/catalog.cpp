@@ -1,9 +1,9 @@
 #include "rampart/protected_attributes/catalog.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
-
-#include <fmt/ranges.h>
 
 #include "rampart/base/limits.hpp"
 
@@ -19,23 +19,28 @@ base::Status check_word(std::string_view what, std::string_view word) {
         std::all_of(word.begin(), word.end(), allowed)) {
         return base::ok();
     }
-    return base::invalid_argument("bad_attribute", "{} '{}' has to have 1 to {} printable ASCII characters, no "
-                                  "space, ',' or '='", what, word.substr(0, limits::kMaxNameBytes),
+    return base::invalid_argument("bad_attribute",
+                                  "{} '{}' has to have 1 to {} printable ASCII characters, no "
+                                  "space, ',' or '='",
+                                  what, word.substr(0, limits::kMaxNameBytes),
                                   limits::kMaxNameBytes);
 }
 
 base::Status check_attribute(const Attribute& attribute) {
     RAMPART_RETURN_IF_ERROR(check_word("attribute", attribute.name));
     if (attribute.values.size() < 2) {
-        return base::invalid_argument("bad_attribute", "attribute '{}' has {} values; it parts people only with "
-                                      "two or more", attribute.name, attribute.values.size());
+        return base::invalid_argument("bad_attribute",
+                                      "attribute '{}' has {} values; it parts people only with "
+                                      "two or more",
+                                      attribute.name, attribute.values.size());
     }
     std::set<std::string_view> seen;
     for (const auto& value : attribute.values) {
         RAMPART_RETURN_IF_ERROR(check_word("value", value));
         if (!seen.insert(value).second) {
-            return base::invalid_argument("duplicate_attribute_value", "attribute '{}' has value '{}' twice",
-                                          attribute.name, value);
+            return base::invalid_argument("duplicate_attribute_value",
+                                          "attribute '{}' has value '{}' twice", attribute.name,
+                                          value);
         }
     }
     return base::ok();
@@ -43,7 +48,8 @@ base::Status check_attribute(const Attribute& attribute) {
 
 base::Status check_limits(const std::vector<Attribute>& attributes, bool intersections) {
     if (attributes.empty()) {
-        return base::invalid_argument("no_attributes", "no protected attribute is declared; name at least one");
+        return base::invalid_argument("no_attributes",
+                                      "no protected attribute is declared; name at least one");
     }
     std::set<std::string_view> seen;
     size_t groups = 0, cells = 1;
@@ -58,16 +64,18 @@ base::Status check_limits(const std::vector<Attribute>& attributes, bool interse
     }
     if (intersections && attributes.size() > 1) groups += cells;
     if (groups > limits::kMaxGroups || cells > limits::kMaxGroups) {
-        return base::out_of_range("too_many_groups", "the attributes make {} or more groups and cells; at most {} "
-                                  "of each are allowed; declare fewer values", std::max(groups, cells),
-                                  limits::kMaxGroups);
+        return base::out_of_range("too_many_groups",
+                                  "the attributes make {} or more groups and cells; at most {} "
+                                  "of each are allowed; declare fewer values",
+                                  std::max(groups, cells), limits::kMaxGroups);
     }
     return base::ok();
 }
 
 }  // namespace
 
-Result<AttributeCatalog> AttributeCatalog::create(std::vector<Attribute> attributes, bool intersections) {
+Result<AttributeCatalog> AttributeCatalog::create(std::vector<Attribute> attributes,
+                                                  bool intersections) {
     RAMPART_RETURN_IF_ERROR(check_limits(attributes, intersections));
     AttributeCatalog catalog;
     catalog.cells_ = {""};
@@ -75,11 +83,13 @@ Result<AttributeCatalog> AttributeCatalog::create(std::vector<Attribute> attribu
         std::vector<std::string> longer;
         for (const auto& cell : catalog.cells_) {
             for (const auto& value : values) {
-                longer.push_back(fmt::format("{}{}{}={}", cell, cell.empty() ? "" : ",", name, value));
+                longer.push_back(
+                    fmt::format("{}{}{}={}", cell, cell.empty() ? "" : ",", name, value));
             }
         }
         catalog.cells_ = std::move(longer);
-        for (const auto& value : values) catalog.groups_.push_back(fmt::format("{}={}", name, value));
+        for (const auto& value : values)
+            catalog.groups_.push_back(fmt::format("{}={}", name, value));
     }
     catalog.intersections_ = intersections && attributes.size() > 1;
     if (catalog.intersections_) {
@@ -96,13 +106,16 @@ base::Status AttributeCatalog::check(const ProtectedAttributes& person) const {
         if (attribute == attributes_.end()) {
             std::vector<std::string> declared;
             for (const auto& a : attributes_) declared.push_back(a.name);
-            return base::invalid_argument("unknown_attribute", "attribute '{}' is not declared; declared: {}",
-                                          name, fmt::join(declared, ", "));
+            return base::invalid_argument("unknown_attribute",
+                                          "attribute '{}' is not declared; declared: {}", name,
+                                          fmt::join(declared, ", "));
         }
         const auto& values = attribute->values;
         if (std::find(values.begin(), values.end(), value) == values.end()) {
-            return base::invalid_argument("unknown_attribute_value", "attribute '{}' has a value that is not "
-                                          "declared; declared: {}", name, fmt::join(values, ", "));
+            return base::invalid_argument("unknown_attribute_value",
+                                          "attribute '{}' has a value that is not "
+                                          "declared; declared: {}",
+                                          name, fmt::join(values, ", "));
         }
     }
     return base::ok();

@@ -15,7 +15,8 @@ using base::Result;
 
 Result<std::string> text_member(const json::object& object, std::string_view name) {
     const auto* member = object.if_contains(name);
-    if (member == nullptr) return base::invalid_argument("missing_field", "field '{}' is missing", name);
+    if (member == nullptr)
+        return base::invalid_argument("missing_field", "field '{}' is missing", name);
     if (const auto* text = member->if_string()) return std::string(*text);
     return base::invalid_argument("bad_type", "field '{}' has to be a string", name);
 }
@@ -24,14 +25,17 @@ base::Status check_members(const json::object& object) {
     for (const auto& member : object) {
         const std::string_view name = member.key();
         if (name != "person_id" && name != "event_time" && name != "attributes") {
-            return base::invalid_argument("unknown_field", "field '{}' is not known; known are person_id, "
-                                          "event_time and attributes", name.substr(0, 128));
+            return base::invalid_argument("unknown_field",
+                                          "field '{}' is not known; known are person_id, "
+                                          "event_time and attributes",
+                                          name.substr(0, 128));
         }
     }
     return base::ok();
 }
 
-/// Member names in a valid document, repeated ones included: Boost.JSON keeps only the last of these.
+/// Member names in a valid document, repeated ones included: Boost.JSON keeps only the last of
+/// these.
 size_t count_names(std::string_view text) {
     size_t names = 0;
     for (size_t i = 0; i < text.size(); ++i) {
@@ -63,10 +67,12 @@ Result<ProtectedAttributes> decode(std::string_view bytes) {
     pb::ProtectedAttributes message;
     if (bytes.size() > base::limits::kMaxRecordBytes ||
         !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        return base::data_loss("bad_protobuf", "{} bytes are no ProtectedAttributes message", bytes.size());
+        return base::data_loss("bad_protobuf", "{} bytes are no ProtectedAttributes message",
+                               bytes.size());
     }
     ProtectedAttributes person{domain::PersonId(message.person_id()),
-                               base::TimePoint::from_micros(message.event_time_micros()), {}};
+                               base::TimePoint::from_micros(message.event_time_micros()),
+                               {}};
     for (const auto& attribute : message.attributes()) {
         if (!person.attributes.emplace(attribute.name(), attribute.value()).second) {
             return base::invalid_argument("duplicate_attribute", "attribute '{}' is given twice",
@@ -87,8 +93,8 @@ std::string to_json(const ProtectedAttributes& person) {
 
 Result<ProtectedAttributes> parse_json(std::string_view text) {
     if (text.size() > base::limits::kMaxRecordBytes) {
-        return base::out_of_range("bad_json", "{} bytes of JSON; at most {} are allowed", text.size(),
-                                  base::limits::kMaxRecordBytes);
+        return base::out_of_range("bad_json", "{} bytes of JSON; at most {} are allowed",
+                                  text.size(), base::limits::kMaxRecordBytes);
     }
     json::error_code error;
     const json::value document = json::parse(json::string_view(text.data(), text.size()), error);
@@ -104,9 +110,11 @@ Result<ProtectedAttributes> parse_json(std::string_view text) {
     RAMPART_TRY(const auto time, text_member(*object, "event_time"));
     RAMPART_TRY(person.event_time, base::parse_iso8601(time));
     const auto* member = object->if_contains("attributes");
-    if (member == nullptr) return base::invalid_argument("missing_field", "field 'attributes' is missing");
+    if (member == nullptr)
+        return base::invalid_argument("missing_field", "field 'attributes' is missing");
     const auto* attributes = member->if_object();
-    if (attributes == nullptr) return base::invalid_argument("bad_type", "field 'attributes' has to be an object");
+    if (attributes == nullptr)
+        return base::invalid_argument("bad_type", "field 'attributes' has to be an object");
     if (count_names(text) != object->size() + attributes->size()) {
         return base::invalid_argument("duplicate_field", "a field or an attribute is given twice");
     }

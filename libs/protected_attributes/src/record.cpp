@@ -16,7 +16,8 @@ constexpr auto kLastTime = base::TimePoint::from_micros(253'402'300'799'999'999)
 base::Status validate(const ProtectedAttributes& person) {
     RAMPART_RETURN_IF_ERROR(domain::check_id("person_id", person.person.value()));
     if (person.event_time < kFirstTime || person.event_time > kLastTime) {
-        return base::out_of_range("bad_time", "event_time: {} microseconds is not in the years 1900 to 9999",
+        return base::out_of_range("bad_time",
+                                  "event_time: {} microseconds is not in the years 1900 to 9999",
                                   person.event_time.micros());
     }
     if (person.attributes.size() > limits::kMaxGroups) {
@@ -25,11 +26,13 @@ base::Status validate(const ProtectedAttributes& person) {
     }
     for (const auto& [name, value] : person.attributes) {
         if (name.empty() || name.size() > limits::kMaxNameBytes) {
-            return base::invalid_argument("bad_attribute_name", "an attribute name has 1 to {} bytes, not {}",
+            return base::invalid_argument("bad_attribute_name",
+                                          "an attribute name has 1 to {} bytes, not {}",
                                           limits::kMaxNameBytes, name.size());
         }
         if (value.empty() || value.size() > limits::kMaxNameBytes) {
-            return base::invalid_argument("bad_attribute_value", "attribute '{}': a value has 1 to {} bytes, "
+            return base::invalid_argument("bad_attribute_value",
+                                          "attribute '{}': a value has 1 to {} bytes, "
                                           "not {}; leave the attribute out if it is not known",
                                           name, limits::kMaxNameBytes, value.size());
         }

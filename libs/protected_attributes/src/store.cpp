@@ -59,7 +59,8 @@ base::Status ProtectedStore::put(std::span<const ProtectedAttributes> people) {
     return batch.empty() ? base::ok() : impl_->db->write(batch, storage::Sync::kAlways);
 }
 
-Result<std::optional<ProtectedAttributes>> ProtectedStore::get(const domain::PersonId& person) const {
+Result<std::optional<ProtectedAttributes>> ProtectedStore::get(
+    const domain::PersonId& person) const {
     RAMPART_TRY(const auto bytes, impl_->db->get(kPeople, person.value()));
     if (!bytes) return std::optional<ProtectedAttributes>();
     RAMPART_TRY(auto found, decode(*bytes));

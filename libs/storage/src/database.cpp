@@ -1,14 +1,14 @@
 #include "rampart/storage/database.hpp"
 
-#include <algorithm>
-#include <set>
-
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/listener.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
+
+#include <algorithm>
+#include <set>
 
 #include "rampart/base/check.hpp"
 
@@ -27,11 +27,12 @@ base::Error map_error(const rocksdb::Status& status, const std::filesystem::path
                       std::string_view action) {
     const std::string text = status.ToString();
     const auto error = [&](ErrorCode code, std::string_view reason, std::string_view remedy) {
-        return base::make_error(code, reason, "cannot {} database '{}': {}{}", action, path.string(), text,
-                                remedy);
+        return base::make_error(code, reason, "cannot {} database '{}': {}{}", action,
+                                path.string(), text, remedy);
     };
     if (status.IsCorruption()) {
-        return error(ErrorCode::kDataLoss, "corrupt", "; restore a checkpoint or rebuild it from the log");
+        return error(ErrorCode::kDataLoss, "corrupt",
+                     "; restore a checkpoint or rebuild it from the log");
     }
     if (status.IsNoSpace() || mentions(text, "No space left") || mentions(text, "File too large") ||
         mentions(text, "Disk quota exceeded")) {
@@ -42,7 +43,8 @@ base::Error map_error(const rocksdb::Status& status, const std::filesystem::path
                      "; stop the process that has it open");
     }
     if (mentions(text, "Permission denied") || mentions(text, "Read-only file system")) {
-        return error(ErrorCode::kPermissionDenied, "no_access", "; check owner and mode of the folder");
+        return error(ErrorCode::kPermissionDenied, "no_access",
+                     "; check owner and mode of the folder");
     }
     if (status.IsNotSupported()) {
         return error(ErrorCode::kFailedPrecondition, "read_only", "; it is open for reading only");
@@ -56,8 +58,8 @@ base::Error map_error(const rocksdb::Status& status, const std::filesystem::path
 rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 std::string_view view(const rocksdb::Slice& bytes) { return {bytes.data(), bytes.size()}; }
 
-/// RocksDB 7.8 would try to go on by itself when a write-ahead log that had no room has room again, and
-/// aborts the process on an assertion of its own. Failed flushes and compactions it does mend.
+/// RocksDB 7.8 would try to go on by itself when a write-ahead log that had no room has room again,
+/// and aborts the process on an assertion of its own. Failed flushes and compactions it does mend.
 class NoLogRecovery final : public rocksdb::EventListener {
   public:
     void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason reason, rocksdb::Status,
@@ -90,8 +92,8 @@ base::Status check_families(const std::vector<std::string>& families) {
     std::set<std::string_view> seen;
     for (const auto& name : families) {
         if (name.empty() || !seen.insert(name).second) {
-            return base::invalid_argument("bad_column_families", "column family '{}' is empty or given twice",
-                                          name);
+            return base::invalid_argument("bad_column_families",
+                                          "column family '{}' is empty or given twice", name);
         }
     }
     return base::ok();
@@ -105,11 +107,11 @@ base::Status check_existing(const rocksdb::Options& options, const std::filesyst
     if (!status.ok()) return map_error(status, path, "open");
     for (const auto& name : existing) {
         if (std::find(families.begin(), families.end(), name) == families.end()) {
-            return base::failed_precondition(
-                "unknown_column_family",
-                "cannot open database '{}': its column family '{}' is not known here; another version or "
-                "another part of the product made it",
-                path.string(), name);
+            return base::failed_precondition("unknown_column_family",
+                                             "cannot open database '{}': its column family '{}' is "
+                                             "not known here; another version or "
+                                             "another part of the product made it",
+                                             path.string(), name);
         }
     }
     return base::ok();
@@ -140,7 +142,8 @@ Snapshot::~Snapshot() = default;
 struct Database::Impl {
     std::filesystem::path path;
     std::unique_ptr<rocksdb::DB> db;
-    std::vector<rocksdb::ColumnFamilyHandle*> handles;  // as in ColumnFamily::index; "default" may follow
+    // By ColumnFamily::index; the one called "default" may follow behind.
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
     uint64_t min_free_bytes = 0;
 
     ~Impl() {
@@ -148,18 +151,21 @@ struct Database::Impl {
         if (db) db->Close();
     }
     rocksdb::ColumnFamilyHandle* handle(ColumnFamily family) const {
-        RAMPART_CHECK(family.index < handles.size(), "column family {} of {}", family.index, handles.size());
+        RAMPART_CHECK(family.index < handles.size(), "column family {} of {}", family.index,
+                      handles.size());
         return handles[family.index];
     }
-    /// Once a write-ahead log has failed, RocksDB takes no write until it is opened anew; so a full disk is
-    /// seen before it is hit, and the refusal leaves the database in working order.
+    /// Once a write-ahead log has failed, RocksDB takes no write until it is opened anew; so a full
+    /// disk is seen before it is hit, and the refusal leaves the database in working order.
     base::Status check_room(size_t bytes) const {
         std::error_code error;
         const auto space = std::filesystem::space(path, error);
         if (error || space.available >= min_free_bytes + bytes) return base::ok();
         return base::resource_exhausted(
-            "disk_full", "cannot write to database '{}': {} bytes are free and {} are kept in reserve; make "
-            "room, then try again", path.string(), space.available, min_free_bytes);
+            "disk_full",
+            "cannot write to database '{}': {} bytes are free and {} are kept in reserve; make "
+            "room, then try again",
+            path.string(), space.available, min_free_bytes);
     }
 };
 
@@ -171,7 +177,8 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
                                                  std::vector<std::string> families,
                                                  const OpenOptions& open_options) {
     RAMPART_RETURN_IF_ERROR(check_families(families));
-    if (std::find(families.begin(), families.end(), rocksdb::kDefaultColumnFamilyName) == families.end()) {
+    if (std::find(families.begin(), families.end(), rocksdb::kDefaultColumnFamilyName) ==
+        families.end()) {
         families.push_back(rocksdb::kDefaultColumnFamilyName);  // RocksDB insists on it
     }
     const rocksdb::Options options = database_options(open_options);
@@ -186,10 +193,12 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
     } else if (!options.create_if_missing) {
         return base::not_found("no_database", "there is no database at '{}'", path.string());
     } else if (path.has_parent_path()) {
-        std::filesystem::create_directories(path.parent_path(), error);  // open reports what is wrong
+        std::filesystem::create_directories(path.parent_path(),
+                                            error);  // open reports what is wrong
     }
     std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
-    for (const auto& name : families) descriptors.emplace_back(name, rocksdb::ColumnFamilyOptions(options));
+    for (const auto& name : families)
+        descriptors.emplace_back(name, rocksdb::ColumnFamilyOptions(options));
 
     auto impl = std::make_unique<Impl>();
     impl->path = path;
@@ -211,8 +220,12 @@ base::Status Database::write(const WriteBatch& changes, Sync sync) {
         auto* handle = impl_->handle(change.family);
         rocksdb::Status added;
         switch (change.kind) {
-            case WriteBatch::Kind::kPut: added = batch.Put(handle, change.key, change.value); break;
-            case WriteBatch::Kind::kErase: added = batch.Delete(handle, change.key); break;
+            case WriteBatch::Kind::kPut:
+                added = batch.Put(handle, change.key, change.value);
+                break;
+            case WriteBatch::Kind::kErase:
+                added = batch.Delete(handle, change.key);
+                break;
             case WriteBatch::Kind::kEraseRange:
                 added = batch.DeleteRange(handle, change.key, change.value);
                 break;
@@ -243,7 +256,8 @@ base::Status Database::scan(ColumnFamily family, const KeyRange& range, const Vi
     if (at != nullptr) options.snapshot = at->impl_->snapshot;
     const rocksdb::Slice upper = range.end;
     if (!range.end.empty()) options.iterate_upper_bound = &upper;
-    const std::unique_ptr<rocksdb::Iterator> it(impl_->db->NewIterator(options, impl_->handle(family)));
+    const std::unique_ptr<rocksdb::Iterator> it(
+        impl_->db->NewIterator(options, impl_->handle(family)));
     for (it->Seek(range.begin); it->Valid(); it->Next()) {
         RAMPART_TRY(const bool more, visit(view(it->key()), view(it->value())));
         if (!more) return base::ok();
@@ -253,14 +267,14 @@ base::Status Database::scan(ColumnFamily family, const KeyRange& range, const Vi
     return base::ok();
 }
 
-Result<std::optional<std::pair<std::string, std::string>>> Database::last(ColumnFamily family,
-                                                                          const KeyRange& range,
-                                                                          const Snapshot* at) const {
+Result<std::optional<std::pair<std::string, std::string>>> Database::last(
+    ColumnFamily family, const KeyRange& range, const Snapshot* at) const {
     rocksdb::ReadOptions options;
     if (at != nullptr) options.snapshot = at->impl_->snapshot;
     const rocksdb::Slice upper = range.end;
     if (!range.end.empty()) options.iterate_upper_bound = &upper;
-    const std::unique_ptr<rocksdb::Iterator> it(impl_->db->NewIterator(options, impl_->handle(family)));
+    const std::unique_ptr<rocksdb::Iterator> it(
+        impl_->db->NewIterator(options, impl_->handle(family)));
     it->SeekToLast();
     if (!it->status().ok()) return map_error(it->status(), impl_->path, "read");
     std::optional<std::pair<std::string, std::string>> found;
@@ -278,7 +292,8 @@ Snapshot Database::snapshot() const {
 base::Status Database::checkpoint(const std::filesystem::path& target) const {
     std::error_code error;
     if (std::filesystem::exists(target, error)) {
-        return base::already_exists("checkpoint_exists", "cannot write checkpoint '{}': it is there already",
+        return base::already_exists("checkpoint_exists",
+                                    "cannot write checkpoint '{}': it is there already",
                                     target.string());
     }
     rocksdb::Checkpoint* raw = nullptr;

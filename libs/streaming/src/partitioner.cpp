@@ -16,8 +16,8 @@ uint32_t murmur2(std::string_view bytes) {
     uint32_t hash = kSeed ^ static_cast<uint32_t>(bytes.size());
     size_t i = 0;
     for (; i + 4 <= bytes.size(); i += 4) {
-        uint32_t word = byte_at(bytes, i) | byte_at(bytes, i + 1) << 8 | byte_at(bytes, i + 2) << 16 |
-                        byte_at(bytes, i + 3) << 24;
+        uint32_t word = byte_at(bytes, i) | byte_at(bytes, i + 1) << 8 |
+                        byte_at(bytes, i + 2) << 16 | byte_at(bytes, i + 3) << 24;
         word *= kMultiplier;
         word ^= word >> 24;
         word *= kMultiplier;
@@ -34,8 +34,8 @@ uint32_t murmur2(std::string_view bytes) {
 
 PartitionId partition_of(std::string_view key, int32_t partitions) {
     RAMPART_CHECK(partitions >= 1, "{} partitions", partitions);
-    return PartitionId(static_cast<int32_t>((murmur2(key) & 0x7fffffffu) %
-                                            static_cast<uint32_t>(partitions)));
+    return PartitionId(
+        static_cast<int32_t>((murmur2(key) & 0x7fffffffu) % static_cast<uint32_t>(partitions)));
 }
 
 }  // namespace rampart::streaming

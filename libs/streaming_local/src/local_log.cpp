@@ -10,7 +10,6 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/storage/database.hpp"
 #include "rampart/streaming/partitioner.hpp"
-
 #include "record_codec.hpp"
 #include "topic_store.hpp"
 
@@ -34,36 +33,42 @@ constexpr size_t kMaxGroupBytes = 4u << 20;  // of appends that share one write,
 
 Result<std::string> encode_checked(const Record& record, std::string_view topic) {
     if (record.headers.size() > kMaxHeaders) {
-        return base::out_of_range("too_many_headers", "a record for topic '{}' has {} headers; at most {} are "
-                                  "allowed", topic, record.headers.size(), kMaxHeaders);
+        return base::out_of_range("too_many_headers",
+                                  "a record for topic '{}' has {} headers; at most {} are "
+                                  "allowed",
+                                  topic, record.headers.size(), kMaxHeaders);
     }
     size_t bytes = record.key.size() + record.value.size();
     for (const auto& [name, value] : record.headers) bytes += name.size() + value.size();
     if (bytes > limits::kMaxRecordBytes) {
-        return base::out_of_range("record_too_large", "a record for topic '{}' has {} bytes; at most {} are "
-                                  "allowed", topic, bytes, limits::kMaxRecordBytes);
+        return base::out_of_range("record_too_large",
+                                  "a record for topic '{}' has {} bytes; at most {} are "
+                                  "allowed",
+                                  topic, bytes, limits::kMaxRecordBytes);
     }
     return encode(record);
 }
 
 Status check_name(std::string_view name) {
     const auto allowed = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-               c == '_' || c == '-';
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '.' || c == '_' || c == '-';
     };
     if (!name.empty() && name.size() <= limits::kMaxNameBytes &&
         std::all_of(name.begin(), name.end(), allowed)) {
         return base::ok();
     }
-    return base::invalid_argument("bad_topic", "topic name '{}' has to have 1 to {} characters of A-Z, a-z, "
-                                  "0-9, '.', '_' and '-'", name.substr(0, limits::kMaxNameBytes),
-                                  limits::kMaxNameBytes);
+    return base::invalid_argument("bad_topic",
+                                  "topic name '{}' has to have 1 to {} characters of A-Z, a-z, "
+                                  "0-9, '.', '_' and '-'",
+                                  name.substr(0, limits::kMaxNameBytes), limits::kMaxNameBytes);
 }
 
 Status check_options(std::string_view name, const TopicOptions& options) {
     RAMPART_RETURN_IF_ERROR(check_name(name));
     if (options.partitions < 1 || options.partitions > kMaxPartitions) {
-        return base::out_of_range("bad_partitions", "topic '{}': {} partitions; 1 to {} are allowed", name,
+        return base::out_of_range("bad_partitions",
+                                  "topic '{}': {} partitions; 1 to {} are allowed", name,
                                   options.partitions, kMaxPartitions);
     }
     if (options.retention.max_age && options.retention.max_age->micros() < 0) {
@@ -88,8 +93,8 @@ struct LocalLog::Impl {
     std::unique_ptr<storage::Database> db;
     bool read_only = false;
 
-    // Only who has the turn to write changes `topics`, and only under the mutex; so the writer may read
-    // them without it, and everybody else with it.
+    // Only who has the turn to write changes `topics`, and only under the mutex; so the writer may
+    // read them without it, and everybody else with it.
     mutable std::mutex mutex;
     std::condition_variable changed;
     bool writing = false;
@@ -137,21 +142,22 @@ Result<std::unique_ptr<LocalLog::Impl>> LocalLog::Impl::open(const std::filesyst
 
 Status LocalLog::Impl::check_writable() const {
     if (!read_only) return base::ok();
-    return base::failed_precondition("read_only", "log '{}' is open for reading only", db->path().string());
+    return base::failed_precondition("read_only", "log '{}' is open for reading only",
+                                     db->path().string());
 }
 
 Result<const Topic*> LocalLog::Impl::find(std::string_view name) const {
     const auto it = topics.find(name);
     if (it != topics.end()) return &it->second;
-    return base::not_found("no_topic", "log '{}' has no topic '{}'; create it first", db->path().string(),
-                           name);
+    return base::not_found("no_topic", "log '{}' has no topic '{}'; create it first",
+                           db->path().string(), name);
 }
 
 Result<const Partition*> LocalLog::Impl::find(std::string_view name, PartitionId partition) const {
     RAMPART_TRY(const Topic* topic, find(name));
     if (partition.value() < 0 || partition.value() >= topic->info.options.partitions) {
-        return base::out_of_range("bad_partition", "topic '{}' has {} partitions, not partition {}", name,
-                                  topic->info.options.partitions, partition.value());
+        return base::out_of_range("bad_partition", "topic '{}' has {} partitions, not partition {}",
+                                  name, topic->info.options.partitions, partition.value());
     }
     return &topic->partitions[static_cast<size_t>(partition.value())];
 }
@@ -181,7 +187,8 @@ void LocalLog::Impl::commit(std::span<Request* const> group) {
         if (topic.info.options.fsync == Fsync::kAlways) sync = Sync::kAlways;
         std::vector<Position> positions;
         for (size_t i = 0; i < request->records.size(); ++i) {
-            const auto id = streaming::partition_of(request->records[i].key, topic.info.options.partitions);
+            const auto id =
+                streaming::partition_of(request->records[i].key, topic.info.options.partitions);
             Partition& partition = topic.partitions[static_cast<size_t>(id.value())];
             positions.push_back({id, Offset(partition.end)});
             batch.put(kRecords, record_key(topic, id, partition.end), request->encoded[i]);
@@ -203,7 +210,8 @@ void LocalLog::Impl::commit(std::span<Request* const> group) {
         request->done = true;
     }
     if (!written) return;
-    for (auto& [name, topic] : after) topics.find(name)->second.partitions = std::move(topic.partitions);
+    for (auto& [name, topic] : after)
+        topics.find(name)->second.partitions = std::move(topic.partitions);
 }
 
 Result<uint64_t> LocalLog::Impl::drop_from(Topic& topic, size_t index, base::TimePoint now) {
@@ -211,17 +219,17 @@ Result<uint64_t> LocalLog::Impl::drop_from(Topic& topic, size_t index, base::Tim
     const PartitionId id(static_cast<int32_t>(index));
     Partition left = topic.partitions[index];
     const std::string first = record_key(topic, id, left.begin);
-    RAMPART_RETURN_IF_ERROR(db->scan(
-        kRecords, {first, record_key(topic, id, left.end)},
-        [&](std::string_view, std::string_view value) -> Result<bool> {
-            RAMPART_TRY(const base::TimePoint timestamp, timestamp_of(value));
-            const bool old = retention.max_age && timestamp < now - *retention.max_age;
-            const bool too_much = retention.max_bytes && left.bytes > *retention.max_bytes;
-            if (!old && !too_much) return false;
-            left.bytes -= std::min<uint64_t>(left.bytes, value.size());
-            ++left.begin;
-            return true;
-        }));
+    RAMPART_RETURN_IF_ERROR(
+        db->scan(kRecords, {first, record_key(topic, id, left.end)},
+                 [&](std::string_view, std::string_view value) -> Result<bool> {
+                     RAMPART_TRY(const base::TimePoint timestamp, timestamp_of(value));
+                     const bool old = retention.max_age && timestamp < now - *retention.max_age;
+                     const bool too_much = retention.max_bytes && left.bytes > *retention.max_bytes;
+                     if (!old && !too_much) return false;
+                     left.bytes -= std::min<uint64_t>(left.bytes, value.size());
+                     ++left.begin;
+                     return true;
+                 }));
     const auto dropped = static_cast<uint64_t>(left.begin - topic.partitions[index].begin);
     if (dropped == 0) return dropped;
     Topic after = topic;
@@ -256,7 +264,8 @@ Status LocalLog::create_topic(std::string_view name, const TopicOptions& options
     if (const auto it = impl_->topics.find(name); it != impl_->topics.end()) {
         const TopicOptions& present = it->second.info.options;
         if (present.partitions != options.partitions) {
-            return base::already_exists("partitions_differ", "topic '{}' exists with {} partitions, not {}; "
+            return base::already_exists("partitions_differ",
+                                        "topic '{}' exists with {} partitions, not {}; "
                                         "the number is fixed, ask for the same or delete the topic",
                                         name, present.partitions, options.partitions);
         }
@@ -351,8 +360,8 @@ Result<std::vector<StoredRecord>> LocalLog::read(std::string_view name, Partitio
         if (available == 0 || limit == 0) return std::vector<StoredRecord>();
         const Topic& topic = impl_->topics.find(name)->second;
         first = record_key(topic, id, from.value());
-        last = record_key(topic, id,
-                          from.value() + static_cast<int64_t>(std::min<uint64_t>(available, limit)));
+        last = record_key(
+            topic, id, from.value() + static_cast<int64_t>(std::min<uint64_t>(available, limit)));
     }
     std::vector<StoredRecord> records;
     size_t bytes = 0;
@@ -368,16 +377,21 @@ Result<std::vector<StoredRecord>> LocalLog::read(std::string_view name, Partitio
         return bytes < kMaxReadBytes;
     };
     const Status scanned = impl_->db->scan(kRecords, {first, last}, visit);
-    if (!scanned) return scanned.error().with_context(fmt::format("topic '{}' partition {}", name, id.value()));
+    if (!scanned)
+        return scanned.error().with_context(
+            fmt::format("topic '{}' partition {}", name, id.value()));
     if (dense && !records.empty()) return records;
     const std::lock_guard lock(impl_->mutex);  // retention or deletion overtook the scan, or worse
     RAMPART_TRY(const Partition* now, impl_->find(name, id));
     RAMPART_RETURN_IF_ERROR(check_position(name, id, *now, from));
-    return base::data_loss("corrupt_log", "log '{}', topic '{}', partition {}: the record at offset {} is "
-                           "missing", impl_->db->path().string(), name, id.value(), expected);
+    return base::data_loss("corrupt_log",
+                           "log '{}', topic '{}', partition {}: the record at offset {} is "
+                           "missing",
+                           impl_->db->path().string(), name, id.value(), expected);
 }
 
-Result<std::vector<Position>> LocalLog::append(std::string_view topic, std::span<const Record> records) {
+Result<std::vector<Position>> LocalLog::append(std::string_view topic,
+                                               std::span<const Record> records) {
     RAMPART_RETURN_IF_ERROR(impl_->check_writable());
     RAMPART_RETURN_IF_ERROR(partitions(topic));
     Request request{.topic = topic, .records = records, .encoded = {}, .result = {}};
@@ -387,7 +401,8 @@ Result<std::vector<Position>> LocalLog::append(std::string_view topic, std::span
         request.encoded.push_back(std::move(bytes));
     }
     if (request.bytes > kMaxAppendBytes) {
-        return base::out_of_range("batch_too_large", "{} bytes for topic '{}' at once; at most {} are allowed",
+        return base::out_of_range("batch_too_large",
+                                  "{} bytes for topic '{}' at once; at most {} are allowed",
                                   request.bytes, topic, kMaxAppendBytes);
     }
     std::unique_lock lock(impl_->mutex);

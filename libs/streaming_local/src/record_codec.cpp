@@ -10,7 +10,8 @@ constexpr uint8_t kFormat = 1;
 base::Status check_format(base::ByteReader& in) {
     RAMPART_TRY(const uint8_t format, in.u8());
     if (format != kFormat) {
-        return base::data_loss("bad_record", "a stored record has format {}, not {}", format, kFormat);
+        return base::data_loss("bad_record", "a stored record has format {}, not {}", format,
+                               kFormat);
     }
     return base::ok();
 }
@@ -45,7 +46,8 @@ base::Result<streaming::Record> decode_record(std::string_view bytes) {
         RAMPART_TRY(const auto value, in.field());
         record.headers.push_back({std::string(name), std::string(value)});
     }
-    if (!in.empty()) return base::data_loss("bad_record", "a stored record is followed by other bytes");
+    if (!in.empty())
+        return base::data_loss("bad_record", "a stored record is followed by other bytes");
     return record;
 }
 

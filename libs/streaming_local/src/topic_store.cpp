@@ -44,7 +44,8 @@ Result<Topic> decode_topic(std::string_view name, std::string_view bytes) {
     RAMPART_TRY(const uint64_t max_bytes, in.u64());
     if (format != kFormat || topic.raw_id.size() != kTopicIdBytes || partitions < 1 ||
         partitions > static_cast<uint32_t>(kMaxPartitions) || !in.empty()) {
-        return base::data_loss("bad_topic_record", "topic '{}' is stored in a form that is not known", name);
+        return base::data_loss("bad_topic_record",
+                               "topic '{}' is stored in a form that is not known", name);
     }
     topic.info.name = name;
     topic.info.id = base::to_hex(topic.raw_id);
@@ -62,8 +63,8 @@ Result<Partition> decode_partition(std::string_view bytes) {
     RAMPART_TRY(partition.end, in.i64());
     RAMPART_TRY(partition.bytes, in.u64());
     if (partition.begin < 0 || partition.begin > partition.end || !in.empty()) {
-        return base::data_loss("bad_partition_record", "offsets {} to {} make no sense", partition.begin,
-                               partition.end);
+        return base::data_loss("bad_partition_record", "offsets {} to {} make no sense",
+                               partition.begin, partition.end);
     }
     return partition;
 }
@@ -74,14 +75,16 @@ Result<Partition> load_partition(const storage::Database& db, const Topic& topic
     if (stored) {
         RAMPART_TRY(partition, decode_partition(*stored));
     }
-    RAMPART_TRY(const auto last, db.last(kRecords, KeyRange::with_prefix(partition_key(topic, index))));
+    RAMPART_TRY(const auto last,
+                db.last(kRecords, KeyRange::with_prefix(partition_key(topic, index))));
     int64_t end = partition.begin == partition.end ? partition.end : partition.begin;
     if (last) {
         RAMPART_TRY(const int64_t offset, offset_of(last->first));
         end = offset + 1;
     }
     if (end != partition.end) {
-        return base::data_loss("corrupt_log", "log '{}', topic '{}', partition {}: records end at {}, not at {}",
+        return base::data_loss("corrupt_log",
+                               "log '{}', topic '{}', partition {}: records end at {}, not at {}",
                                db.path().string(), topic.info.name, index, end, partition.end);
     }
     return partition;
@@ -129,29 +132,33 @@ void erase_topic(storage::WriteBatch& batch, const Topic& topic) {
 Result<std::map<std::string, Topic, std::less<>>> load_topics(const storage::Database& db) {
     std::map<std::string, Topic, std::less<>> topics;
     RAMPART_RETURN_IF_ERROR(
-        db.scan(kTopics, KeyRange::all(), [&](std::string_view name, std::string_view bytes) -> Result<bool> {
-            RAMPART_TRY(Topic topic, decode_topic(name, bytes));
-            for (int32_t p = 0; p < topic.info.options.partitions; ++p) {
-                RAMPART_TRY(const Partition partition, load_partition(db, topic, static_cast<size_t>(p)));
-                topic.partitions.push_back(partition);
-            }
-            topics.emplace(name, std::move(topic));
-            return true;
-        }));
+        db.scan(kTopics, KeyRange::all(),
+                [&](std::string_view name, std::string_view bytes) -> Result<bool> {
+                    RAMPART_TRY(Topic topic, decode_topic(name, bytes));
+                    for (int32_t p = 0; p < topic.info.options.partitions; ++p) {
+                        RAMPART_TRY(const Partition partition,
+                                    load_partition(db, topic, static_cast<size_t>(p)));
+                        topic.partitions.push_back(partition);
+                    }
+                    topics.emplace(name, std::move(topic));
+                    return true;
+                }));
     return topics;
 }
 
-base::Status check_position(std::string_view topic, streaming::PartitionId id, const Partition& partition,
-                            streaming::Offset from) {
+base::Status check_position(std::string_view topic, streaming::PartitionId id,
+                            const Partition& partition, streaming::Offset from) {
     if (from.value() < partition.begin) {
-        return base::data_loss("retention_gap", "topic '{}', partition {}: offset {} is gone, the first record "
+        return base::data_loss("retention_gap",
+                               "topic '{}', partition {}: offset {} is gone, the first record "
                                "kept is {}; rebuild from a checkpoint, or keep records for longer",
                                topic, id.value(), from.value(), partition.begin);
     }
     if (from.value() > partition.end) {
-        return base::out_of_range("offset_ahead", "topic '{}', partition {}: offset {} is past the end {}; the "
-                                  "topic is not the one that was read before", topic, id.value(), from.value(),
-                                  partition.end);
+        return base::out_of_range("offset_ahead",
+                                  "topic '{}', partition {}: offset {} is past the end {}; the "
+                                  "topic is not the one that was read before",
+                                  topic, id.value(), from.value(), partition.end);
     }
     return base::ok();
 }

@@ -38,7 +38,7 @@ void erase_topic(storage::WriteBatch& batch, const Topic& topic);  // with all t
 base::Result<std::map<std::string, Topic, std::less<>>> load_topics(const storage::Database& db);
 
 /// Reader::read's errors for an offset before the first record kept or past the end.
-base::Status check_position(std::string_view topic, streaming::PartitionId id, const Partition& partition,
-                            streaming::Offset from);
+base::Status check_position(std::string_view topic, streaming::PartitionId id,
+                            const Partition& partition, streaming::Offset from);
 
 }  // namespace rampart::streaming_local

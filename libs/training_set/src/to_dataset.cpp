@@ -43,23 +43,27 @@ void add_groups(const DevelopmentSet& set, TrainingTable& table) {
 
 Result<TrainingTable> to_dataset(const DevelopmentSet& set, const DatasetOptions& options) {
     if (!(options.weight_cap >= 1) || !std::isfinite(options.weight_cap)) {
-        return base::out_of_range("bad_weight_cap", "the weight cap is {}; it has to be finite and at least 1",
+        return base::out_of_range("bad_weight_cap",
+                                  "the weight cap is {}; it has to be finite and at least 1",
                                   options.weight_cap);
     }
     TrainingTable table;
     select_rows(set, options.groups, table);
     if (table.rows.empty()) {
         return base::failed_precondition(
-            "no_training_rows", "none of {} matured decisions can be learnt from: {} were declined, {} have no "
-            "outcome, {} have no protected attributes", set.rows.size(), table.left_out_declined,
-            table.left_out_unlabelled, table.left_out_without_group);
+            "no_training_rows",
+            "none of {} matured decisions can be learnt from: {} were declined, {} have no "
+            "outcome, {} have no protected attributes",
+            set.rows.size(), table.left_out_declined, table.left_out_unlabelled,
+            table.left_out_without_group);
     }
     dataset::Dataset& data = table.data;
     data.schema = set.schema;
     data.columns.resize(set.schema.size());
     for (size_t feature = 0; feature < data.columns.size(); ++feature) {
         data.columns[feature].reserve(table.rows.size());
-        for (const uint32_t i : table.rows) data.columns[feature].push_back(set.features_of(i)[feature]);
+        for (const uint32_t i : table.rows)
+            data.columns[feature].push_back(set.features_of(i)[feature]);
     }
     for (const uint32_t i : table.rows) {
         const Row& row = set.rows[i];

@@ -21,13 +21,15 @@ namespace {
 constexpr size_t kMinSaltBytes = 16;
 
 /// The application with the features that the schema has, and null for those that it lacks.
-domain::Application fit_to(const dataset::FeatureSchema& schema, const domain::Application& application) {
+domain::Application fit_to(const dataset::FeatureSchema& schema,
+                           const domain::Application& application) {
     std::map<std::string_view, const domain::FeatureValue*> given;
     for (const auto& feature : application.features) given.emplace(feature.name, &feature.value);
     domain::Application fitted{application.id, application.person, application.event_time, {}};
     for (const auto& spec : schema.features()) {
         const auto it = given.find(spec.name);
-        fitted.features.push_back({spec.name, it == given.end() ? domain::FeatureValue() : *it->second});
+        fitted.features.push_back(
+            {spec.name, it == given.end() ? domain::FeatureValue() : *it->second});
     }
     return fitted;
 }
@@ -72,17 +74,18 @@ bool in_vault(std::string_view split_salt, const domain::PersonId& person) {
     return base::keyed_uniform(split_salt, person.value()) >= 1 - kVaultShare;
 }
 
-Result<TrainingSetBuilder> TrainingSetBuilder::create(const joiner::OutcomeJoiner& joiner,
-                                                      const domain::Product& product,
-                                                      dataset::FeatureSchema schema,
-                                                      const protected_attributes::ProtectedStore& store,
-                                                      std::string split_salt) {
+Result<TrainingSetBuilder> TrainingSetBuilder::create(
+    const joiner::OutcomeJoiner& joiner, const domain::Product& product,
+    dataset::FeatureSchema schema, const protected_attributes::ProtectedStore& store,
+    std::string split_salt) {
     RAMPART_RETURN_IF_ERROR(domain::validate(product));
     if (schema.size() == 0) {
-        return base::invalid_argument("no_features", "the feature schema has no features; name at least one");
+        return base::invalid_argument("no_features",
+                                      "the feature schema has no features; name at least one");
     }
     if (split_salt.size() < kMinSaltBytes) {
-        return base::invalid_argument("bad_split_salt", "the split salt has {} bytes; {} or more are needed, so "
+        return base::invalid_argument("bad_split_salt",
+                                      "the split salt has {} bytes; {} or more are needed, so "
                                       "that nobody can work out who is in the vault",
                                       split_salt.size(), kMinSaltBytes);
     }
@@ -106,7 +109,8 @@ Result<Row> TrainingSetBuilder::make_row(const LabeledExample& example,
     row.policy = decision.policy;
     row.approved = decision.action == domain::Action::kApprove;
     row.label = example.value;
-    if (row.approved) row.impact = domain::impact_of_approval(product_.impact, row.label, reported_impact);
+    if (row.approved)
+        row.impact = domain::impact_of_approval(product_.impact, row.label, reported_impact);
     RAMPART_TRY(auto membership, store_->membership(row.person));
     row.cell = membership.cell;
     row.groups = std::move(membership.groups);
@@ -120,12 +124,13 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(base::TimePoint t) const {
     const bool reported = impact_measure && *impact_measure != product_.label.name;
     ReportedById impacts;
     if (reported) {
-        RAMPART_RETURN_IF_ERROR(joiner_->examples(*impact_measure, t, [&](const LabeledExample& example) {
-            if (in_vault(split_salt_, example.decision.application.person) == kVault) {
-                impacts[example.decision.id.value()] = {example.value, example.version};
-            }
-            return base::ok();
-        }));
+        RAMPART_RETURN_IF_ERROR(
+            joiner_->examples(*impact_measure, t, [&](const LabeledExample& example) {
+                if (in_vault(split_salt_, example.decision.application.person) == kVault) {
+                    impacts[example.decision.id.value()] = {example.value, example.version};
+                }
+                return base::ok();
+            }));
     }
     const auto& catalog = store_->catalog();
     DecisionSet<Side> set{t, schema_, {}, {}, catalog.groups(), catalog.cells(), 0, {}};
@@ -137,12 +142,14 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(base::TimePoint t) const {
         const Reported* impact = it == impacts.end() ? nullptr : &it->second;
         if (kVault && reported && impact == nullptr) return base::ok();  // still to come
         if (set.rows.size() == limits::kMaxRows) {
-            return base::out_of_range("too_many_rows", "more than {} matured decisions", limits::kMaxRows);
+            return base::out_of_range("too_many_rows", "more than {} matured decisions",
+                                      limits::kMaxRows);
         }
         RAMPART_TRY(Row row, make_row(example, reported ? (impact ? impact->value : std::nullopt)
                                                         : example.value));
         const auto features = decision::encode_row(fit_to(schema_, application), schema_);
-        if (!features) return features.error().with_context(fmt::format("decision '{}'", row.decision));
+        if (!features)
+            return features.error().with_context(fmt::format("decision '{}'", row.decision));
         set.features.insert(set.features.end(), features->begin(), features->end());
         set.without_attributes += row.cell ? 0 : 1;
         identities.push_back(identify(row, example.version, impact));
@@ -158,6 +165,8 @@ Result<DevelopmentSet> TrainingSetBuilder::development_rows(base::TimePoint t) c
     return build<DevelopmentSide>(t);
 }
 
-Result<VaultSet> TrainingSetBuilder::vault_rows(base::TimePoint t) const { return build<VaultSide>(t); }
+Result<VaultSet> TrainingSetBuilder::vault_rows(base::TimePoint t) const {
+    return build<VaultSide>(t);
+}
 
 }  // namespace rampart::training_set

@@ -9,7 +9,8 @@ namespace {
 base::TimePoint at(int64_t micros) { return base::TimePoint::from_micros(micros); }
 const auto kEver = at(INT64_MIN);
 
-domain::Outcome report(uint32_t revision, double value, int64_t observed_at, std::string measure = "repaid") {
+domain::Outcome report(uint32_t revision, double value, int64_t observed_at,
+                       std::string measure = "repaid") {
     return {domain::DecisionId("d"), std::move(measure), revision, value, at(observed_at)};
 }
 
@@ -39,7 +40,8 @@ TEST(JoinState, AReportIsTakenOnceAndOtherContentConflicts) {
 
 TEST(JoinState, VersionZeroTakesTheHighestRevisionThatWasObservedInTime) {
     JoinState state = decided();
-    for (const auto& r : {report(2, 0, 90), report(0, 1, 50), report(1, 1, 100)}) add_report(state, r, kEver);
+    for (const auto& r : {report(2, 0, 90), report(0, 1, 50), report(1, 1, 100)})
+        add_report(state, r, kEver);
     EXPECT_EQ(mature(state, "repaid", at(100)), 0u);
     EXPECT_EQ(state.versions, (std::vector<Version>{{"repaid", 0, 0.0, 2, at(100), at(100)}}));
     EXPECT_EQ(mature(state, "repaid", at(100)), 0u);
@@ -48,7 +50,8 @@ TEST(JoinState, VersionZeroTakesTheHighestRevisionThatWasObservedInTime) {
 
 TEST(JoinState, WhatIsObservedAfterMaturityBecomesKnownWhenItIsObserved) {
     JoinState state = decided();
-    for (const auto& r : {report(0, 1, 101), report(2, 1, 140), report(1, 0, 130)}) add_report(state, r, kEver);
+    for (const auto& r : {report(0, 1, 101), report(2, 1, 140), report(1, 0, 130)})
+        add_report(state, r, kEver);
     EXPECT_EQ(mature(state, "repaid", at(100)), 3u);
     EXPECT_EQ(state.versions, (std::vector<Version>{{"repaid", 0, {}, 0, at(100), at(100)},
                                                     {"repaid", 1, 1.0, 0, at(100), at(101)},

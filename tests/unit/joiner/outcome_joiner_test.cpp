@@ -1,11 +1,12 @@
 #include "rampart/joiner/outcome_joiner.hpp"
 
-#include <filesystem>
-#include <set>
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <set>
+
+#include "rampart/joiner/join_state.hpp"
 #include "support/loan_makers.hpp"
 #include "support/memory_log.hpp"
 
@@ -21,7 +22,8 @@ using support::to_record;
 
 fs::path fresh_folder() {
     static int counter = 0;
-    const fs::path path = fs::path(testing::TempDir()) / fmt::format("joiner_{}_{}", ::getpid(), counter++);
+    const fs::path path =
+        fs::path(testing::TempDir()) / fmt::format("joiner_{}_{}", ::getpid(), counter++);
     fs::remove_all(path);
     return path;
 }
@@ -59,7 +61,8 @@ class OutcomeJoinerTest : public testing::Test {
             if (report->records == 0) return;
         }
     }
-    std::vector<domain::LabeledExample> examples(std::string_view measure, base::TimePoint t) const {
+    std::vector<domain::LabeledExample> examples(std::string_view measure,
+                                                 base::TimePoint t) const {
         std::vector<domain::LabeledExample> found;
         EXPECT_TRUE(joiner->examples(measure, t, [&](const auto& example) {
             found.push_back(example);
@@ -193,13 +196,24 @@ TEST_F(OutcomeJoinerTest, PoisonGoesToQuarantineWithItsReasonAndBlocksNobody) {
     std::multiset<std::string> reasons;
     const auto quarantined = joiner->list_quarantined(10).value();
     for (const auto& q : quarantined) reasons.insert(q.reason);
-    EXPECT_EQ(reasons, (std::multiset<std::string>{"unknown_schema", "not_a_message", "not_a_message",
-                                                   "unknown_measure", "bad_label", "outcome_outside_range"}));
+    EXPECT_EQ(reasons, (std::multiset<std::string>{"unknown_schema", "not_a_message",
+                                                   "not_a_message", "unknown_measure", "bad_label",
+                                                   "outcome_outside_range"}));
     EXPECT_EQ(joiner->list_quarantined(2)->size(), 2u);
 }
 
+TEST_F(OutcomeJoinerTest, ReportsPastTheLimitOfADecisionAreQuarantined) {
+    for (uint32_t revision = 0; revision <= kMaxReports; ++revision) {
+        append(to_record(make_outcome("1", "repaid", revision, 1, day(30))));
+    }
+    while (joiner->poll(1000)->records > 0) continue;
+    EXPECT_EQ(joiner->counts().outcomes, kMaxReports);
+    EXPECT_EQ(joiner->list_quarantined(9)->at(0).reason, "too_many_reports");
+}
+
 TEST_F(OutcomeJoinerTest, StateClockAndOffsetsSurviveReopening) {
-    feed(make_decision("1", day(0)), make_outcome("1", "repaid", 0, 1, day(30)), make_decision("2", day(20)));
+    feed(make_decision("1", day(0)), make_outcome("1", "repaid", 0, 1, day(30)),
+         make_decision("2", day(20)));
     ASSERT_TRUE(joiner->advance(day(50)));
     const auto counts = joiner->counts();
     const auto hash = joiner->state_hash().value();
@@ -222,7 +236,8 @@ TEST_F(OutcomeJoinerTest, ExamplesComeByEventTimeThenDecisionId) {
          make_decision("early", day(-400)));
     ASSERT_TRUE(joiner->advance(day(100)));
     std::vector<std::string> order;
-    for (const auto& example : examples("repaid", day(100))) order.push_back(example.decision.id.value());
+    for (const auto& example : examples("repaid", day(100)))
+        order.push_back(example.decision.id.value());
     EXPECT_EQ(order, (std::vector<std::string>{"d-early", "d-c", "d-a", "d-b"}));
     const auto unknown = joiner->examples("other", day(1), [](const auto&) { return base::ok(); });
     ASSERT_FALSE(unknown);
@@ -249,7 +264,8 @@ TEST_F(OutcomeJoinerTest, AGapStopsItsPartitionAndTheOthersGoOn) {
     ASSERT_GT(bent.size(), 3u);
     const size_t lost = bent.size() - 2;
     const auto kept = bent[2];
-    for (size_t i = 2; i < bent.size(); ++i) bent[i].offset = streaming::Offset(static_cast<int64_t>(i) + 1);
+    for (size_t i = 2; i < bent.size(); ++i)
+        bent[i].offset = streaming::Offset(static_cast<int64_t>(i) + 1);
     base::Result<PollReport> report;
     for (int i = 0; i < 20; ++i) report = joiner->poll(10);
     ASSERT_TRUE(report);
@@ -259,7 +275,8 @@ TEST_F(OutcomeJoinerTest, AGapStopsItsPartitionAndTheOthersGoOn) {
     EXPECT_EQ(report->stopped[0].partition.value(), 1);
     EXPECT_EQ(report->stopped[0].error.reason, "offset_gap");
     EXPECT_EQ(joiner->counts().decisions, 30 - lost);
-    for (size_t i = 2; i < bent.size(); ++i) bent[i].offset = streaming::Offset(static_cast<int64_t>(i));
+    for (size_t i = 2; i < bent.size(); ++i)
+        bent[i].offset = streaming::Offset(static_cast<int64_t>(i));
     poll();  // mended: it goes on
     EXPECT_EQ(joiner->counts().decisions, 30u);
 }
@@ -310,7 +327,9 @@ TEST_F(OutcomeJoinerTest, AStoreOfOtherMeasuresIsRefused) {
     product.label.hi = 2;
     EXPECT_FALSE(OutcomeJoiner::open(folder, {.product = product}, log));
     const auto same = OutcomeJoiner::open(
-        folder, {.product = support::two_measure_product(), .decisions_topic = "t", .outcomes_topic = "t"}, log);
+        folder,
+        {.product = support::two_measure_product(), .decisions_topic = "t", .outcomes_topic = "t"},
+        log);
     EXPECT_FALSE(same);
 }
 

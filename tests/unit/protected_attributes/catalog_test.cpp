@@ -18,10 +18,10 @@ TEST(AttributeCatalog, ListsTheGroupsOfEachAttributeAndThenTheCells) {
     const auto catalog = AttributeCatalog::create({kSex, kAge}, true);
     ASSERT_TRUE(catalog);
     EXPECT_EQ(catalog->groups(),
-              (std::vector<std::string>{"sex=female", "sex=male", "age=under_30", "age=30_to_60", "age=over_60",
-                                        "sex=female,age=under_30", "sex=female,age=30_to_60",
-                                        "sex=female,age=over_60", "sex=male,age=under_30",
-                                        "sex=male,age=30_to_60", "sex=male,age=over_60"}));
+              (std::vector<std::string>{
+                  "sex=female", "sex=male", "age=under_30", "age=30_to_60", "age=over_60",
+                  "sex=female,age=under_30", "sex=female,age=30_to_60", "sex=female,age=over_60",
+                  "sex=male,age=under_30", "sex=male,age=30_to_60", "sex=male,age=over_60"}));
     EXPECT_EQ(catalog->cells(),
               std::vector<std::string>(catalog->groups().begin() + 5, catalog->groups().end()));
 }
@@ -49,7 +49,8 @@ TEST(AttributeCatalog, APersonIsInAGroupPerAttributeAndInOneCell) {
 
 TEST(AttributeCatalog, AMissingAttributeMeansNoCellAndFewerGroups) {
     const auto catalog = AttributeCatalog::create({kSex, kAge}, true);
-    EXPECT_EQ(catalog->membership(person({{"age", "30_to_60"}})).value(), (Membership{std::nullopt, {3}}));
+    EXPECT_EQ(catalog->membership(person({{"age", "30_to_60"}})).value(),
+              (Membership{std::nullopt, {3}}));
     EXPECT_EQ(catalog->membership(person({})).value(), Membership());
 }
 
@@ -83,7 +84,7 @@ TEST(AttributeCatalog, GroupsAndCellsHaveALimit) {
     };
     EXPECT_TRUE(AttributeCatalog::create({wide("a", base::limits::kMaxGroups)}, true));
     EXPECT_FALSE(AttributeCatalog::create({wide("a", base::limits::kMaxGroups + 1)}, true));
-    EXPECT_TRUE(AttributeCatalog::create({wide("a", 8), wide("b", 8)}, false));   // 64 cells
+    EXPECT_TRUE(AttributeCatalog::create({wide("a", 8), wide("b", 8)}, false));      // 64 cells
     const auto many = AttributeCatalog::create({wide("a", 8), wide("b", 8)}, true);  // 80 groups
     ASSERT_FALSE(many);
     EXPECT_EQ(many.error().reason, "too_many_groups");

@@ -15,14 +15,20 @@ TEST(ProtectedCodec, ProtobufComesBackAsItWas) {
 }
 
 TEST(ProtectedCodec, TheProtobufBytesAreTheSchemas) {
-    const ProtectedAttributes small{domain::PersonId("p"), base::TimePoint::from_micros(5), {{"a", "b"}}};
-    EXPECT_EQ(encode(small), std::string("\x0a\x01p\x10\x05\x1a\x06\x0a\x01" "a\x12\x01" "b"));
+    const ProtectedAttributes small{
+        domain::PersonId("p"), base::TimePoint::from_micros(5), {{"a", "b"}}};
+    EXPECT_EQ(encode(small), std::string("\x0a\x01p\x10\x05\x1a\x06\x0a\x01"
+                                         "a\x12\x01"
+                                         "b"));
 }
 
 TEST(ProtectedCodec, BytesThatAreNoMessageAreRefusedByName) {
     EXPECT_EQ(decode("\xff\xff").error().reason, "bad_protobuf");
     EXPECT_EQ(decode("").error().reason, "bad_id");
-    const std::string attribute("\x1a\x06\x0a\x01" "a\x12\x01" "b");
+    const std::string attribute(
+        "\x1a\x06\x0a\x01"
+        "a\x12\x01"
+        "b");
     EXPECT_EQ(decode("\x0a\x01p" + attribute + attribute).error().reason, "duplicate_attribute");
 }
 

@@ -38,7 +38,8 @@ TEST(ProtectedAttributes, BadIdsNamesValuesAndTimesAreNamed) {
 
 TEST(ProtectedAttributes, ThereMayBeAsManyAttributesAsGroupsButNoMore) {
     auto many = person();
-    for (size_t i = 1; i < base::limits::kMaxGroups; ++i) many.attributes[fmt::format("a{}", i)] = "x";
+    for (size_t i = 1; i < base::limits::kMaxGroups; ++i)
+        many.attributes[fmt::format("a{}", i)] = "x";
     EXPECT_TRUE(validate(many));
     many.attributes["one more"] = "x";
     EXPECT_EQ(validate(many).error().reason, "too_many_attributes");

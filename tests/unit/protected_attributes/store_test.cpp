@@ -1,10 +1,10 @@
 #include "rampart/protected_attributes/store.hpp"
 
-#include <algorithm>
-#include <filesystem>
-
 #include <gtest/gtest.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
 
 namespace rampart::protected_attributes {
 namespace {
@@ -20,14 +20,17 @@ fs::path fresh_folder() {
 }
 
 std::unique_ptr<ProtectedStore> open(const fs::path& folder) {
-    auto catalog = AttributeCatalog::create({{"sex", {"female", "male"}}, {"age", {"young", "old"}}}, true);
+    auto catalog =
+        AttributeCatalog::create({{"sex", {"female", "male"}}, {"age", {"young", "old"}}}, true);
     auto store = ProtectedStore::open(folder, *catalog);
     EXPECT_TRUE(store) << store.error().message;
     return std::move(*store);
 }
 
-ProtectedAttributes person(std::string id, int64_t time, std::map<std::string, std::string> attributes) {
-    return {domain::PersonId(std::move(id)), base::TimePoint::from_micros(time), std::move(attributes)};
+ProtectedAttributes person(std::string id, int64_t time,
+                           std::map<std::string, std::string> attributes) {
+    return {domain::PersonId(std::move(id)), base::TimePoint::from_micros(time),
+            std::move(attributes)};
 }
 
 const domain::PersonId kAnn("ann");
@@ -51,9 +54,9 @@ TEST(ProtectedStore, OfAnUnknownPersonNothingIsKnown) {
 }
 
 TEST(ProtectedStore, TheLatestEventTimeWinsWhateverTheOrderAndGrouping) {
-    std::vector<ProtectedAttributes> records{person("ann", 2, {{"age", "young"}}), person("ann", 1, {}),
-                                             person("ann", 3, {{"age", "old"}}),
-                                             person("ann", 3, {{"age", "young"}})};
+    std::vector<ProtectedAttributes> records{
+        person("ann", 2, {{"age", "young"}}), person("ann", 1, {}),
+        person("ann", 3, {{"age", "old"}}), person("ann", 3, {{"age", "young"}})};
     std::vector<size_t> order{0, 1, 2, 3};
     std::optional<ProtectedAttributes> expected;
     do {

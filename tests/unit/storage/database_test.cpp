@@ -1,15 +1,15 @@
 #include "rampart/storage/database.hpp"
 
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
-
-#include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "rampart/base/random.hpp"
 
@@ -41,7 +41,8 @@ void put(Database& db, std::string_view key, std::string_view value) {
     ASSERT_TRUE(db.write(batch, Sync::kNever));
 }
 
-std::map<std::string, std::string> content(const Database& db, const KeyRange& range = KeyRange::all(),
+std::map<std::string, std::string> content(const Database& db,
+                                           const KeyRange& range = KeyRange::all(),
                                            const Snapshot* at = nullptr) {
     std::map<std::string, std::string> out;
     const auto status = db.scan(
@@ -178,7 +179,8 @@ TEST(Database, AnotherProcessIsToldThatItIsInUseButMayLook) {
 
 TEST(Database, OpeningWhatIsNotThereIsNotFoundUnlessItMayBeCreated) {
     const auto path = fresh_folder();
-    for (const OpenOptions& options : {OpenOptions{.create = false}, OpenOptions{.read_only = true}}) {
+    for (const OpenOptions& options :
+         {OpenOptions{.create = false}, OpenOptions{.read_only = true}}) {
         const auto db = Database::open(path, {"first"}, options);
         ASSERT_FALSE(db);
         EXPECT_EQ(db.error().code, ErrorCode::kNotFound);
@@ -221,7 +223,8 @@ TEST(Database, AFolderThatMayNotBeWrittenIsPermissionDenied) {
 fs::path only_wal_of(const fs::path& path) {
     std::vector<fs::path> found;
     for (const auto& entry : fs::directory_iterator(path)) {
-        if (entry.path().extension() == ".log" && entry.file_size() > 0) found.push_back(entry.path());
+        if (entry.path().extension() == ".log" && entry.file_size() > 0)
+            found.push_back(entry.path());
     }
     EXPECT_EQ(found.size(), 1u);
     return found.at(0);
@@ -286,8 +289,8 @@ TEST(Database, DamageInATableFileIsDataLossWhenItIsRead) {
     }
     ASSERT_GT(damaged, 0);
     const auto db = Database::open(path, {"first", "second"});
-    const auto read = db ? (*db)->get(kFirst, "000")
-                         : base::Result<std::optional<std::string>>(db.error());
+    const auto read =
+        db ? (*db)->get(kFirst, "000") : base::Result<std::optional<std::string>>(db.error());
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().code, ErrorCode::kDataLoss);
 }
@@ -296,7 +299,8 @@ TEST(Database, WritesThatWouldEatIntoTheReserveAreRefusedAndNothingIsWritten) {
     const auto path = fresh_folder();
     open(path).reset();
     {
-        const auto full = Database::open(path, {"first", "second"}, {.min_free_bytes = uint64_t{1} << 62});
+        const auto full =
+            Database::open(path, {"first", "second"}, {.min_free_bytes = uint64_t{1} << 62});
         ASSERT_TRUE(full);
         WriteBatch batch;
         batch.put(kFirst, "k", "v");
@@ -360,7 +364,8 @@ TEST(Database, AnySequenceOfBatchesAndReopensEqualsAMap) {
     for (int step = 0; step < 300; ++step) {
         WriteBatch batch;
         for (uint64_t n = random.below(6); n > 0; --n) {
-            const auto key = fmt::format("{}", random.below(40)), value = fmt::format("{}", random.next());
+            const auto key = fmt::format("{}", random.below(40)),
+                       value = fmt::format("{}", random.next());
             if (random.bernoulli(0.3)) {
                 batch.erase(kFirst, key);
                 expected.erase(key);

@@ -1,9 +1,9 @@
 #include "rampart/streaming/partitioner.hpp"
 
-#include <string>
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include <string>
 
 namespace rampart::streaming {
 namespace {
@@ -21,7 +21,8 @@ TEST(Murmur2, GivesWhatKafkasJavaClientGives) {
 
 TEST(Partitioner, TakesTheHashWithoutItsSignModuloTheNumberOfPartitions) {
     EXPECT_EQ(partition_of("abc", 10).value(), 479470107 % 10);
-    EXPECT_EQ(partition_of("21", 10).value(), static_cast<int32_t>((uint32_t(-973932308) & 0x7fffffff) % 10));
+    EXPECT_EQ(partition_of("21", 10).value(),
+              static_cast<int32_t>((uint32_t(-973932308) & 0x7fffffff) % 10));
     EXPECT_EQ(partition_of("", 1).value(), 0);
 }
 

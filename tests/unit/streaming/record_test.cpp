@@ -1,8 +1,8 @@
 #include "rampart/streaming/record.hpp"
 
-#include <type_traits>
-
 #include <gtest/gtest.h>
+
+#include <type_traits>
 
 namespace rampart::streaming {
 namespace {

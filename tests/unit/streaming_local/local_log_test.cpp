@@ -1,15 +1,15 @@
 #include "rampart/streaming_local/local_log.hpp"
 
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <set>
 #include <thread>
-
-#include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
@@ -58,7 +58,10 @@ void expect_error(const base::Result<T>& result, ErrorCode code, std::string_vie
 
 TEST(LocalLog, ReturnsWhatWasAppendedAfterReopening) {
     const auto folder = fresh_folder();
-    const Record full{"key", std::string("val\0ue", 6), TimePoint::from_micros(-5), {{"schema", "s/1"}, {"", "x"}}};
+    const Record full{"key",
+                      std::string("val\0ue", 6),
+                      TimePoint::from_micros(-5),
+                      {{"schema", "s/1"}, {"", "x"}}};
     {
         const auto log = open(folder);
         ASSERT_TRUE(log->create_topic("t", {}));
@@ -101,7 +104,8 @@ TEST(LocalLog, CreatingATopicAgainKeepsItAndAnotherPartitionCountIsRefused) {
     EXPECT_EQ(log->identity("t").value(), id);
     EXPECT_EQ(log->topic("t")->options.fsync, Fsync::kNever);
     EXPECT_EQ(log->end_offset("t", streaming::partition_of("a", 3)).value(), Offset(1));
-    expect_error(log->create_topic("t", {.partitions = 4}), ErrorCode::kAlreadyExists, "partitions_differ");
+    expect_error(log->create_topic("t", {.partitions = 4}), ErrorCode::kAlreadyExists,
+                 "partitions_differ");
 }
 
 TEST(LocalLog, ATopicMadeAnewHasAnotherIdentityAndNoRecords) {
@@ -121,7 +125,8 @@ TEST(LocalLog, ATopicMadeAnewHasAnotherIdentityAndNoRecords) {
     const auto log = open(folder);
     EXPECT_EQ(log->identity("t").value(), second);
     EXPECT_EQ(log->end_offset("t", PartitionId(0)).value(), Offset(0));
-    expect_error(log->read("t", PartitionId(0), Offset(1), 1), ErrorCode::kOutOfRange, "offset_ahead");
+    expect_error(log->read("t", PartitionId(0), Offset(1), 1), ErrorCode::kOutOfRange,
+                 "offset_ahead");
 }
 
 TEST(LocalLog, RefusesWhatIsOutOfBoundsByName) {
@@ -132,13 +137,16 @@ TEST(LocalLog, RefusesWhatIsOutOfBoundsByName) {
     EXPECT_TRUE(log->create_topic(std::string(base::limits::kMaxNameBytes, 'a'), {}));
     expect_error(log->create_topic(std::string(base::limits::kMaxNameBytes + 1, 'a'), {}),
                  ErrorCode::kInvalidArgument, "bad_topic");
-    expect_error(log->create_topic("p", {.partitions = 0}), ErrorCode::kOutOfRange, "bad_partitions");
+    expect_error(log->create_topic("p", {.partitions = 0}), ErrorCode::kOutOfRange,
+                 "bad_partitions");
     expect_error(log->create_topic("p", {.partitions = kMaxPartitions + 1}), ErrorCode::kOutOfRange,
                  "bad_partitions");
     EXPECT_TRUE(log->create_topic("p", {.partitions = kMaxPartitions}));
     ASSERT_TRUE(log->create_topic("t", {}));
-    expect_error(log->read("t", PartitionId(1), Offset(0), 1), ErrorCode::kOutOfRange, "bad_partition");
-    expect_error(log->read("t", PartitionId(-1), Offset(0), 1), ErrorCode::kOutOfRange, "bad_partition");
+    expect_error(log->read("t", PartitionId(1), Offset(0), 1), ErrorCode::kOutOfRange,
+                 "bad_partition");
+    expect_error(log->read("t", PartitionId(-1), Offset(0), 1), ErrorCode::kOutOfRange,
+                 "bad_partition");
     expect_error(log->partitions("none"), ErrorCode::kNotFound, "no_topic");
     const auto one = record("k");
     expect_error(log->append("none", std::span(&one, 1)), ErrorCode::kNotFound, "no_topic");
@@ -150,13 +158,16 @@ TEST(LocalLog, RecordsAndBatchesHaveALimit) {
     ASSERT_TRUE(log->create_topic("t", {.partitions = 1, .fsync = Fsync::kNever}));
     append_one(*log, "t", record("k", std::string(base::limits::kMaxRecordBytes - 1, 'x')));
     const auto large = record("k", std::string(base::limits::kMaxRecordBytes, 'x'));
-    expect_error(log->append("t", std::span(&large, 1)), ErrorCode::kOutOfRange, "record_too_large");
+    expect_error(log->append("t", std::span(&large, 1)), ErrorCode::kOutOfRange,
+                 "record_too_large");
     Record headers = record("k");
     headers.headers.resize(kMaxHeaders);
     append_one(*log, "t", headers);
     headers.headers.resize(kMaxHeaders + 1);
-    expect_error(log->append("t", std::span(&headers, 1)), ErrorCode::kOutOfRange, "too_many_headers");
-    const std::vector<Record> many(65, record("k", std::string(base::limits::kMaxRecordBytes - 1, 'x')));
+    expect_error(log->append("t", std::span(&headers, 1)), ErrorCode::kOutOfRange,
+                 "too_many_headers");
+    const std::vector<Record> many(
+        65, record("k", std::string(base::limits::kMaxRecordBytes - 1, 'x')));
     expect_error(log->append("t", many), ErrorCode::kOutOfRange, "batch_too_large");
     EXPECT_EQ(log->end_offset("t", PartitionId(0)).value(), Offset(2));
 }
@@ -179,17 +190,21 @@ TEST(LocalLog, RetentionByTimeDropsFromTheFrontUpToTheFirstRecordThatStays) {
     const auto folder = fresh_folder();
     {
         const auto log = open(folder);
-        ASSERT_TRUE(log->create_topic("t", {.retention = {.max_age = Duration::seconds(100), .max_bytes = {}}}));
-        for (const int64_t seconds : {10, 20, 500, 30, 600}) append_one(*log, "t", record("k", "v", seconds));
+        ASSERT_TRUE(log->create_topic(
+            "t", {.retention = {.max_age = Duration::seconds(100), .max_bytes = {}}}));
+        for (const int64_t seconds : {10, 20, 500, 30, 600})
+            append_one(*log, "t", record("k", "v", seconds));
         EXPECT_EQ(log->drop(TimePoint::from_micros(115'000'000)).value(), 1u);
-        EXPECT_EQ(log->drop(TimePoint::from_micros(120'000'000)).value(), 0u);  // exactly as old as allowed
+        EXPECT_EQ(log->drop(TimePoint::from_micros(120'000'000)).value(),
+                  0u);  // exactly as old as allowed
         EXPECT_EQ(log->drop(TimePoint::from_micros(599'000'000)).value(), 1u);
         EXPECT_EQ(log->begin_offset("t", PartitionId(0)).value(), Offset(2));
     }
     const auto log = open(folder);
     EXPECT_EQ(log->begin_offset("t", PartitionId(0)).value(), Offset(2));
     EXPECT_EQ(log->end_offset("t", PartitionId(0)).value(), Offset(5));
-    expect_error(log->read("t", PartitionId(0), Offset(1), 1), ErrorCode::kDataLoss, "retention_gap");
+    expect_error(log->read("t", PartitionId(0), Offset(1), 1), ErrorCode::kDataLoss,
+                 "retention_gap");
     EXPECT_EQ(log->read("t", PartitionId(0), Offset(2), 9)->size(), 3u);
 }
 
@@ -218,7 +233,8 @@ TEST(LocalLog, ALogThatIsOnlyLookedAtTakesNoChanges) {
     ASSERT_TRUE(reader) << reader.error().message;
     EXPECT_EQ((*reader)->read("t", PartitionId(0), Offset(0), 9)->size(), 1u);
     const auto one = record("k");
-    expect_error((*reader)->append("t", std::span(&one, 1)), ErrorCode::kFailedPrecondition, "read_only");
+    expect_error((*reader)->append("t", std::span(&one, 1)), ErrorCode::kFailedPrecondition,
+                 "read_only");
     expect_error((*reader)->create_topic("u", {}), ErrorCode::kFailedPrecondition, "read_only");
     expect_error((*reader)->drop(TimePoint()), ErrorCode::kFailedPrecondition, "read_only");
     expect_error(LocalLog::open_read_only(fresh_folder()), ErrorCode::kNotFound, "no_database");
@@ -226,8 +242,9 @@ TEST(LocalLog, ALogThatIsOnlyLookedAtTakesNoChanges) {
 
 TEST(LocalLog, AppendsFromManyThreadsWithReadersAndRetentionStayDense) {
     const auto log = open(fresh_folder());
-    ASSERT_TRUE(log->create_topic(
-        "t", {.partitions = 2, .fsync = Fsync::kNever, .retention = {.max_age = {}, .max_bytes = 2000}}));
+    ASSERT_TRUE(log->create_topic("t", {.partitions = 2,
+                                        .fsync = Fsync::kNever,
+                                        .retention = {.max_age = {}, .max_bytes = 2000}}));
     constexpr int kThreads = 4, kAppends = 200;
     std::vector<std::thread> threads;
     std::atomic<int> failures{0}, running{kThreads};
@@ -248,18 +265,21 @@ TEST(LocalLog, AppendsFromManyThreadsWithReadersAndRetentionStayDense) {
                 const auto records = log->read("t", PartitionId(p), begin, 50);
                 if (!records && records.error().reason != "retention_gap") ++failures;
                 for (size_t i = 0; records && i < records->size(); ++i) {
-                    if ((*records)[i].offset.value() != begin.value() + static_cast<int64_t>(i)) ++failures;
+                    if ((*records)[i].offset.value() != begin.value() + static_cast<int64_t>(i))
+                        ++failures;
                 }
             }
         }
     });
     for (auto& thread : threads) thread.join();
     EXPECT_EQ(failures, 0);
-    const auto total = log->end_offset("t", PartitionId(0))->value() + log->end_offset("t", PartitionId(1))->value();
+    const auto total = log->end_offset("t", PartitionId(0))->value() +
+                       log->end_offset("t", PartitionId(1))->value();
     EXPECT_EQ(total, 2 * kThreads * kAppends);
 }
 
-/// Appends batches of 1 to 5 and acknowledges each record's text through the pipe, until it is killed.
+/// Appends batches of 1 to 5 and acknowledges each record's text through the pipe, until it is
+/// killed.
 [[noreturn]] void append_until_killed(const fs::path& folder, uint64_t seed, int pipe) {
     auto log = LocalLog::open(folder);
     if (!log) ::_exit(1);
@@ -309,7 +329,8 @@ TEST(LocalLog, WhatWasAcknowledgedSurvivesKillNineAtAnyMoment) {
             acks.append(buffer, static_cast<size_t>(n));
         }
         ::kill(child, SIGKILL);
-        while ((n = ::read(ends[0], buffer, sizeof buffer)) > 0) acks.append(buffer, static_cast<size_t>(n));
+        while ((n = ::read(ends[0], buffer, sizeof buffer)) > 0)
+            acks.append(buffer, static_cast<size_t>(n));
         ::close(ends[0]);
         int status = 0;
         ASSERT_EQ(::waitpid(child, &status, 0), child);
@@ -332,11 +353,13 @@ int append_until_the_disk_is_full(const fs::path& folder) {
     limit.rlim_cur = 512 << 10;
     ::setrlimit(RLIMIT_FSIZE, &limit);
     const auto total = [&] {
-        return (*log)->end_offset("t", PartitionId(0))->value() + (*log)->end_offset("t", PartitionId(1))->value();
+        return (*log)->end_offset("t", PartitionId(0))->value() +
+               (*log)->end_offset("t", PartitionId(1))->value();
     };
     for (int64_t written = 0; written < 10'000; written += 10) {
         std::vector<Record> batch;
-        for (int i = 0; i < 10; ++i) batch.push_back(record(fmt::format("{}", i), std::string(1000, 'x')));
+        for (int i = 0; i < 10; ++i)
+            batch.push_back(record(fmt::format("{}", i), std::string(1000, 'x')));
         const auto positions = (*log)->append("t", batch);
         if (positions) continue;
         if (positions.error().code != ErrorCode::kResourceExhausted) return 1;
@@ -355,7 +378,8 @@ TEST(LocalLog, AFullDiskRefusesTheWholeBatchAndLeavesNothingHalfWritten) {
     ASSERT_TRUE(WIFEXITED(status));
     ASSERT_EQ(WEXITSTATUS(status), 0);
     const auto log = open(folder);
-    const auto total = log->end_offset("t", PartitionId(0))->value() + log->end_offset("t", PartitionId(1))->value();
+    const auto total = log->end_offset("t", PartitionId(0))->value() +
+                       log->end_offset("t", PartitionId(1))->value();
     EXPECT_GT(total, 0);
     EXPECT_EQ(total % 10, 0) << "half a batch";
     append_one(*log, "t", record("after"));

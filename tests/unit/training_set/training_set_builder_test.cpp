@@ -1,13 +1,13 @@
 #include "rampart/training_set/training_set_builder.hpp"
 
+#include <gtest/gtest.h>
+#include <unistd.h>
+
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <set>
 #include <type_traits>
-
-#include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "rampart/decision/encode.hpp"
 #include "support/loan_makers.hpp"
@@ -38,8 +38,9 @@ fs::path fresh_folder() {
 }
 
 dataset::FeatureSchema schema() {
-    return dataset::FeatureSchema::create({{"income", dataset::FeatureKind::kNumeric, {}},
-                                           {"job", dataset::FeatureKind::kCategorical, {"nurse", "cook"}}})
+    return dataset::FeatureSchema::create(
+               {{"income", dataset::FeatureKind::kNumeric, {}},
+                {"job", dataset::FeatureKind::kCategorical, {"nurse", "cook"}}})
         .value();
 }
 
@@ -58,17 +59,21 @@ class TrainingSetTest : public testing::Test {
     TrainingSetTest() : product(support::two_measure_product()) {
         log.create("decisions", 1);
         log.create("outcomes", 1);
-        auto catalog = AttributeCatalog::create({{"sex", {"female", "male"}}, {"age", {"young", "old"}}}, true);
+        auto catalog = AttributeCatalog::create(
+            {{"sex", {"female", "male"}}, {"age", {"young", "old"}}}, true);
         store = std::move(*ProtectedStore::open(fresh_folder(), *catalog));
     }
-    void open() { joiner = std::move(*joiner::OutcomeJoiner::open(fresh_folder(), {.product = product}, log)); }
+    void open() {
+        joiner = std::move(*joiner::OutcomeJoiner::open(fresh_folder(), {.product = product}, log));
+    }
     TrainingSetBuilder builder() {
         if (!joiner) open();
         while (joiner->poll(100)->records > 0) continue;
         return TrainingSetBuilder::create(*joiner, product, schema(), *store, kSalt).value();
     }
     void decide(const std::string& name, bool approved = true, double p_approve = 0.25,
-                std::vector<domain::Feature> features = {{"income", 10.0}, {"job", std::string("cook")}}) {
+                std::vector<domain::Feature> features = {{"income", 10.0},
+                                                         {"job", std::string("cook")}}) {
         auto decision = support::make_decision(name, day(0), approved);
         decision.application.features = std::move(features);
         decision.p_approve = decision.p_exploit = p_approve;
@@ -77,14 +82,16 @@ class TrainingSetTest : public testing::Test {
         const auto record = support::to_record(decision);
         ASSERT_TRUE(log.append("decisions", std::span(&record, 1)));
     }
-    void report(const std::string& name, double value, std::string measure = "repaid", uint32_t revision = 0,
-                int64_t when = 30) {
-        const auto outcome = support::make_outcome(name, std::move(measure), revision, value, day(when));
+    void report(const std::string& name, double value, std::string measure = "repaid",
+                uint32_t revision = 0, int64_t when = 30) {
+        const auto outcome =
+            support::make_outcome(name, std::move(measure), revision, value, day(when));
         const auto record = support::to_record(outcome);
         ASSERT_TRUE(log.append("outcomes", std::span(&record, 1)));
     }
     void know(const std::string& name, std::map<std::string, std::string> attributes) {
-        const ProtectedAttributes person{domain::PersonId("p-" + name), day(0), std::move(attributes)};
+        const ProtectedAttributes person{domain::PersonId("p-" + name), day(0),
+                                         std::move(attributes)};
         ASSERT_TRUE(store->put(std::span(&person, 1)));
     }
 
@@ -96,7 +103,8 @@ class TrainingSetTest : public testing::Test {
 
 TEST_F(TrainingSetTest, APersonIsOnOneSideForEverInTheShareOfTheVault) {
     size_t vault = 0;
-    for (int i = 0; i < 10'000; ++i) vault += in_vault(kSalt, domain::PersonId(fmt::format("{}", i))) ? 1u : 0u;
+    for (int i = 0; i < 10'000; ++i)
+        vault += in_vault(kSalt, domain::PersonId(fmt::format("{}", i))) ? 1u : 0u;
     EXPECT_NEAR(static_cast<double>(vault) / 10'000, kVaultShare, 0.02);
     EXPECT_EQ(in_vault(kSalt, domain::PersonId("p")), base::keyed_uniform(kSalt, "p") >= 0.6);
 }
@@ -242,14 +250,17 @@ TEST_F(TrainingSetTest, TheSetAsOfATimeAndItsDigestStayAndLaterOnesDiffer) {
 
 TEST_F(TrainingSetTest, BuildersThatCannotWorkAreRefused) {
     open();
-    const auto salt = TrainingSetBuilder::create(*joiner, product, schema(), *store, std::string(15, 's'));
+    const auto salt =
+        TrainingSetBuilder::create(*joiner, product, schema(), *store, std::string(15, 's'));
     EXPECT_EQ(salt.error().reason, "bad_split_salt");
-    EXPECT_TRUE(TrainingSetBuilder::create(*joiner, product, schema(), *store, std::string(16, 's')));
-    EXPECT_EQ(TrainingSetBuilder::create(*joiner, product, {}, *store, kSalt).error().reason, "no_features");
+    EXPECT_TRUE(
+        TrainingSetBuilder::create(*joiner, product, schema(), *store, std::string(16, 's')));
+    EXPECT_EQ(TrainingSetBuilder::create(*joiner, product, {}, *store, kSalt).error().reason,
+              "no_features");
 }
 
-Row row(const std::string& id, std::optional<double> label, double p_approve, std::optional<uint32_t> cell,
-        bool approved = true) {
+Row row(const std::string& id, std::optional<double> label, double p_approve,
+        std::optional<uint32_t> cell, bool approved = true) {
     Row out;
     out.decision = domain::DecisionId(id);
     out.label = label;
@@ -264,9 +275,10 @@ DevelopmentSet six_rows() {
     DevelopmentSet set;
     set.schema = schema();
     set.cell_names = {"a", "b", "c"};
-    set.rows = {row("0", 1, 0.5, 2), row("1", {}, 0.5, 0, false), row("2", 0, 0.01, 0),
-                row("3", {}, 0.5, 1), row("4", 1, 1, {}),         row("5", 0, 0.25, 2)};
-    for (int i = 0; i < 6; ++i) set.features.insert(set.features.end(), {static_cast<float>(i), 1.0f});
+    set.rows = {row("0", 1, 0.5, 2),  row("1", {}, 0.5, 0, false), row("2", 0, 0.01, 0),
+                row("3", {}, 0.5, 1), row("4", 1, 1, {}),          row("5", 0, 0.25, 2)};
+    for (int i = 0; i < 6; ++i)
+        set.features.insert(set.features.end(), {static_cast<float>(i), 1.0f});
     return set;
 }
 

@@ -12,9 +12,10 @@
 
 /// What is known about one decision id, and how it changes: pure functions, no storage.
 ///
-/// A *report* is an outcome; (measure, revision) names it within a decision. A *version* says what an
-/// example's value is from `known_at` on. Version 0 comes with maturity and takes the highest revision that
-/// was observed by then; each later version has a higher revision than the one before.
+/// A *report* is an outcome; (measure, revision) names it within a decision. A *version* says what
+/// an example's value is from `known_at` on. Version 0 comes with maturity and takes the highest
+/// revision that was observed by then; each later version has a higher revision than the one
+/// before.
 namespace rampart::joiner {
 
 inline constexpr size_t kMaxReports = 256;  // of one decision
@@ -54,13 +55,13 @@ enum class Applied {
 /// The decision arrived. `known_from`: the earliest moment that it may count as known.
 Applied add_decision(JoinState& state, std::string_view bytes, base::TimePoint known_from);
 
-/// A report arrived. If its measure has matured already and this is news, a version is added, known from
-/// max(observed_at, known_from) on. `known_from`: as above, for this report.
+/// A report arrived. If its measure has matured already and this is news, a version is added, known
+/// from max(observed_at, known_from) on. `known_from`: as above, for this report.
 Applied add_report(JoinState& state, const domain::Outcome& outcome, base::TimePoint known_from);
 
-/// The measure matured: adds version 0, known from max(matured_at, state.known_from) on, and one more for
-/// each correction that was observed after that. Returns how many reports came too late for version 0.
-/// Nothing, if it is matured already.
+/// The measure matured: adds version 0, known from max(matured_at, state.known_from) on, and one
+/// more for each correction that was observed after that. Returns how many reports came too late
+/// for version 0. Nothing, if it is matured already.
 size_t mature(JoinState& state, std::string_view measure, base::TimePoint matured_at);
 
 /// The last version that is known at `t`; nullptr: not matured by then, as far as was known.

@@ -13,14 +13,14 @@ inline constexpr std::string_view kSchema = "rampart.protected_attributes.v1.Pro
 
 /// Deterministic: attributes in the order of their names.
 std::string encode(const ProtectedAttributes& person);
-/// data_loss "bad_protobuf": not such a message; invalid_argument "duplicate_attribute"; validate()'s errors.
+/// data_loss "bad_protobuf": not such a message; invalid_argument "duplicate_attribute";
+/// validate()'s errors.
 base::Result<ProtectedAttributes> decode(std::string_view bytes);
 
 /// {"person_id":"p1","event_time":"2005-04-01T00:00:00Z","attributes":{"sex":"female"}}
 std::string to_json(const ProtectedAttributes& person);
-/// Exactly these three members. invalid_argument "bad_json", "unknown_field", "missing_field", "bad_type",
-/// "duplicate_field";
-/// validate()'s errors.
+/// Exactly these three members. invalid_argument "bad_json", "unknown_field", "missing_field",
+/// "bad_type", "duplicate_field"; validate()'s errors.
 base::Result<ProtectedAttributes> parse_json(std::string_view text);
 
 }  // namespace rampart::protected_attributes

@@ -17,7 +17,8 @@ struct ProtectedAttributes {
     bool operator==(const ProtectedAttributes&) const = default;
 };
 
-/// Id, time in the years 1900 to 9999, limits (names and values 1 to limits::kMaxNameBytes, at most limits::kMaxGroups of them).
+/// Id, time in the years 1900 to 9999, limits (names and values 1 to limits::kMaxNameBytes, at most
+/// limits::kMaxGroups of them).
 base::Status validate(const ProtectedAttributes& person);
 
 }  // namespace rampart::protected_attributes

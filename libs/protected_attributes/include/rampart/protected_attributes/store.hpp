@@ -21,9 +21,10 @@ class ProtectedStore {
                                                               AttributeCatalog catalog);
     ~ProtectedStore();
 
-    /// Keeps the records, all or none, on the disk before it returns. Per person the latest event time
-    /// wins, whatever the order of arrival; of two with the same event time the one whose encoding sorts
-    /// last. Errors: validate()'s and AttributeCatalog::check()'s, then nothing is written.
+    /// Keeps the records, all or none, on the disk before it returns. Per person the latest event
+    /// time wins, whatever the order of arrival; of two with the same event time the one whose
+    /// encoding sorts last. Errors: validate()'s and AttributeCatalog::check()'s, then nothing is
+    /// written.
     base::Status put(std::span<const ProtectedAttributes> people);
 
     /// nullopt: nothing is known of the person.

@@ -15,18 +15,20 @@
 
 namespace rampart::storage {
 
-/// When a write is safe. The write-ahead log is always on, so both survive the death of the process.
+/// When a write is safe. The write-ahead log is always on, so both survive the death of the
+/// process.
 enum class Sync {
     kAlways,  // on the disk before write() returns: survives the machine
     kNever,   // in the operating system's cache: survives the process
 };
 
 struct OpenOptions {
-    bool create = true;             // false: not_found when there is no database at the path
-    bool read_only = false;         // for looking at a database that another process holds open
-    size_t memtable_bytes = 8u << 20;   // per column family, before it is flushed
-    size_t cache_bytes = 32u << 20;     // block cache of the database
-    uint64_t min_free_bytes = 64u << 20;  // of the file system: a write that would eat into it is refused
+    bool create = true;                // false: not_found when there is no database at the path
+    bool read_only = false;            // for looking at a database that another process holds open
+    size_t memtable_bytes = 8u << 20;  // per column family, before it is flushed
+    size_t cache_bytes = 32u << 20;    // block cache of the database
+    uint64_t min_free_bytes =
+        64u << 20;  // of the file system: a write that would eat into it is refused
 };
 
 /// Keys in [begin, end); an empty `end` means up to the last key.
@@ -37,7 +39,8 @@ struct KeyRange {
     static KeyRange with_prefix(std::string_view prefix);
 };
 
-/// The content at one moment. Holds files back from deletion: keep it short. Must not outlive its Database.
+/// The content at one moment. Holds files back from deletion: keep it short. Must not outlive its
+/// Database.
 class Snapshot {
   public:
     Snapshot(Snapshot&&) noexcept;
@@ -53,18 +56,19 @@ class Snapshot {
 
 /// An ordered key-value store in a folder, held by one process at a time (RocksDB).
 ///
-/// Changes go through WriteBatch only, and are all there or none after any crash. A torn last write is
-/// dropped on open; content that fails its checksum is data_loss, never silence. Thread safe.
+/// Changes go through WriteBatch only, and are all there or none after any crash. A torn last write
+/// is dropped on open; content that fails its checksum is data_loss, never silence. Thread safe.
 ///
 /// Errors (each names the path): data_loss "corrupt"; resource_exhausted "disk_full": nothing was
 /// written, make room and try again (if the file system gave no warning, such as under a quota, the
 /// database has to be opened anew first); permission_denied "no_access"; unavailable "io_error".
 class Database {
   public:
-    /// Opens or creates. `families` are the column families by name, "default" among them or not; their
-    /// order is what ColumnFamily counts. Further errors: failed_precondition "database_in_use" (another
-    /// process holds it), "unknown_column_family" (the folder has one that is not listed: made by another
-    /// version or room); not_found "no_database"; invalid_argument "bad_column_families".
+    /// Opens or creates. `families` are the column families by name, "default" among them or not;
+    /// their order is what ColumnFamily counts. Further errors: failed_precondition
+    /// "database_in_use" (another process holds it), "unknown_column_family" (the folder has one
+    /// that is not listed: made by another version or room); not_found "no_database";
+    /// invalid_argument "bad_column_families".
     static base::Result<std::unique_ptr<Database>> open(const std::filesystem::path& path,
                                                         std::vector<std::string> families,
                                                         const OpenOptions& options = {});
@@ -78,7 +82,8 @@ class Database {
     base::Result<std::optional<std::string>> get(ColumnFamily family, std::string_view key,
                                                  const Snapshot* at = nullptr) const;
 
-    /// Called with each pair, valid during the call only; false ends the scan, an error is passed on.
+    /// Called with each pair, valid during the call only; false ends the scan, an error is passed
+    /// on.
     using Visitor = std::function<base::Result<bool>(std::string_view key, std::string_view value)>;
     /// Visits the range in key order, as it was when the scan began (or at the snapshot).
     base::Status scan(ColumnFamily family, const KeyRange& range, const Visitor& visit,
@@ -90,8 +95,8 @@ class Database {
 
     Snapshot snapshot() const;
 
-    /// A copy that can be opened as a database of its own, at `target` on the same file system (hard
-    /// links, cheap). already_exists: `target` is there.
+    /// A copy that can be opened as a database of its own, at `target` on the same file system
+    /// (hard links, cheap). already_exists: `target` is there.
     base::Status checkpoint(const std::filesystem::path& target) const;
 
     /// Bytes that the range takes up in files and memory, roughly.

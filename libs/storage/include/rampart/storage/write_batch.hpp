@@ -14,7 +14,8 @@ struct ColumnFamily {
     auto operator<=>(const ColumnFamily&) const = default;
 };
 
-/// Changes that take effect together or not at all, in the order given. Owns its bytes. Not thread safe.
+/// Changes that take effect together or not at all, in the order given. Owns its bytes. Not thread
+/// safe.
 class WriteBatch {
   public:
     void put(ColumnFamily family, std::string_view key, std::string_view value);

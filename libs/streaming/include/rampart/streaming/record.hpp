@@ -22,8 +22,8 @@ struct Header {
 struct Record {
     std::string key;
     std::string value;
-    base::TimePoint timestamp;      // event time
-    std::vector<Header> headers;    // "schema": e.g. "rampart.v1.Decision/1"
+    base::TimePoint timestamp;    // event time
+    std::vector<Header> headers;  // "schema": e.g. "rampart.v1.Decision/1"
     bool operator==(const Record&) const = default;
 };
 

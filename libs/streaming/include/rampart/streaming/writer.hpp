@@ -19,8 +19,8 @@ struct Position {
 class Writer {
   public:
     virtual ~Writer() = default;
-    /// All records or none, in order; returns when they are durable (as the topic's fsync policy or the
-    /// broker's acks say). resource_exhausted: nothing was written, retry later.
+    /// All records or none, in order; returns when they are durable (as the topic's fsync policy or
+    /// the broker's acks say). resource_exhausted: nothing was written, retry later.
     virtual base::Result<std::vector<Position>> append(std::string_view topic,
                                                        std::span<const Record> records) = 0;
 };

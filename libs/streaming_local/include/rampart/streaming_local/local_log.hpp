@@ -16,10 +16,10 @@
 
 namespace rampart::streaming_local {
 
-inline constexpr int32_t kMaxPartitions = 1024;           // of one topic
-inline constexpr size_t kMaxHeaders = 32;                 // of one record
-inline constexpr size_t kMaxAppendBytes = 64u << 20;      // of one append
-inline constexpr size_t kMaxReadBytes = 32u << 20;        // read() stops after as many bytes
+inline constexpr int32_t kMaxPartitions = 1024;       // of one topic
+inline constexpr size_t kMaxHeaders = 32;             // of one record
+inline constexpr size_t kMaxAppendBytes = 64u << 20;  // of one append
+inline constexpr size_t kMaxReadBytes = 32u << 20;    // read() stops after as many bytes
 
 enum class Fsync {
     kAlways,  // append() returns once the records are on the disk
@@ -47,34 +47,36 @@ struct TopicInfo {
     bool operator==(const TopicInfo&) const = default;
 };
 
-/// A durable, ordered log in one folder, for a single node: the embedded default behind Reader and Writer.
+/// A durable, ordered log in one folder, for a single node: the embedded default behind Reader and
+/// Writer.
 ///
 /// What append() acknowledged is there after kill -9 at any moment (and after a power cut, with
-/// Fsync::kAlways); offsets of a partition are dense from 0 and never re-used. An append is one RocksDB
-/// write: all its records, over all partitions, or none. Appends that wait for the disk at the same time
-/// share one fsync (group commit). Thread safe.
+/// Fsync::kAlways); offsets of a partition are dense from 0 and never re-used. An append is one
+/// RocksDB write: all its records, over all partitions, or none. Appends that wait for the disk at
+/// the same time share one fsync (group commit). Thread safe.
 ///
-/// Errors beside those of Reader and Writer: those of storage::Database; invalid_argument "bad_topic",
-/// out_of_range "record_too_large", "batch_too_large", "bad_partition".
+/// Errors beside those of Reader and Writer: those of storage::Database; invalid_argument
+/// "bad_topic", out_of_range "record_too_large", "batch_too_large", "bad_partition".
 class LocalLog final : public streaming::Reader, public streaming::Writer {
   public:
     static base::Result<std::unique_ptr<LocalLog>> open(const std::filesystem::path& folder);
     /// For looking at a log that another process writes: as it stood at this moment; append and all
     /// that changes it are failed_precondition "read_only".
-    static base::Result<std::unique_ptr<LocalLog>> open_read_only(const std::filesystem::path& folder);
+    static base::Result<std::unique_ptr<LocalLog>> open_read_only(
+        const std::filesystem::path& folder);
     ~LocalLog() override;
 
     /// Does nothing if the topic is there; fsync and retention become as given. Name: 1 to
-    /// limits::kMaxNameBytes of [A-Za-z0-9._-]. already_exists "partitions_differ": it has another number
-    /// of partitions. out_of_range "bad_partitions".
+    /// limits::kMaxNameBytes of [A-Za-z0-9._-]. already_exists "partitions_differ": it has another
+    /// number of partitions. out_of_range "bad_partitions".
     base::Status create_topic(std::string_view name, const TopicOptions& options);
     /// The topic and its records. not_found: no such topic.
     base::Status delete_topic(std::string_view name);
     base::Result<TopicInfo> topic(std::string_view name) const;
     std::vector<TopicInfo> topics() const;  // by name
 
-    /// Applies every topic's retention as of `now` and says how many records went. Only from the front
-    /// of a partition: the first record that has to stay keeps all that follow.
+    /// Applies every topic's retention as of `now` and says how many records went. Only from the
+    /// front of a partition: the first record that has to stay keeps all that follow.
     base::Result<uint64_t> drop(base::TimePoint now);
 
     base::Result<int32_t> partitions(std::string_view topic) const override;

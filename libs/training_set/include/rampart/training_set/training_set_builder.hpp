@@ -35,8 +35,9 @@ struct Row {
     std::vector<uint32_t> groups;  // indices into group_names, increasing
 };
 
-/// Rows of one side of the split, by event time, then decision id. The two sides are types of their own
-/// without a way from one to the other: what takes a DevelopmentSet cannot be handed the vault by mistake.
+/// Rows of one side of the split, by event time, then decision id. The two sides are types of their
+/// own without a way from one to the other: what takes a DevelopmentSet cannot be handed the vault
+/// by mistake.
 template <class Side>
 struct DecisionSet {
     base::TimePoint as_known_at;
@@ -45,8 +46,9 @@ struct DecisionSet {
     std::vector<float> features;  // [rows][schema.size()], encoded
     std::vector<std::string> group_names, cell_names;
     size_t without_attributes = 0;  // rows without a cell
-    /// SHA-256 over side, time, schema and, by decision id, id, versions of what was read and groups: the
-    /// same digest is the same set. (Protected attributes are as the store has them now, not as of then.)
+    /// SHA-256 over side, time, schema and, by decision id, id, versions of what was read and
+    /// groups: the same digest is the same set. (Protected attributes are as the store has them
+    /// now, not as of then.)
     base::Digest digest;
 
     std::span<const float> features_of(size_t row) const {
@@ -56,28 +58,29 @@ struct DecisionSet {
 using DevelopmentSet = DecisionSet<struct DevelopmentSide>;  // D_c: training and selection
 using VaultSet = DecisionSet<struct VaultSide>;              // D_f: the gate alone
 
-/// True: the person's rows are in the vault, for ever. HMAC-SHA-256(salt, person) in the upper 40 %.
+/// True: the person's rows are in the vault, for ever. HMAC-SHA-256(salt, person) in the upper 40
+/// %.
 bool in_vault(std::string_view split_salt, const domain::PersonId& person);
 
 /// Builds sets from what joiner and protected store hold; both have to outlive it. Thread safe.
 ///
-/// Features are encoded by decision::encode_row, so that a training row is the row that was, or would have
-/// been, served; but features that the schema lacks are left aside and those that an application lacks are
-/// missing (NaN), so that old decisions serve a schema that has changed since. A value that does not fit
-/// its feature is encode_row's error, with the decision's id.
+/// Features are encoded by decision::encode_row, so that a training row is the row that was, or
+/// would have been, served; but features that the schema lacks are left aside and those that an
+/// application lacks are missing (NaN), so that old decisions serve a schema that has changed
+/// since. A value that does not fit its feature is encode_row's error, with the decision's id.
 class TrainingSetBuilder {
   public:
-    /// invalid_argument "bad_split_salt": under 16 bytes; "no_features": empty schema; validate(product)'s.
-    static base::Result<TrainingSetBuilder> create(const joiner::OutcomeJoiner& joiner,
-                                                   const domain::Product& product,
-                                                   dataset::FeatureSchema schema,
-                                                   const protected_attributes::ProtectedStore& store,
-                                                   std::string split_salt);
+    /// invalid_argument "bad_split_salt": under 16 bytes; "no_features": empty schema;
+    /// validate(product)'s.
+    static base::Result<TrainingSetBuilder> create(
+        const joiner::OutcomeJoiner& joiner, const domain::Product& product,
+        dataset::FeatureSchema schema, const protected_attributes::ProtectedStore& store,
+        std::string split_salt);
 
     /// D_c as known at `t`: decisions whose label had matured.
     base::Result<DevelopmentSet> development_rows(base::TimePoint t) const;
-    /// The vault as known at `t`: decisions whose label and, if it is reported, impact had matured, so
-    /// that an impact still to come is never taken for one that never came.
+    /// The vault as known at `t`: decisions whose label and, if it is reported, impact had matured,
+    /// so that an impact still to come is never taken for one that never came.
     base::Result<VaultSet> vault_rows(base::TimePoint t) const;
 
   private:
@@ -106,17 +109,18 @@ struct DatasetOptions {
 /// What to_dataset made, and of what.
 struct TrainingTable {
     dataset::Dataset data;
-    std::vector<uint32_t> rows;          // data's row i is set.rows[rows[i]]
-    size_t capped_weights = 0;           // rows whose weight was cut to the cap
+    std::vector<uint32_t> rows;  // data's row i is set.rows[rows[i]]
+    size_t capped_weights = 0;   // rows whose weight was cut to the cap
     size_t left_out_declined = 0;
-    size_t left_out_unlabelled = 0;      // approved, no outcome
-    size_t left_out_without_group = 0;   // approved, labelled, but without attributes
+    size_t left_out_unlabelled = 0;         // approved, no outcome
+    size_t left_out_without_group = 0;      // approved, labelled, but without attributes
     std::vector<std::string> empty_groups;  // cells without a row: not among data.group_names
 };
 
-/// Approved and labelled rows as a table to learn from, weighted so that they stand for all applicants
-/// (inverse propensity: only approved ones have labels). out_of_range "bad_weight_cap";
+/// Approved and labelled rows as a table to learn from, weighted so that they stand for all
+/// applicants (inverse propensity: only approved ones have labels). out_of_range "bad_weight_cap";
 /// failed_precondition "no_training_rows": none is left; dataset::validate's errors.
-base::Result<TrainingTable> to_dataset(const DevelopmentSet& set, const DatasetOptions& options = {});
+base::Result<TrainingTable> to_dataset(const DevelopmentSet& set,
+                                       const DatasetOptions& options = {});
 
 }  // namespace rampart::training_set
