@@ -146,6 +146,22 @@ Result<model::RampRule> parity_ramp(const DevelopmentSet& development, const mod
 
 }  // namespace
 
+namespace {
+
+/// The teacher's probabilities have no noise to overfit, so the student is large: what counts is that it comes
+/// close everywhere.
+gbdt::LearnerParams student_params(uint64_t seed) {
+    gbdt::LearnerParams params;
+    params.trees = 400;
+    params.leaves = 63;
+    params.learning_rate = 0.15;
+    params.min_rows_in_leaf = 5;
+    params.seed = seed;
+    return params;
+}
+
+}  // namespace
+
 Result<model::LearnedLink> distil(const DevelopmentSet& development, const model::Policy& champion, const Recipe& recipe,
                                   base::ThreadPool* pool) {
     dataset::Dataset data;
@@ -161,8 +177,7 @@ Result<model::LearnedLink> distil(const DevelopmentSet& development, const model
         data.label.push_back(targets.back() >= 0.5 ? 1 : 0);
     }
     RAMPART_TRY(auto objective, gbdt::SoftCrossEntropy::create(std::move(targets), {}));
-    auto params = recipe.params;
-    params.early_stopping_rounds = 0;
+    const gbdt::LearnerParams params = student_params(recipe.seed);
     model::LearnedLink link;
     RAMPART_TRY(link.ensemble, gbdt::train(data, objective, params, pool));
     // with gamma 2 and offset 1/2 the ramp is the identity on P(approve): q = (2p - 1) / 2 + 1/2 = p

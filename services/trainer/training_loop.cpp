@@ -190,6 +190,18 @@ Status TrainingLoop::open_epoch(TimePoint t, std::string note) {
     return write_entry(ledger, entry, t);
 }
 
+/// A distilled candidate carries no exact copy of the reference to be clipped to. The gate measures how far it
+/// strays in what matters here, P(approve), as declines have a known impact.
+certification::GateConfig TrainingLoop::gate_config(const model::Policy& candidate) const {
+    certification::GateConfig config = settings_.gate;
+    const auto it = candidate.provenance().find("training.distilled");
+    if (it != candidate.provenance().end() && it->second == "yes") {
+        config.trust_region = certification::TrustRegion::kApprovals;
+        config.kappa = settings_.distilled_kappa;
+    }
+    return config;
+}
+
 Result<TrainingLoop::Verdict> TrainingLoop::gate(const StartedRun& run, const training_set::DevelopmentSet& development,
                                                  const model::LoadedPolicy& candidate, const model::LoadedPolicy& reference) {
     RAMPART_TRY(auto ledger, read_ledger());
@@ -202,7 +214,7 @@ Result<TrainingLoop::Verdict> TrainingLoop::gate(const StartedRun& run, const tr
 
     RAMPART_TRY(const auto vault, around_.builder.vault_rows(run.at));
     const auto identity = identity_of(around_.product, vault, candidate.id.value(), run.reference);
-    const auto& config = settings_.gate;
+    const auto config = gate_config(candidate.policy);
     RAMPART_TRY(const auto selection, selection_feedback(development, candidate.policy, reference.policy));
     RAMPART_TRY(const auto decisions, vault_decisions(vault, candidate.policy, reference.policy));
     RAMPART_TRY(const auto checked, certification::precheck(config, identity, ledger, around_.evidence_key, selection, decisions));

@@ -71,6 +71,7 @@ class TrainingLoop {
     base::Result<RunRecord> begin(base::TimePoint t, std::string candidate);
     base::Result<model::LoadedPolicy> candidate_of(const StartedRun& run, const training_set::DevelopmentSet& development,
                                                    const model::LoadedPolicy& reference, RunRecord& record);
+    certification::GateConfig gate_config(const model::Policy& candidate) const;
     base::Result<Verdict> gate(const StartedRun& run, const training_set::DevelopmentSet& development,
                                const model::LoadedPolicy& candidate, const model::LoadedPolicy& reference);
     base::Result<Verdict> test(const StartedRun& run, const certification::PreparedRun& prepared,

@@ -31,7 +31,7 @@ struct Recipe {
     double gamma = 0.3;                       // width of the ramp, in units of the score f in [-1, 1]
     model::Exploration exploration{model::ExplorationMode::kOneSided, 0.05};
     double kappa = 0.5;                       // trust region of each link
-    int max_links = 4;                        // a longer chain is distilled
+    int max_links = 16;                       // a longer chain is distilled
     uint64_t seed = 0;
 };
 
@@ -39,6 +39,7 @@ struct TrainingSettings {
     Schedule schedule;
     Recipe recipe;
     certification::GateConfig gate;
+    double distilled_kappa = 10;  // trust region of a distilled candidate: |pi - s| <= this * s, measured
     bool group_aware = false;
 };
 

@@ -113,9 +113,9 @@ std::string gate_section(const Report& r) {
         for (const auto& group : run.groups) {
             if (weakest == nullptr || group.lower_bound < weakest->lower_bound) weakest = &group;
         }
-        out += fmt::format("<tr><td>{}</td><td class='l'>{}</td><td class='l {}'>{}</td><td>{:.4f}</td><td class='l'><code>{}</code></td>",
-                           run.run, run.time.substr(0, 10), run.verdict == "CERTIFIED" ? "good" : "", run.verdict, run.delta,
-                           short_id(run.candidate));
+        out += fmt::format("<tr><td>{}</td><td class='l'>{}</td><td class='l {}'>{}</td><td>{}</td><td class='l'><code>{}</code></td>",
+                           run.run, run.time.substr(0, 10), run.verdict == "CERTIFIED" ? "good" : "", run.verdict,
+                           run.delta > 0 ? fmt::format("{:.4f}", run.delta) : "–", short_id(run.candidate));
         if (weakest == nullptr) {
             out += "<td class='l'>–</td><td></td><td></td><td></td>";
         } else {

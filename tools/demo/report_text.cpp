@@ -125,7 +125,8 @@ std::string to_text(const Report& r) {
         const auto weakest = std::min_element(run.groups.begin(), run.groups.end(), [](const auto& a, const auto& b) {
             return a.lower_bound < b.lower_bound;
         });
-        out += fmt::format("{:>4}  {:<10}  {:<18}  {:>7.5f}  ", run.run, run.time.substr(0, 10), run.verdict, run.delta);
+        out += fmt::format("{:>4}  {:<10}  {:<18}  {:>7}  ", run.run, run.time.substr(0, 10), run.verdict,
+                           run.delta > 0 ? fmt::format("{:.5f}", run.delta) : "-");
         out += weakest == run.groups.end()
                    ? run.detail + "\n"
                    : fmt::format("{:<28}  {:>+9.3f}  {:>+11.3f}  {:>9}\n", weakest->name, weakest->estimate,

@@ -57,6 +57,32 @@ std::string_view to_string(Spending spending) {
     RAMPART_CHECK(false, "spending {}", static_cast<int>(spending));
 }
 
+std::string_view to_string(TrustRegion region) {
+    switch (region) {
+        case TrustRegion::kBothActions: return "both_actions";
+        case TrustRegion::kApprovals: return "approvals";
+    }
+    RAMPART_CHECK(false, "trust region {}", static_cast<int>(region));
+}
+
+std::string trust_region_text(const GateConfig& c) {
+    return fmt::format("{} {}", c.kappa, c.trust_region == TrustRegion::kApprovals ? "s" : "min(s, 1 - s)");
+}
+
+namespace {
+
+base::Status check_trust_region(const GateConfig& c) {
+    if (c.trust_region == TrustRegion::kBothActions) {
+        return require(c.kappa > 0 && c.kappa <= 1, "kappa", c.kappa, "lie in (0, 1]");
+    }
+    RAMPART_RETURN_IF_ERROR(require(c.declined_impact.has_value(), "trust_region",
+                                    to_string(c.trust_region),
+                                    "be both_actions unless declined_impact is declared"));
+    return require(c.kappa > 0 && c.kappa <= 10, "kappa", c.kappa, "lie in (0, 10]");
+}
+
+}  // namespace
+
 base::Status validate(const GateConfig& c) {
     RAMPART_RETURN_IF_ERROR(require(c.delta_epoch > 0 && c.delta_epoch <= 0.5, "delta_epoch",
                                     c.delta_epoch, "lie in (0, 0.5]"));
@@ -64,7 +90,7 @@ base::Status validate(const GateConfig& c) {
                                     c.runs_per_epoch, "lie in [1, 1000]"));
     RAMPART_RETURN_IF_ERROR(
         require(c.bet_cap > 0 && c.bet_cap < 1, "bet_cap", c.bet_cap, "lie in (0, 1)"));
-    RAMPART_RETURN_IF_ERROR(require(c.kappa > 0 && c.kappa <= 1, "kappa", c.kappa, "lie in (0, 1]"));
+    RAMPART_RETURN_IF_ERROR(check_trust_region(c));
     RAMPART_RETURN_IF_ERROR(require(c.min_units >= 2, "min_units", c.min_units, "be 2 or more"));
     RAMPART_RETURN_IF_ERROR(
         require(c.min_outcomes >= 2, "min_outcomes", c.min_outcomes, "be 2 or more"));

@@ -24,9 +24,15 @@ ope::Record record_at(const LoggedDecisions& d, size_t i) {
     return {d.p_approve[i], d.approved[i] != 0, d.candidate[i], d.reference[i], std::nullopt};
 }
 
-double trust_ratio(const LoggedDecisions& d, size_t i) {
+/// What kappa is a multiple of.
+double trust_unit(const GateConfig& config, const LoggedDecisions& d, size_t i) {
+    const double s = d.reference[i];
+    return config.trust_region == TrustRegion::kApprovals ? s : std::min(s, 1 - s);
+}
+
+double trust_ratio(const GateConfig& config, const LoggedDecisions& d, size_t i) {
     const double change = std::abs(d.candidate[i] - d.reference[i]);
-    return change / std::max(std::min(d.reference[i], 1 - d.reference[i]), kTrustTolerance);
+    return change / std::max(trust_unit(config, d, i), kTrustTolerance);
 }
 
 /// Where the logged propensities do not fit the draws; empty if they fit everywhere.
@@ -65,7 +71,7 @@ void measure_group(const GateConfig& config, const LoggedDecisions& vault, const
             ++group.expected;
             group.missing += vault.has_impact[i] == 0;
         }
-        group.max_trust_ratio = std::max(group.max_trust_ratio, trust_ratio(vault, i));
+        group.max_trust_ratio = std::max(group.max_trust_ratio, trust_ratio(config, vault, i));
     }
     const ope::UnitMap units = ope::map_units(vault, records.records);
     const ope::GroupDesign design = ope::design_group(vault, records.records, units,
@@ -99,8 +105,7 @@ std::optional<PublicResult> find_record_fault(const GateConfig& config, const Lo
     size_t unsupported = 0, outside = 0;
     for (size_t i = 0; i < vault.size(); ++i) {
         unsupported += !ope::has_support(record_at(vault, i), model);
-        const double room =
-            config.kappa * std::min(vault.reference[i], 1 - vault.reference[i]) + kTrustTolerance;
+        const double room = config.kappa * trust_unit(config, vault, i) + kTrustTolerance;
         outside += std::abs(vault.candidate[i] - vault.reference[i]) > room;
     }
     if (unsupported > 0) {
@@ -110,8 +115,8 @@ std::optional<PublicResult> find_record_fault(const GateConfig& config, const Lo
     }
     if (outside > 0) {
         return refused("outside_trust_region", "on {} records the candidate is further from the "
-                       "reference than {} min(s, 1 - s): clip it to the trust region", outside,
-                       config.kappa);
+                       "reference s than {}: clip it to the trust region", outside,
+                       trust_region_text(config));
     }
     for (const ope::Group& group : vault.groups) {
         const bool changed = std::any_of(group.records.begin(), group.records.end(), [&](uint32_t i) {

@@ -16,6 +16,10 @@ struct EnumValues<Bound> {
     static constexpr Bound kAll[] = {Bound::kBetting, Bound::kStudentT};
 };
 template <>
+struct EnumValues<TrustRegion> {
+    static constexpr TrustRegion kAll[] = {TrustRegion::kBothActions, TrustRegion::kApprovals};
+};
+template <>
 struct EnumValues<Spending> {
     static constexpr Spending kAll[] = {Spending::kEqual, Spending::kByHistory};
 };
@@ -60,6 +64,7 @@ void members(A& a, GateConfig& c) {
     a("spending", c.spending);
     a("bound", c.bound);
     a("bet_cap", c.bet_cap);
+    a("trust_region", c.trust_region);
     a("kappa", c.kappa);
     a("margin", c.margin);
     a("min_units", c.min_units);

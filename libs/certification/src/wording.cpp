@@ -74,8 +74,8 @@ std::vector<Assumption> assumptions_of(const Certificate& c) {
                           config.max_calibration_z));
     add(true, "each action that matters had a positive logged probability wherever the candidate differs "
               "from the reference");
-    add(true, fmt::format("the candidate lies within {} min(s, 1 - s) of the reference on every vault "
-                          "record", config.kappa));
+    add(true, fmt::format("the candidate lies within {} of the reference s on every vault record",
+                          trust_region_text(config)));
     add(true, "no person is both in D_c and in the vault; all records of a person are one unit");
     add(true, fmt::format("at most a share of {} of each group's outcomes is missing, and those are "
                           "counted as the worst for the candidate", config.max_missing_rate));

@@ -35,6 +35,14 @@ enum class Spending {
 };
 std::string_view to_string(Spending spending);  // "equal", "by_history"
 
+/// Around what, and how far, a candidate pi may stray from the reference s on a record. It keeps the range of
+/// the test values small, and so the test powerful; validity does not rest on it.
+enum class TrustRegion {
+    kBothActions,  // |pi - s| <= kappa min(s, 1 - s): weights of both actions stay within 1 ± kappa
+    kApprovals,    // |pi - s| <= kappa s: enough where the impact of a decline is known
+};
+std::string_view to_string(TrustRegion region);  // "both_actions", "approvals"
+
 /// The constraint, for each group g: the average change of impact, candidate against reference, over the
 /// group's vault records is better than -margin. One file of settings for an epoch; all of it is
 /// registered with a run before an impact is read.
@@ -44,7 +52,8 @@ struct GateConfig {
     Spending spending = Spending::kEqual;
     Bound bound = Bound::kBetting;
     double bet_cap = 0.95;        // (0, 1)
-    double kappa = 0.5;           // (0, 1]: |pi - s| <= kappa min(s, 1 - s) on every vault record
+    TrustRegion trust_region = TrustRegion::kBothActions;
+    double kappa = 0.5;           // (0, 1], of kApprovals (0, 10]; measured on every vault record
     double margin = 0;            // in impact units per record; > 0 tolerates a loss, < 0 demands a gain
     unsigned min_units = 50;      // persons a group must have in the vault, >= 2
     unsigned min_outcomes = 10;   // outcomes per action that matters a group must have in D_c, >= 2
@@ -54,6 +63,9 @@ struct GateConfig {
     std::optional<double> declined_impact;   // c0 in [a, b]; none: declines have outcomes of their own
     std::string impact_units;                // "credit score points"
 };
+
+/// "0.5 min(s, 1 - s)" or "2 s".
+std::string trust_region_text(const GateConfig& config);
 
 /// Errors: invalid_argument naming the setting, its value and what is allowed.
 base::Status validate(const GateConfig& config);

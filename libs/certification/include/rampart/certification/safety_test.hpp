@@ -39,7 +39,7 @@ struct RunIdentity {
 struct GroupPlan {
     std::string name;
     size_t records = 0, units = 0, expected = 0, missing = 0;  // expected: outcomes there should be
-    double max_trust_ratio = 0;  // largest |pi - s| / min(s, 1 - s)
+    double max_trust_ratio = 0;  // largest |pi - s|, in units of the trust region over kappa
     double lo = 0, hi = 0;       // range of a unit's value, computed from x alone
     ope::WeightDiagnostics weights;
     double q_approve = 0, q_decline = 0;  // centres: mean impacts by action in D_c
