@@ -1,5 +1,7 @@
 #include "rampart/wire/event_codec.hpp"
 
+#include <google/protobuf/stubs/logging.h>
+
 #include <cmath>
 
 #include "rampart/base/limits.hpp"
@@ -35,6 +37,9 @@ Status parse(std::string_view name, std::string_view bytes, Message& out) {
         return base::out_of_range("record_too_large", "{}: {} bytes; at most {} are allowed", name,
                                   bytes.size(), limits::kMaxRecordBytes);
     }
+    // The error below says it; protobuf would print a line of its own for each text that is not
+    // UTF-8.
+    static const google::protobuf::LogSilencer quiet;
     if (!out.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
         return base::data_loss("not_a_message",
                                "{} bytes are no {}: truncated, corrupt or of another type",
