@@ -106,7 +106,9 @@ struct Frame::Impl {
     CLI::App app{"Rampart: live loan decisions behind a fairness gate.", "rampart"};
     bool json = false;
     std::optional<Run> chosen;
-    std::map<std::string, std::string> groups_of_commands{{"schema", "Describe a table's columns"}};
+    std::map<std::string, std::string> groups_of_commands{
+        {"schema", "Describe a table's columns"},
+        {"inspect", "Look at a model, certificate, store or log without touching it"}};
 
     int fail(const base::Error& error, bool as_json) const {
         print_line(stderr, fmt::format("{}: {}", path_of(innermost(&app)), error.message));

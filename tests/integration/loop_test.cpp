@@ -1,0 +1,231 @@
+// The main job as a user runs it: the demo program, its report, and what the command line says of its store.
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+#include <unistd.h>
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/base/file.hpp"
+#include "rampart/http/server.hpp"
+#include "support/program.hpp"
+
+namespace rampart {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+using test_support::Ran;
+using test_support::run_program;
+
+const std::string kRampart = RAMPART_BIN_DIR "/rampart";
+
+std::string read(const fs::path& path) { return base::read_file(path, size_t{1} << 30).value(); }
+
+Ran run_demo(const fs::path& out) {
+    return run_program(fmt::format("{}-demo --data simulated --rows 6000 --seed 1 --program {} --config-dir {}/ops/config --out {}", kRampart,
+                                   kRampart, RAMPART_SOURCE_DIR, out.string()));
+}
+
+/// One run of the demo for all tests of the suite.
+class Loop : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        out_ = fs::path(testing::TempDir()) / fmt::format("loop_test.{}", ::getpid());
+        const auto ran = run_demo(out_ / "a");
+        ASSERT_EQ(ran.exit_code, 0) << ran.output;
+        report_ = json::parse(read(out_ / "a" / "report.json"));
+        for (const auto& entry : fs::directory_iterator(out_ / "a" / "certificates")) {
+            if (entry.path().extension() == ".cert") certificates_.push_back(entry.path());
+        }
+        std::sort(certificates_.begin(), certificates_.end());
+    }
+    static void TearDownTestSuite() { fs::remove_all(out_); }
+
+    /// A certificate with evidence.
+    static fs::path certified() {
+        for (const auto& file : certificates_) {
+            if (run_program(fmt::format("{} verify {}", kRampart, file.string())).output.starts_with("CERTIFIED")) return file;
+        }
+        ADD_FAILURE() << "no run was certified";
+        return {};
+    }
+    static fs::path evidence_of(fs::path certificate) { return certificate.replace_extension(".evidence.jsonl"); }
+
+    static fs::path out_;
+    static json::value report_;
+    static std::vector<fs::path> certificates_;
+};
+fs::path Loop::out_;
+json::value Loop::report_;
+std::vector<fs::path> Loop::certificates_;
+
+TEST_F(Loop, CertifiesSomethingNotEverythingAndTheHiddenTruthAgrees) {
+    int certified = 0, other = 0;
+    for (const auto& run : report_.at("gate_runs").as_array()) {
+        (run.at("verdict").as_string() == "CERTIFIED" ? certified : other) += 1;
+    }
+    EXPECT_GE(certified, 1);
+    EXPECT_GE(other, 1);
+    EXPECT_EQ(report_.at("certificates").at("issued").as_int64(), certified);
+    EXPECT_EQ(report_.at("certificates").at("right").as_int64(), certified);
+    EXPECT_TRUE(report_.at("final_not_below_first_in_any_group").as_bool());
+}
+
+TEST_F(Loop, CountsEveryApplicantOnce) {
+    int64_t applications = 0;
+    for (const auto& month : report_.at("months").as_array()) {
+        applications += month.at("by_group").at("everybody").at("applications").as_int64();
+    }
+    EXPECT_EQ(applications, 6000);
+    EXPECT_EQ(report_.at("joiner").at("decisions").as_int64(), 6000);
+    EXPECT_EQ(report_.at("joiner").at("matured").as_int64(), 6000);
+    EXPECT_EQ(report_.at("joiner").at("quarantined").as_int64(), 0);
+}
+
+TEST_F(Loop, ThePageStandsOnItsOwn) {
+    const auto page = read(out_ / "a" / "report.html");
+    EXPECT_NE(page.find("<svg"), std::string::npos);
+    for (const char* outside : {"<script", "http:", "https:", "<link", "@import", "url("}) {
+        EXPECT_EQ(page.find(outside), std::string::npos) << outside;
+    }
+}
+
+TEST_F(Loop, TheSameSeedGivesTheSameReport) {
+    const auto ran = run_demo(out_ / "b");
+    ASSERT_EQ(ran.exit_code, 0) << ran.output;
+    auto again = json::parse(read(out_ / "b" / "report.json"));
+    auto first = report_;
+    first.as_object().erase("seconds");
+    again.as_object().erase("seconds");
+    EXPECT_EQ(first, again);
+}
+
+TEST_F(Loop, VerifyAcceptsEveryCertificate) {
+    ASSERT_FALSE(certificates_.empty());
+    for (const auto& file : certificates_) {
+        const auto ran = run_program(fmt::format("{} verify {} --json", kRampart, file.string()));
+        EXPECT_EQ(ran.exit_code, 0) << ran.output;
+        EXPECT_TRUE(json::parse(ran.output).at("valid").as_bool());
+    }
+}
+
+/// What a forger might do to certificate and evidence.
+struct Forgery {
+    const char* name;
+    std::function<void(std::string& certificate, std::string& evidence)> apply;
+};
+
+std::string with_payload(const std::string& certificate, const std::function<void(std::string&)>& change) {
+    auto envelope = json::parse(certificate).as_object();
+    auto payload = base::from_base64(std::string(envelope["payload"].as_string())).value();
+    change(payload);
+    envelope["payload"] = base::to_base64(payload);
+    return json::serialize(envelope);
+}
+
+void replace_first(std::string& text, const std::string& from, const std::string& to) {
+    const size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+}
+
+TEST_F(Loop, VerifyRefusesTenForgeries) {
+    const auto file = certified();
+    const std::string other_evidence = [&] {
+        for (const auto& other : certificates_) {
+            if (other != file && fs::exists(evidence_of(other)) && fs::file_size(evidence_of(other)) > 0) return read(evidence_of(other));
+        }
+        return std::string();
+    }();
+    ASSERT_FALSE(other_evidence.empty());
+    const std::vector<Forgery> forgeries{
+        {"truncated certificate", [](auto& c, auto&) { c.resize(c.size() / 2); }},
+        {"no content", [](auto& c, auto&) { c.clear(); }},
+        {"delta made smaller", [](auto& c, auto&) { c = with_payload(c, [](auto& p) { replace_first(p, "\"delta\":0.00", "\"delta\":0.000"); }); }},
+        {"claim reworded", [](auto& c, auto&) { c = with_payload(c, [](auto& p) { replace_first(p, "no lower", "much higher"); }); }},
+        {"another candidate", [](auto& c, auto&) { c = with_payload(c, [](auto& p) { replace_first(p, "\"candidate\":\"", "\"candidate\":\"0"); }); }},
+        {"signature bent", [](auto& c, auto&) {
+             const size_t at = c.find("\"sig\":\"") + 10;
+             c[at] = c[at] == 'A' ? 'B' : 'A';
+         }},
+        {"evidence line gone", [](auto&, auto& e) { e.erase(0, e.find('\n') + 1); }},
+        {"evidence line twice", [](auto&, auto& e) { e = e.substr(0, e.find('\n') + 1) + e; }},
+        {"evidence cut off", [](auto&, auto& e) { e.resize(e.size() - 20); }},
+        {"impact in the evidence changed", [](auto&, auto& e) { replace_first(e, "-150", "75"); }},
+        {"evidence of another run", [&](auto&, auto& e) { e = other_evidence; }},
+        {"no evidence", [](auto&, auto& e) { e.clear(); }},
+    };
+    for (const auto& forgery : forgeries) {
+        auto certificate = read(file), evidence = read(evidence_of(file));
+        forgery.apply(certificate, evidence);
+        const auto forged = out_ / "forged.cert";
+        ASSERT_TRUE(base::write_file_atomically(forged, certificate));
+        ASSERT_TRUE(base::write_file_atomically(out_ / "forged.evidence.jsonl", evidence));
+        const auto ran = run_program(fmt::format("{} verify {} --key {}", kRampart, forged.string(), (file.parent_path() / "gate.pub.pem").string()));
+        EXPECT_EQ(ran.exit_code, 1) << forgery.name << ": " << ran.output;
+        EXPECT_TRUE(ran.output.starts_with("NOT VALID")) << forgery.name << ": " << ran.output;
+    }
+}
+
+TEST_F(Loop, ACertificateLetsNoOtherModelDecide) {
+    const auto bootstrap = std::string(report_.at("policies").as_array().front().at("id").as_string());
+    const auto ran = run_program(fmt::format("{} promote --config {} --model {} --certificate {}", kRampart,
+                                             (out_ / "a" / "rampartd.toml").string(), bootstrap, certified().string()));
+    EXPECT_EQ(ran.exit_code, 1) << ran.output;
+    EXPECT_TRUE(ran.output.starts_with("refused: ")) << ran.output;
+}
+
+TEST_F(Loop, RollingBackGoesOneChampionBackAndIsLogged) {
+    const auto copy = out_ / "rolled";
+    fs::copy(out_ / "a", copy, fs::copy_options::recursive);
+    const auto& policies = report_.at("policies").as_array();
+    ASSERT_GE(policies.size(), 2u);
+    const auto ran = run_program(fmt::format("{} rollback --config {} --reason 'a test' --json", kRampart, (copy / "rampartd.toml").string()));
+    ASSERT_EQ(ran.exit_code, 0) << ran.output;
+    EXPECT_EQ(json::parse(ran.output).at("champion"), policies[policies.size() - 2].at("id"));
+    const auto models = run_program(fmt::format("{} models --store {} --json", kRampart, (copy / "store").string()));
+    EXPECT_EQ(json::parse(models.output).at("promotions").as_array().back().at("reason").as_string(), "a test");
+}
+
+TEST_F(Loop, InspectShowsStoreLogAndModel) {
+    const auto store = run_program(fmt::format("{} inspect store --config {} --json", kRampart, (out_ / "a" / "rampartd.toml").string()));
+    ASSERT_EQ(store.exit_code, 0) << store.output;
+    EXPECT_EQ(json::parse(store.output).at("state_hash"), report_.at("state_hash"));
+    const auto log = run_program(fmt::format("{} inspect log --store {} --limit 2 2>/dev/null", kRampart, (out_ / "a" / "store").string()));
+    EXPECT_EQ(log.exit_code, 0) << log.output;
+    EXPECT_NE(log.output.find("\"propensity\""), std::string::npos) << log.output;
+    const auto id = std::string(report_.at("policies").as_array().back().at("id").as_string());
+    const auto model = run_program(fmt::format("{} inspect model {}", kRampart, (out_ / "a" / "store" / "registry" / "models" / (id + ".rmp")).string()));
+    EXPECT_EQ(model.exit_code, 0) << model.output;
+    EXPECT_NE(model.output.find(id), std::string::npos) << model.output;
+}
+
+TEST_F(Loop, ServeSaysWhichPortIsTaken) {
+    const auto taken = http::Server::start({}, [](http::Request) { return http::Response{}; }).value();
+    const auto copy = out_ / "port";
+    fs::copy(out_ / "a", copy, fs::copy_options::recursive);
+    auto config = read(copy / "rampartd.toml");
+    replace_first(config, "port = 0", fmt::format("port = {}", taken->port()));
+    ASSERT_TRUE(base::write_file_atomically(copy / "rampartd.toml", config));
+    const auto ran = run_program(fmt::format("{} serve --config {}", kRampart, (copy / "rampartd.toml").string()));
+    EXPECT_EQ(ran.exit_code, 2) << ran.output;
+    EXPECT_NE(ran.output.find(fmt::format("{}", taken->port())), std::string::npos) << ran.output;
+}
+
+TEST_F(Loop, AConfigurationMistakeIsNamedWithItsLine) {
+    const auto broken = out_ / "a" / "broken.toml";
+    auto config = read(out_ / "a" / "rampartd.toml");
+    replace_first(config, "kappa = 0.5", "kapa = 0.5");
+    ASSERT_TRUE(base::write_file_atomically(broken, config));
+    const auto ran = run_program(fmt::format("{} serve --config {}", kRampart, broken.string()));
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_NE(ran.output.find("gate.kapa: is not a known key"), std::string::npos) << ran.output;
+}
+
+}  // namespace
+}  // namespace rampart
