@@ -52,6 +52,21 @@ TEST(GateConfig, LimitsThemselvesAreAllowed) {
     EXPECT_TRUE(validate(config));
 }
 
+TEST(GateConfig, ATrustRegionOnApprovalsNeedsAKnownDecline) {
+    GateConfig config = test::lender_config();
+    config.trust_region = TrustRegion::kApprovals;
+    config.kappa = 10;
+    EXPECT_TRUE(validate(config));
+    EXPECT_EQ(trust_region_text(config), "10 s");
+    config.kappa = 10.1;
+    EXPECT_FALSE(validate(config));
+    config.kappa = 2;
+    config.declined_impact.reset();
+    const auto status = validate(config);
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().message.find("trust_region"), 0u) << status.error().message;
+}
+
 TEST(Verdict, HasItsNameInCapitals) {
     EXPECT_EQ(to_string(Verdict::kCertified), "CERTIFIED");
     EXPECT_EQ(to_string(Verdict::kNoSolutionFound), "NO_SOLUTION_FOUND");
