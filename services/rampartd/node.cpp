@@ -111,6 +111,7 @@ Status Node::open_services() {
 }
 
 Status Node::serve_champion() {
+    const std::lock_guard lock(champion_mutex_);
     const auto champion = registry_->champion();
     if (!champion) return base::internal_error("no_champion", "the registry has no champion");
     const auto serving = decisions_->policy();
@@ -123,6 +124,8 @@ Status Node::advance(TimePoint now) {
     const std::lock_guard lock(mutex_);
     const auto step = [&]() -> Status {
         if (manual_clock_ != nullptr) manual_clock_->advance_to(now);
+        // an interrupted run goes on with what was known when it began
+        RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
         RAMPART_RETURN_IF_ERROR(outcome_joiner::catch_up(*joiner_).map([](size_t) {}));
         RAMPART_RETURN_IF_ERROR(trainer_->advance(now));
         return serve_champion();
@@ -133,8 +136,18 @@ Status Node::advance(TimePoint now) {
     return status;
 }
 
-Status Node::rollback(std::string_view actor, std::string_view reason) {
+Result<trainer::RunRecord> Node::certify(const domain::PolicyId& candidate, TimePoint t, const std::string& new_epoch) {
     const std::lock_guard lock(mutex_);
+    RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
+    RAMPART_RETURN_IF_ERROR(outcome_joiner::catch_up(*joiner_).map([](size_t) {}));
+    RAMPART_RETURN_IF_ERROR(joiner_->advance(t).map([](size_t) {}));
+    if (!new_epoch.empty()) RAMPART_RETURN_IF_ERROR(trainer_->open_epoch(t, new_epoch));
+    RAMPART_TRY(auto run, trainer_->certify(candidate, t));
+    RAMPART_RETURN_IF_ERROR(serve_champion());
+    return run;
+}
+
+Status Node::rollback(std::string_view actor, std::string_view reason) {
     RAMPART_RETURN_IF_ERROR(registry_->rollback(clock_->now(), actor, reason).map([](const registry::Promotion&) {}));
     return serve_champion();
 }

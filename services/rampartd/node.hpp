@@ -40,6 +40,11 @@ class Node {
     /// certified policy decide. Returns when all that is done.
     base::Status advance(base::TimePoint now);
 
+    /// Takes a registered model to the gate as of `t`, after reading the log to its end; promotes if CERTIFIED. A
+    /// non-empty `new_epoch` opens a new budget epoch first, and says why.
+    base::Result<trainer::RunRecord> certify(const domain::PolicyId& candidate, base::TimePoint t, const std::string& new_epoch);
+
+    /// Does not wait for a training run.
     base::Status rollback(std::string_view actor, std::string_view reason);
 
     /// The service's routes and those of the whole: clock, protected attributes, models, runs, rollback.
@@ -68,7 +73,7 @@ class Node {
     base::Result<http::Response> take_protected_attributes(const http::Request& request);
     base::Result<http::Response> take_rollback(const http::Request& request);
     base::Result<http::Response> list_models() const;
-    base::Result<http::Response> list_runs();
+    base::Result<http::Response> list_runs() const;
 
     Settings settings_;
     Keys keys_;
@@ -84,7 +89,8 @@ class Node {
     std::optional<training_set::TrainingSetBuilder> builder_;
     std::unique_ptr<trainer::TrainingLoop> trainer_;
     std::unique_ptr<decision_service::DecisionService> decisions_;
-    mutable std::mutex mutex_;       // advance, rollback
+    mutable std::mutex mutex_;       // advance, certify
+    std::mutex champion_mutex_;      // from a change of champion until it decides
     mutable std::mutex status_mutex_;
     base::Status last_advance_;      // for /readyz
 };

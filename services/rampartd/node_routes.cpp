@@ -50,6 +50,12 @@ Result<http::Response> Node::take_clock(const http::Request& request) {
     }
     RAMPART_TRY(const auto members, text_members(request.body, {"now"}));
     RAMPART_TRY(const auto time, base::parse_iso8601(members.at("now")));
+    constexpr int kMaxJumpMonths = 120;  // a mistyped year would let everything mature, for ever
+    const auto clock = joiner_->clock();
+    if (clock && time > base::add_months(*clock, kMaxJumpMonths)) {
+        return base::out_of_range("clock_jump", "$.now: {} is more than {} months after {}; move the clock in smaller steps",
+                                  members.at("now"), kMaxJumpMonths, base::to_iso8601(*clock));
+    }
     RAMPART_RETURN_IF_ERROR(advance(time));
     return json_response(json::object{{"now", base::to_iso8601(now())}});
 }
@@ -93,8 +99,7 @@ Result<http::Response> Node::list_models() const {
     return json_response(json::object{{"models", out}});
 }
 
-Result<http::Response> Node::list_runs() {
-    const std::lock_guard lock(mutex_);
+Result<http::Response> Node::list_runs() const {
     RAMPART_TRY(const auto runs, trainer_->runs());
     json::array out;
     for (const auto& run : runs) out.push_back(json::parse(trainer::encode(run)));

@@ -69,6 +69,9 @@ Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& rec
     const Halves halves = hold_out(development, table, recipe);
     figures["rows"] = fmt::format("{}", table.data.rows());
     figures["rows_held_out"] = fmt::format("{}", halves.validation.rows());
+    figures["rows_without_outcome"] = fmt::format("{}", table.left_out_unlabelled);
+    if (fair) figures["rows_without_group"] = fmt::format("{}", table.left_out_without_group);
+    if (!table.empty_groups.empty()) figures["groups_without_rows"] = fmt::format("{}", fmt::join(table.empty_groups, "; "));
     figures["weights_capped"] = fmt::format("{}", table.capped_weights);
     RAMPART_RETURN_IF_ERROR(dataset::validate(halves.train));
     RAMPART_RETURN_IF_ERROR(dataset::validate(halves.validation));
@@ -227,7 +230,7 @@ Result<Candidate> make_candidate(const DevelopmentSet& development, const domain
     RAMPART_TRY(auto policy, model::Policy::create(development.schema, std::move(links),
                                                    parity ? development.cell_names : std::vector<std::string>{},
                                                    std::move(provenance)));
-    return Candidate{std::move(policy), std::move(figures)};
+    return Candidate{std::move(policy), std::move(figures), long_chain};
 }
 
 }  // namespace rampart::trainer

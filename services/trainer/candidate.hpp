@@ -14,6 +14,7 @@ namespace rampart::trainer {
 struct Candidate {
     model::Policy policy;
     std::map<std::string, std::string> figures;  // of the training, for people: rows, trees, loss, …
+    bool distilled = false;                      // the champion's chain was distilled first
 };
 
 /// Makes a candidate out of D_c:

@@ -58,6 +58,34 @@ std::vector<double> impacts_of(const DecisionSet<Side>& set, const model::Policy
 
 }  // namespace
 
+base::Status check_fits(const model::Policy& policy, const dataset::FeatureSchema& schema,
+                        const std::vector<std::string>& cell_names, bool group_aware_allowed) {
+    if (policy.schema().digest() != schema.digest()) {
+        return base::failed_precondition("other_schema", "the policy reads other features than this deployment's schema; train it on this schema");
+    }
+    if (policy.group_aware() && !group_aware_allowed) {
+        return base::failed_precondition("group_blind_deployment", "the policy sets thresholds by group, and decision.protected_attributes "
+                                         "is \"group_blind\"; train it without groups");
+    }
+    if (policy.group_aware() && policy.group_names() != cell_names) {
+        return base::failed_precondition("other_groups", "the policy's groups are not this product's: {}", fmt::join(policy.group_names(), "; "));
+    }
+    return base::ok();
+}
+
+training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::TimePoint from) {
+    training_set::VaultSet out = vault;
+    out.rows.clear();
+    out.features.clear();
+    for (size_t i = 0; i < vault.rows.size(); ++i) {
+        if (vault.rows[i].event_time < from) continue;
+        const auto features = vault.features_of(i);
+        out.rows.push_back(vault.rows[i]);
+        out.features.insert(out.features.end(), features.begin(), features.end());
+    }
+    return out;
+}
+
 Result<ope::LoggedFeedback> selection_feedback(const training_set::DevelopmentSet& development, const model::Policy& candidate,
                                                const model::Policy& reference) {
     ope::LoggedFeedback feedback{decisions_of(development, candidate, reference), impacts_of(development, candidate, reference)};
@@ -72,7 +100,8 @@ Result<ope::LoggedDecisions> vault_decisions(const training_set::VaultSet& vault
     return decisions;
 }
 
-std::vector<double> vault_impacts(const training_set::VaultSet& vault, const model::Policy& candidate, const model::Policy& reference) {
+std::vector<double> vault_impacts(const certification::RunTicket&, const training_set::VaultSet& vault,
+                                  const model::Policy& candidate, const model::Policy& reference) {
     return impacts_of(vault, candidate, reference);
 }
 

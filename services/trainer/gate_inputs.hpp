@@ -6,6 +6,15 @@
 
 namespace rampart::trainer {
 
+/// The policy reads the features of the set, in its order, and its groups are the set's cells; a group-aware
+/// policy is for deployments that allow it. failed_precondition "other_schema", "other_groups",
+/// "group_blind_deployment" otherwise.
+base::Status check_fits(const model::Policy& policy, const dataset::FeatureSchema& schema,
+                        const std::vector<std::string>& cell_names, bool group_aware_allowed);
+
+/// The rows decided at `from` or later: each epoch of the error budget has vault records of its own.
+training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::TimePoint from);
+
 /// D_c as the gate plans from it: decisions and impacts.
 base::Result<ope::LoggedFeedback> selection_feedback(const training_set::DevelopmentSet& development,
                                                      const model::Policy& candidate, const model::Policy& reference);
@@ -15,8 +24,8 @@ base::Result<ope::LoggedFeedback> selection_feedback(const training_set::Develop
 base::Result<ope::LoggedDecisions> vault_decisions(const training_set::VaultSet& vault, const model::Policy& candidate,
                                                    const model::Policy& reference);
 
-/// The impacts of the same rows, in the same order. To be called with a ticket in hand.
-std::vector<double> vault_impacts(const training_set::VaultSet& vault, const model::Policy& candidate,
-                                  const model::Policy& reference);
+/// The impacts of the same rows, in the same order: only for a run that is charged.
+std::vector<double> vault_impacts(const certification::RunTicket& ticket, const training_set::VaultSet& vault,
+                                  const model::Policy& candidate, const model::Policy& reference);
 
 }  // namespace rampart::trainer

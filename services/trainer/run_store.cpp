@@ -26,7 +26,13 @@ std::string encode(const StartedRun& run) {
     base::append_i64(out, run.at.micros());
     base::append_field(out, run.reference);
     base::append_field(out, run.candidate);
+    base::append_u8(out, run.on_request ? 1 : 0);
+    base::append_u8(out, run.distilled ? 1 : 0);
     base::append_u64(out, run.matured);
+    for (const auto& [name, value] : run.figures) {
+        base::append_field(out, name);
+        base::append_field(out, value);
+    }
     return out;
 }
 
@@ -37,7 +43,16 @@ Result<StartedRun> decode_started(std::string_view bytes) {
     RAMPART_TRY(const int64_t at, reader.i64());
     RAMPART_TRY(const auto reference, reader.field());
     RAMPART_TRY(const auto candidate, reader.field());
+    RAMPART_TRY(const uint8_t on_request, reader.u8());
+    RAMPART_TRY(const uint8_t distilled, reader.u8());
     RAMPART_TRY(run.matured, reader.u64());
+    while (!reader.empty()) {
+        RAMPART_TRY(const auto name, reader.field());
+        RAMPART_TRY(const auto value, reader.field());
+        run.figures[std::string(name)] = std::string(value);
+    }
+    run.on_request = on_request != 0;
+    run.distilled = distilled != 0;
     run.at = base::TimePoint::from_micros(at);
     run.reference = std::string(reference);
     run.candidate = std::string(candidate);
@@ -149,17 +164,24 @@ Status RunStore::start(const StartedRun& run) {
     return database_->write(batch, storage::Sync::kAlways);
 }
 
-Status RunStore::finish(const RunRecord& run) {
+Status RunStore::put_served_until(storage::WriteBatch& batch, base::TimePoint time) const {
+    RAMPART_TRY(const auto before, served_until());
+    if (!before || time > *before) batch.put(kState, kServedUntil, encode(time));
+    return base::ok();
+}
+
+Status RunStore::finish(const RunRecord& run, bool of_schedule) {
     storage::WriteBatch batch;
     batch.put(kRuns, run_key(run.ordinal), encode(run));
     batch.erase(kState, kStarted);
-    batch.put(kState, kServedUntil, encode(run.at));
+    if (of_schedule) RAMPART_RETURN_IF_ERROR(put_served_until(batch, run.at));
     return database_->write(batch, storage::Sync::kAlways);
 }
 
 Status RunStore::serve_until(base::TimePoint time) {
     storage::WriteBatch batch;
-    batch.put(kState, kServedUntil, encode(time));
+    RAMPART_RETURN_IF_ERROR(put_served_until(batch, time));
+    if (batch.empty()) return base::ok();
     return database_->write(batch, storage::Sync::kAlways);
 }
 

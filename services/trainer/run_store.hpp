@@ -29,7 +29,10 @@ struct StartedRun {
     uint32_t ordinal = 0;
     base::TimePoint at;
     std::string reference;
-    std::string candidate;  // a registered model to test; empty: one is made
+    std::string candidate;  // the model under test; empty until it is registered
+    bool on_request = false;  // somebody named the candidate: not a run of the schedule
+    bool distilled = false;   // the trainer made the candidate by distillation
+    std::map<std::string, std::string> figures;  // of the training
     uint64_t matured = 0;
 };
 
@@ -46,11 +49,13 @@ class RunStore {
     base::Result<std::optional<base::TimePoint>> served_until() const;
 
     base::Status start(const StartedRun& run);
-    /// Keeps the record, forgets the started run, and moves served_until to the run's time.
-    base::Status finish(const RunRecord& run);
+    /// Keeps the record and forgets the started run; a run of the schedule also moves served_until forward.
+    base::Status finish(const RunRecord& run, bool of_schedule);
+    /// Never moves back.
     base::Status serve_until(base::TimePoint time);
 
   private:
+    base::Status put_served_until(storage::WriteBatch& batch, base::TimePoint time) const;
     explicit RunStore(std::unique_ptr<storage::Database> database) : database_(std::move(database)) {}
     std::unique_ptr<storage::Database> database_;
 };

@@ -39,7 +39,8 @@ certification::RunIdentity identity_of(const domain::Product& product, const tra
     identity.reference_id = reference;
     identity.feature_schema_id = vault.schema.digest().hex();
     identity.metric = metric_text(product);
-    identity.vault_rule = fmt::format("every decision of the vault as known at {}: label and impact matured", base::to_iso8601(vault.as_known_at));
+    identity.vault_rule = fmt::format("decisions of the vault, from the epoch's first record on, whose label and impact had matured as known at {}",
+                                      base::to_iso8601(vault.as_known_at));
     if (!vault.rows.empty()) {  // by event time
         identity.period_from = vault.rows.front().event_time;
         identity.period_to = vault.rows.back().event_time;
@@ -83,7 +84,8 @@ Status TrainingLoop::finish_started() {
     return execute(*started).map([](const RunRecord&) {});
 }
 
-Status TrainingLoop::advance(TimePoint now) {
+Status TrainingLoop::advance(TimePoint time) {
+    const TimePoint now = std::max(time, around_.joiner.clock().value_or(time));  // time never goes back
     RAMPART_RETURN_IF_ERROR(finish_started());
     RAMPART_TRY(const auto served, store_.served_until());
     if (!served) {
@@ -97,7 +99,7 @@ Status TrainingLoop::advance(TimePoint now) {
     RAMPART_RETURN_IF_ERROR(around_.joiner.advance(now).map([](size_t) {}));
     RAMPART_TRY(const bool by_count, due_by_count());
     if (by_count) RAMPART_RETURN_IF_ERROR(run_at(now).map([](const RunRecord&) {}));
-    return now > *served ? store_.serve_until(now) : base::ok();
+    return store_.serve_until(now);
 }
 
 Result<RunRecord> TrainingLoop::run_at(TimePoint t) {
@@ -117,8 +119,19 @@ Result<RunRecord> TrainingLoop::run_at(TimePoint t) {
     return begin(t, "");
 }
 
+Status TrainingLoop::check_fits(const model::Policy& policy) const {
+    return trainer::check_fits(policy, around_.builder.schema(), around_.builder.cell_names(), settings_.group_aware);
+}
+
 Result<RunRecord> TrainingLoop::certify(const domain::PolicyId& candidate, TimePoint t) {
     RAMPART_RETURN_IF_ERROR(finish_started());
+    RAMPART_TRY(const auto loaded, around_.registry.load_model(candidate));
+    RAMPART_RETURN_IF_ERROR(check_fits(loaded.policy));
+    const auto champion = around_.registry.champion();
+    if (champion && t < champion->at) {
+        return base::failed_precondition("before_promotion", "the present champion decides since {}; a candidate can't be compared with it as of {}",
+                                         base::to_iso8601(champion->at), base::to_iso8601(t));
+    }
     return begin(t, candidate.value());
 }
 
@@ -126,50 +139,72 @@ Result<RunRecord> TrainingLoop::begin(TimePoint t, std::string candidate) {
     const auto champion = around_.registry.champion();
     if (!champion) return base::failed_precondition("no_champion", "there is no policy in charge to compare a candidate with");
     RAMPART_TRY(const auto last, store_.last_run());
-    const StartedRun run{last ? last->ordinal + 1 : 1, t, champion->policy.value(), std::move(candidate), around_.joiner.counts().matured};
+    StartedRun run;
+    run.ordinal = last ? last->ordinal + 1 : 1;
+    run.at = t;
+    run.reference = champion->policy.value();
+    run.on_request = !candidate.empty();
+    run.candidate = std::move(candidate);
+    run.matured = around_.joiner.counts().matured;
     RAMPART_RETURN_IF_ERROR(store_.start(run));
-    return execute(run);
+    return execute(std::move(run));
 }
 
-Result<model::LoadedPolicy> TrainingLoop::candidate_of(const StartedRun& run, const training_set::DevelopmentSet& development,
-                                                       const model::LoadedPolicy& reference, RunRecord& record) {
+Result<model::LoadedPolicy> TrainingLoop::candidate_of(StartedRun& run, const training_set::DevelopmentSet& development,
+                                                       const model::LoadedPolicy& reference) {
     if (!run.candidate.empty()) return around_.registry.load_model(domain::PolicyId(run.candidate));
     TrainingSettings settings = settings_;
     settings.recipe.seed = base::mix64(settings_.recipe.seed ^ base::mix64(run.ordinal));
     settings.recipe.params.seed = settings.recipe.seed;
     RAMPART_TRY(auto candidate, make_candidate(development, around_.product.impact, reference.policy, run.reference, settings, around_.pool));
-    record.figures = std::move(candidate.figures);
     RAMPART_TRY(const auto id, around_.registry.register_model(model::encode_model_file(candidate.policy), run.at, kTrainer));
+    // From here on the run is about this model, whatever becomes known before a restart.
+    run.candidate = id.value();
+    run.distilled = candidate.distilled;
+    run.figures = std::move(candidate.figures);
+    RAMPART_RETURN_IF_ERROR(store_.start(run));
     return model::LoadedPolicy{std::move(candidate.policy), id};
 }
 
-Result<RunRecord> TrainingLoop::execute(const StartedRun& run) {
+/// Makes or loads the candidate and takes it to the gate; fills verdict and reasons in.
+Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
+    RAMPART_TRY(const auto reference, around_.registry.load_model(domain::PolicyId(run.reference)));
+    RAMPART_RETURN_IF_ERROR(check_fits(reference.policy));
+    RAMPART_TRY(const auto development, around_.builder.development_rows(run.at));
+    RAMPART_TRY(const auto candidate, candidate_of(run, development, reference));
+    RAMPART_RETURN_IF_ERROR(check_fits(candidate.policy));
+    RAMPART_TRY(const auto verdict, gate(run, development, candidate, reference));
+    record.verdict = certification::to_string(verdict.result.verdict);
+    record.reason = verdict.result.reason;
+    record.message = verdict.result.message;
+    record.certificate = verdict.certificate;
+    if (verdict.result.verdict != certification::Verdict::kCertified) return base::ok();
+    const auto promoted = promote(run, candidate.id, verdict.certificate);
+    if (promoted || !is_about_data(promoted.error())) return promoted;
+    // e.g. somebody rolled back meanwhile: the certificate stands, but it no longer opens the door
+    record.reason = promoted.error().reason;
+    record.message = "certified, but not promoted: " + promoted.error().message;
+    return base::ok();
+}
+
+Result<RunRecord> TrainingLoop::execute(StartedRun run) {
     RunRecord record;
     record.ordinal = run.ordinal;
     record.at = run.at;
     record.reference = run.reference;
     record.matured = run.matured;
-    RAMPART_TRY(const auto reference, around_.registry.load_model(domain::PolicyId(run.reference)));
-    RAMPART_TRY(const auto development, around_.builder.development_rows(run.at));
-    const auto candidate = candidate_of(run, development, reference, record);
-    if (!candidate) {
-        if (!is_about_data(candidate.error())) return candidate.error();
+    const auto judged = judge(run, record);
+    if (!judged) {
+        if (!is_about_data(judged.error())) return judged.error();
+        // Fail closed, and go on: a run that can't be made with these data must not block the next.
         record.verdict = certification::to_string(certification::Verdict::kRefused);
-        record.reason = candidate.error().reason;
-        record.message = "no candidate: " + candidate.error().message;
-    } else {
-        record.candidate = candidate->id.value();
-        RAMPART_TRY(const auto verdict, gate(run, development, *candidate, reference));
-        record.verdict = certification::to_string(verdict.result.verdict);
-        record.reason = verdict.result.reason;
-        record.message = verdict.result.message;
-        record.certificate = verdict.certificate;
-        if (verdict.result.verdict == certification::Verdict::kCertified) {
-            RAMPART_RETURN_IF_ERROR(promote(run, candidate->id, verdict.certificate));
-        }
+        record.reason = judged.error().reason;
+        record.message = judged.error().message;
     }
+    record.candidate = run.candidate;
+    record.figures = run.figures;
     kLog.info("run={} at={} verdict={} reason={}", record.ordinal, base::to_iso8601(record.at), record.verdict, record.reason);
-    RAMPART_RETURN_IF_ERROR(store_.finish(record));
+    RAMPART_RETURN_IF_ERROR(store_.finish(record, !run.on_request));
     return record;
 }
 
@@ -185,21 +220,38 @@ Status TrainingLoop::write_entry(DeltaLedger& ledger, const std::string& entry, 
 
 Status TrainingLoop::open_epoch(TimePoint t, std::string note) {
     RAMPART_TRY(auto ledger, read_ledger());
+    if (ledger.open_run()) RAMPART_RETURN_IF_ERROR(abandon_open_run(ledger, "a new epoch was opened", t));
     const auto& gate = settings_.gate;
     RAMPART_TRY(const auto entry, ledger.next_epoch(gate.delta_epoch, gate.runs_per_epoch, gate.spending, std::move(note), t));
     return write_entry(ledger, entry, t);
 }
 
 /// A distilled candidate carries no exact copy of the reference to be clipped to. The gate measures how far it
-/// strays in what matters here, P(approve), as declines have a known impact.
-certification::GateConfig TrainingLoop::gate_config(const model::Policy& candidate) const {
+/// strays in what matters here, P(approve), as declines have a known impact. Only the trainer's own word counts.
+certification::GateConfig TrainingLoop::gate_config(const StartedRun& run) const {
     certification::GateConfig config = settings_.gate;
-    const auto it = candidate.provenance().find("training.distilled");
-    if (it != candidate.provenance().end() && it->second == "yes") {
+    if (run.distilled) {
         config.trust_region = certification::TrustRegion::kApprovals;
         config.kappa = settings_.distilled_kappa;
     }
     return config;
+}
+
+/// An epoch after the first is a new budget, so it gets records that no earlier run has used.
+Result<training_set::VaultSet> TrainingLoop::vault_of_epoch(const DeltaLedger& ledger, TimePoint t) const {
+    RAMPART_TRY(auto vault, around_.builder.vault_rows(t));
+    if (ledger.epoch() <= 1) return vault;
+    TimePoint from;
+    for (const auto& bytes : ledger.entries()) {
+        RAMPART_TRY(const auto entry, certification::decode_ledger_entry(bytes));
+        if (const auto* opened = std::get_if<certification::EpochOpened>(&entry.body)) from = opened->at;
+    }
+    return decided_since(vault, from);
+}
+
+Status TrainingLoop::abandon_open_run(DeltaLedger& ledger, std::string_view why, TimePoint t) {
+    RAMPART_TRY(const auto closing, ledger.next_closing(certification::Verdict::kNoSolutionFound, "", fmt::format("abandoned: {}", why), t));
+    return write_entry(ledger, closing, t);
 }
 
 Result<TrainingLoop::Verdict> TrainingLoop::gate(const StartedRun& run, const training_set::DevelopmentSet& development,
@@ -212,41 +264,45 @@ Result<TrainingLoop::Verdict> TrainingLoop::gate(const StartedRun& run, const tr
     RAMPART_TRY(auto closed, already_closed(ledger, run, candidate.id.value()));
     if (closed) return std::move(*closed);
 
-    RAMPART_TRY(const auto vault, around_.builder.vault_rows(run.at));
+    RAMPART_TRY(const auto vault, vault_of_epoch(ledger, run.at));
     const auto identity = identity_of(around_.product, vault, candidate.id.value(), run.reference);
-    const auto config = gate_config(candidate.policy);
+    const auto config = gate_config(run);
     RAMPART_TRY(const auto selection, selection_feedback(development, candidate.policy, reference.policy));
     RAMPART_TRY(const auto decisions, vault_decisions(vault, candidate.policy, reference.policy));
-    RAMPART_TRY(const auto checked, certification::precheck(config, identity, ledger, around_.evidence_key, selection, decisions));
-    if (!checked.prepared) return refuse(config, identity, checked.result, run.at);
-    return test(run, *checked.prepared, ledger, [&] { return vault_impacts(vault, candidate.policy, reference.policy); });
-}
-
-Result<certification::RunTicket> TrainingLoop::ticket_for(const DeltaLedger::RunRequest& request, DeltaLedger& ledger, TimePoint t) {
-    if (ledger.open_run()) {
-        auto ticket = ledger.ticket(request);
-        if (ticket) return ticket;
-        // Settings changed between crash and restart: that run can't be finished. Its charge stays.
-        RAMPART_TRY(const auto closing, ledger.next_closing(certification::Verdict::kNoSolutionFound, "",
-                                                            "abandoned: " + ticket.error().message, t));
-        RAMPART_RETURN_IF_ERROR(write_entry(ledger, closing, t));
+    const auto check = [&] { return certification::precheck(config, identity, ledger, around_.evidence_key, selection, decisions); };
+    RAMPART_TRY(auto checked, check());
+    if (ledger.open_run() && !(checked.prepared && ledger.ticket(checked.prepared->request()))) {
+        // A run that crashed and can't be finished as it was registered. Its charge stays; this one is a new run.
+        RAMPART_RETURN_IF_ERROR(abandon_open_run(ledger, "settings or data are not those it was registered for", run.at));
+        RAMPART_TRY(checked, check());
     }
-    RAMPART_TRY(const auto registration, ledger.next_registration(request, t));
-    RAMPART_RETURN_IF_ERROR(write_entry(ledger, registration, t));
-    return ledger.ticket(request);
+    if (!checked.prepared) return refuse(config, identity, checked.result, run.at);
+    return test(run, *checked.prepared, ledger, [&](const certification::RunTicket& ticket) {
+        return vault_impacts(ticket, vault, candidate.policy, reference.policy);
+    });
 }
 
 Result<TrainingLoop::Verdict> TrainingLoop::test(const StartedRun& run, const certification::PreparedRun& prepared, DeltaLedger& ledger,
-                                                 const std::function<std::vector<double>()>& read_impacts) {
-    RAMPART_TRY(const auto ticket, ticket_for(prepared.request(), ledger, run.at));
-    const auto impacts = read_impacts();  // only now, with the charge on the disk
-    RAMPART_TRY(const auto sealed, certification::run(prepared, ticket, impacts));
-    RAMPART_TRY(const auto files, certification::seal(prepared, ticket, sealed, impacts, run.at, run.at, around_.signing_key));
+                                                 const std::function<std::vector<double>(const certification::RunTicket&)>& read_impacts) {
+    const auto request = prepared.request();
+    if (!ledger.open_run()) {
+        RAMPART_TRY(const auto registration, ledger.next_registration(request, run.at));
+        RAMPART_RETURN_IF_ERROR(write_entry(ledger, registration, run.at));
+    }
+    RAMPART_TRY(const auto ticket, ledger.ticket(request));
+    const auto impacts = read_impacts(ticket);  // only now, with the charge on the disk
+    const auto sealed = certification::run(prepared, ticket, impacts);
+    if (!sealed) {
+        if (!is_about_data(sealed.error())) return sealed.error();
+        RAMPART_RETURN_IF_ERROR(abandon_open_run(ledger, sealed.error().message, run.at));
+        return Verdict{{certification::Verdict::kNoSolutionFound, sealed.error().reason, sealed.error().message}, ""};
+    }
+    RAMPART_TRY(const auto files, certification::seal(prepared, ticket, *sealed, impacts, run.at, run.at, around_.signing_key));
     const registry::Proof proof{files.certificate, files.evidence, around_.signing_key.public_key()};
     RAMPART_TRY(const auto id, around_.registry.store_certificate(proof, run.at, kGate));
-    RAMPART_TRY(const auto closing, ledger.next_closing(sealed.verdict, id.hex(), "", run.at));
+    RAMPART_TRY(const auto closing, ledger.next_closing(sealed->verdict, id.hex(), "", run.at));
     RAMPART_RETURN_IF_ERROR(write_entry(ledger, closing, run.at));
-    return Verdict{sealed.published(), id.hex()};
+    return Verdict{sealed->published(), id.hex()};
 }
 
 Result<TrainingLoop::Verdict> TrainingLoop::refuse(const certification::GateConfig& config, const certification::RunIdentity& identity,

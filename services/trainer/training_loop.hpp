@@ -47,10 +47,14 @@ class TrainingLoop {
     /// A run now, whatever the schedule says.
     base::Result<RunRecord> run_at(base::TimePoint t);
 
-    /// Takes a registered model to the gate, as run_at does with its own candidate.
+    /// Takes a registered model to the gate, as run_at does with its own candidate. failed_precondition: it does
+    /// not fit this deployment, or `t` lies before the present champion's promotion.
     base::Result<RunRecord> certify(const domain::PolicyId& candidate, base::TimePoint t);
 
-    /// Opens the next budget epoch. Error: a run is open.
+    /// Takes an interrupted run up again, if there is one.
+    base::Status finish_started();
+
+    /// Opens the next budget epoch, whose runs read vault decisions from `t` on only. An open run is abandoned.
     base::Status open_epoch(base::TimePoint t, std::string note);
 
     base::Result<std::vector<RunRecord>> runs() const { return store_.runs(); }
@@ -66,19 +70,20 @@ class TrainingLoop {
 
     std::vector<base::TimePoint> due_months(base::TimePoint after, base::TimePoint until) const;
     base::Result<bool> due_by_count() const;
-    base::Status finish_started();
-    base::Result<RunRecord> execute(const StartedRun& run);
+    base::Result<RunRecord> execute(StartedRun run);
     base::Result<RunRecord> begin(base::TimePoint t, std::string candidate);
-    base::Result<model::LoadedPolicy> candidate_of(const StartedRun& run, const training_set::DevelopmentSet& development,
-                                                   const model::LoadedPolicy& reference, RunRecord& record);
-    certification::GateConfig gate_config(const model::Policy& candidate) const;
+    base::Result<model::LoadedPolicy> candidate_of(StartedRun& run, const training_set::DevelopmentSet& development,
+                                                   const model::LoadedPolicy& reference);
+    base::Status judge(StartedRun& run, RunRecord& record);
+    base::Status check_fits(const model::Policy& policy) const;
+    certification::GateConfig gate_config(const StartedRun& run) const;
+    base::Result<training_set::VaultSet> vault_of_epoch(const certification::DeltaLedger& ledger, base::TimePoint t) const;
+    base::Status abandon_open_run(certification::DeltaLedger& ledger, std::string_view why, base::TimePoint t);
     base::Result<Verdict> gate(const StartedRun& run, const training_set::DevelopmentSet& development,
                                const model::LoadedPolicy& candidate, const model::LoadedPolicy& reference);
     base::Result<Verdict> test(const StartedRun& run, const certification::PreparedRun& prepared,
                                certification::DeltaLedger& ledger,
-                               const std::function<std::vector<double>()>& read_impacts);
-    base::Result<certification::RunTicket> ticket_for(const certification::DeltaLedger::RunRequest& request,
-                                                      certification::DeltaLedger& ledger, base::TimePoint t);
+                               const std::function<std::vector<double>(const certification::RunTicket&)>& read_impacts);
     base::Result<Verdict> refuse(const certification::GateConfig& config, const certification::RunIdentity& identity,
                                  const certification::PublicResult& result, base::TimePoint t);
     base::Result<std::optional<Verdict>> already_closed(const certification::DeltaLedger& ledger, const StartedRun& run,

@@ -67,6 +67,9 @@ TrainingSettings read_training_settings(config::Table& root) {
                               : certification::Bound::kStudentT;
     settings.gate.kappa = gate.number("kappa", 0.01, 1, 0.5);
     settings.distilled_kappa = gate.number("distilled_kappa", 0.01, 10, settings.distilled_kappa);
+    if (settings.recipe.kappa > settings.gate.kappa) {
+        training.fail("kappa", fmt::format("is {}, past gate.kappa = {}: the gate would refuse what is trained", settings.recipe.kappa, settings.gate.kappa));
+    }
     settings.gate.margin = gate.number("margin", 0, 1e9, 0);
     settings.gate.spending = gate.choice("spending", {"equal", "by_history"}, "equal") == "equal"
                                  ? certification::Spending::kEqual

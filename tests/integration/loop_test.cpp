@@ -46,10 +46,13 @@ class Loop : public testing::Test {
     }
     static void TearDownTestSuite() { fs::remove_all(out_); }
 
+    static std::string verify_command(const fs::path& file) {
+        return fmt::format("{} verify {} --key {}", kRampart, file.string(), (out_ / "a" / "certificates" / "gate.pub.pem").string());
+    }
     /// A certificate with evidence.
     static fs::path certified() {
         for (const auto& file : certificates_) {
-            if (run_program(fmt::format("{} verify {}", kRampart, file.string())).output.starts_with("CERTIFIED")) return file;
+            if (run_program(verify_command(file)).output.starts_with("CERTIFIED")) return file;
         }
         ADD_FAILURE() << "no run was certified";
         return {};
@@ -108,10 +111,15 @@ TEST_F(Loop, TheSameSeedGivesTheSameReport) {
 TEST_F(Loop, VerifyAcceptsEveryCertificate) {
     ASSERT_FALSE(certificates_.empty());
     for (const auto& file : certificates_) {
-        const auto ran = run_program(fmt::format("{} verify {} --json", kRampart, file.string()));
+        const auto ran = run_program(verify_command(file) + " --json");
         EXPECT_EQ(ran.exit_code, 0) << ran.output;
         EXPECT_TRUE(json::parse(ran.output).at("valid").as_bool());
     }
+    const auto unnamed = run_program(fmt::format("{} verify {}", kRampart, certificates_.front().string()));
+    EXPECT_EQ(unnamed.exit_code, 0);
+    EXPECT_NE(unnamed.output.find("the key was found beside the certificate"), std::string::npos) << unnamed.output;
+    const auto missing = run_program(fmt::format("{} verify {} --evidence nowhere", kRampart, certificates_.front().string()));
+    EXPECT_EQ(missing.exit_code, 2) << missing.output;
 }
 
 /// What a forger might do to certificate and evidence.
@@ -134,7 +142,7 @@ void replace_first(std::string& text, const std::string& from, const std::string
     text.replace(at, from.size(), to);
 }
 
-TEST_F(Loop, VerifyRefusesTenForgeries) {
+TEST_F(Loop, VerifyRefusesADozenForgeries) {
     const auto file = certified();
     const std::string other_evidence = [&] {
         for (const auto& other : certificates_) {
@@ -166,7 +174,7 @@ TEST_F(Loop, VerifyRefusesTenForgeries) {
         const auto forged = out_ / "forged.cert";
         ASSERT_TRUE(base::write_file_atomically(forged, certificate));
         ASSERT_TRUE(base::write_file_atomically(out_ / "forged.evidence.jsonl", evidence));
-        const auto ran = run_program(fmt::format("{} verify {} --key {}", kRampart, forged.string(), (file.parent_path() / "gate.pub.pem").string()));
+        const auto ran = run_program(verify_command(forged));
         EXPECT_EQ(ran.exit_code, 1) << forgery.name << ": " << ran.output;
         EXPECT_TRUE(ran.output.starts_with("NOT VALID")) << forgery.name << ": " << ran.output;
     }
@@ -190,6 +198,47 @@ TEST_F(Loop, RollingBackGoesOneChampionBackAndIsLogged) {
     EXPECT_EQ(json::parse(ran.output).at("champion"), policies[policies.size() - 2].at("id"));
     const auto models = run_program(fmt::format("{} models --store {} --json", kRampart, (copy / "store").string()));
     EXPECT_EQ(json::parse(models.output).at("promotions").as_array().back().at("reason").as_string(), "a test");
+}
+
+TEST_F(Loop, AModelOfAnotherSchemaIsRefusedAndTheStoreServesOn) {
+    const auto copy = out_ / "schema";
+    fs::copy(out_ / "a", copy, fs::copy_options::recursive);
+    std::string csv = "x,g,y\n";
+    for (int i = 0; i < 400; ++i) csv += fmt::format("{},{},{}\n", i % 37, i % 2, i * 7 % 5 < 3 ? 1 : 0);
+    ASSERT_TRUE(base::write_file_atomically(copy / "t.csv", csv));
+    const auto in = "cd " + copy.string() + " && " + kRampart;
+    ASSERT_EQ(run_program(in + " schema infer t.csv --label y --favourable 1 --protected g > t.toml").exit_code, 0);
+    ASSERT_EQ(run_program(in + " train --data t.csv --schema t.toml --trees 5 --out t.rmp").exit_code, 0);
+    const auto ran = run_program(in + " certify --config rampartd.toml --model t.rmp");
+    EXPECT_EQ(ran.exit_code, 2) << ran.output;
+    EXPECT_NE(ran.output.find("other features"), std::string::npos) << ran.output;
+    EXPECT_EQ(run_program(in + " inspect store --config rampartd.toml").exit_code, 0);
+}
+
+TEST_F(Loop, ACandidateCannotBeComparedWithAChampionOfLater) {
+    const auto copy = out_ / "before";
+    fs::copy(out_ / "a", copy, fs::copy_options::recursive);
+    const auto id = std::string(report_.at("policies").as_array().front().at("id").as_string());
+    const auto ran = run_program(fmt::format("{} certify --config {} --model {} --at 2022-06-01", kRampart, (copy / "rampartd.toml").string(), id));
+    EXPECT_EQ(ran.exit_code, 2) << ran.output;
+    EXPECT_NE(ran.output.find("decides since"), std::string::npos) << ran.output;
+}
+
+TEST_F(Loop, AMistypedStoreIsNotMadeAnew) {
+    const auto copy = out_ / "typo";
+    fs::copy(out_ / "a", copy, fs::copy_options::recursive);
+    fs::rename(copy / "store", copy / "stoer");
+    for (const char* command : {"inspect store", "rollback --reason x"}) {
+        const auto ran = run_program(fmt::format("{} {} --config {}", kRampart, command, (copy / "rampartd.toml").string()));
+        EXPECT_EQ(ran.exit_code, 2) << ran.output;
+        EXPECT_FALSE(fs::exists(copy / "store"));
+    }
+}
+
+TEST_F(Loop, EvidenceIsForItsOwnerOnly) {
+    for (const auto& file : fs::directory_iterator(out_ / "a" / "store" / "registry" / "evidence")) {
+        EXPECT_EQ(fs::status(file).permissions() & fs::perms::mask, fs::perms::owner_read | fs::perms::owner_write) << file.path();
+    }
 }
 
 TEST_F(Loop, InspectShowsStoreLogAndModel) {

@@ -179,11 +179,41 @@ TEST(GateInputs, DecisionsCarryPropensitiesPoliciesAndGroupsButNoImpact) {
     EXPECT_EQ(decisions.candidate, decisions.reference);
     EXPECT_EQ(decisions.logger_ids, std::vector<std::string>{"bootstrap"});
     EXPECT_EQ(decisions.groups[1].records[0], 1u);
-    const auto impacts = vault_impacts(vault, champion, champion);
+    auto ledger = certification::DeltaLedger::open({}).value();
+    ASSERT_TRUE(ledger.append(ledger.next_epoch(0.1, 1, certification::Spending::kEqual, "test", {}).value()));
+    const certification::DeltaLedger::RunRequest request{"candidate", "reference", {}, "rule"};
+    ASSERT_TRUE(ledger.append(ledger.next_registration(request, {}).value()));
+    const auto impacts = vault_impacts(ledger.ticket(request).value(), vault, champion, champion);
     for (size_t i = 0; i < kRows; ++i) {
         ASSERT_EQ(decisions.has_impact[i] == 1, vault.rows[i].impact.has_value());
         ASSERT_EQ(std::isnan(impacts[i]), !vault.rows[i].impact.has_value());
     }
+}
+
+TEST(GateInputs, AnEpochHasVaultRecordsOfItsOwn) {
+    const auto development = development_set();
+    training_set::VaultSet vault;
+    vault.schema = development.schema;
+    vault.rows = development.rows;
+    vault.features = development.features;
+    const auto later = decided_since(vault, base::TimePoint::from_micros(kRows - 10));
+    ASSERT_EQ(later.rows.size(), 10u);
+    EXPECT_EQ(later.rows[0].decision, vault.rows[kRows - 10].decision);
+    EXPECT_EQ(later.features_of(0)[0], vault.features_of(kRows - 10)[0]);
+}
+
+TEST(GateInputs, APolicyThatDoesNotFitTheDeploymentIsRefused) {
+    const auto set = development_set();
+    const auto blind = bootstrap(set);
+    EXPECT_TRUE(check_fits(blind, set.schema, set.cell_names, false));
+    const auto other = dataset::FeatureSchema::create({{"x1", dataset::FeatureKind::kNumeric, {}}, {"x0", dataset::FeatureKind::kNumeric, {}}}).value();
+    EXPECT_EQ(check_fits(blind, other, set.cell_names, true).error().reason, "other_schema");
+    model::LearnedLink link;
+    link.ramp = {0.3, 0.5, {0.0, 0.1}, {1.0, 1.0}};
+    const auto aware = model::Policy::create(set.schema, {link}, set.cell_names, {}).value();
+    EXPECT_TRUE(check_fits(aware, set.schema, set.cell_names, true));
+    EXPECT_EQ(check_fits(aware, set.schema, set.cell_names, false).error().reason, "group_blind_deployment");
+    EXPECT_EQ(check_fits(aware, set.schema, {"sex=male", "sex=female"}, true).error().reason, "other_groups");
 }
 
 class RunStoreTest : public testing::Test {
@@ -194,7 +224,14 @@ class RunStoreTest : public testing::Test {
 };
 
 TEST_F(RunStoreTest, AStartedRunIsRememberedUntilItIsFinished) {
-    const StartedRun started{1, base::TimePoint::from_micros(7), "reference", "", 42};
+    StartedRun started;
+    started.ordinal = 1;
+    started.at = base::TimePoint::from_micros(7);
+    started.reference = "reference";
+    started.candidate = "candidate";
+    started.distilled = true;
+    started.figures = {{"rows", "12"}, {"trees", "3"}};
+    started.matured = 42;
     {
         auto store = RunStore::open(folder_).value();
         EXPECT_FALSE(store.started().value());
@@ -206,6 +243,10 @@ TEST_F(RunStoreTest, AStartedRunIsRememberedUntilItIsFinished) {
     ASSERT_TRUE(found);
     EXPECT_EQ(found->reference, "reference");
     EXPECT_EQ(found->matured, 42u);
+    EXPECT_EQ(found->candidate, "candidate");
+    EXPECT_TRUE(found->distilled);
+    EXPECT_FALSE(found->on_request);
+    EXPECT_EQ(found->figures, started.figures);
     RunRecord record;
     record.ordinal = 1;
     record.at = started.at;
@@ -213,13 +254,29 @@ TEST_F(RunStoreTest, AStartedRunIsRememberedUntilItIsFinished) {
     record.reason = "too_few_units";
     record.message = "say \"more\"";
     record.figures = {{"rows", "12"}};
-    ASSERT_TRUE(store.finish(record));
+    ASSERT_TRUE(store.finish(record, true));
     EXPECT_FALSE(store.started().value());
     EXPECT_EQ(store.served_until().value(), started.at);
     const auto runs = store.runs().value();
     ASSERT_EQ(runs.size(), 1u);
     EXPECT_EQ(encode(runs[0]), encode(record));
     EXPECT_EQ(store.last_run().value()->message, record.message);
+}
+
+TEST_F(RunStoreTest, TheScheduleNeverGoesBackAndOwesNothingToRunsOnRequest) {
+    auto store = RunStore::open(folder_).value();
+    const auto at = [](int64_t t) { return base::TimePoint::from_micros(t); };
+    ASSERT_TRUE(store.serve_until(at(10)));
+    ASSERT_TRUE(store.serve_until(at(5)));
+    EXPECT_EQ(store.served_until().value(), at(10));
+    RunRecord record;
+    record.ordinal = 1;
+    record.at = at(99);
+    ASSERT_TRUE(store.finish(record, false));
+    EXPECT_EQ(store.served_until().value(), at(10));
+    record.at = at(3);
+    ASSERT_TRUE(store.finish(record, true));
+    EXPECT_EQ(store.served_until().value(), at(10));
 }
 
 TEST(RunRecord, BytesThatAreNoRecordAreDataLoss) {

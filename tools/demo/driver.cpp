@@ -29,8 +29,12 @@ base::Error service_error(const http::Response& response) {
     std::string reason = "http_error", message = response.body.substr(0, 300);
     if (!failure && document.is_object()) {
         if (const auto* error = document.as_object().if_contains("error"); error != nullptr && error->is_object()) {
-            reason = boost::json::value_to<std::string>(error->at("reason"));
-            message = boost::json::value_to<std::string>(error->at("message"));
+            const auto text = [&](const char* name, std::string& out) {
+                const auto* value = error->as_object().if_contains(name);
+                if (value != nullptr && value->is_string()) out = std::string(value->get_string());
+            };
+            text("reason", reason);
+            text("message", message);
         }
     }
     return base::failed_precondition(reason, "the service answered {}: {}", response.status, message);

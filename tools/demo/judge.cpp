@@ -114,9 +114,10 @@ class Judge {
         return out;
     }
 
-    /// Mean impact per applicant, had the policy decided about everybody.
+    /// Mean impact per applicant, had the policy decided about everybody in the vault: people that no learner has
+    /// seen.
     std::map<std::string, double> value_of(const model::Policy& policy) const {
-        return means([&](size_t i) { return people_[i].cell || !policy.group_aware(); },
+        return means([&](size_t i) { return people_[i].vault && (people_[i].cell || !policy.group_aware()); },
                      [&](size_t i) {
                          const double p = policy.evaluate(people_[i].row, people_[i].cell).approve;
                          return p * *people_[i].impact + (1 - p) * product_.impact.declined;
@@ -127,7 +128,8 @@ class Judge {
     Result<std::map<std::string, double>> true_gains(const trainer::RunRecord& run) const {
         RAMPART_TRY(const auto candidate, node_.registry().load_model(domain::PolicyId(run.candidate)));
         RAMPART_TRY(const auto reference, node_.registry().load_model(domain::PolicyId(run.reference)));
-        return means([&](size_t i) { return people_[i].vault && people_[i].matured_at <= run.at; },
+        const bool by_cell = candidate.policy.group_aware() || reference.policy.group_aware();
+        return means([&](size_t i) { return people_[i].vault && people_[i].matured_at <= run.at && (people_[i].cell || !by_cell); },
                      [&](size_t i) {
                          const double change = candidate.policy.evaluate(people_[i].row, people_[i].cell).approve -
                                                reference.policy.evaluate(people_[i].row, people_[i].cell).approve;
@@ -138,7 +140,7 @@ class Judge {
     Status add_groups(const trainer::RunRecord& run, const certification::Certificate& certificate, GateRun& out) const {
         RAMPART_TRY(const auto gains, true_gains(run));
         const double margin = certificate.plan.config.margin;
-        bool right = true;
+        bool right = true, known = true;
         for (size_t g = 0; g < certificate.results.size(); ++g) {
             const auto& result = certificate.results[g];
             const auto& plan = certificate.plan.groups[g];
@@ -154,10 +156,12 @@ class Judge {
             if (const auto it = gains.find(result.name); it != gains.end()) {
                 group.true_gain = it->second;
                 right = right && it->second >= -margin;
+            } else {
+                known = false;
             }
             out.groups.push_back(std::move(group));
         }
-        if (certificate.verdict == certification::Verdict::kCertified) out.right = right;
+        if (certificate.verdict == certification::Verdict::kCertified && (known || !right)) out.right = right;
         return base::ok();
     }
 
@@ -181,10 +185,8 @@ class Judge {
                     RAMPART_RETURN_IF_ERROR(add_groups(run, certificate, out));
                 }
             }
-            if (out.right) {
-                report_.certificates += 1;
-                report_.certificates_right += *out.right ? 1 : 0;
-            }
+            if (out.verdict == "CERTIFIED") report_.certificates += 1;
+            if (out.right.value_or(false)) report_.certificates_right += 1;
             report_.gate_runs.push_back(std::move(out));
         }
         return base::ok();

@@ -45,7 +45,7 @@ Status write_certificates(rampartd::Node& node, const std::filesystem::path& fol
         RAMPART_RETURN_IF_ERROR(base::write_file_atomically(folder / (info.id.hex() + ".cert"), file));
         if (!info.evidence) continue;
         RAMPART_TRY(const auto evidence, node.registry().evidence_file(*info.evidence));
-        RAMPART_RETURN_IF_ERROR(base::write_file_atomically(folder / (info.id.hex() + ".evidence.jsonl"), evidence));
+        RAMPART_RETURN_IF_ERROR(base::write_file_atomically(folder / (info.id.hex() + ".evidence.jsonl"), evidence, 0600));
     }
     return base::write_file_atomically(folder / "gate.pub.pem", node.keys().signing.public_key().to_pem());
 }
@@ -83,7 +83,12 @@ Status run(Options options) {
     if (options.broker != "local") {
         return base::invalid_argument("unknown_broker", "--broker {}: only 'local' is built in so far", options.broker);
     }
-    if (options.data == "simulated") options.stream = "simulated";
+    if (options.data == "simulated") {
+        if (options.stream != "default-credit-card" && options.stream != "simulated") {
+            return base::invalid_argument("bad_usage", "--data simulated has a stream of its own; leave --stream {} out", options.stream);
+        }
+        options.stream = "simulated";
+    }
     const auto start = Clock::now();
     loan_stream::StreamOptions wanted;
     wanted.name = options.stream;

@@ -32,7 +32,7 @@ struct PolicyReport {
     size_t links = 0;
     std::string learner;           // as in the provenance; empty for the bootstrap
     std::string live_from, live_to;  // ISO 8601; empty: never, still
-    std::map<std::string, double> value;  // true mean impact by group, had it decided about everybody
+    std::map<std::string, double> value;  // true mean impact by group, had it decided about all of the vault
 };
 
 struct GateGroup {
@@ -68,7 +68,7 @@ struct Report {
     std::vector<PolicyReport> policies;
     std::vector<GateRun> gate_runs;
     std::vector<LedgerLine> ledger;
-    std::map<std::string, double> value_first, value_final;  // by group, over all applicants, by the truth
+    std::map<std::string, double> value_first, value_final;  // by group, over the people of the vault, by the truth
     bool final_not_below_first = false;
     long certificates = 0, certificates_right = 0;
     std::map<std::string, long> joiner;      // counts by name

@@ -52,7 +52,7 @@ std::string cards(const Report& r) {
                 r.certificates_right == r.certificates ? "good" : "bad");
     if (first != r.value_first.end() && last != r.value_final.end()) {
         out += card(fmt::format("{:+.2f} → {:+.2f}", first->second, last->second),
-                    "mean impact per applicant, first → final policy (" + r.impact_units + ")",
+                    "mean impact per applicant of the vault, first → final policy (" + r.impact_units + ")",
                     last->second >= first->second ? "good" : "bad");
     }
     out += card(r.final_not_below_first ? "yes" : "no", "final policy not below the first in any group",
@@ -142,8 +142,8 @@ std::string gate_section(const Report& r) {
 }
 
 std::string policy_section(const Report& r) {
-    std::string out = "<h2>Policies</h2><p class='sub'>Value: true mean impact per applicant, had the policy decided about "
-                      "everybody.</p><div class='scroll'><table><tr><th>policy</th><th class='l'>id</th><th class='l'>learner</th>"
+    std::string out = "<h2>Policies</h2><p class='sub'>Value: true mean impact per applicant, had the policy decided about all "
+                      "people of the vault, whom no learner has seen.</p><div class='scroll'><table><tr><th>policy</th><th class='l'>id</th><th class='l'>learner</th>"
                       "<th>links</th><th class='l'>live from</th><th class='l'>to</th><th class='l'>certified</th><th>everybody</th>";
     for (const auto& group : r.groups) out += "<th>" + escape_html(group) + "</th>";
     out += "</tr>\n";

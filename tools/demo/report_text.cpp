@@ -133,7 +133,7 @@ std::string to_text(const Report& r) {
                                  weakest->lower_bound,
                                  weakest->true_gain ? fmt::format("{:+.3f}", *weakest->true_gain) : "-");
     }
-    out += fmt::format("\nTrue mean impact per applicant ({})\n{:<28}  {:>9}  {:>9}\n", r.impact_units, "group",
+    out += fmt::format("\nTrue mean impact per applicant of the vault ({})\n{:<28}  {:>9}  {:>9}\n", r.impact_units, "group",
                        "first", "final");
     for (const auto& [group, first] : r.value_first) {
         const auto final_value = r.value_final.find(group);

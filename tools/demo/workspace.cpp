@@ -32,11 +32,11 @@ std::string secret(uint64_t seed, std::string_view purpose) {
 
 Status write_keys(const fs::path& keys, uint64_t seed, std::string& token) {
     constexpr unsigned kOwnerOnly = 0600;
-    for (const char* name : {"draw", "split", "evidence", "signing", "token"}) {
+    for (const char* name : {"draw", "split", "evidence", "signing"}) {
         RAMPART_RETURN_IF_ERROR(base::write_file_atomically(keys / name, secret(seed, name) + "\n", kOwnerOnly));
     }
-    token = secret(seed, "token");
-    return base::ok();
+    token = base::to_hex(base::random_bytes(32));  // no figure depends on it, and --serve listens
+    return base::write_file_atomically(keys / "token", token + "\n", kOwnerOnly);
 }
 
 Status write_config(const Workspace& workspace, const fs::path& config_dir, const loan_stream::Stream& stream, uint64_t seed) {

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "commands.hpp"
+#include "existing_store.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "services/rampartd/node.hpp"
@@ -22,7 +23,8 @@ struct Options {
 
 /// A path to a model file, which is registered, or the id of a registered model.
 Result<domain::PolicyId> registered(rampartd::Node& node, const Options& options, base::TimePoint at) {
-    if (!fs::exists(options.model)) {
+    std::error_code unreadable;
+    if (!fs::exists(options.model, unreadable)) {
         RAMPART_TRY(const auto loaded, node.registry().load_model(domain::PolicyId(options.model)));
         return loaded.id;
     }
@@ -31,15 +33,13 @@ Result<domain::PolicyId> registered(rampartd::Node& node, const Options& options
 }
 
 Result<Answer> certify(const Options& options) {
-    RAMPART_TRY(auto settings, rampartd::load_settings(options.config));
-    RAMPART_TRY(const auto node, rampartd::Node::open(std::move(settings)));
+    RAMPART_TRY(const auto node, open_existing(options.config));
     base::TimePoint at = node->now();
     if (!options.at.empty()) {
         RAMPART_TRY(at, base::parse_iso8601(options.at));
     }
-    if (!options.new_epoch.empty()) RAMPART_RETURN_IF_ERROR(node->trainer().open_epoch(at, options.new_epoch));
     RAMPART_TRY(const auto id, registered(*node, options, at));
-    RAMPART_TRY(const auto run, node->trainer().certify(id, at));
+    RAMPART_TRY(const auto run, node->certify(id, at, options.new_epoch));
     Answer answer;
     answer.exit_code = run.verdict == "CERTIFIED" ? 0 : 1;
     answer.text = fmt::format("{}{}{}\ncandidate:   {}\nreference:   {}\ncertificate: {}\n", run.verdict, run.message.empty() ? "" : ": ",

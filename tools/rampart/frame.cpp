@@ -159,7 +159,13 @@ int Frame::main(int argc, char** argv) {
         return impl_->fail(misuse(app, error), wants_json);
     }
     const Context context{.json = impl_->json, .terminal = isatty(STDERR_FILENO) == 1};
-    const auto answer = (*impl_->chosen)(context);
+    const auto answer = [&]() -> base::Result<Answer> {
+        try {
+            return (*impl_->chosen)(context);
+        } catch (const std::exception& error) {  // a foreign library's, not mapped where it should have been
+            return base::internal_error("exception", "{}", error.what());
+        }
+    }();
     if (!answer) return impl_->fail(answer.error(), context.json);
     for (const auto& note : answer->notes) print_line(stderr, "note: " + note);
     print_line(stdout, context.json ? answer->json : answer->text);

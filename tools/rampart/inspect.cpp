@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "commands.hpp"
+#include "existing_store.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/wire/decision_json.hpp"
@@ -70,8 +71,7 @@ Result<Answer> inspect_certificate(const fs::path& file) {
 }
 
 Result<Answer> inspect_store(const fs::path& config) {
-    RAMPART_TRY(auto settings, rampartd::load_settings(config));
-    RAMPART_TRY(const auto node, rampartd::Node::open(std::move(settings)));
+    RAMPART_TRY(const auto node, open_existing(config));
     RAMPART_TRY(const auto hash, node->state_hash());
     RAMPART_RETURN_IF_ERROR(node->registry().verify_audit());
     RAMPART_TRY(const auto runs, node->trainer().runs());

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "commands.hpp"
+#include "existing_store.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "services/rampartd/node.hpp"
@@ -71,8 +72,7 @@ Result<Answer> promote(PromoteOptions options) {
     if (options.evidence.empty()) options.evidence = fs::path(options.certificate).replace_extension(".evidence.jsonl");
     RAMPART_TRY(const auto certificate, base::read_file(options.certificate, base::limits::kMaxCertificateBytes));
     RAMPART_TRY(const auto evidence, base::read_file(options.evidence, size_t{2} << 30));
-    RAMPART_TRY(auto settings, rampartd::load_settings(options.config));
-    RAMPART_TRY(const auto node, rampartd::Node::open(std::move(settings)));
+    RAMPART_TRY(const auto node, open_existing(options.config));
     const registry::Proof proof{certificate, evidence, node->keys().signing.public_key()};
     return answer_of(node->registry().promote(domain::PolicyId(options.model), proof, node->now(), options.actor));
 }
@@ -83,9 +83,14 @@ struct RollbackOptions {
 };
 
 Result<Answer> rollback(const RollbackOptions& options) {
-    RAMPART_TRY(auto settings, rampartd::load_settings(options.config));
-    RAMPART_TRY(const auto node, rampartd::Node::open(std::move(settings)));
-    return answer_of(node->registry().rollback(node->now(), options.actor, options.reason));
+    // the registry alone: this must work when nothing else does
+    RAMPART_TRY(const auto settings, rampartd::load_settings(options.config));
+    RAMPART_RETURN_IF_ERROR(check_exists(settings));
+    RAMPART_TRY(const auto registry, registry::ModelRegistry::open(settings.store / "registry"));
+    const auto champion = registry->champion();
+    base::TimePoint now = runtime::SystemClock().now();
+    if (settings.event_clock && champion) now = champion->at;
+    return answer_of(registry->rollback(now, options.actor, options.reason));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ base::Result<std::string> id_of(const fs::path& path) {
     return model::policy_id_of(bytes).value();
 }
 
-Answer verified(const certification::Certificate& certificate) {
+Answer verified(const certification::Certificate& certificate, const base::VerifyingKey& key, bool key_named) {
     json::array groups;
     std::string text = fmt::format("{}\n{}\n", certification::to_string(certificate.verdict),
                                    certificate.claim.empty() ? certificate.message : certificate.claim);
@@ -43,15 +43,18 @@ Answer verified(const certification::Certificate& certificate) {
                           {"estimate", result.bound.mean_gain}, {"lower_bound", result.bound.lower_betting},
                           {"passed", result.passed}});
     }
-    text += "\nSignature, evidence and every figure are right.\n";
+    text += fmt::format("\nSignature (key {}), evidence and every figure are right.\n", key.id());
+    std::vector<std::string> notes;
+    if (!key_named) notes.push_back("the key was found beside the certificate: compare its id with the gate's, or give --key");
     return {.exit_code = 0, .text = text,
             .json = json::serialize(json::object{{"valid", true},
                                                  {"verdict", certification::to_string(certificate.verdict)},
                                                  {"claim", certificate.claim},
                                                  {"candidate", certificate.plan.identity.candidate_id},
                                                  {"reference", certificate.plan.identity.reference_id},
+                                                 {"key", key.id()},
                                                  {"groups", groups}}),
-            .notes = {}};
+            .notes = std::move(notes)};
 }
 
 Answer refused(const base::Error& error) {
@@ -61,20 +64,22 @@ Answer refused(const base::Error& error) {
 }
 
 base::Result<Answer> verify(Options options) {
-    if (options.evidence.empty()) options.evidence = fs::path(options.certificate).replace_extension(".evidence.jsonl");
-    if (options.key.empty()) options.key = options.certificate.parent_path() / "gate.pub.pem";
+    const bool evidence_named = !options.evidence.empty(), key_named = !options.key.empty();
+    if (!evidence_named) options.evidence = fs::path(options.certificate).replace_extension(".evidence.jsonl");
+    if (!key_named) options.key = options.certificate.parent_path() / "gate.pub.pem";
     RAMPART_TRY(const auto certificate, base::read_file(options.certificate, base::limits::kMaxCertificateBytes));
-    std::string evidence;
-    if (fs::exists(options.evidence)) {
-        RAMPART_TRY(evidence, base::read_file(options.evidence, kEvidenceLimit));
+    auto evidence = base::read_file(options.evidence, kEvidenceLimit);
+    if (!evidence) {  // a refusal has none
+        if (evidence_named || evidence.error().code != base::ErrorCode::kNotFound) return evidence.error();
+        evidence = std::string();
     }
     RAMPART_TRY(const auto pem, base::read_file(options.key, 1 << 16));
     RAMPART_TRY(const auto key, base::VerifyingKey::from_pem(pem));
     certification::Expected expected;
     RAMPART_TRY(expected.candidate_id, id_of(options.model));
     RAMPART_TRY(expected.reference_id, id_of(options.reference));
-    const auto result = certification::verify(certificate, evidence, key, expected);
-    return result ? verified(*result) : refused(result.error());
+    const auto result = certification::verify(certificate, *evidence, key, expected);
+    return result ? verified(*result, key, key_named) : refused(result.error());
 }
 
 }  // namespace

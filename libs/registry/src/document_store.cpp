@@ -5,6 +5,11 @@
 #include "rampart/base/file.hpp"
 
 namespace rampart::registry {
+namespace {
+
+constexpr unsigned kOwnerOnly = 0600;  // evidence holds groups and impacts
+
+}  // namespace
 
 base::Status DocumentStore::create_folder() const {
     std::error_code error;
@@ -23,7 +28,7 @@ base::Result<base::Digest> DocumentStore::put(std::string_view content) const {
     }
     const auto id = base::sha256(content);
     if (get(id)) return id;
-    RAMPART_RETURN_IF_ERROR(base::write_file_atomically(path_of(id), content));
+    RAMPART_RETURN_IF_ERROR(base::write_file_atomically(path_of(id), content, kOwnerOnly));
     return id;
 }
 

@@ -83,6 +83,9 @@ class TrainingSetBuilder {
     /// so that an impact still to come is never taken for one that never came.
     base::Result<VaultSet> vault_rows(base::TimePoint t) const;
 
+    const dataset::FeatureSchema& schema() const { return schema_; }
+    const std::vector<std::string>& cell_names() const { return store_->catalog().cells(); }
+
   private:
     TrainingSetBuilder() = default;
     base::Result<Row> make_row(const domain::LabeledExample& example,
