@@ -23,7 +23,7 @@ struct Recipe {
     gbdt::LearnerParams params;
     std::vector<std::string> constraints;     // fairgbm: fpr, fnr
     double tolerance = 0.02;                  // fairgbm
-    double multiplier_learning_rate = 0.005;  // fairgbm
+    double multiplier_learning_rate = 0.1;    // fairgbm
     double validation_fraction = 0.2;         // of D_c, for early stopping
     double ipw_cap = 10;                      // cap of the inverse-propensity weights
     std::string criterion = "none";           // none | statistical_parity (ramp, group-aware only)
