@@ -11,13 +11,15 @@ namespace {
 using base::invalid_argument;
 
 template <class T>
-base::Status require(bool fits, std::string_view setting, const T& value, std::string_view allowed) {
+base::Status require(bool fits, std::string_view setting, const T& value,
+                     std::string_view allowed) {
     if (fits) return base::ok();
     return invalid_argument("bad_gate_config", "{} = {}: must {}", setting, value, allowed);
 }
 
 base::Status check_impact(const GateConfig& c) {
-    RAMPART_RETURN_IF_ERROR(require(std::isfinite(c.impact_lo), "impact_lo", c.impact_lo, "be finite"));
+    RAMPART_RETURN_IF_ERROR(
+        require(std::isfinite(c.impact_lo), "impact_lo", c.impact_lo, "be finite"));
     RAMPART_RETURN_IF_ERROR(require(std::isfinite(c.impact_hi) && c.impact_hi > c.impact_lo &&
                                         std::isfinite(c.impact_hi - c.impact_lo),
                                     "impact_hi", c.impact_hi, "be finite and above impact_lo"));
@@ -25,48 +27,59 @@ base::Status check_impact(const GateConfig& c) {
     RAMPART_RETURN_IF_ERROR(require(declined >= c.impact_lo && declined <= c.impact_hi,
                                     "declined_impact", declined, "lie in [impact_lo, impact_hi]"));
     RAMPART_RETURN_IF_ERROR(require(std::isfinite(c.margin), "margin", c.margin, "be finite"));
-    return require(c.impact_units.size() <= base::limits::kMaxNameBytes, "impact_units", c.impact_units,
-                   "be short");
+    return require(c.impact_units.size() <= base::limits::kMaxNameBytes, "impact_units",
+                   c.impact_units, "be short");
 }
 
 }  // namespace
 
 std::string_view to_string(Verdict verdict) {
     switch (verdict) {
-        case Verdict::kCertified: return "CERTIFIED";
-        case Verdict::kNoSolutionFound: return "NO_SOLUTION_FOUND";
-        case Verdict::kRefused: return "REFUSED";
-        case Verdict::kIdentical: return "IDENTICAL";
+        case Verdict::kCertified:
+            return "CERTIFIED";
+        case Verdict::kNoSolutionFound:
+            return "NO_SOLUTION_FOUND";
+        case Verdict::kRefused:
+            return "REFUSED";
+        case Verdict::kIdentical:
+            return "IDENTICAL";
     }
     RAMPART_CHECK(false, "verdict {}", static_cast<int>(verdict));
 }
 
 std::string_view to_string(Bound bound) {
     switch (bound) {
-        case Bound::kBetting: return "betting";
-        case Bound::kStudentT: return "student_t";
+        case Bound::kBetting:
+            return "betting";
+        case Bound::kStudentT:
+            return "student_t";
     }
     RAMPART_CHECK(false, "bound {}", static_cast<int>(bound));
 }
 
 std::string_view to_string(Spending spending) {
     switch (spending) {
-        case Spending::kEqual: return "equal";
-        case Spending::kByHistory: return "by_history";
+        case Spending::kEqual:
+            return "equal";
+        case Spending::kByHistory:
+            return "by_history";
     }
     RAMPART_CHECK(false, "spending {}", static_cast<int>(spending));
 }
 
 std::string_view to_string(TrustRegion region) {
     switch (region) {
-        case TrustRegion::kBothActions: return "both_actions";
-        case TrustRegion::kApprovals: return "approvals";
+        case TrustRegion::kBothActions:
+            return "both_actions";
+        case TrustRegion::kApprovals:
+            return "approvals";
     }
     RAMPART_CHECK(false, "trust region {}", static_cast<int>(region));
 }
 
 std::string trust_region_text(const GateConfig& c) {
-    return fmt::format("{} {}", c.kappa, c.trust_region == TrustRegion::kApprovals ? "s" : "min(s, 1 - s)");
+    return fmt::format("{} {}", c.kappa,
+                       c.trust_region == TrustRegion::kApprovals ? "s" : "min(s, 1 - s)");
 }
 
 namespace {
@@ -86,8 +99,8 @@ base::Status check_trust_region(const GateConfig& c) {
 base::Status validate(const GateConfig& c) {
     RAMPART_RETURN_IF_ERROR(require(c.delta_epoch > 0 && c.delta_epoch <= 0.5, "delta_epoch",
                                     c.delta_epoch, "lie in (0, 0.5]"));
-    RAMPART_RETURN_IF_ERROR(require(c.runs_per_epoch >= 1 && c.runs_per_epoch <= 1000, "runs_per_epoch",
-                                    c.runs_per_epoch, "lie in [1, 1000]"));
+    RAMPART_RETURN_IF_ERROR(require(c.runs_per_epoch >= 1 && c.runs_per_epoch <= 1000,
+                                    "runs_per_epoch", c.runs_per_epoch, "lie in [1, 1000]"));
     RAMPART_RETURN_IF_ERROR(
         require(c.bet_cap > 0 && c.bet_cap < 1, "bet_cap", c.bet_cap, "lie in (0, 1)"));
     RAMPART_RETURN_IF_ERROR(check_trust_region(c));

@@ -17,7 +17,8 @@ constexpr double kTrustTolerance = 1e-9;
 
 template <class... Args>
 PublicResult refused(std::string_view reason, fmt::format_string<Args...> format, Args&&... args) {
-    return {Verdict::kRefused, std::string(reason), fmt::format(format, std::forward<Args>(args)...)};
+    return {Verdict::kRefused, std::string(reason),
+            fmt::format(format, std::forward<Args>(args)...)};
 }
 
 ope::Record record_at(const LoggedDecisions& d, size_t i) {
@@ -61,8 +62,8 @@ ope::ImpactModel impact_model(const GateConfig& config, const GroupPlan& group) 
             config.declined_impact};
 }
 
-void measure_group(const GateConfig& config, const LoggedDecisions& vault, const ope::Group& records,
-                   GroupPlan& group) {
+void measure_group(const GateConfig& config, const LoggedDecisions& vault,
+                   const ope::Group& records, GroupPlan& group) {
     group.name = records.name;
     group.expected = group.missing = 0;
     group.max_trust_ratio = 0;
@@ -94,14 +95,16 @@ void measure_log(const LoggedDecisions& vault, RunPlan& plan) {
     }
 }
 
-std::optional<PublicResult> find_record_fault(const GateConfig& config, const LoggedDecisions& vault) {
+std::optional<PublicResult> find_record_fault(const GateConfig& config,
+                                              const LoggedDecisions& vault) {
     if (vault.candidate == vault.reference) {
-        return PublicResult{Verdict::kIdentical, "identical",
-                            "candidate and reference decide every vault record alike: there is nothing "
-                            "to certify"};
+        return PublicResult{
+            Verdict::kIdentical, "identical",
+            "candidate and reference decide every vault record alike: there is nothing "
+            "to certify"};
     }
-    const ope::ImpactModel model{.lo = config.impact_lo, .hi = config.impact_hi,
-                                 .declined = config.declined_impact};
+    const ope::ImpactModel model{
+        .lo = config.impact_lo, .hi = config.impact_hi, .declined = config.declined_impact};
     size_t unsupported = 0, outside = 0;
     for (size_t i = 0; i < vault.size(); ++i) {
         unsupported += !ope::has_support(record_at(vault, i), model);
@@ -109,22 +112,28 @@ std::optional<PublicResult> find_record_fault(const GateConfig& config, const Lo
         outside += std::abs(vault.candidate[i] - vault.reference[i]) > room;
     }
     if (unsupported > 0) {
-        return refused("no_support", "on {} records the candidate differs from the reference where the "
-                       "logging policy never took the action that matters: keep an exploration floor, "
-                       "or a candidate that changes nothing there", unsupported);
+        return refused(
+            "no_support",
+            "on {} records the candidate differs from the reference where the "
+            "logging policy never took the action that matters: keep an exploration floor, "
+            "or a candidate that changes nothing there",
+            unsupported);
     }
     if (outside > 0) {
-        return refused("outside_trust_region", "on {} records the candidate is further from the "
-                       "reference s than {}: clip it to the trust region", outside,
-                       trust_region_text(config));
+        return refused("outside_trust_region",
+                       "on {} records the candidate is further from the "
+                       "reference s than {}: clip it to the trust region",
+                       outside, trust_region_text(config));
     }
     for (const ope::Group& group : vault.groups) {
-        const bool changed = std::any_of(group.records.begin(), group.records.end(), [&](uint32_t i) {
-            return vault.candidate[i] != vault.reference[i];
-        });
+        const bool changed =
+            std::any_of(group.records.begin(), group.records.end(),
+                        [&](uint32_t i) { return vault.candidate[i] != vault.reference[i]; });
         if (!changed && !group.records.empty()) {
-            return refused("group_unchanged", "group {}: the candidate changes nothing on its vault "
-                           "records, so nothing can be certified there", group.name);
+            return refused("group_unchanged",
+                           "group {}: the candidate changes nothing on its vault "
+                           "records, so nothing can be certified there",
+                           group.name);
         }
     }
     return std::nullopt;
@@ -134,12 +143,15 @@ std::optional<PublicResult> find_figure_fault(const RunPlan& plan) {
     const GateConfig& config = plan.config;
     for (const GroupPlan& group : plan.groups) {
         if (group.units < config.min_units) {
-            return refused("too_few_units", "group {}: {} persons in the vault, {} are needed: wait for "
-                           "more to mature", group.name, group.units, config.min_units);
+            return refused("too_few_units",
+                           "group {}: {} persons in the vault, {} are needed: wait for "
+                           "more to mature",
+                           group.name, group.units, config.min_units);
         }
         const double allowed = config.max_missing_rate * static_cast<double>(group.expected);
         if (static_cast<double>(group.missing) > allowed) {
-            return refused("too_many_missing", "group {}: more than a share of {} of the outcomes that "
+            return refused("too_many_missing",
+                           "group {}: more than a share of {} of the outcomes that "
                            "should have matured are missing: find out why before testing",
                            group.name, config.max_missing_rate);
         }
@@ -147,9 +159,11 @@ std::optional<PublicResult> find_figure_fault(const RunPlan& plan) {
     const std::string where = uncalibrated(plan);
     if (where.empty()) return std::nullopt;
     // where, but not by how much: the figure depends on the vault's draws
-    return refused("propensities_do_not_fit", "the approvals drawn do not agree with the logged "
-                   "probabilities (|z| above {} {}): the log is wrong, or decisions were overridden",
-                   config.max_calibration_z, where);
+    return refused(
+        "propensities_do_not_fit",
+        "the approvals drawn do not agree with the logged "
+        "probabilities (|z| above {} {}): the log is wrong, or decisions were overridden",
+        config.max_calibration_z, where);
 }
 
 base::Result<stats::Bets> plan_group_bets(const RunPlan& plan, const GroupPlan& group) {
@@ -163,10 +177,11 @@ base::Status check_impacts(const GateConfig& config, const LoggedDecisions& deci
     for (size_t i = 0; i < impact.size(); ++i) {
         if (decisions.has_impact[i] == 0 || !outcome_expected(config, decisions, i)) continue;
         if (!(impact[i] >= config.impact_lo && impact[i] <= config.impact_hi)) {
-            return base::invalid_argument("impact_out_of_range",
-                                          "record {}: its impact lies outside the declared range [{}, {}]; "
-                                          "clip it as the metric's definition says",
-                                          decisions.record_id[i], config.impact_lo, config.impact_hi);
+            return base::invalid_argument(
+                "impact_out_of_range",
+                "record {}: its impact lies outside the declared range [{}, {}]; "
+                "clip it as the metric's definition says",
+                decisions.record_id[i], config.impact_lo, config.impact_hi);
         }
     }
     return base::ok();

@@ -8,8 +8,8 @@ namespace rampart::certification {
 
 template <>
 struct EnumValues<Verdict> {
-    static constexpr Verdict kAll[] = {Verdict::kCertified, Verdict::kNoSolutionFound, Verdict::kRefused,
-                                       Verdict::kIdentical};
+    static constexpr Verdict kAll[] = {Verdict::kCertified, Verdict::kNoSolutionFound,
+                                       Verdict::kRefused, Verdict::kIdentical};
 };
 template <>
 struct EnumValues<Bound> {

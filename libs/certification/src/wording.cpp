@@ -15,13 +15,14 @@ std::string group_names(const RunPlan& plan) {
 std::string better_than(const GateConfig& config) {
     const std::string units = config.impact_units.empty() ? "units" : config.impact_units;
     if (config.margin == 0) return "no lower than";
-    if (config.margin > 0) return fmt::format("lower by less than {} {} than", config.margin, units);
+    if (config.margin > 0)
+        return fmt::format("lower by less than {} {} than", config.margin, units);
     return fmt::format("higher by more than {} {} than", -config.margin, units);
 }
 
 std::string run_of(const LedgerReference& l) {
-    return fmt::format("run {} of {} in epoch {}, error budget {}", l.registration.run, l.epoch.runs,
-                       l.epoch.epoch, l.epoch.delta_epoch);
+    return fmt::format("run {} of {} in epoch {}, error budget {}", l.registration.run,
+                       l.epoch.runs, l.epoch.epoch, l.epoch.delta_epoch);
 }
 
 }  // namespace
@@ -29,70 +30,92 @@ std::string run_of(const LedgerReference& l) {
 std::string claim_of(const Certificate& c) {
     const RunIdentity& id = c.plan.identity;
     if (!c.ledger) {
-        return fmt::format("Nothing is claimed of candidate {}: no test was run ({}).", id.candidate_id,
-                           c.message);
+        return fmt::format("Nothing is claimed of candidate {}: no test was run ({}).",
+                           id.candidate_id, c.message);
     }
     if (c.verdict != Verdict::kCertified) {
-        return fmt::format("Nothing is claimed of candidate {}: at least one group did not pass ({}).",
-                           id.candidate_id, run_of(*c.ledger));
+        return fmt::format(
+            "Nothing is claimed of candidate {}: at least one group did not pass ({}).",
+            id.candidate_id, run_of(*c.ledger));
     }
     return fmt::format(
-        "With confidence 1 - {} ({}), in each of the groups {} the average impact that candidate {} would "
+        "With confidence 1 - {} ({}), in each of the groups {} the average impact that candidate "
+        "{} would "
         "have had on the {} vault decisions from {} to {} is {} that of reference {}.",
         c.plan.delta, run_of(*c.ledger), group_names(c.plan), id.candidate_id, c.evidence_records,
-        base::to_iso8601(id.period_from), base::to_iso8601(id.period_to), better_than(c.plan.config),
-        id.reference_id);
+        base::to_iso8601(id.period_from), base::to_iso8601(id.period_to),
+        better_than(c.plan.config), id.reference_id);
 }
 
 std::string recipe_of(const RunPlan& plan) {
-    const std::string terms =
-        plan.config.declined_impact
-            ? "Z = (pi - s) * ((impact - q_approve) / p + (q_approve - declined_impact)) if approved, else "
-              "(pi - s) * (q_approve - declined_impact)"
-            : "Z = (pi - s) / p * (impact - q_approve) + (pi - s) * (q_approve - q_decline) if approved, "
-              "else -(pi - s) / (1 - p) * (impact - q_decline) + (pi - s) * (q_approve - q_decline)";
+    const std::string terms = plan.config.declined_impact
+                                  ? "Z = (pi - s) * ((impact - q_approve) / p + (q_approve - "
+                                    "declined_impact)) if approved, else "
+                                    "(pi - s) * (q_approve - declined_impact)"
+                                  : "Z = (pi - s) / p * (impact - q_approve) + (pi - s) * "
+                                    "(q_approve - q_decline) if approved, "
+                                    "else -(pi - s) / (1 - p) * (impact - q_decline) + (pi - s) * "
+                                    "(q_approve - q_decline)";
     return terms +
-           "; Z = 0 where pi = s; a missing impact is impact_lo where the candidate takes the action more "
-           "often than the reference, else impact_hi. A unit's value V is the sum of Z + margin over its "
-           "records in the group, added in the order of the evidence file; units are numbered by first "
-           "appearance. [lo, hi] is the range of V given p, pi, s; lo is at most -1e-9 (impact_hi - "
+           "; Z = 0 where pi = s; a missing impact is impact_lo where the candidate takes the "
+           "action more "
+           "often than the reference, else impact_hi. A unit's value V is the sum of Z + margin "
+           "over its "
+           "records in the group, added in the order of the evidence file; units are numbered by "
+           "first "
+           "appearance. [lo, hi] is the range of V given p, pi, s; lo is at most -1e-9 (impact_hi "
+           "- "
            "impact_lo). bet_k = min(bet_cap / -lo, (0.4, 1, 2.5)_k sqrt(2 ln(1/delta) / (units "
-           "plan_variance))); log_wealth = ln sum_k weight_k exp(sum log1p(bet_k V)), rounded down. A "
-           "group passes by betting iff log_wealth >= ln(1/delta), by student_t iff the mean of V less "
-           "t(1 - delta, units - 1) standard errors is above 0; never when V does not vary. CERTIFIED "
-           "iff all groups pass. Bounds per record: bound of V * units / records - margin. IEEE double, "
-           "compensated sums, no fused operations; bounds rounded downwards; null is minus infinity.";
+           "plan_variance))); log_wealth = ln sum_k weight_k exp(sum log1p(bet_k V)), rounded "
+           "down. A "
+           "group passes by betting iff log_wealth >= ln(1/delta), by student_t iff the mean of V "
+           "less "
+           "t(1 - delta, units - 1) standard errors is above 0; never when V does not vary. "
+           "CERTIFIED "
+           "iff all groups pass. Bounds per record: bound of V * units / records - margin. IEEE "
+           "double, "
+           "compensated sums, no fused operations; bounds rounded downwards; null is minus "
+           "infinity.";
 }
 
 std::vector<Assumption> assumptions_of(const Certificate& c) {
     if (!c.ledger) return {};
     const GateConfig& config = c.plan.config;
     std::vector<Assumption> out;
-    const auto add = [&](bool tested, std::string text) { out.push_back({std::move(text), tested}); };
+    const auto add = [&](bool tested, std::string text) {
+        out.push_back({std::move(text), tested});
+    };
     add(true, fmt::format("approvals drawn agree with the logged probabilities: |z| <= {} over all "
                           "records, for each logging policy and in each group",
                           config.max_calibration_z));
-    add(true, "each action that matters had a positive logged probability wherever the candidate differs "
-              "from the reference");
+    add(true,
+        "each action that matters had a positive logged probability wherever the candidate differs "
+        "from the reference");
     add(true, fmt::format("the candidate lies within {} of the reference s on every vault record",
                           trust_region_text(config)));
     add(true, "no person is both in D_c and in the vault; all records of a person are one unit");
-    add(true, fmt::format("at most a share of {} of each group's outcomes is missing, and those are "
-                          "counted as the worst for the candidate", config.max_missing_rate));
+    add(true,
+        fmt::format("at most a share of {} of each group's outcomes is missing, and those are "
+                    "counted as the worst for the candidate",
+                    config.max_missing_rate));
     add(true, "impacts lie in the declared range");
     if (config.declined_impact) {
         add(false, fmt::format("a decline's impact is {}, as declared", *config.declined_impact));
     }
-    add(false, "logged probabilities are those that the draws were made with, and draws for different "
-               "persons are independent");
+    add(false,
+        "logged probabilities are those that the draws were made with, and draws for different "
+        "persons are independent");
     add(false, "what becomes of a person does not depend on decisions about others");
     add(false, "candidate, centres and planned bets were made without impacts of the vault");
     if (c.ledger->certificates_before > 0 && config.spending == Spending::kEqual) {
-        add(false, "the certificates given earlier in this epoch did not steer the choice of this "
-                   "candidate; the epoch's error budget is proven up to its first certificate");
+        add(false,
+            "the certificates given earlier in this epoch did not steer the choice of this "
+            "candidate; the epoch's error budget is proven up to its first certificate");
     }
     if (config.bound == Bound::kStudentT) {
-        add(false, "the mean of the units' values is close to normal: not so when harm is rare and severe");
+        add(false,
+            "the mean of the units' values is close to normal: not so when harm is rare and "
+            "severe");
     }
     add(false, "the claim is about the logged period; another population needs another test");
     return out;

@@ -12,10 +12,11 @@ namespace rampart::certification {
 enum class Verdict {
     kCertified,        // every group passed its bound
     kNoSolutionFound,  // a run was charged, and at least one group did not pass
-    kRefused,          // a precondition failed before any impact of the vault was read; nothing charged
-    kIdentical,        // the candidate does what the reference does on every vault record
+    kRefused,    // a precondition failed before any impact of the vault was read; nothing charged
+    kIdentical,  // the candidate does what the reference does on every vault record
 };
-std::string_view to_string(Verdict verdict);  // "CERTIFIED", "NO_SOLUTION_FOUND", "REFUSED", "IDENTICAL"
+std::string_view to_string(
+    Verdict verdict);  // "CERTIFIED", "NO_SOLUTION_FOUND", "REFUSED", "IDENTICAL"
 
 /// Which lower bound decides.
 enum class Bound {
@@ -24,44 +25,49 @@ enum class Bound {
 };
 std::string_view to_string(Bound bound);  // "betting", "student_t"
 
-/// How an epoch's error budget is spread over its K runs. With k - 1 runs and s certificates before:
+/// How an epoch's error budget is spread over its K runs. With k - 1 runs and s certificates
+/// before:
 enum class Spending {
-    /// delta / K each. P(a false certificate) <= delta holds up to and including the first certificate of
-    /// the epoch, because until then the answers tell nobody anything; after it, for each run by itself.
+    /// delta / K each. P(a false certificate) <= delta holds up to and including the first
+    /// certificate of
+    /// the epoch, because until then the answers tell nobody anything; after it, for each run by
+    /// itself.
     kEqual,
-    /// delta / K * 2^-(s+1) / C(k-1, s): sums to at most delta over every possible history of answers, so
+    /// delta / K * 2^-(s+1) / C(k-1, s): sums to at most delta over every possible history of
+    /// answers, so
     /// that the bound holds for all K runs whatever was learnt from the verdicts.
     kByHistory,
 };
 std::string_view to_string(Spending spending);  // "equal", "by_history"
 
-/// Around what, and how far, a candidate pi may stray from the reference s on a record. It keeps the range of
-/// the test values small, and so the test powerful; validity does not rest on it.
+/// Around what, and how far, a candidate pi may stray from the reference s on a record. It keeps
+/// the range of the test values small, and so the test powerful; validity does not rest on it.
 enum class TrustRegion {
     kBothActions,  // |pi - s| <= kappa min(s, 1 - s): weights of both actions stay within 1 ± kappa
     kApprovals,    // |pi - s| <= kappa s: enough where the impact of a decline is known
 };
 std::string_view to_string(TrustRegion region);  // "both_actions", "approvals"
 
-/// The constraint, for each group g: the average change of impact, candidate against reference, over the
-/// group's vault records is better than -margin. One file of settings for an epoch; all of it is
-/// registered with a run before an impact is read.
+/// The constraint, for each group g: the average change of impact, candidate against reference,
+/// over the group's vault records is better than -margin. One file of settings for an epoch; all of
+/// it is registered with a run before an impact is read.
 struct GateConfig {
-    double delta_epoch = 0.10;  // (0, 0.5]: chance of a false certificate that an epoch may take
+    double delta_epoch = 0.10;     // (0, 0.5]: chance of a false certificate that an epoch may take
     unsigned runs_per_epoch = 12;  // [1, 1000]
     Spending spending = Spending::kEqual;
     Bound bound = Bound::kBetting;
-    double bet_cap = 0.95;        // (0, 1)
+    double bet_cap = 0.95;  // (0, 1)
     TrustRegion trust_region = TrustRegion::kBothActions;
-    double kappa = 0.5;           // (0, 1], of kApprovals (0, 10]; measured on every vault record
-    double margin = 0;            // in impact units per record; > 0 tolerates a loss, < 0 demands a gain
-    unsigned min_units = 50;      // persons a group must have in the vault, >= 2
-    unsigned min_outcomes = 10;   // outcomes per action that matters a group must have in D_c, >= 2
-    double max_missing_rate = 0.02;   // [0, 1]: of the outcomes that a group should have
-    double max_calibration_z = 3.29;  // > 0
-    double impact_lo = 0, impact_hi = 0;     // [a, b], a < b
-    std::optional<double> declined_impact;   // c0 in [a, b]; none: declines have outcomes of their own
-    std::string impact_units;                // "credit score points"
+    double kappa = 0.5;  // (0, 1], of kApprovals (0, 10]; measured on every vault record
+    double margin = 0;   // in impact units per record; > 0 tolerates a loss, < 0 demands a gain
+    unsigned min_units = 50;     // persons a group must have in the vault, >= 2
+    unsigned min_outcomes = 10;  // outcomes per action that matters a group must have in D_c, >= 2
+    double max_missing_rate = 0.02;       // [0, 1]: of the outcomes that a group should have
+    double max_calibration_z = 3.29;      // > 0
+    double impact_lo = 0, impact_hi = 0;  // [a, b], a < b
+    std::optional<double>
+        declined_impact;       // c0 in [a, b]; none: declines have outcomes of their own
+    std::string impact_units;  // "credit score points"
 };
 
 /// "0.5 min(s, 1 - s)" or "2 s".

@@ -18,12 +18,12 @@
 namespace rampart::certification {
 
 /// The safety test in phases, so that nothing reads an impact before it may:
-///   precheck  looks at the vault without impacts and at D_c with them; fixes centres, ranges and bets
-///   (the caller registers the run in the ledger, durably)
-///   run       takes a ticket of the ledger and the vault's impacts; one bound per group, all must pass
-/// Each group gets the full delta_k: if any group is truly worse off, the chance that all pass is at
-/// most the chance that this one does (intersection-union). Deterministic; the order of the records does
-/// not matter. Safe to call from many threads on different objects.
+///   precheck  looks at the vault without impacts and at D_c with them; fixes centres, ranges and
+///   bets (the caller registers the run in the ledger, durably) run       takes a ticket of the
+///   ledger and the vault's impacts; one bound per group, all must pass
+/// Each group gets the full delta_k: if any group is truly worse off, the chance that all pass is
+/// at most the chance that this one does (intersection-union). Deterministic; the order of the
+/// records does not matter. Safe to call from many threads on different objects.
 
 /// Who is tested against whom on what: goes into the certificate as it is.
 struct RunIdentity {
@@ -34,8 +34,8 @@ struct RunIdentity {
     base::TimePoint period_from, period_to;  // decision times of the vault records
 };
 
-/// A group as planned before its impacts are read. All but q_*, plan_variance and selection_units can be
-/// recomputed from the vault's records without impacts.
+/// A group as planned before its impacts are read. All but q_*, plan_variance and selection_units
+/// can be recomputed from the vault's records without impacts.
 struct GroupPlan {
     std::string name;
     size_t records = 0, units = 0, expected = 0, missing = 0;  // expected: outcomes there should be
@@ -62,17 +62,18 @@ struct RunPlan {
 };
 base::Digest digest_of(const RunPlan& plan);
 
-/// What may be told to those who make candidates: one bit after a run. The reason is given only where no
-/// impact of the vault was read (REFUSED, IDENTICAL). Numbers would let the next candidate be fitted to
-/// the vault, and no correction of delta survives that; so they have a type of their own.
+/// What may be told to those who make candidates: one bit after a run. The reason is given only
+/// where no impact of the vault was read (REFUSED, IDENTICAL). Numbers would let the next candidate
+/// be fitted to the vault, and no correction of delta survives that; so they have a type of their
+/// own.
 struct PublicResult {
     Verdict verdict = Verdict::kRefused;
     std::string reason;   // stable word, e.g. "too_few_units"
     std::string message;  // for people: what, which value, what to do
 };
 
-/// A run that may be registered. Owns a pseudonymised copy of the vault's decisions, in the order of the
-/// pseudonyms, which is the order of every sum.
+/// A run that may be registered. Owns a pseudonymised copy of the vault's decisions, in the order
+/// of the pseudonyms, which is the order of every sum.
 class PreparedRun {
   public:
     const RunPlan& plan() const { return plan_; }
@@ -95,23 +96,25 @@ struct PrecheckResult {
 
 /// Preconditions, none of which needs a vault impact. Refuses, with a reason: broken or duplicate
 /// records, other groups in D_c than in the vault, a person in both, too few units or outcomes, no
-/// support, a candidate outside the trust region, too many missing outcomes, logged propensities that
-/// do not fit the draws, a group in which the candidate changes nothing, D_c too thin to plan from.
-/// Refuses too when the ledger's epoch is spent. `ledger` gives delta_k, of its open run or of the next.
-/// `pseudonym_key`: secret, at least 16 bytes, so that ids in the evidence cannot be guessed.
-/// Errors are the operator's: invalid_argument for a bad configuration or key; failed_precondition when
-/// no epoch is open, or when its budget is another than the configured one ("budget_changed").
+/// support, a candidate outside the trust region, too many missing outcomes, logged propensities
+/// that do not fit the draws, a group in which the candidate changes nothing, D_c too thin to plan
+/// from. Refuses too when the ledger's epoch is spent. `ledger` gives delta_k, of its open run or
+/// of the next. `pseudonym_key`: secret, at least 16 bytes, so that ids in the evidence cannot be
+/// guessed. Errors are the operator's: invalid_argument for a bad configuration or key;
+/// failed_precondition when no epoch is open, or when its budget is another than the configured one
+/// ("budget_changed").
 base::Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentity& identity,
                                       const DeltaLedger& ledger, std::string_view pseudonym_key,
                                       const ope::LoggedFeedback& selection,
                                       const ope::LoggedDecisions& vault);
 
-/// Chance of passing, estimated on D_c (notes 3.10). Optimistic when the candidate was fitted to the same
-/// records: pass the part of D_c that was held out as `selection` when there is one.
+/// Chance of passing, estimated on D_c (notes 3.10). Optimistic when the candidate was fitted to
+/// the same records: pass the part of D_c that was held out as `selection` when there is one.
 struct GroupForecast {
     std::string name;
     double pass_probability = 0;
-    double predicted_lower = 0;  // per record: D_c's mean less twice the t bound's width at the vault's n
+    double predicted_lower =
+        0;  // per record: D_c's mean less twice the t bound's width at the vault's n
 };
 struct Forecast {
     double pass_probability = 0;  // product over groups
@@ -132,9 +135,10 @@ struct SealedResult {
     PublicResult published() const { return {verdict, "", ""}; }
 };
 
-/// Runs the test. `vault_impact` is indexed like the vault given to precheck. Errors: failed_precondition
-/// when the ticket is for another plan; invalid_argument when an impact is out of the declared range or
-/// does not fit has_impact. After an error the run is still open: mend the data and take it up again.
+/// Runs the test. `vault_impact` is indexed like the vault given to precheck. Errors:
+/// failed_precondition when the ticket is for another plan; invalid_argument when an impact is out
+/// of the declared range or does not fit has_impact. After an error the run is still open: mend the
+/// data and take it up again.
 base::Result<SealedResult> run(const PreparedRun& run, const RunTicket& ticket,
                                const std::vector<double>& vault_impact);
 
