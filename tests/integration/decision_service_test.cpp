@@ -88,6 +88,11 @@ class FailingWriter final : public streaming::Writer {
         if (fail_after) return base::unavailable("timeout", "no answer");
         return positions;
     }
+    base::Result<std::vector<streaming::Position>> append_to(
+        std::string_view topic, streaming::PartitionId partition,
+        std::span<const streaming::Record> records) override {
+        return writer_.append_to(topic, partition, records);
+    }
     std::atomic<bool> fail_before{false}, fail_after{false};
     std::atomic<int> appends{0};
 

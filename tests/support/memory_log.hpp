@@ -59,12 +59,24 @@ class MemoryLog final : public streaming::Reader, public streaming::Writer {
     base::Result<std::vector<streaming::Position>> append(
         std::string_view topic, std::span<const streaming::Record> records) override {
         RAMPART_TRY(const Topic* found, find(topic));
+        const auto count = static_cast<int32_t>(found->partitions.size());
         std::vector<streaming::Position> positions;
         for (const auto& record : records) {
-            const auto count = static_cast<int32_t>(found->partitions.size());
-            const auto id = streaming::partition_of(record.key, count);
-            auto& partition = topics.find(std::string(topic))
-                                  ->second.partitions.at(static_cast<size_t>(id.value()));
+            RAMPART_TRY(
+                const auto placed,
+                append_to(topic, streaming::partition_of(record.key, count), std::span(&record, 1)));
+            positions.push_back(placed.front());
+        }
+        return positions;
+    }
+    base::Result<std::vector<streaming::Position>> append_to(
+        std::string_view topic, streaming::PartitionId id,
+        std::span<const streaming::Record> records) override {
+        RAMPART_TRY(const Topic* found, find(topic));
+        auto& partition =
+            const_cast<Topic*>(found)->partitions.at(static_cast<size_t>(id.value()));
+        std::vector<streaming::Position> positions;
+        for (const auto& record : records) {
             const streaming::Offset offset(static_cast<int64_t>(partition.size()));
             partition.push_back({id, offset, record});
             positions.push_back({id, offset});

@@ -80,6 +80,7 @@ Status check_options(std::string_view name, const TopicOptions& options) {
 /// One append() that waits for its turn.
 struct Request {
     std::string_view topic;
+    std::optional<PartitionId> partition;  // otherwise each record's key says
     std::span<const Record> records;
     std::vector<std::string> encoded;
     size_t bytes = 0;
@@ -187,8 +188,8 @@ void LocalLog::Impl::commit(std::span<Request* const> group) {
         if (topic.info.options.fsync == Fsync::kAlways) sync = Sync::kAlways;
         std::vector<Position> positions;
         for (size_t i = 0; i < request->records.size(); ++i) {
-            const auto id =
-                streaming::partition_of(request->records[i].key, topic.info.options.partitions);
+            const auto id = request->partition.value_or(
+                streaming::partition_of(request->records[i].key, topic.info.options.partitions));
             Partition& partition = topic.partitions[static_cast<size_t>(id.value())];
             positions.push_back({id, Offset(partition.end)});
             batch.put(kRecords, record_key(topic, id, partition.end), request->encoded[i]);
@@ -392,9 +393,22 @@ Result<std::vector<StoredRecord>> LocalLog::read(std::string_view name, Partitio
 
 Result<std::vector<Position>> LocalLog::append(std::string_view topic,
                                                std::span<const Record> records) {
+    return append_all(topic, {}, records);
+}
+
+Result<std::vector<Position>> LocalLog::append_to(std::string_view topic, PartitionId partition,
+                                                  std::span<const Record> records) {
+    return append_all(topic, partition, records);
+}
+
+Result<std::vector<Position>> LocalLog::append_all(std::string_view topic,
+                                                   std::optional<PartitionId> partition,
+                                                   std::span<const Record> records) {
     RAMPART_RETURN_IF_ERROR(impl_->check_writable());
-    RAMPART_RETURN_IF_ERROR(partitions(topic));
-    Request request{.topic = topic, .records = records, .encoded = {}, .result = {}};
+    RAMPART_RETURN_IF_ERROR(partition ? begin_offset(topic, *partition).map([](Offset) {})
+                                      : partitions(topic).map([](int32_t) {}));
+    Request request{
+        .topic = topic, .partition = partition, .records = records, .encoded = {}, .result = {}};
     for (const Record& record : records) {
         RAMPART_TRY(auto bytes, encode_checked(record, topic));
         request.bytes += bytes.size();

@@ -20,10 +20,11 @@ class Reader {
     /// so that offsets kept for the old one are never used on the new one. not_found: no such
     /// topic.
     virtual base::Result<std::string> identity(std::string_view topic) const = 0;
-    /// Up to `limit` records from `from` on, in offset order; empty at the end. data_loss
-    /// ("retention_gap"): `from` lies before the first record kept, so records are gone;
-    /// out_of_range
-    /// ("offset_ahead"): `from` lies past the end, so the topic is not the one it was.
+    /// Up to `limit` records from `from` on, in offset order; empty at the end, as it stood when
+    /// read() was called. An offset is left out only where the log never held a record (Kafka's own
+    /// marks). data_loss "retention_gap": `from` lies before the first record kept, so records are
+    /// gone; out_of_range "offset_ahead": `from` lies past the end, so the topic is not the one it
+    /// was; unavailable: cannot be reached now, retry.
     virtual base::Result<std::vector<StoredRecord>> read(std::string_view topic,
                                                          PartitionId partition, Offset from,
                                                          size_t limit) const = 0;

@@ -52,7 +52,7 @@ struct TopicInfo {
 ///
 /// What append() acknowledged is there after kill -9 at any moment (and after a power cut, with
 /// Fsync::kAlways); offsets of a partition are dense from 0 and never re-used. An append is one
-/// RocksDB write: all its records, over all partitions, or none. Appends that wait for the disk at
+/// RocksDB write: all its records, over all partitions, or none, whatever the error. Appends that wait for the disk at
 /// the same time share one fsync (group commit). Thread safe.
 ///
 /// Errors beside those of Reader and Writer: those of storage::Database; invalid_argument
@@ -91,9 +91,15 @@ class LocalLog final : public streaming::Reader, public streaming::Writer {
                                                streaming::PartitionId partition) const override;
     base::Result<std::vector<streaming::Position>> append(
         std::string_view topic, std::span<const streaming::Record> records) override;
+    base::Result<std::vector<streaming::Position>> append_to(
+        std::string_view topic, streaming::PartitionId partition,
+        std::span<const streaming::Record> records) override;
 
   private:
     struct Impl;
+    base::Result<std::vector<streaming::Position>> append_all(
+        std::string_view topic, std::optional<streaming::PartitionId> partition,
+        std::span<const streaming::Record> records);
     explicit LocalLog(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> impl_;
 };

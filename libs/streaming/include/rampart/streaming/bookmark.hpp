@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "rampart/base/result.hpp"
+#include "rampart/streaming/reader.hpp"
+
+namespace rampart::streaming {
+
+/// Where a reader stands in a partition, with the digest of the last record that it read, so that
+/// another log under the same name is noticed even if it has grown past the offset.
+struct Bookmark {
+    Offset next{0};
+    std::string digest;  // of the record before `next`; empty: none was read
+    bool operator==(const Bookmark&) const = default;
+};
+
+/// SHA-256 (32 bytes) over offset, time, key, value and headers.
+std::string record_digest(const StoredRecord& record);
+
+/// Behind this record.
+Bookmark bookmark_after(const StoredRecord& record);
+
+/// Whether the partition is still the one that the bookmark was made in, and holds all that comes
+/// next. data_loss "retention_gap": records from `next` on are gone; out_of_range "offset_ahead":
+/// the log ends before `next`; failed_precondition "topic_recreated": the record before `next` is
+/// another one. Where retention has taken that record (and no more), only the ends can be compared.
+base::Status check_bookmark(const Reader& reader, std::string_view topic, PartitionId partition,
+                            const Bookmark& bookmark);
+
+/// The stored form: u8 format = 1, i64 next, field digest. decode: data_loss for anything else.
+std::string encode(const Bookmark& bookmark);
+base::Result<Bookmark> decode_bookmark(std::string_view bytes);
+
+}  // namespace rampart::streaming

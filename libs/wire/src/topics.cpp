@@ -1,0 +1,31 @@
+#include "rampart/wire/topics.hpp"
+
+#include "rampart/base/limits.hpp"
+
+namespace rampart::wire {
+
+using streaming::TopicSpec;
+
+Topics Topics::with_prefix(std::string_view prefix) {
+    const auto named = [&](std::string_view name) { return std::string(prefix) + std::string(name); };
+    return {named("applications"),         named("decisions"), named("outcomes"),
+            named("protected-attributes"), named("policies"),  named("quarantine"),
+            named("leases")};
+}
+
+std::vector<TopicSpec> Topics::specs(int32_t partitions) const {
+    using enum TopicSpec::Cleanup;
+    constexpr auto kRecord = static_cast<uint32_t>(base::limits::kMaxRecordBytes + (64u << 10));
+    constexpr uint32_t kPolicy = 64u << 20;
+    const auto days = [](int64_t n) { return std::optional(base::Duration::days(n)); };
+    return {{applications, partitions, kDelete, days(30), kRecord},
+            // all of both, for ever: the joined state is made anew from them
+            {decisions, partitions, kDelete, {}, kRecord},
+            {outcomes, partitions, kDelete, {}, kRecord},
+            {protected_attributes, 1, kCompact, {}, kRecord},
+            {policies, 1, kCompact, {}, kPolicy},
+            {quarantine, 1, kDelete, days(365), kRecord},
+            {leases, 1, kCompact, {}, kRecord}};
+}
+
+}  // namespace rampart::wire

@@ -1,0 +1,32 @@
+#include "rampart/wire/topics.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rampart::wire {
+namespace {
+
+using Cleanup = streaming::TopicSpec::Cleanup;
+
+TEST(Topics, CarryThePrefixOfTheirDeployment) {
+    const auto topics = Topics::with_prefix("eu.");
+    EXPECT_EQ(topics.decisions, "eu.decisions");
+    for (const auto& spec : topics.specs(4)) EXPECT_EQ(spec.name.substr(0, 3), "eu.");
+}
+
+TEST(Topics, KeepDecisionsAndOutcomesForEver) {
+    const auto topics = Topics::with_prefix("");
+    for (const auto& spec : topics.specs(3)) {
+        if (spec.name == "decisions" || spec.name == "outcomes") {
+            EXPECT_EQ(spec.partitions, 3);
+            EXPECT_EQ(spec.cleanup, Cleanup::kDelete);
+            EXPECT_FALSE(spec.max_age);
+        }
+        if (spec.name == "leases") {
+            EXPECT_EQ(spec.partitions, 1);
+            EXPECT_EQ(spec.cleanup, Cleanup::kCompact);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace rampart::wire
