@@ -29,6 +29,8 @@ if(RAMPART_SANITIZE)
         # these three cost minutes of compile time in Boost.Beast and find nothing there
         add_compile_options(-fno-sanitize=null,alignment,object-size,vptr -fno-sanitize-recover=undefined)
     endif()
-    # g++ 12 sees phantom overflows in the standard library once sanitizers are on
-    add_compile_options(-Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds -Wno-restrict)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+        # g++ 12 sees phantom overflows in the standard library once sanitizers are on
+        add_compile_options(-Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds -Wno-restrict)
+    endif()
 endif()

@@ -101,8 +101,9 @@ Result<AttributeCatalog> AttributeCatalog::create(std::vector<Attribute> attribu
 
 base::Status AttributeCatalog::check(const ProtectedAttributes& person) const {
     for (const auto& [name, value] : person.attributes) {
-        const auto attribute = std::find_if(attributes_.begin(), attributes_.end(),
-                                            [&](const Attribute& a) { return a.name == name; });
+        const auto attribute =
+            std::find_if(attributes_.begin(), attributes_.end(),
+                         [&name = name](const Attribute& a) { return a.name == name; });
         if (attribute == attributes_.end()) {
             std::vector<std::string> declared;
             for (const auto& a : attributes_) declared.push_back(a.name);

@@ -97,7 +97,9 @@ class TreeBuilder {
         if (open_.empty()) return &root;
         JsonValue& parent = *open_.back();
         if (parent.kind == Kind::kArray) return &parent.elements.emplace_back();
-        return &parent.members.emplace_back(std::exchange(key_, {}), JsonValue{}).second;
+        JsonValue::Member& member = parent.members.emplace_back();
+        member.key = std::exchange(key_, {});
+        return &member.value;
     }
 
     std::vector<JsonValue*> open_;
@@ -174,8 +176,8 @@ void ObjectReader::fail(Error error) {
 const JsonValue* ObjectReader::find(std::string_view key) const {
     const auto& members = object_->members;
     const auto it = std::find_if(members.begin(), members.end(),
-                                 [&](const auto& member) { return member.first == key; });
-    return it == members.end() ? nullptr : &it->second;
+                                 [&](const auto& member) { return member.key == key; });
+    return it == members.end() ? nullptr : &it->value;
 }
 
 bool ObjectReader::has(std::string_view key) const { return find(key) != nullptr; }

@@ -21,7 +21,13 @@ struct JsonValue {
     bool boolean = false;
     std::string text;  // of a number or a string
     std::vector<JsonValue> elements;
-    std::vector<std::pair<std::string, JsonValue>> members;  // in the order given, no key twice
+    struct Member;
+    std::vector<Member> members;  // in the order given, no key twice
+};
+/// A type of its own, not a pair: clang wants a pair's parts complete where the vector is declared.
+struct JsonValue::Member {
+    std::string key;
+    JsonValue value;
 };
 
 /// One JSON document of at most limits::kMaxRequestBytes, 16 levels deep. invalid_argument
