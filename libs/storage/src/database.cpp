@@ -1,92 +1,23 @@
 #include "rampart/storage/database.hpp"
 
-#include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
-#include <rocksdb/filter_policy.h>
-#include <rocksdb/listener.h>
-#include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
 
 #include <algorithm>
 #include <set>
 
+#include "errors.hpp"
+#include "memory_budget_impl.hpp"
+#include "options.hpp"
 #include "rampart/base/check.hpp"
 
 namespace rampart::storage {
 namespace {
 
-using base::ErrorCode;
 using base::Result;
-
-bool mentions(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
-}
-
-/// The one place where RocksDB's errors become ours.
-base::Error map_error(const rocksdb::Status& status, const std::filesystem::path& path,
-                      std::string_view action) {
-    const std::string text = status.ToString();
-    const auto error = [&](ErrorCode code, std::string_view reason, std::string_view remedy) {
-        return base::make_error(code, reason, "cannot {} database '{}': {}{}", action,
-                                path.string(), text, remedy);
-    };
-    if (status.IsCorruption()) {
-        return error(ErrorCode::kDataLoss, "corrupt",
-                     "; restore a checkpoint or rebuild it from the log");
-    }
-    if (status.IsNoSpace() || mentions(text, "No space left") || mentions(text, "File too large") ||
-        mentions(text, "Disk quota exceeded")) {
-        return error(ErrorCode::kResourceExhausted, "disk_full", "; make room, then try again");
-    }
-    if (mentions(text, "lock hold by current process") || mentions(text, "While lock file")) {
-        return error(ErrorCode::kFailedPrecondition, "database_in_use",
-                     "; stop the process that has it open");
-    }
-    if (mentions(text, "Permission denied") || mentions(text, "Read-only file system")) {
-        return error(ErrorCode::kPermissionDenied, "no_access",
-                     "; check owner and mode of the folder");
-    }
-    if (status.IsNotSupported()) {
-        return error(ErrorCode::kFailedPrecondition, "read_only", "; it is open for reading only");
-    }
-    if (status.IsIOError() || status.IsTimedOut() || status.IsBusy() || status.IsTryAgain()) {
-        return error(ErrorCode::kUnavailable, "io_error", "");
-    }
-    return error(ErrorCode::kInternal, "database_error", "");
-}
 
 rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 std::string_view view(const rocksdb::Slice& bytes) { return {bytes.data(), bytes.size()}; }
-
-/// RocksDB 7.8 would try to go on by itself when a write-ahead log that had no room has room again,
-/// and aborts the process on an assertion of its own. Failed flushes and compactions it does mend.
-class NoLogRecovery final : public rocksdb::EventListener {
-  public:
-    void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason reason, rocksdb::Status,
-                              bool* auto_recovery) override {
-        if (reason == rocksdb::BackgroundErrorReason::kWriteCallback) *auto_recovery = false;
-    }
-};
-
-rocksdb::Options database_options(const OpenOptions& options) {
-    rocksdb::Options out;
-    out.create_if_missing = options.create && !options.read_only;
-    out.create_missing_column_families = !options.read_only;
-    // A torn tail is what a crash leaves; a hole before the tail is lost data and has to be said.
-    out.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
-    out.max_total_wal_size = 8 * options.memtable_bytes;
-    out.max_background_jobs = 2;
-    out.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
-    out.keep_log_file_num = 2;
-    out.write_buffer_size = options.memtable_bytes;
-    out.compression = rocksdb::kLZ4Compression;
-    out.listeners.push_back(std::make_shared<NoLogRecovery>());
-    rocksdb::BlockBasedTableOptions table;
-    table.block_cache = rocksdb::NewLRUCache(options.cache_bytes);
-    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-    out.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-    return out;
-}
 
 base::Status check_families(const std::vector<std::string>& families) {
     std::set<std::string_view> seen;
@@ -142,13 +73,17 @@ Snapshot::~Snapshot() = default;
 struct Database::Impl {
     std::filesystem::path path;
     std::unique_ptr<rocksdb::DB> db;
+    std::shared_ptr<rocksdb::Env> environment;  // has to outlive the database
+    std::shared_ptr<MemoryBudget> budget;
     // By ColumnFamily::index; the one called "default" may follow behind.
     std::vector<rocksdb::ColumnFamilyHandle*> handles;
     uint64_t min_free_bytes = 0;
 
     ~Impl() {
+        if (budget) budget->impl().leave(db.get());
         for (auto* handle : handles) db->DestroyColumnFamilyHandle(handle);
         if (db) db->Close();
+        db.reset();
     }
     rocksdb::ColumnFamilyHandle* handle(ColumnFamily family) const {
         RAMPART_CHECK(family.index < handles.size(), "column family {} of {}", family.index,
@@ -202,6 +137,8 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
 
     auto impl = std::make_unique<Impl>();
     impl->path = path;
+    impl->environment = open_options.environment;
+    impl->budget = open_options.budget;
     impl->min_free_bytes = open_options.min_free_bytes;
     rocksdb::DB* db = nullptr;
     const auto status =
@@ -210,6 +147,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
             : rocksdb::DB::Open(options, path.string(), descriptors, &impl->handles, &db);
     if (!status.ok()) return map_error(status, path, "open");
     impl->db.reset(db);
+    if (impl->budget) impl->budget->impl().join(db, &impl->handles);
     return std::unique_ptr<Database>(new Database(std::move(impl)));
 }
 
@@ -236,6 +174,7 @@ base::Status Database::write(const WriteBatch& changes, Sync sync) {
     options.sync = sync == Sync::kAlways;
     const auto status = impl_->db->Write(options, &batch);
     if (!status.ok()) return map_error(status, impl_->path, "write to");
+    if (impl_->budget) impl_->budget->impl().relieve();
     return base::ok();
 }
 
@@ -248,6 +187,24 @@ Result<std::optional<std::string>> Database::get(ColumnFamily family, std::strin
     if (status.IsNotFound()) return std::optional<std::string>();
     if (!status.ok()) return map_error(status, impl_->path, "read");
     return std::optional(std::move(value));
+}
+
+Result<std::vector<std::optional<std::string>>> Database::get_many(
+    ColumnFamily family, std::span<const std::string> keys, const Snapshot* at) const {
+    rocksdb::ReadOptions options;
+    if (at != nullptr) options.snapshot = at->impl_->snapshot;
+    const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
+    std::vector<rocksdb::PinnableSlice> values(keys.size());
+    std::vector<rocksdb::Status> statuses(keys.size());
+    impl_->db->MultiGet(options, impl_->handle(family), keys.size(), slices.data(), values.data(),
+                        statuses.data());
+    std::vector<std::optional<std::string>> found(keys.size());
+    for (size_t i = 0; i < keys.size(); ++i) {
+        if (statuses[i].IsNotFound()) continue;
+        if (!statuses[i].ok()) return map_error(statuses[i], impl_->path, "read");
+        found[i] = values[i].ToString();
+    }
+    return found;
 }
 
 base::Status Database::scan(ColumnFamily family, const KeyRange& range, const Visitor& visit,
@@ -301,6 +258,42 @@ base::Status Database::checkpoint(const std::filesystem::path& target) const {
     const std::unique_ptr<rocksdb::Checkpoint> checkpoint(raw);
     if (status.ok()) status = checkpoint->CreateCheckpoint(target.string());
     if (!status.ok()) return map_error(status, target, "write checkpoint of");
+    return base::ok();
+}
+
+base::Status Database::compact(ColumnFamily family, const KeyRange& range) {
+    auto& db = *impl_->db;
+    uint64_t oldest_snapshot = 0;
+    if (db.GetIntProperty(rocksdb::DB::Properties::kNumSnapshots, &oldest_snapshot) &&
+        oldest_snapshot > 0 &&
+        db.GetIntProperty(rocksdb::DB::Properties::kOldestSnapshotSequence, &oldest_snapshot) &&
+        oldest_snapshot < db.GetLatestSequenceNumber()) {
+        return base::failed_precondition(
+            "snapshot_held",
+            "cannot compact database '{}': a reader holds a snapshot of older content; try again "
+            "when it is done",
+            impl_->path.string());
+    }
+    RAMPART_TRY(const uint64_t bytes, approximate_bytes(family, range));
+    RAMPART_RETURN_IF_ERROR(impl_->check_room(2 * bytes));  // the old and the new, for a while
+    // All families: they share the write-ahead log, which goes when none of them needs it.
+    rocksdb::FlushOptions flush;
+    flush.allow_write_stall = true;
+    auto status = db.Flush(flush, impl_->handles);
+    if (status.ok()) {
+        rocksdb::CompactRangeOptions options;
+        options.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+        const rocksdb::Slice begin = range.begin, end = range.end;
+        status = db.CompactRange(options, impl_->handle(family), &begin,
+                                 range.end.empty() ? nullptr : &end);
+    }
+    // A new manifest begins with the files as they were before the change that it was made for, so
+    // it takes one more change, here an option set to what it is, for the old ones to be forgotten.
+    if (status.ok()) status = db.SetOptions(impl_->handle(family), unchanged_option());
+    // Obsolete files are looked for when deletions are allowed again, and gone when that returns.
+    if (status.ok()) status = db.DisableFileDeletions();
+    if (status.ok()) status = db.EnableFileDeletions(/*force=*/false);
+    if (!status.ok()) return map_error(status, impl_->path, "compact");
     return base::ok();
 }
 

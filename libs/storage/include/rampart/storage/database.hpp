@@ -5,13 +5,19 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "rampart/base/result.hpp"
+#include "rampart/storage/memory_budget.hpp"
 #include "rampart/storage/write_batch.hpp"
+
+namespace rocksdb {
+class Env;
+}
 
 namespace rampart::storage {
 
@@ -22,13 +28,32 @@ enum class Sync {
     kNever,   // in the operating system's cache: survives the process
 };
 
+/// What open() makes of the tail of a write-ahead log that does not fit together. After the death
+/// of the process alone it always does; a power cut takes any part of what was not synced.
+enum class Recovery {
+    /// For databases all of whose writes are Sync::kAlways: a torn last write is dropped, any other
+    /// damage is data_loss "corrupt".
+    kStrict,
+    /// For databases that write Sync::kNever and can be made again from elsewhere: goes back to a
+    /// moment before the damage, with all that was written until then and nothing of what came
+    /// later.
+    kPointInTime,
+};
+
 struct OpenOptions {
-    bool create = true;                // false: not_found when there is no database at the path
-    bool read_only = false;            // for looking at a database that another process holds open
+    bool create = true;      // false: not_found when there is no database at the path
+    bool read_only = false;  // for looking at a database that another process holds open
+    Recovery recovery = Recovery::kStrict;
     size_t memtable_bytes = 8u << 20;  // per column family, before it is flushed
-    size_t cache_bytes = 32u << 20;    // block cache of the database
+    /// Shared by the databases of a process, and bounds them together; null: a block cache of
+    /// `cache_bytes` of its own, and write buffers bounded by `memtable_bytes` alone.
+    std::shared_ptr<MemoryBudget> budget{};
+    size_t cache_bytes = 32u << 20;
+    int max_open_files = 256;  // 16 or more; those that were not read for longest are closed
     uint64_t min_free_bytes =
         64u << 20;  // of the file system: a write that would eat into it is refused
+    /// File system and clock: for tests that take them away. Null: the machine's.
+    std::shared_ptr<rocksdb::Env> environment{};
 };
 
 /// Keys in [begin, end); an empty `end` means up to the last key.
@@ -82,6 +107,10 @@ class Database {
     base::Result<std::optional<std::string>> get(ColumnFamily family, std::string_view key,
                                                  const Snapshot* at = nullptr) const;
 
+    /// As many get()s, at one moment and in the order of `keys`; cheaper from about 4 keys on.
+    base::Result<std::vector<std::optional<std::string>>> get_many(
+        ColumnFamily family, std::span<const std::string> keys, const Snapshot* at = nullptr) const;
+
     /// Called with each pair, valid during the call only; false ends the scan, an error is passed
     /// on.
     using Visitor = std::function<base::Result<bool>(std::string_view key, std::string_view value)>;
@@ -98,6 +127,14 @@ class Database {
     /// A copy that can be opened as a database of its own, at `target` on the same file system
     /// (hard links, cheap). already_exists: `target` is there.
     base::Status checkpoint(const std::filesystem::path& target) const;
+
+    /// Rewrites the range down to the last level, so that what was overwritten or erased before the
+    /// call is in none of the database's files any more when it returns: not in the tables, nor in
+    /// the write-ahead log, nor among the key ranges that the manifest keeps. Writes go on
+    /// meanwhile. Takes as long as it takes to read and write the range.
+    /// failed_precondition "snapshot_held": a Snapshot from before would keep the old content; try
+    /// again when it is gone. A scan under way holds files back until it ends.
+    base::Status compact(ColumnFamily family, const KeyRange& range = KeyRange::all());
 
     /// Bytes that the range takes up in files and memory, roughly.
     base::Result<uint64_t> approximate_bytes(ColumnFamily family, const KeyRange& range) const;

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "rampart/base/result.hpp"
+
+namespace rampart::storage {
+
+/// Bytes at this moment.
+struct MemoryUsage {
+    uint64_t used = 0;           // all that counts against the budget, the next line included
+    uint64_t write_buffers = 0;  // of it: written, but not yet in a file
+    uint64_t pinned = 0;         // of it: in use right now, cannot be given back
+};
+
+/// One pot of memory for all databases that are opened with it, however many there are: what they
+/// hold in write buffers (a quarter at most), cached blocks, indices, filters and open files
+/// together.
+///
+/// Whoever needs room takes it from the blocks that were not read for longest. Outside the budget
+/// stay fixed sums: threads, and some 100 kB a database for its log.
+///
+/// Lifecycle: made once a process, handed to every Database::open as OpenOptions::budget, which
+/// shares its ownership. Thread safe.
+class MemoryBudget {
+  public:
+    static constexpr uint64_t kMinBytes = 8u << 20;
+
+    /// invalid_argument "bad_memory_budget": under kMinBytes.
+    static base::Result<std::shared_ptr<MemoryBudget>> create(uint64_t bytes);
+    ~MemoryBudget();
+    MemoryBudget(const MemoryBudget&) = delete;
+    MemoryBudget& operator=(const MemoryBudget&) = delete;
+
+    uint64_t bytes() const;
+    MemoryUsage usage() const;
+
+    struct Impl;
+    Impl& impl() { return *impl_; }  // for this library alone
+
+  private:
+    explicit MemoryBudget(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace rampart::storage

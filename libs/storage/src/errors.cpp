@@ -1,0 +1,48 @@
+#include "errors.hpp"
+
+#include <string>
+
+namespace rampart::storage {
+namespace {
+
+using base::ErrorCode;
+
+bool mentions(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+base::Error map_error(const rocksdb::Status& status, const std::filesystem::path& path,
+                      std::string_view action) {
+    const std::string text = status.ToString();
+    const auto error = [&](ErrorCode code, std::string_view reason, std::string_view remedy) {
+        return base::make_error(code, reason, "cannot {} database '{}': {}{}", action,
+                                path.string(), text, remedy);
+    };
+    if (status.IsCorruption()) {
+        return error(ErrorCode::kDataLoss, "corrupt",
+                     "; restore a checkpoint or rebuild it from the log");
+    }
+    if (status.IsNoSpace() || mentions(text, "No space left") || mentions(text, "File too large") ||
+        mentions(text, "Disk quota exceeded")) {
+        return error(ErrorCode::kResourceExhausted, "disk_full", "; make room, then try again");
+    }
+    if (mentions(text, "lock hold by current process") || mentions(text, "While lock file")) {
+        return error(ErrorCode::kFailedPrecondition, "database_in_use",
+                     "; stop the process that has it open");
+    }
+    if (mentions(text, "Permission denied") || mentions(text, "Read-only file system")) {
+        return error(ErrorCode::kPermissionDenied, "no_access",
+                     "; check owner and mode of the folder");
+    }
+    if (status.IsNotSupported()) {
+        return error(ErrorCode::kFailedPrecondition, "read_only", "; it is open for reading only");
+    }
+    if (status.IsIOError() || status.IsTimedOut() || status.IsBusy() || status.IsTryAgain()) {
+        return error(ErrorCode::kUnavailable, "io_error", "");
+    }
+    return error(ErrorCode::kInternal, "database_error", "");
+}
+
+}  // namespace rampart::storage

@@ -1,0 +1,99 @@
+#include "options.hpp"
+
+#include <rocksdb/db.h>
+#include <rocksdb/env.h>
+#include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
+#include <rocksdb/table.h>
+
+#include "memory_budget_impl.hpp"
+
+namespace rampart::storage {
+namespace {
+
+constexpr uint64_t kDay = 24 * 3600;
+// What was erased moves down to the last level, and vanishes there, within a week or so of its
+// becoming a file, also where nothing is written any more. compact() does it at once.
+constexpr uint64_t kErasedReachLastLevel = 7 * kDay;
+// Every block is read, and its checksum compared, at least so often.
+constexpr uint64_t kEveryFileRewritten = 30 * kDay;
+
+/// RocksDB 7.8 would try to go on by itself when a write-ahead log that had no room has room again,
+/// and aborts the process on an assertion of its own. Failed flushes and compactions it does mend.
+class NoLogRecovery final : public rocksdb::EventListener {
+  public:
+    void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason reason, rocksdb::Status,
+                              bool* auto_recovery) override {
+        if (reason == rocksdb::BackgroundErrorReason::kWriteCallback) *auto_recovery = false;
+    }
+};
+
+rocksdb::WALRecoveryMode recovery_mode(Recovery recovery) {
+    switch (recovery) {
+        case Recovery::kStrict:
+            return rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+        case Recovery::kPointInTime:
+            return rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+    }
+    return rocksdb::WALRecoveryMode::kAbsoluteConsistency;
+}
+
+void set_cache(const OpenOptions& options, rocksdb::Options& out,
+               rocksdb::BlockBasedTableOptions& table) {
+    if (!options.budget) {
+        table.block_cache = rocksdb::NewLRUCache(options.cache_bytes);
+        return;
+    }
+    auto& budget = options.budget->impl();
+    table.block_cache = budget.cache;
+    out.write_buffer_manager = budget.write_buffers;
+    // What else grows with the data counts, too (a file's metadata, 0.5 kB, does not: it would
+    // count in steps of 256 kB for every column family).
+    table.cache_index_and_filter_blocks = true;
+    table.pin_l0_filter_and_index_blocks_in_cache = true;  // every lookup asks these
+    using Decision = rocksdb::CacheEntryRoleOptions::Decision;
+    for (const auto role : {rocksdb::CacheEntryRole::kFilterConstruction,
+                            rocksdb::CacheEntryRole::kBlockBasedTableReader}) {
+        table.cache_usage_options.options_overrides[role].charged = Decision::kEnabled;
+    }
+    // An arena takes whole blocks, for every column family that is written to: of 1 MB unless told.
+    out.arena_block_size = 64u << 10;
+}
+
+}  // namespace
+
+rocksdb::Options database_options(const OpenOptions& options) {
+    rocksdb::Options out;
+    if (options.environment) out.env = options.environment.get();
+    out.create_if_missing = options.create && !options.read_only;
+    out.create_missing_column_families = !options.read_only;
+    out.wal_recovery_mode = recovery_mode(options.recovery);
+    out.max_total_wal_size = 8 * options.memtable_bytes;
+    out.max_background_jobs = 2;
+    out.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
+    out.keep_log_file_num = 2;
+    out.listeners.push_back(std::make_shared<NoLogRecovery>());
+    out.write_buffer_size = options.memtable_bytes;
+    out.compression = rocksdb::kLZ4Compression;
+
+    out.level_compaction_dynamic_level_bytes = true;  // all levels but the last: a tenth of it
+    out.ttl = kErasedReachLastLevel;
+    out.periodic_compaction_seconds = kEveryFileRewritten;
+    // The manifest is written anew with every change of files (1.5 ms each): else it would keep the
+    // first and last keys of files that are long gone, erased ones among them.
+    out.max_manifest_file_size = 1;
+    // A reader beside a writer keeps every file open, so that none can be deleted under its hands.
+    out.max_open_files = options.read_only ? -1 : options.max_open_files;
+
+    rocksdb::BlockBasedTableOptions table;
+    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+    set_cache(options, out, table);
+    out.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    return out;
+}
+
+std::unordered_map<std::string, std::string> unchanged_option() {
+    return {{"ttl", std::to_string(kErasedReachLastLevel)}};
+}
+
+}  // namespace rampart::storage
