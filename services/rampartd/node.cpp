@@ -66,7 +66,8 @@ Status Node::open_stores() {
     RAMPART_TRY(protected_, protected_attributes::ProtectedStore::open(store / "protected", settings_.catalog));
     joiner::JoinerOptions joiner_options;
     joiner_options.product = settings_.product;
-    RAMPART_TRY(joiner_, joiner::OutcomeJoiner::open(store / "joiner", std::move(joiner_options), *log_));
+    joiner_options.partitions = settings_.partitions;
+    RAMPART_TRY(joiner_, joiner::OutcomeJoiner::open(store / "partitions", std::move(joiner_options), *log_));
     if (settings_.event_clock) {
         // event time goes on where it stood; a new store begins at the dawn of time
         auto manual = std::make_unique<runtime::ManualClock>(joiner_->clock().value_or(TimePoint::from_micros(0)));
@@ -169,8 +170,7 @@ Result<base::Digest> Node::state_hash() const {
             }
         }
     }
-    RAMPART_TRY(const auto joined, joiner_->state_hash());
-    hash.update_field(joined.hex());
+    hash.update_field(joiner_->state_hash().hex());
     RAMPART_TRY(const auto ledger, registry_->ledger_entries());
     for (const auto& entry : ledger) hash.update_field(entry);
     hash.update_field(registry_->audit_head().hash.hex());

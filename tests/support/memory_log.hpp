@@ -18,6 +18,7 @@ class MemoryLog final : public streaming::Reader, public streaming::Writer {
     struct Topic {
         std::string identity = "1";
         std::vector<std::vector<streaming::StoredRecord>> partitions;
+        std::map<streaming::PartitionId, int64_t> begin;  // what retention took
         base::Error failure;  // what read() fails with, if it has a reason
     };
 
@@ -40,21 +41,24 @@ class MemoryLog final : public streaming::Reader, public streaming::Writer {
         RAMPART_TRY(const Topic* found, find(topic));
         if (!found->failure.reason.empty()) return found->failure;
         const auto& records = found->partitions.at(static_cast<size_t>(partition.value()));
-        const auto begin = static_cast<size_t>(from.value());
-        if (begin > records.size()) return base::out_of_range("offset_ahead", "{}", begin);
+        const int64_t first = begin_of(*found, partition);
+        if (from.value() < first) return base::data_loss("retention_gap", "{}", from.value());
+        const auto begin = static_cast<size_t>(from.value() - first);
+        if (begin > records.size()) return base::out_of_range("offset_ahead", "{}", from.value());
         const size_t count = std::min(limit, records.size() - begin);
         return std::vector(records.begin() + static_cast<ptrdiff_t>(begin),
                            records.begin() + static_cast<ptrdiff_t>(begin + count));
     }
-    base::Result<streaming::Offset> begin_offset(std::string_view,
-                                                 streaming::PartitionId) const override {
-        return streaming::Offset(0);
+    base::Result<streaming::Offset> begin_offset(std::string_view topic,
+                                                 streaming::PartitionId partition) const override {
+        RAMPART_TRY(const Topic* found, find(topic));
+        return streaming::Offset(begin_of(*found, partition));
     }
     base::Result<streaming::Offset> end_offset(std::string_view topic,
                                                streaming::PartitionId partition) const override {
         RAMPART_TRY(const Topic* found, find(topic));
         const auto& records = found->partitions.at(static_cast<size_t>(partition.value()));
-        return streaming::Offset(static_cast<int64_t>(records.size()));
+        return streaming::Offset(begin_of(*found, partition) + static_cast<int64_t>(records.size()));
     }
     base::Result<std::vector<streaming::Position>> append(
         std::string_view topic, std::span<const streaming::Record> records) override {
@@ -77,16 +81,29 @@ class MemoryLog final : public streaming::Reader, public streaming::Writer {
             const_cast<Topic*>(found)->partitions.at(static_cast<size_t>(id.value()));
         std::vector<streaming::Position> positions;
         for (const auto& record : records) {
-            const streaming::Offset offset(static_cast<int64_t>(partition.size()));
+            const streaming::Offset offset(begin_of(*found, id) +
+                                           static_cast<int64_t>(partition.size()));
             partition.push_back({id, offset, record});
             positions.push_back({id, offset});
         }
         return positions;
     }
 
+    /// Retention takes the first `n` records of a partition.
+    void drop_front(const std::string& topic, streaming::PartitionId partition, int64_t n) {
+        Topic& found = topics.at(topic);
+        auto& records = found.partitions.at(static_cast<size_t>(partition.value()));
+        records.erase(records.begin(), records.begin() + n);
+        found.begin[partition] += n;
+    }
+
     std::map<std::string, Topic, std::less<>> topics;
 
   private:
+    static int64_t begin_of(const Topic& topic, streaming::PartitionId partition) {
+        const auto it = topic.begin.find(partition);
+        return it == topic.begin.end() ? 0 : it->second;
+    }
     base::Result<const Topic*> find(std::string_view name) const {
         const auto it = topics.find(name);
         if (it == topics.end()) return base::not_found("no_topic", "no topic '{}'", name);

@@ -11,14 +11,16 @@ namespace {
 using base::Result;
 using base::TimePoint;
 
-constexpr std::string_view kMeasuresKey = "measures", kClockKey = "clock", kCountsKey = "counts";
+constexpr std::string_view kMeasuresKey = "measures", kPartitionKey = "partition",
+                           kClockKey = "clock", kCountsKey = "counts", kHashKey = "hash",
+                           kFenceKey = "fence";
 
 std::string topic_key(std::string_view topic) { return "topic/" + std::string(topic); }
 
-std::string offset_key(std::string_view topic, streaming::PartitionId id) {
-    std::string key = "offset/";
-    base::append_field(key, topic);
-    base::append_u32(key, static_cast<uint32_t>(id.value()));
+std::string bookmark_key(const Source& source) {
+    std::string key = "bookmark/";
+    base::append_field(key, source.topic);
+    base::append_u32(key, static_cast<uint32_t>(source.partition.value()));
     return key;
 }
 
@@ -29,7 +31,8 @@ auto fields(C& c) {
                       &c.outcomes,    &c.duplicate_outcomes,  &c.conflicting_outcomes,
                       &c.corrections, &c.late_outcomes,       &c.undecodable,
                       &c.matured,     &c.corrected,           &c.dangling,
-                      &c.overdue};
+                      &c.overdue,     &c.fenced,              &c.gaps_accepted,
+                      &c.replayed,    &c.dropped};
 }
 
 Result<TimePoint> read_time(base::ByteReader& in) {
@@ -67,23 +70,50 @@ Result<MaturityKey> parse_maturity_key(std::string_view key) {
     return MaturityKey{maturity, std::string(measure), std::string(in.rest())};
 }
 
-Result<JoinStore> JoinStore::open(const std::filesystem::path& folder, std::string_view measures) {
+namespace {
+
+std::string partition_value(const StoreIdentity& identity) {
+    std::string value;
+    base::append_u32(value, static_cast<uint32_t>(identity.partition.value()));
+    base::append_u32(value, static_cast<uint32_t>(identity.partitions));
+    return value;
+}
+
+/// Marks a new database, and compares the marks of one that is there.
+base::Status check_identity(storage::Database& db, const StoreIdentity& identity) {
+    RAMPART_TRY(const auto measures, db.get(kMeta, kMeasuresKey));
+    RAMPART_TRY(const auto partition, db.get(kMeta, kPartitionKey));
+    if (!measures && !partition) {
+        storage::WriteBatch batch;
+        batch.put(kMeta, kMeasuresKey, identity.measures);
+        batch.put(kMeta, kPartitionKey, partition_value(identity));
+        return db.write(batch, storage::Sync::kAlways);
+    }
+    if (measures != identity.measures) {
+        return base::failed_precondition(
+            "measures_changed",
+            "the joined state in '{}' was made for other measures (names, ranges, horizons or "
+            "graces); restore these, or give a new folder, which replays the log",
+            db.path().string());
+    }
+    if (partition != partition_value(identity)) {
+        return base::failed_precondition(
+            "other_partition",
+            "the joined state in '{}' is not that of partition {} of {}; set the number of "
+            "partitions back, or give a new folder, which replays the log",
+            db.path().string(), identity.partition, identity.partitions);
+    }
+    return base::ok();
+}
+
+}  // namespace
+
+Result<JoinStore> JoinStore::open(const std::filesystem::path& folder,
+                                  const StoreIdentity& identity) {
     JoinStore store;
     RAMPART_TRY(store.db_, storage::Database::open(folder, {"meta", "joins", "by_time", "pending",
                                                             "dangling", "overdue", "quarantine"}));
-    RAMPART_TRY(const auto present, store.db_->get(kMeta, kMeasuresKey));
-    if (present && *present != measures) {
-        return base::failed_precondition(
-            "measures_changed",
-            "the joiner's store '{}' was made for other measures (names, ranges, horizons or "
-            "graces); restore these, or give a new folder, which replays the log",
-            folder.string());
-    }
-    if (!present) {
-        storage::WriteBatch batch;
-        batch.put(kMeta, kMeasuresKey, measures);
-        RAMPART_RETURN_IF_ERROR(store.db_->write(batch, storage::Sync::kAlways));
-    }
+    RAMPART_RETURN_IF_ERROR(check_identity(*store.db_, identity));
     return store;
 }
 
@@ -105,12 +135,27 @@ Result<std::optional<KnownTopic>> JoinStore::known_topic(std::string_view topic)
     return std::optional(KnownTopic{std::string(identity), static_cast<int32_t>(partitions)});
 }
 
-Result<streaming::Offset> JoinStore::next_offset(std::string_view topic,
-                                                 streaming::PartitionId id) const {
-    RAMPART_TRY(const auto bytes, db_->get(kMeta, offset_key(topic, id)));
-    if (!bytes) return streaming::Offset(0);
-    RAMPART_TRY(const int64_t offset, base::ByteReader(*bytes).i64());
-    return streaming::Offset(offset);
+Result<streaming::Bookmark> JoinStore::bookmark(const Source& source) const {
+    RAMPART_TRY(const auto bytes, db_->get(kMeta, bookmark_key(source)));
+    if (!bytes) return streaming::Bookmark{};
+    return streaming::decode_bookmark(*bytes);
+}
+
+Result<StateHash> JoinStore::hash() const {
+    RAMPART_TRY(const auto bytes, db_->get(kMeta, kHashKey));
+    if (!bytes) return StateHash{};
+    base::Digest value;
+    if (bytes->size() != value.bytes.size()) {
+        return base::data_loss("bad_state_hash", "the stored state hash is damaged");
+    }
+    std::copy(bytes->begin(), bytes->end(), value.bytes.begin());
+    return StateHash::from(value);
+}
+
+Result<uint64_t> JoinStore::fence() const {
+    RAMPART_TRY(const auto bytes, db_->get(kMeta, kFenceKey));
+    if (!bytes) return uint64_t{0};
+    return base::ByteReader(*bytes).u64();
 }
 
 Result<std::optional<TimePoint>> JoinStore::clock() const {
@@ -127,6 +172,7 @@ Result<Counts> JoinStore::counts() const {
     if (!bytes) return counts;
     base::ByteReader in(*bytes);
     for (uint64_t* field : fields(counts)) {
+        if (in.empty()) break;  // written before this one was counted
         RAMPART_TRY(*field, in.u64());
     }
     return counts;
@@ -147,8 +193,12 @@ Result<JoinState*> JoinBatch::load(const std::string& id) {
     const auto it = states_.find(id);
     if (it != states_.end()) return &it->second.state;
     RAMPART_TRY(auto stored, store_.load(id, nullptr));
-    return &states_.emplace(id, Entry{std::move(stored).value_or(JoinState()), false})
-                .first->second.state;
+    Entry entry;
+    if (stored) {
+        entry.before = state_digest(id, *stored);
+        entry.state = *std::move(stored);
+    }
+    return &states_.emplace(id, std::move(entry)).first->second.state;
 }
 
 void JoinBatch::put_pending(const MaturityKey& key) {
@@ -163,11 +213,9 @@ void JoinBatch::put_known_topic(std::string_view topic, const KnownTopic& known)
     put(kMeta, topic_key(topic), value);
 }
 
-void JoinBatch::put_next_offset(std::string_view topic, streaming::PartitionId id,
-                                streaming::Offset next) {
-    std::string value;
-    base::append_i64(value, next.value());
-    put(kMeta, offset_key(topic, id), value);
+void JoinBatch::put_bookmark(const Source& source, streaming::Bookmark bookmark) {
+    put(kMeta, bookmark_key(source), streaming::encode(bookmark));
+    moved_.emplace_back(source, std::move(bookmark));
 }
 
 void JoinBatch::put_clock(TimePoint clock) {
@@ -176,29 +224,56 @@ void JoinBatch::put_clock(TimePoint clock) {
     put(kMeta, kClockKey, value);
 }
 
-void JoinBatch::put_quarantined(const std::string& topic, const streaming::StoredRecord& record,
+void JoinBatch::put_quarantined(const std::string& topic, const streaming::StoredRecord& stored,
                                 const base::Error& why) {
-    std::string key, value;
-    base::append_field(key, topic);
-    base::append_u32(key, static_cast<uint32_t>(record.partition.value()));
-    base::append_i64(key, record.offset.value());
-    for (const std::string_view field :
-         {std::string_view(why.reason), std::string_view(why.message),
-          std::string_view(record.record.key), std::string_view(record.record.value)}) {
-        base::append_field(value, field);
+    const streaming::Record& record = stored.record;
+    std::string value;
+    base::append_field(value, why.reason);
+    base::append_field(value, why.message);
+    base::append_field(value, record.key);
+    base::append_field(value, record.value);
+    base::append_i64(value, record.timestamp.micros());
+    base::append_u32(value, static_cast<uint32_t>(record.headers.size()));
+    for (const auto& header : record.headers) {
+        base::append_field(value, header.name);
+        base::append_field(value, header.value);
     }
-    put(kQuarantine, key, value);
+    put(kQuarantine, quarantine_key(topic, stored.partition, stored.offset), value);
 }
 
-base::Status JoinBatch::commit(storage::Sync sync) {
+Result<JoinBatch::Totals> JoinBatch::commit(storage::Sync sync) {
     for (const auto& [id, entry] : states_) {
-        if (entry.touched) put(kJoins, id, encode(entry.state));
+        if (!entry.touched) continue;
+        put(kJoins, id, encode(entry.state));
+        if (entry.before) totals_.hash.remove(*entry.before);
+        totals_.hash.add(state_digest(id, entry.state));
     }
-    if (batch_.empty()) return base::ok();
-    std::string value;
-    for (const uint64_t* field : fields(counts_)) base::append_u64(value, *field);
-    put(kMeta, kCountsKey, value);
-    return store_.db().write(batch_, sync);
+    if (batch_.empty() && totals_ == before_) return totals_;
+    std::string counts;
+    for (const uint64_t* field : fields(totals_.counts)) base::append_u64(counts, *field);
+    put(kMeta, kCountsKey, counts);
+    const auto hash = totals_.hash.value();
+    put(kMeta, kHashKey, std::string(hash.bytes.begin(), hash.bytes.end()));
+    std::string fence;
+    base::append_u64(fence, totals_.fence);
+    put(kMeta, kFenceKey, fence);
+    RAMPART_RETURN_IF_ERROR(store_.db().write(batch_, sync));
+    return totals_;
+}
+
+void add(Counts& total, const Counts& more) {
+    const auto into = fields(total);
+    const auto from = fields(more);
+    for (size_t i = 0; i < into.size(); ++i) *into[i] += *from[i];
+}
+
+std::string quarantine_key(std::string_view topic, streaming::PartitionId partition,
+                           streaming::Offset offset) {
+    std::string key;
+    base::append_field(key, topic);
+    base::append_u32(key, static_cast<uint32_t>(partition.value()));
+    base::append_i64(key, offset.value());
+    return key;
 }
 
 Result<Quarantined> decode_quarantined(std::string_view key, std::string_view value) {
@@ -211,8 +286,16 @@ Result<Quarantined> decode_quarantined(std::string_view key, std::string_view va
     out.offset = streaming::Offset(offset);
     RAMPART_TRY(out.reason, what.field());
     RAMPART_TRY(out.message, what.field());
-    RAMPART_TRY(out.key, what.field());
-    RAMPART_TRY(out.value, what.field());
+    RAMPART_TRY(out.record.key, what.field());
+    RAMPART_TRY(out.record.value, what.field());
+    RAMPART_TRY(out.record.timestamp, read_time(what));
+    RAMPART_TRY(const uint32_t headers, what.u32());
+    for (uint32_t i = 0; i < headers; ++i) {
+        streaming::Header header;
+        RAMPART_TRY(header.name, what.field());
+        RAMPART_TRY(header.value, what.field());
+        out.record.headers.push_back(std::move(header));
+    }
     return out;
 }
 

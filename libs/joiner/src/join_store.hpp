@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -7,12 +8,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "rampart/joiner/join_state.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
+#include "rampart/joiner/state_hash.hpp"
 #include "rampart/storage/database.hpp"
+#include "rampart/streaming/bookmark.hpp"
 
-/// How the joiner's state lies in its database (schemas/keys.md).
+/// How the joined state of one partition lies in its database (schemas/keys.md).
 namespace rampart::joiner {
 
 /// meta: singletons. joins: decision id → JoinState. The others are indices into joins, but for
@@ -37,24 +42,40 @@ struct MaturityKey {
 std::string maturity_key(const MaturityKey& key);
 base::Result<MaturityKey> parse_maturity_key(std::string_view key);
 
+/// Where records come from.
+struct Source {
+    std::string topic;
+    streaming::PartitionId partition;
+    bool decisions = false;
+    auto operator<=>(const Source&) const = default;
+};
+
 /// What is remembered of a topic, so that another one of the same name is noticed.
 struct KnownTopic {
     std::string identity;
     int32_t partitions = 0;
 };
 
+/// Which store this is; one that says otherwise is not opened.
+struct StoreIdentity {
+    std::string measures;  // a digest of the declared measures
+    streaming::PartitionId partition;
+    int32_t partitions = 1;  // of the deployment
+};
+
 class JoinStore {
   public:
-    /// `measures`: a digest of the declared measures; the store of others is failed_precondition.
+    /// failed_precondition "measures_changed", "other_partition".
     static base::Result<JoinStore> open(const std::filesystem::path& folder,
-                                        std::string_view measures);
+                                        const StoreIdentity& identity);
 
     storage::Database& db() const { return *db_; }
     base::Result<std::optional<JoinState>> load(std::string_view id,
                                                 const storage::Snapshot* at) const;
     base::Result<std::optional<KnownTopic>> known_topic(std::string_view topic) const;
-    base::Result<streaming::Offset> next_offset(std::string_view topic,
-                                                streaming::PartitionId id) const;
+    base::Result<streaming::Bookmark> bookmark(const Source& source) const;
+    base::Result<StateHash> hash() const;
+    base::Result<uint64_t> fence() const;  // the highest epoch; 0: none
     base::Result<std::optional<base::TimePoint>> clock() const;
     base::Result<Counts> counts() const;
     base::Result<std::optional<base::TimePoint>> first_pending() const;
@@ -66,7 +87,15 @@ class JoinStore {
 /// Changes under way: reads see them, the database gets them in one write, or never.
 class JoinBatch {
   public:
-    JoinBatch(const JoinStore& store, const Counts& counts) : store_(store), counts_(counts) {}
+    /// What is kept in memory beside the database, and written with every batch that changes it.
+    struct Totals {
+        Counts counts;
+        StateHash hash;
+        uint64_t fence = 0;
+        bool operator==(const Totals&) const = default;
+    };
+    JoinBatch(const JoinStore& store, const Totals& totals)
+        : store_(store), before_(totals), totals_(totals) {}
 
     /// The state of a decision id, empty if there is none. Stays valid; to be changed through
     /// touch().
@@ -81,27 +110,39 @@ class JoinBatch {
     /// The earliest maturity among those put.
     const std::optional<base::TimePoint>& first_pending() const { return first_pending_; }
     void put_known_topic(std::string_view topic, const KnownTopic& known);
-    void put_next_offset(std::string_view topic, streaming::PartitionId id, streaming::Offset next);
+    void put_bookmark(const Source& source, streaming::Bookmark bookmark);
+    const std::vector<std::pair<Source, streaming::Bookmark>>& moved() const { return moved_; }
     void put_clock(base::TimePoint clock);
     void put_quarantined(const std::string& topic, const streaming::StoredRecord& record,
                          const base::Error& why);
-    Counts& counts() { return counts_; }
+    void raise_fence(uint64_t epoch) { totals_.fence = std::max(totals_.fence, epoch); }
+    uint64_t fence() const { return totals_.fence; }
+    Counts& counts() { return totals_.counts; }
 
-    /// Nothing to write: does nothing.
-    base::Status commit(storage::Sync sync);
+    /// Writes the changes with the totals that come of them, and returns these. Nothing to write:
+    /// does nothing.
+    base::Result<Totals> commit(storage::Sync sync);
 
   private:
     struct Entry {
         JoinState state;
+        std::optional<base::Digest> before;  // of the stored state; nullopt: there was none
         bool touched = false;
     };
     const JoinStore& store_;
     storage::WriteBatch batch_;
     std::map<std::string, Entry, std::less<>> states_;
-    Counts counts_;
+    std::vector<std::pair<Source, streaming::Bookmark>> moved_;
+    const Totals before_;
+    Totals totals_;
     std::optional<base::TimePoint> first_pending_;
 };
 
+/// total += more, field by field.
+void add(Counts& total, const Counts& more);
+
+std::string quarantine_key(std::string_view topic, streaming::PartitionId partition,
+                           streaming::Offset offset);
 base::Result<Quarantined> decode_quarantined(std::string_view key, std::string_view value);
 
 }  // namespace rampart::joiner

@@ -4,11 +4,13 @@
 #include <limits>
 #include <mutex>
 
-#include "join_store.hpp"
+#include "examples_by_time.hpp"
+#include "partition_joiner.hpp"
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/check.hpp"
+#include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/event_codec.hpp"
-#include "reducer.hpp"
+#include "store_check.hpp"
 
 namespace rampart::joiner {
 
@@ -24,7 +26,6 @@ using streaming::PartitionId;
 
 namespace {
 
-constexpr size_t kMaturedPerWrite = 1000;
 const PartitionId kWholeTopic(-1);
 
 /// Says which measures a store was made for: what decides maturity and what is let in.
@@ -46,114 +47,183 @@ Result<LabeledExample> to_example(const JoinState& state, const Version& version
                           version.matured_at,  version.known_at, version.version};
 }
 
-struct Source {
-    std::string topic;
-    PartitionId partition;
-    bool decisions = false;
-};
+Result<std::vector<PartitionId>> held_of(const JoinerOptions& options) {
+    if (options.partitions < 1 || options.partitions > kMaxPartitions) {
+        return base::out_of_range("bad_partitions", "{} partitions; 1 to {} are allowed",
+                                  options.partitions, kMaxPartitions);
+    }
+    std::vector<PartitionId> held = options.held;
+    if (held.empty()) {
+        for (int32_t p = 0; p < options.partitions; ++p) held.emplace_back(p);
+    }
+    std::sort(held.begin(), held.end());
+    const bool twice = std::adjacent_find(held.begin(), held.end()) != held.end();
+    if (twice || held.front().value() < 0 || held.back().value() >= options.partitions) {
+        return base::out_of_range("bad_partitions",
+                                  "the partitions to hold have to be different ones of 0 to {}",
+                                  options.partitions - 1);
+    }
+    return held;
+}
+
+/// What goes wrong with a log, not with a network or a disk.
+bool is_gap(const Error& error) {
+    return error.reason == "retention_gap" || error.reason == "offset_ahead" ||
+           error.reason == "topic_recreated" || error.reason == "partitions_changed";
+}
 
 }  // namespace
 
 struct OutcomeJoiner::Impl {
-    Impl(JoinerOptions given, const streaming::Reader& from, JoinStore opened)
-        : options(std::move(given)),
-          reader(from),
-          store(std::move(opened)),
-          reducer(options.product) {}
+    Impl(JoinerOptions given, const streaming::Reader& from)
+        : options(std::move(given)), reader(from) {}
 
     const JoinerOptions options;
     const streaming::Reader& reader;
-    const JoinStore store;
-    const Reducer reducer;
+    std::vector<PartitionId> held;
+    std::vector<std::unique_ptr<PartitionJoiner>> partitions;  // one of each held
 
-    std::mutex write_mutex;  // one poll or advance at a time
+    std::mutex write_mutex;  // one poll, advance, replay or acceptance at a time
     size_t turn = 0;         // which source is read first: nobody starves
-    std::optional<TimePoint>
-        first_pending;  // nothing pending matures earlier; nullopt: nothing pending
 
-    mutable std::mutex mutex;  // guards the two below, which readers copy
-    Counts counts;
-    std::optional<TimePoint> clock;
+    /// A poll under way: a batch of each held partition.
+    struct Round {
+        std::vector<JoinBatch> batches;
+        PollReport report;
+    };
 
-    /// What arrives now was not known when the clock was advanced to where it stands.
-    TimePoint known_from() const {
-        return clock ? *clock + base::Duration::micros(1)
-                     : TimePoint::from_micros(std::numeric_limits<int64_t>::min());
-    }
-    Status check_topic(JoinBatch& batch, const std::string& topic,
-                       std::vector<Source>& sources) const;
-    Status read(JoinBatch& batch, const Source& source, size_t limit, PollReport& report) const;
-    Result<bool> advance_some(TimePoint now, size_t& matured);
-    Status commit(JoinBatch& batch, Sync sync);
+    size_t home_of(std::string_view decision_id) const;
+    Result<std::optional<JoinState>> load(std::string_view id) const;
+    Status check_topic(Round& round, const std::string& topic, std::vector<Source>& sources) const;
+    Status read(Round& round, const Source& source, size_t limit) const;
+    Result<std::vector<size_t>> readers_of(const Source& source) const;
+    Status apply(Round& round, const Source& source, const streaming::StoredRecord& record,
+                 const std::vector<Offset>& next) const;
+    Result<std::optional<Error>> reduce(JoinBatch& batch, const PartitionJoiner& partition,
+                                        bool decision, const streaming::Record& record) const;
+    Result<std::optional<AcceptedGap>> accept(size_t i, const Source& source);
+    Result<std::pair<size_t, Quarantined>> find_quarantined(std::string_view topic,
+                                                            PartitionId partition,
+                                                            Offset offset) const;
 };
 
-/// Adds the topic's partitions to `sources`, if it is still the topic that was read before.
-Status OutcomeJoiner::Impl::check_topic(JoinBatch& batch, const std::string& topic,
+/// Position in `partitions` of the one that a decision id belongs to; their number: not held.
+size_t OutcomeJoiner::Impl::home_of(std::string_view decision_id) const {
+    const auto id = streaming::partition_of(decision_id, options.partitions);
+    const auto it = std::lower_bound(held.begin(), held.end(), id);
+    return it != held.end() && *it == id ? static_cast<size_t>(it - held.begin()) : held.size();
+}
+
+/// Adds the topic's partitions that are to be read to `sources`, if it is still the topic that was
+/// read before.
+Status OutcomeJoiner::Impl::check_topic(Round& round, const std::string& topic,
                                         std::vector<Source>& sources) const {
-    RAMPART_TRY(const int32_t partitions, reader.partitions(topic));
+    RAMPART_TRY(const int32_t count, reader.partitions(topic));
     RAMPART_TRY(const std::string identity, reader.identity(topic));
-    RAMPART_TRY(const auto known, store.known_topic(topic));
-    if (!known) batch.put_known_topic(topic, {identity, partitions});
-    if (known && known->identity != identity) {
-        return base::failed_precondition(
-            "topic_recreated",
-            "topic '{}' is '{}', and '{}' was read before: it was "
-            "made anew or the log is another; give the joiner a new folder, or "
-            "restore the topic",
-            topic, identity, known->identity);
-    }
-    if (known && known->partitions != partitions) {
+    const bool decisions = topic == options.decisions_topic;
+    if (decisions && count < options.partitions) {
         return base::failed_precondition("partitions_changed",
-                                         "topic '{}' has {} partitions, and had {}; give "
-                                         "the joiner a new folder, which replays the log",
-                                         topic, partitions, known->partitions);
+                                         "topic '{}' has {} partitions, and {} are configured", topic,
+                                         count, options.partitions);
     }
-    for (int32_t p = 0; p < partitions; ++p) {
-        sources.push_back({topic, PartitionId(p), topic == options.decisions_topic});
+    for (size_t i = 0; i < partitions.size(); ++i) {
+        RAMPART_TRY(const auto known, partitions[i]->store().known_topic(topic));
+        if (!known) round.batches[i].put_known_topic(topic, {identity, count});
+        if (known && known->identity != identity) {
+            return base::failed_precondition(
+                "topic_recreated", "topic '{}' is '{}', and '{}' was read before: the log is another",
+                topic, identity, known->identity);
+        }
+        if (known && known->partitions != count) {
+            return base::failed_precondition("partitions_changed",
+                                             "topic '{}' has {} partitions, and had {}", topic,
+                                             count, known->partitions);
+        }
+    }
+    if (decisions) {
+        for (const PartitionId id : held) sources.push_back({topic, id, true});
+    } else {
+        for (int32_t p = 0; p < count; ++p) sources.push_back({topic, PartitionId(p), false});
     }
     return base::ok();
 }
 
-/// Applies up to `limit` records of a partition. A partition that stops is in the report; an error
-/// is ours.
-Status OutcomeJoiner::Impl::read(JoinBatch& batch, const Source& source, size_t limit,
-                                 PollReport& report) const {
+/// Positions in `partitions` of those that the source is read for, each compared with its bookmark.
+Result<std::vector<size_t>> OutcomeJoiner::Impl::readers_of(const Source& source) const {
+    std::vector<size_t> readers;
+    for (size_t i = 0; i < partitions.size(); ++i) {
+        if (source.decisions && held[i] != source.partition) continue;
+        RAMPART_RETURN_IF_ERROR(partitions[i]->verify(reader, source));
+        readers.push_back(i);
+    }
+    return readers;
+}
+
+/// Applies up to `limit` records of a source. One that stops is in the report; an error is ours.
+Status OutcomeJoiner::Impl::read(Round& round, const Source& source, size_t limit) const {
     const auto stop = [&](const Error& why) {
-        report.stopped.push_back({source.topic, source.partition, why});
+        for (const auto& partition : partitions) partition->forget(source);
+        round.report.stopped.push_back({source.topic, source.partition, why});
     };
-    RAMPART_TRY(const Offset start, store.next_offset(source.topic, source.partition));
+    const auto readers = readers_of(source);
+    if (!readers) {
+        stop(readers.error());
+        return base::ok();
+    }
+    std::vector<Offset> next(partitions.size());
+    Offset start(std::numeric_limits<int64_t>::max());
+    for (const size_t i : *readers) {
+        RAMPART_TRY(const auto bookmark, partitions[i]->bookmark(source));
+        next[i] = bookmark.next;
+        start = std::min(start, next[i]);
+    }
     const auto records = reader.read(source.topic, source.partition, start, limit);
     if (!records) {
         stop(records.error());
         return base::ok();
     }
-    Offset next = start;
-    for (const auto& record : *records) {
-        if (record.offset != next || record.partition != source.partition) {
-            stop(base::data_loss(
-                "offset_gap", "topic '{}', partition {}: offset {} came where {} was due",
-                source.topic, source.partition.value(), record.offset.value(), next.value()));
-            break;
-        }
-        RAMPART_TRY(const auto why, source.decisions
-                                        ? reducer.decision(batch, record.record, known_from())
-                                        : reducer.outcome(batch, record.record, known_from()));
-        if (why) {
-            batch.put_quarantined(source.topic, record, *why);
-            ++report.quarantined;
-        }
-        next = Offset(next.value() + 1);
-        ++report.records;
+    if (records->empty()) return base::ok();
+    for (const auto& record : *records) RAMPART_RETURN_IF_ERROR(apply(round, source, record, next));
+    round.report.records += records->size();
+    const auto bookmark = streaming::bookmark_after(records->back());
+    for (const size_t i : *readers) {
+        if (next[i] < bookmark.next) round.batches[i].put_bookmark(source, bookmark);
     }
-    if (next != start) batch.put_next_offset(source.topic, source.partition, next);
     return base::ok();
 }
 
-Status OutcomeJoiner::Impl::commit(JoinBatch& batch, Sync sync) {
-    RAMPART_RETURN_IF_ERROR(batch.commit(sync));
-    const std::lock_guard lock(mutex);
-    counts = batch.counts();
+/// One record, for the held partition that it belongs to, unless that is further already.
+Status OutcomeJoiner::Impl::apply(Round& round, const Source& source,
+                                  const streaming::StoredRecord& stored,
+                                  const std::vector<Offset>& next) const {
+    size_t home = 0;
+    if (source.decisions) {
+        while (held[home] != source.partition) ++home;
+    } else {
+        // what cannot be decoded goes to quarantine where its key belongs
+        const auto outcome = wire::decode_outcome(stored.record.value);
+        home = home_of(outcome ? outcome->decision.value() : stored.record.key);
+    }
+    if (home == partitions.size() || stored.offset < next[home]) return base::ok();
+    JoinBatch& batch = round.batches[home];
+    RAMPART_TRY(const auto why,
+                reduce(batch, *partitions[home], source.decisions, stored.record));
+    if (!why) return base::ok();
+    batch.put_quarantined(source.topic, stored, *why);
+    ++round.report.quarantined;
     return base::ok();
+}
+
+Result<std::optional<Error>> OutcomeJoiner::Impl::reduce(JoinBatch& batch,
+                                                         const PartitionJoiner& partition,
+                                                         bool decision,
+                                                         const streaming::Record& record) const {
+    const TimePoint known_from = partition.known_from();
+    if (decision) return partition.reducer().decision(batch, record, known_from);
+    const auto outcome = decode_outcome(options.product, record);
+    if (outcome) return partition.reducer().outcome(batch, *outcome, known_from);
+    ++batch.counts().undecodable;
+    return std::optional(outcome.error());
 }
 
 OutcomeJoiner::OutcomeJoiner(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -168,93 +238,123 @@ Result<std::unique_ptr<OutcomeJoiner>> OutcomeJoiner::open(const std::filesystem
                                       "decisions and outcomes are both read from topic '{}'",
                                       options.decisions_topic);
     }
-    RAMPART_TRY(auto store, JoinStore::open(folder, digest_of(options.product)));
-    auto impl = std::make_unique<Impl>(std::move(options), reader, std::move(store));
-    RAMPART_TRY(impl->counts, impl->store.counts());
-    RAMPART_TRY(impl->clock, impl->store.clock());
-    RAMPART_TRY(impl->first_pending, impl->store.first_pending());
+    auto impl = std::make_unique<Impl>(std::move(options), reader);
+    RAMPART_TRY(impl->held, held_of(impl->options));
+    const std::string measures = digest_of(impl->options.product);
+    for (const PartitionId id : impl->held) {
+        const auto path = folder / std::to_string(id.value()) / "joins";
+        std::error_code failure;  // storage says what is wrong with the path
+        std::filesystem::create_directories(path.parent_path(), failure);
+        RAMPART_TRY(auto partition,
+                    PartitionJoiner::open(path, impl->options.product,
+                                          {measures, id, impl->options.partitions}));
+        impl->partitions.push_back(std::move(partition));
+    }
     return std::unique_ptr<OutcomeJoiner>(new OutcomeJoiner(std::move(impl)));
 }
 
 Result<PollReport> OutcomeJoiner::poll(size_t limit) {
     RAMPART_CHECK(limit >= 1, "poll(0)");
     const std::lock_guard lock(impl_->write_mutex);
-    JoinBatch batch(impl_->store, impl_->counts);
-    PollReport report;
+    Impl::Round round;
+    for (const auto& partition : impl_->partitions) round.batches.push_back(partition->begin());
+    PollReport& report = round.report;
     std::vector<Source> sources;
     for (const auto& topic : {impl_->options.decisions_topic, impl_->options.outcomes_topic}) {
-        const Status fit = impl_->check_topic(batch, topic, sources);
+        const Status fit = impl_->check_topic(round, topic, sources);
         if (!fit) report.stopped.push_back({topic, kWholeTopic, fit.error()});
     }
     const size_t share = std::max<size_t>(1, limit / std::max<size_t>(1, sources.size()));
     for (size_t i = 0; i < sources.size() && report.records < limit; ++i) {
         const Source& source = sources[(impl_->turn + i) % sources.size()];
         RAMPART_RETURN_IF_ERROR(
-            impl_->read(batch, source, std::min(share, limit - report.records), report));
+            impl_->read(round, source, std::min(share, limit - report.records)));
     }
-    RAMPART_RETURN_IF_ERROR(impl_->commit(batch, Sync::kAlways));
     ++impl_->turn;
-    if (const auto& first = batch.first_pending()) {
-        impl_->first_pending = std::min(impl_->first_pending.value_or(*first), *first);
+    for (size_t i = 0; i < round.batches.size(); ++i) {
+        RAMPART_RETURN_IF_ERROR(impl_->partitions[i]->commit(round.batches[i], Sync::kAlways));
     }
-    return report;
-}
-
-/// Matures what is due, up to kMaturedPerWrite; false: that was all, and the clock is at `now`.
-Result<bool> OutcomeJoiner::Impl::advance_some(TimePoint now, size_t& matured) {
-    JoinBatch batch(store, counts);
-    size_t due = 0;
-    std::optional<TimePoint> next_pending;
-    const std::string begin = maturity_key({*first_pending, "", ""});
-    // From the first that can be pending on: those before it are gone, but cost time until
-    // compaction.
-    const auto visit = [&](std::string_view bytes, std::string_view) -> Result<bool> {
-        RAMPART_TRY(const auto key, parse_maturity_key(bytes));
-        if (key.maturity > now || due == kMaturedPerWrite) {
-            next_pending = key.maturity;
-            return false;
-        }
-        RAMPART_RETURN_IF_ERROR(reducer.matured(batch, key));
-        ++due;
-        return true;
-    };
-    RAMPART_RETURN_IF_ERROR(store.db().scan(kPending, {begin, ""}, visit));
-    const bool more = next_pending && *next_pending <= now;
-    if (!more) batch.put_clock(now);
-    RAMPART_RETURN_IF_ERROR(commit(batch, due > 0 ? Sync::kAlways : Sync::kNever));
-    first_pending = next_pending;
-    matured += due;
-    return more;
+    return std::move(report);
 }
 
 Result<size_t> OutcomeJoiner::advance(TimePoint now) {
     const std::lock_guard lock(impl_->write_mutex);
-    if (impl_->clock) now = std::max(now, *impl_->clock);
+    if (const auto before = clock()) now = std::max(now, *before);
     size_t matured = 0;
-    if (impl_->first_pending && *impl_->first_pending <= now) {
-        bool more = true;
-        while (more) {
-            RAMPART_TRY(more, impl_->advance_some(now, matured));
-        }
-    } else if (impl_->clock != now) {
-        JoinBatch batch(impl_->store, impl_->counts);
-        batch.put_clock(now);  // nothing depends on it being on the disk before the next example is
-        RAMPART_RETURN_IF_ERROR(impl_->commit(batch, Sync::kNever));
+    for (const auto& partition : impl_->partitions) {
+        RAMPART_TRY(const size_t n, partition->advance(now));
+        matured += n;
     }
-    const std::lock_guard clock_lock(impl_->mutex);
-    impl_->clock = now;
     return matured;
 }
 
+/// What a source of one held partition needs to go on; nullopt: nothing, it is in order.
+Result<std::optional<AcceptedGap>> OutcomeJoiner::Impl::accept(size_t i, const Source& source) {
+    PartitionJoiner& partition = *partitions[i];
+    RAMPART_TRY(const auto bookmark, partition.bookmark(source));
+    const Status fit =
+        streaming::check_bookmark(reader, source.topic, source.partition, bookmark);
+    if (fit) return std::optional<AcceptedGap>();
+    if (!is_gap(fit.error())) return fit.error();
+    RAMPART_TRY(const Offset begin, reader.begin_offset(source.topic, source.partition));
+    JoinBatch batch = partition.begin();
+    batch.put_bookmark(source, {begin, ""});
+    ++batch.counts().gaps_accepted;
+    RAMPART_RETURN_IF_ERROR(partition.commit(batch, Sync::kAlways));
+    partition.forget(source);
+    return std::optional(AcceptedGap{held[i], source.topic, source.partition, fit.error(),
+                                     bookmark.next, begin});
+}
+
+Result<std::vector<AcceptedGap>> OutcomeJoiner::accept_gap(std::string_view name, PartitionId id) {
+    const std::lock_guard lock(impl_->write_mutex);
+    const std::string topic(name);
+    const bool decisions = topic == impl_->options.decisions_topic;
+    if (!decisions && topic != impl_->options.outcomes_topic) {
+        return base::not_found("unknown_topic", "topic '{}' is not read here; '{}' and '{}' are",
+                               topic, impl_->options.decisions_topic, impl_->options.outcomes_topic);
+    }
+    std::vector<AcceptedGap> accepted;
+    std::vector<Source> sources;
+    Impl::Round round;
+    for (const auto& partition : impl_->partitions) round.batches.push_back(partition->begin());
+    const Status fit = impl_->check_topic(round, topic, sources);
+    if (!fit && !is_gap(fit.error())) return fit.error();
+    if (id == kWholeTopic && !fit) {
+        RAMPART_TRY(const int32_t count, impl_->reader.partitions(topic));
+        RAMPART_TRY(const std::string identity, impl_->reader.identity(topic));
+        if (decisions && count < impl_->options.partitions) return fit.error();
+        for (size_t i = 0; i < impl_->partitions.size(); ++i) {
+            JoinBatch batch = impl_->partitions[i]->begin();
+            batch.put_known_topic(topic, {identity, count});
+            ++batch.counts().gaps_accepted;
+            RAMPART_RETURN_IF_ERROR(impl_->partitions[i]->commit(batch, Sync::kAlways));
+            accepted.push_back({impl_->held[i], topic, kWholeTopic, fit.error(), {}, {}});
+        }
+    }
+    for (size_t i = 0; id != kWholeTopic && i < impl_->partitions.size(); ++i) {
+        if (decisions && impl_->held[i] != id) continue;
+        RAMPART_TRY(auto gap, impl_->accept(i, {topic, id, decisions}));
+        if (gap) accepted.push_back(*std::move(gap));
+    }
+    if (!accepted.empty()) return accepted;
+    return base::failed_precondition("not_stopped",
+                                     "partition {} of topic '{}' has no gap to accept", id, topic);
+}
+
 std::optional<TimePoint> OutcomeJoiner::clock() const {
-    const std::lock_guard lock(impl_->mutex);
-    return impl_->clock;
+    std::optional<TimePoint> latest;
+    for (const auto& partition : impl_->partitions) latest = std::max(latest, partition->clock());
+    return latest;
 }
 
 Counts OutcomeJoiner::counts() const {
-    const std::lock_guard lock(impl_->mutex);
-    return impl_->counts;
+    Counts total;
+    for (const auto& partition : impl_->partitions) add(total, partition->counts());
+    return total;
 }
+
+const std::vector<PartitionId>& OutcomeJoiner::held() const { return impl_->held; }
 
 Status OutcomeJoiner::examples(std::string_view measure, TimePoint t,
                                const ExampleVisitor& visit) const {
@@ -262,27 +362,25 @@ Status OutcomeJoiner::examples(std::string_view measure, TimePoint t,
         return base::not_found("unknown_measure", "measure '{}' is not declared by product '{}'",
                                measure, impl_->options.product.name);
     }
-    const auto& db = impl_->store.db();
-    const auto snapshot = db.snapshot();
-    return db.scan(
-        kByTime, KeyRange::all(),
-        [&](std::string_view key, auto) -> Result<bool> {
-            RAMPART_TRY(const auto parsed, parse_time_key(key));
-            RAMPART_TRY(const auto state, impl_->store.load(parsed.id, &snapshot));
-            if (!state)
-                return base::data_loss("corrupt_index", "decision '{}' has no state", parsed.id);
-            const Version* version = as_known_at(*state, measure, t);
-            if (version == nullptr) return true;
-            RAMPART_TRY(const auto example, to_example(*state, *version));
-            RAMPART_RETURN_IF_ERROR(visit(example));
-            return true;
-        },
-        &snapshot);
+    std::vector<const JoinStore*> stores;
+    for (const auto& partition : impl_->partitions) stores.push_back(&partition->store());
+    return visit_by_time(stores, [&](const JoinState& state) -> Status {
+        const Version* version = as_known_at(state, measure, t);
+        if (version == nullptr) return base::ok();
+        RAMPART_TRY(const auto example, to_example(state, *version));
+        return visit(example);
+    });
+}
+
+Result<std::optional<JoinState>> OutcomeJoiner::Impl::load(std::string_view id) const {
+    const size_t home = home_of(id);
+    if (home == partitions.size()) return std::optional<JoinState>();
+    return partitions[home]->store().load(id, nullptr);
 }
 
 Result<std::optional<domain::Decision>> OutcomeJoiner::find_decision(
     const domain::DecisionId& id) const {
-    RAMPART_TRY(const auto state, impl_->store.load(id.value(), nullptr));
+    RAMPART_TRY(const auto state, impl_->load(id.value()));
     if (!state || state->decision.empty()) return std::optional<domain::Decision>();
     RAMPART_TRY(auto decision, wire::decode_decision(state->decision));
     return std::optional(std::move(decision));
@@ -290,44 +388,53 @@ Result<std::optional<domain::Decision>> OutcomeJoiner::find_decision(
 
 Result<std::optional<LabeledExample>> OutcomeJoiner::find_example(const domain::DecisionId& id,
                                                                   std::string_view measure) const {
-    RAMPART_TRY(const auto state, impl_->store.load(id.value(), nullptr));
+    RAMPART_TRY(const auto state, impl_->load(id.value()));
     const Version* version = state ? latest(*state, measure) : nullptr;
     if (version == nullptr) return std::optional<LabeledExample>();
     RAMPART_TRY(auto example, to_example(*state, *version));
     return std::optional(std::move(example));
 }
 
-Result<base::Digest> OutcomeJoiner::state_hash() const {
+base::Digest OutcomeJoiner::state_hash() const {
     base::Sha256 hash;
-    const auto& db = impl_->store.db();
-    RAMPART_RETURN_IF_ERROR(
-        db.scan(kJoins, KeyRange::all(), [&](auto key, auto value) -> Result<bool> {
-            RAMPART_TRY(JoinState state, decode_join_state(value));
-            // What depends on when things arrived goes out: only the last version of each measure
-            // counts.
-            JoinState final{std::move(state.decision), {}, std::move(state.reports), {}};
-            for (const auto& version : state.versions) {
-                if (&version != latest(state, version.measure)) continue;
-                final.versions.push_back(version);
-                final.versions.back().version = 0;
-                final.versions.back().known_at = {};
-            }
-            hash.update_field(key);
-            hash.update_field(encode(final));
-            return true;
-        }));
+    for (const auto& partition : impl_->partitions) {
+        hash.update_field(std::to_string(partition->id().value()));
+        hash.update_field(partition->hash().value().hex());
+    }
     return hash.finish();
+}
+
+Result<std::vector<PartitionState>> OutcomeJoiner::partition_states() const {
+    std::vector<PartitionState> states;
+    for (const auto& partition : impl_->partitions) {
+        PartitionState state{partition->id(), partition->hash().value(), partition->fence(), {}};
+        for (const auto& [source, bookmark] : partition->bookmarks()) {
+            state.bookmarks.emplace_back(
+                fmt::format("{}/{}", source.topic, source.partition), bookmark);
+        }
+        states.push_back(std::move(state));
+    }
+    return states;
+}
+
+Result<std::vector<std::string>> OutcomeJoiner::check() const {
+    std::vector<std::string> problems;
+    for (const auto& partition : impl_->partitions) {
+        RAMPART_TRY(auto found, check_store(partition->store()));
+        for (auto& problem : found) {
+            problems.push_back(fmt::format("partition {}: {}", partition->id(), problem));
+        }
+    }
+    return problems;
 }
 
 Result<std::vector<Dangling>> OutcomeJoiner::list_dangling(size_t limit) const {
     std::vector<Dangling> found;
-    if (limit == 0) return found;
-    const auto& db = impl_->store.db();
-    const auto snapshot = db.snapshot();
-    RAMPART_RETURN_IF_ERROR(db.scan(
-        kDangling, KeyRange::all(),
-        [&](std::string_view id, auto) -> Result<bool> {
-            RAMPART_TRY(const auto state, impl_->store.load(id, &snapshot));
+    for (const auto& partition : impl_->partitions) {
+        const auto snapshot = partition->store().db().snapshot();
+        const auto visit = [&](std::string_view id, std::string_view) -> Result<bool> {
+            if (found.size() >= limit) return false;
+            RAMPART_TRY(const auto state, partition->store().load(id, &snapshot));
             if (!state) return base::data_loss("corrupt_index", "decision '{}' has no state", id);
             Dangling dangling{domain::DecisionId(std::string(id)), {}};
             for (const auto& r : state->reports) {
@@ -335,34 +442,114 @@ Result<std::vector<Dangling>> OutcomeJoiner::list_dangling(size_t limit) const {
                     {dangling.decision, r.measure, r.revision, r.value, r.observed_at});
             }
             found.push_back(std::move(dangling));
-            return found.size() < limit;
-        },
-        &snapshot));
+            return true;
+        };
+        RAMPART_RETURN_IF_ERROR(
+            partition->store().db().scan(kDangling, KeyRange::all(), visit, &snapshot));
+    }
     return found;
 }
 
 Result<std::vector<Overdue>> OutcomeJoiner::list_overdue(size_t limit) const {
     std::vector<Overdue> found;
-    if (limit == 0) return found;
-    RAMPART_RETURN_IF_ERROR(
-        impl_->store.db().scan(kOverdue, KeyRange::all(), [&](auto key, auto) -> Result<bool> {
+    for (const auto& partition : impl_->partitions) {
+        size_t left = limit;
+        const auto visit = [&](std::string_view key, std::string_view) -> Result<bool> {
+            if (left-- == 0) return false;
             RAMPART_TRY(auto parsed, parse_maturity_key(key));
             found.push_back({domain::DecisionId(parsed.id), parsed.measure, parsed.maturity});
-            return found.size() < limit;
-        }));
+            return true;
+        };
+        RAMPART_RETURN_IF_ERROR(partition->store().db().scan(kOverdue, KeyRange::all(), visit));
+    }
+    std::sort(found.begin(), found.end(), [](const Overdue& a, const Overdue& b) {
+        return std::tie(a.matured_at, a.measure, a.decision) <
+               std::tie(b.matured_at, b.measure, b.decision);
+    });
+    if (found.size() > limit) found.resize(limit);
     return found;
 }
 
 Result<std::vector<Quarantined>> OutcomeJoiner::list_quarantined(size_t limit) const {
     std::vector<Quarantined> found;
-    if (limit == 0) return found;
-    RAMPART_RETURN_IF_ERROR(impl_->store.db().scan(
-        kQuarantine, KeyRange::all(), [&](auto key, auto value) -> Result<bool> {
+    for (const auto& partition : impl_->partitions) {
+        size_t left = limit;
+        const auto visit = [&](std::string_view key, std::string_view value) -> Result<bool> {
+            if (left-- == 0) return false;
             RAMPART_TRY(auto quarantined, decode_quarantined(key, value));
             found.push_back(std::move(quarantined));
-            return found.size() < limit;
-        }));
+            return true;
+        };
+        RAMPART_RETURN_IF_ERROR(partition->store().db().scan(kQuarantine, KeyRange::all(), visit));
+    }
+    std::sort(found.begin(), found.end(), [](const Quarantined& a, const Quarantined& b) {
+        return std::tie(a.topic, a.partition, a.offset) < std::tie(b.topic, b.partition, b.offset);
+    });
+    if (found.size() > limit) found.resize(limit);
     return found;
+}
+
+/// The record and the position in `partitions` of the one that keeps it.
+Result<std::pair<size_t, Quarantined>> OutcomeJoiner::Impl::find_quarantined(
+    std::string_view topic, PartitionId partition, Offset offset) const {
+    const std::string key = quarantine_key(topic, partition, offset);
+    for (size_t i = 0; i < partitions.size(); ++i) {
+        RAMPART_TRY(const auto value, partitions[i]->store().db().get(kQuarantine, key));
+        if (!value) continue;
+        RAMPART_TRY(auto found, decode_quarantined(key, *value));
+        return std::pair(i, std::move(found));
+    }
+    return base::not_found("not_quarantined",
+                           "offset {} of partition {} of topic '{}' is not in quarantine here",
+                           offset, partition, topic);
+}
+
+Result<std::optional<Error>> OutcomeJoiner::replay_quarantined(std::string_view topic,
+                                                               PartitionId partition,
+                                                               Offset offset) {
+    const std::lock_guard lock(impl_->write_mutex);
+    RAMPART_TRY(const auto found, impl_->find_quarantined(topic, partition, offset));
+    const auto& [i, quarantined] = found;
+    const bool decision = quarantined.topic == impl_->options.decisions_topic;
+    size_t home = i;
+    if (!decision) {
+        const auto outcome = wire::decode_outcome(quarantined.record.value);
+        if (outcome) home = impl_->home_of(outcome->decision.value());
+        if (home == impl_->partitions.size()) {
+            return std::optional(Error(base::failed_precondition(
+                "not_held", "decision '{}' belongs to a partition that is held elsewhere",
+                outcome->decision)));
+        }
+    }
+    JoinBatch batch = impl_->partitions[home]->begin();
+    const PartitionJoiner& partition_joiner = *impl_->partitions[home];
+    RAMPART_TRY(const auto why,
+                decision ? partition_joiner.reducer().admitted_decision(
+                               batch, quarantined.record, partition_joiner.known_from())
+                         : impl_->reduce(batch, partition_joiner, false, quarantined.record));
+    if (why) return why;  // the batch is dropped: nothing changes
+    ++batch.counts().replayed;
+    if (home == i) {
+        batch.erase(kQuarantine, quarantine_key(topic, partition, offset));
+        RAMPART_RETURN_IF_ERROR(impl_->partitions[i]->commit(batch, Sync::kAlways));
+        return std::optional<Error>();
+    }
+    // applied first: after a crash in between it is a duplicate
+    RAMPART_RETURN_IF_ERROR(impl_->partitions[home]->commit(batch, Sync::kAlways));
+    JoinBatch old = impl_->partitions[i]->begin();
+    old.erase(kQuarantine, quarantine_key(topic, partition, offset));
+    RAMPART_RETURN_IF_ERROR(impl_->partitions[i]->commit(old, Sync::kAlways));
+    return std::optional<Error>();
+}
+
+Status OutcomeJoiner::drop_quarantined(std::string_view topic, PartitionId partition,
+                                       Offset offset) {
+    const std::lock_guard lock(impl_->write_mutex);
+    RAMPART_TRY(const auto found, impl_->find_quarantined(topic, partition, offset));
+    JoinBatch batch = impl_->partitions[found.first]->begin();
+    batch.erase(kQuarantine, quarantine_key(topic, partition, offset));
+    ++batch.counts().dropped;
+    return impl_->partitions[found.first]->commit(batch, Sync::kAlways);
 }
 
 }  // namespace rampart::joiner

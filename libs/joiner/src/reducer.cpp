@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/event_codec.hpp"
+#include "rampart/wire/fence.hpp"
+#include "rampart/wire/topics.hpp"
 
 namespace rampart::joiner {
 namespace {
@@ -15,7 +18,7 @@ using MaybeError = std::optional<Error>;
 /// A record may leave its schema out; if it says one it has to be the topic's.
 base::Status check_schema(const streaming::Record& record, std::string_view expected) {
     for (const auto& [name, value] : record.headers) {
-        if (name == "schema" && value != expected) {
+        if (name == wire::kSchemaHeader && value != expected) {
             return base::invalid_argument(
                 "unknown_schema", "the record's schema is '{}', the topic's '{}'", value, expected);
         }
@@ -41,11 +44,48 @@ bool has_report(const JoinState& state, std::string_view measure) {
 
 }  // namespace
 
+Result<domain::Outcome> decode_outcome(const domain::Product& product,
+                                       const streaming::Record& record) {
+    RAMPART_RETURN_IF_ERROR(check_schema(record, wire::kOutcomeSchema));
+    RAMPART_TRY(auto outcome, wire::decode_outcome(record.value));
+    RAMPART_RETURN_IF_ERROR(domain::check_outcome(product, outcome));
+    return outcome;
+}
+
+Result<domain::Decision> Reducer::decode(const streaming::Record& record) const {
+    RAMPART_RETURN_IF_ERROR(check_schema(record, wire::kDecisionSchema));
+    RAMPART_TRY(auto decision, wire::decode_decision(record.value));
+    const auto home = streaming::partition_of(decision.id.value(), partitions_);
+    if (home == partition_) return decision;
+    return base::invalid_argument("wrong_partition",
+                                  "decision '{}' belongs to partition {} of {}, not to {}; write it "
+                                  "with the partitioner murmur2 and its id as key",
+                                  decision.id, home, partitions_, partition_);
+}
+
 Result<MaybeError> Reducer::decision(JoinBatch& batch, const streaming::Record& record,
                                      TimePoint known_from) const {
     Counts& counts = batch.counts();
-    const auto schema = check_schema(record, wire::kDecisionSchema);
-    const auto decision = schema ? wire::decode_decision(record.value) : schema.error();
+    const auto mark = wire::writer_mark(record);
+    if (mark && mark->fence) {
+        batch.raise_fence(mark->epoch);
+        return MaybeError();
+    }
+    if (mark && mark->epoch < batch.fence()) {
+        ++counts.fenced;
+        return MaybeError();
+    }
+    if (!mark) {
+        ++counts.undecodable;
+        return MaybeError(mark.error());
+    }
+    return admitted_decision(batch, record, known_from);
+}
+
+Result<MaybeError> Reducer::admitted_decision(JoinBatch& batch, const streaming::Record& record,
+                                              TimePoint known_from) const {
+    Counts& counts = batch.counts();
+    const auto decision = decode(record);
     if (!decision) {
         ++counts.undecodable;
         return MaybeError(decision.error());
@@ -80,22 +120,15 @@ Result<MaybeError> Reducer::decision(JoinBatch& batch, const streaming::Record& 
     return MaybeError();
 }
 
-Result<MaybeError> Reducer::outcome(JoinBatch& batch, const streaming::Record& record,
+Result<MaybeError> Reducer::outcome(JoinBatch& batch, const domain::Outcome& report,
                                     TimePoint known_from) const {
     Counts& counts = batch.counts();
-    const auto schema = check_schema(record, wire::kOutcomeSchema);
-    const auto outcome = schema ? wire::decode_outcome(record.value) : schema.error();
-    const auto valid = outcome ? domain::check_outcome(product_, *outcome) : outcome.error();
-    if (!valid) {
-        ++counts.undecodable;
-        return MaybeError(valid.error());
-    }
-    const std::string& id = outcome->decision.value();
+    const std::string& id = report.decision.value();
     RAMPART_TRY(JoinState * state, batch.load(id));
-    const bool reported_before = has_report(*state, outcome->measure);
-    const Version* last = latest(*state, outcome->measure);
+    const bool reported_before = has_report(*state, report.measure);
+    const Version* last = latest(*state, report.measure);
     const std::optional<Version> before = last == nullptr ? std::nullopt : std::optional(*last);
-    switch (add_report(*state, *outcome, known_from)) {
+    switch (add_report(*state, report, known_from)) {
         case Applied::kDuplicate:
             ++counts.duplicate_outcomes;
             return MaybeError();
@@ -106,7 +139,7 @@ Result<MaybeError> Reducer::outcome(JoinBatch& batch, const streaming::Record& r
                                      "decision '{}', measure '{}', revision "
                                      "{} is known with other content; the first one stays; send "
                                      "corrections with a higher revision",
-                                     id, outcome->measure, outcome->revision));
+                                     id, report.measure, report.revision));
         case Applied::kTooMany:
             ++counts.undecodable;
             return MaybeError(base::out_of_range(
@@ -123,12 +156,12 @@ Result<MaybeError> Reducer::outcome(JoinBatch& batch, const streaming::Record& r
     }
     if (!before) return MaybeError();
     ++counts.late_outcomes;
-    if (latest(*state, outcome->measure)->version > before->version) ++counts.corrected;
+    if (latest(*state, report.measure)->version > before->version) ++counts.corrected;
     if (before->value) return MaybeError();
     RAMPART_TRY(const bool was_overdue, is_approved(*state));
     if (was_overdue) {
         --counts.overdue;
-        batch.erase(kOverdue, maturity_key({before->matured_at, outcome->measure, id}));
+        batch.erase(kOverdue, maturity_key({before->matured_at, report.measure, id}));
     }
     return MaybeError();
 }

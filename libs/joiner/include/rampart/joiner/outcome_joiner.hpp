@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rampart/base/clock.hpp"
@@ -15,23 +16,39 @@
 #include "rampart/domain/labeled_example.hpp"
 #include "rampart/domain/outcome.hpp"
 #include "rampart/domain/product.hpp"
+#include "rampart/streaming/bookmark.hpp"
 #include "rampart/streaming/reader.hpp"
 
 namespace rampart::joiner {
+
+inline constexpr int32_t kMaxPartitions = 1024;
 
 struct JoinerOptions {
     domain::Product product;  // its measures say what matures, and when
     std::string decisions_topic = "decisions";
     std::string outcomes_topic = "outcomes";
+    /// N, 1 to kMaxPartitions: a decision belongs to partition_of(its id, N). Fixed for a folder.
+    int32_t partitions = 1;
+    /// Which of them are held here, each once; empty: all.
+    std::vector<streaming::PartitionId> held{};
 };
 
-/// A partition that poll() could not read on from; the others go on. Tried again at every poll.
+/// A source that poll() could not read on from; the others go on. Tried again at every poll.
 struct StoppedPartition {
     std::string topic;
     streaming::PartitionId partition;  // -1: all of the topic's
-    // data_loss "retention_gap", "offset_gap"; out_of_range "offset_ahead"; failed_precondition
+    // data_loss "retention_gap"; out_of_range "offset_ahead"; failed_precondition
     // "topic_recreated", "partitions_changed"; the reader's own.
     base::Error error;
+};
+
+/// What accept_gap() did to one source of one held partition.
+struct AcceptedGap {
+    streaming::PartitionId holder;
+    std::string topic;
+    streaming::PartitionId partition;  // -1: the topic's identity or number of partitions
+    base::Error why;
+    streaming::Offset from, to;  // was to be read next, is to be read next
 };
 
 struct PollReport {
@@ -40,7 +57,7 @@ struct PollReport {
     std::vector<StoppedPartition> stopped;
 };
 
-/// Totals since the joiner's folder was made, but for the last two.
+/// Totals since the folder was made, but for the two that say "now". Summed over what is held.
 struct Counts {
     uint64_t decisions = 0;              // distinct
     uint64_t duplicate_decisions = 0;    // same id, same bytes: ignored
@@ -55,6 +72,9 @@ struct Counts {
     uint64_t corrected = 0;             // versions after the first
     uint64_t dangling = 0;              // now: reports whose decision has not arrived
     uint64_t overdue = 0;               // now: approved and matured, without a value
+    uint64_t fenced = 0;         // records of a writer that had lost the partition: skipped
+    uint64_t gaps_accepted = 0;  // by accept_gap()
+    uint64_t replayed = 0, dropped = 0;  // out of quarantine
     bool operator==(const Counts&) const = default;
 };
 
@@ -75,22 +95,35 @@ struct Quarantined {
     streaming::Offset offset;
     std::string reason;   // machine-readable: "conflicting_decision", "unknown_measure", …
     std::string message;  // for a person
-    std::string key, value;
+    streaming::Record record;
 };
 
-/// Joins the decisions and outcomes of a Reader into labelled examples, in a database of its own.
+/// A held partition, seen from outside.
+struct PartitionState {
+    streaming::PartitionId partition;
+    base::Digest hash;   // of its joined state; see StateHash
+    uint64_t fence = 0;  // epoch of its last fence
+    std::vector<std::pair<std::string, streaming::Bookmark>> bookmarks;  // "topic/partition"
+};
+
+/// Joins the decisions and outcomes of a Reader into labelled examples, in a database for each
+/// partition that is held: folder/P/joins. Decisions are read from the held partitions of their
+/// topic; outcomes from all partitions of theirs, since nothing is known of who wrote them: what
+/// belongs to no held partition is passed over.
 ///
 /// Records may come in any order, repeated, corrected (a higher revision wins, whatever came
 /// first), late (after maturity) or dangling (before or without their decision): all are kept and
-/// counted. A record that makes no sense goes to quarantine with its reason and blocks nobody.
-/// State, offsets and examples change in one synced write, so a crash at any moment loses nothing
-/// and counts nothing twice.
+/// counted. A record that makes no sense goes to quarantine with its reason and blocks nobody. A
+/// decision by a writer whose epoch is lower than that of a fence before it does not count.
+/// A partition's state, bookmarks and examples change in one synced write, so a crash at any moment
+/// loses nothing and counts nothing twice.
 ///
 /// Knowledge only grows. The clock is the latest `now` of advance(); what arrives after it is known
 /// later than it: known_at = max(observed_at, clock + 1 µs) for a report on a matured measure,
 /// max(matured_at, clock + 1 µs) for a decision that comes after its own maturity. So examples(m,
 /// t), for any t up to the clock, never changes again, and a training set can be built anew for
-/// ever.
+/// ever. A state that is rebuilt by replay is the same but for known_at, which it has from event
+/// times: nobody remembers when things had arrived.
 ///
 /// One thread polls and advances; any number may call the const methods meanwhile, and see the
 /// state after a whole batch.
@@ -98,22 +131,30 @@ class OutcomeJoiner {
   public:
     /// `reader` has to outlive the joiner. Both topics have to exist when poll() is called, not
     /// before. Errors: validate(product)'s; storage::Database::open's; failed_precondition
-    /// "measures_changed": the folder was made for other measures (remedy: a new folder, which
-    /// replays the log).
+    /// "measures_changed", "other_partition": the folder was made for other measures or another
+    /// number of partitions (remedy: a new folder, which replays the log); out_of_range
+    /// "bad_partitions".
     static base::Result<std::unique_ptr<OutcomeJoiner>> open(const std::filesystem::path& folder,
                                                              JoinerOptions options,
                                                              const streaming::Reader& reader);
     ~OutcomeJoiner();
 
-    /// Reads up to `limit` (>= 1) records, over all partitions, from where it stopped, and applies
+    /// Reads up to `limit` (>= 1) records, over all sources, from where it stopped, and applies
     /// them. records == 0 and nothing stopped: the end of the log, for now; costs no write. An
-    /// error means that nothing was applied (the store could not be read or written).
+    /// error means that a store could not be read or written; what was not applied is read again.
     base::Result<PollReport> poll(size_t limit);
 
     /// Time is `now`: every (decision, measure) with maturity <= now that has no example yet gets
     /// version 0, with a value or none. Returns the number of these. The clock never goes back: an
     /// earlier `now` counts as the clock's time. Poll first, for what had arrived by `now`.
     base::Result<size_t> advance(base::TimePoint now);
+    /// Goes on where a source stopped for a gap: from the first record that the log has now, or in
+    /// the topic as it is now (partition -1). What is lost stays lost; what was read before and
+    /// comes again is known by its id. failed_precondition "not_stopped": there is no gap to accept;
+    /// the reader's own errors, which are no gaps.
+    base::Result<std::vector<AcceptedGap>> accept_gap(std::string_view topic,
+                                                      streaming::PartitionId partition);
+
     /// The latest `now`; nullopt: never advanced.
     std::optional<base::TimePoint> clock() const;
 
@@ -133,15 +174,31 @@ class OutcomeJoiner {
 
     Counts counts() const;
 
-    /// SHA-256 over decisions, reports and the examples' last values. Does not depend on the order
-    /// of arrival, repeats, batches of poll(), crashes, nor on when corrections became known. Reads
-    /// all.
-    base::Result<base::Digest> state_hash() const;
+    /// SHA-256 over the hashes of the held partitions: decisions, reports and the examples' last
+    /// values. Does not depend on the order of arrival, repeats, batches of poll(), crashes, nor on
+    /// when corrections became known. Kept up to date with every write.
+    base::Digest state_hash() const;
+    base::Result<std::vector<PartitionState>> partition_states() const;
+    const std::vector<streaming::PartitionId>& held() const;  // ascending
+
+    /// Reads everything and says what does not fit: a hash that is not the states', an index entry
+    /// without its state, a state without its entry, totals that do not add up. Empty: all is well.
+    base::Result<std::vector<std::string>> check() const;
 
     // Up to `limit` each: by decision id, by maturity, by position.
     base::Result<std::vector<Dangling>> list_dangling(size_t limit) const;
     base::Result<std::vector<Overdue>> list_overdue(size_t limit) const;
     base::Result<std::vector<Quarantined>> list_quarantined(size_t limit) const;
+
+    /// Applies a record of the quarantine again, as a newer version or configuration may be able
+    /// to; nullopt: it is applied and out of quarantine; otherwise why it stays. not_found
+    /// "not_quarantined".
+    base::Result<std::optional<base::Error>> replay_quarantined(std::string_view topic,
+                                                                streaming::PartitionId partition,
+                                                                streaming::Offset offset);
+    /// Takes a record out of quarantine for good. not_found "not_quarantined".
+    base::Status drop_quarantined(std::string_view topic, streaming::PartitionId partition,
+                                  streaming::Offset offset);
 
   private:
     struct Impl;

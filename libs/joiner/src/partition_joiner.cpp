@@ -1,0 +1,139 @@
+#include "partition_joiner.hpp"
+
+#include <limits>
+
+namespace rampart::joiner {
+
+using base::Result;
+using base::Status;
+using base::TimePoint;
+using storage::Sync;
+
+namespace {
+constexpr size_t kMaturedPerWrite = 1000;
+}
+
+PartitionJoiner::PartitionJoiner(streaming::PartitionId id, int32_t partitions,
+                                 const domain::Product& product, JoinStore store)
+    : id_(id), store_(std::move(store)), reducer_(product, id, partitions) {}
+
+Result<std::unique_ptr<PartitionJoiner>> PartitionJoiner::open(const std::filesystem::path& folder,
+                                                               const domain::Product& product,
+                                                               const StoreIdentity& identity) {
+    RAMPART_TRY(auto store, JoinStore::open(folder, identity));
+    std::unique_ptr<PartitionJoiner> joiner(
+        new PartitionJoiner(identity.partition, identity.partitions, product, std::move(store)));
+    RAMPART_TRY(joiner->totals_.counts, joiner->store_.counts());
+    RAMPART_TRY(joiner->totals_.hash, joiner->store_.hash());
+    RAMPART_TRY(joiner->totals_.fence, joiner->store_.fence());
+    RAMPART_TRY(joiner->clock_, joiner->store_.clock());
+    RAMPART_TRY(joiner->first_pending_, joiner->store_.first_pending());
+    return joiner;
+}
+
+Counts PartitionJoiner::counts() const {
+    const std::lock_guard lock(mutex_);
+    return totals_.counts;
+}
+
+StateHash PartitionJoiner::hash() const {
+    const std::lock_guard lock(mutex_);
+    return totals_.hash;
+}
+
+uint64_t PartitionJoiner::fence() const {
+    const std::lock_guard lock(mutex_);
+    return totals_.fence;
+}
+
+std::optional<TimePoint> PartitionJoiner::clock() const {
+    const std::lock_guard lock(mutex_);
+    return clock_;
+}
+
+TimePoint PartitionJoiner::known_from() const {
+    const auto now = clock();
+    return now ? *now + base::Duration::micros(1)
+               : TimePoint::from_micros(std::numeric_limits<int64_t>::min());
+}
+
+Status PartitionJoiner::commit(JoinBatch& batch, Sync sync) {
+    RAMPART_TRY(const auto totals, batch.commit(sync));
+    if (const auto& first = batch.first_pending()) {
+        first_pending_ = std::min(first_pending_.value_or(*first), *first);
+    }
+    const std::lock_guard lock(mutex_);
+    totals_ = totals;
+    for (const auto& [source, bookmark] : batch.moved()) bookmarks_[source] = bookmark;
+    return base::ok();
+}
+
+/// Matures what is due, up to kMaturedPerWrite; false: that was all, and the clock is at `now`.
+Result<bool> PartitionJoiner::advance_some(TimePoint now, size_t& matured) {
+    JoinBatch batch = begin();
+    size_t due = 0;
+    std::optional<TimePoint> next_pending;
+    const std::string from = maturity_key({*first_pending_, "", ""});
+    // From the first that can be pending on: those before it are gone, but cost time until
+    // compaction.
+    const auto visit = [&](std::string_view bytes, std::string_view) -> Result<bool> {
+        RAMPART_TRY(const auto key, parse_maturity_key(bytes));
+        if (key.maturity > now || due == kMaturedPerWrite) {
+            next_pending = key.maturity;
+            return false;
+        }
+        RAMPART_RETURN_IF_ERROR(reducer_.matured(batch, key));
+        ++due;
+        return true;
+    };
+    RAMPART_RETURN_IF_ERROR(store_.db().scan(kPending, {from, ""}, visit));
+    const bool more = next_pending && *next_pending <= now;
+    if (!more) batch.put_clock(now);
+    RAMPART_RETURN_IF_ERROR(commit(batch, due > 0 ? Sync::kAlways : Sync::kNever));
+    first_pending_ = next_pending;
+    matured += due;
+    return more;
+}
+
+Result<size_t> PartitionJoiner::advance(TimePoint now) {
+    const auto before = clock();
+    if (before) now = std::max(now, *before);
+    size_t matured = 0;
+    if (first_pending_ && *first_pending_ <= now) {
+        bool more = true;
+        while (more) {
+            RAMPART_TRY(more, advance_some(now, matured));
+        }
+    } else if (before != now) {
+        JoinBatch batch = begin();
+        batch.put_clock(now);  // nothing depends on it being on the disk before the next example is
+        RAMPART_RETURN_IF_ERROR(commit(batch, Sync::kNever));
+    }
+    const std::lock_guard lock(mutex_);
+    clock_ = now;
+    return matured;
+}
+
+Result<streaming::Bookmark> PartitionJoiner::bookmark(const Source& source) {
+    const std::lock_guard lock(mutex_);
+    const auto it = bookmarks_.find(source);
+    if (it != bookmarks_.end()) return it->second;
+    RAMPART_TRY(auto stored, store_.bookmark(source));
+    return bookmarks_.emplace(source, std::move(stored)).first->second;
+}
+
+std::map<Source, streaming::Bookmark> PartitionJoiner::bookmarks() const {
+    const std::lock_guard lock(mutex_);
+    return bookmarks_;
+}
+
+Status PartitionJoiner::verify(const streaming::Reader& reader, const Source& source) {
+    if (verified_.contains(source)) return base::ok();
+    RAMPART_TRY(const auto mark, bookmark(source));
+    RAMPART_RETURN_IF_ERROR(
+        streaming::check_bookmark(reader, source.topic, source.partition, mark));
+    verified_.insert(source);
+    return base::ok();
+}
+
+}  // namespace rampart::joiner
