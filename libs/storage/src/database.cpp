@@ -3,9 +3,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/utilities/checkpoint.h>
 
-#include <algorithm>
-#include <set>
-
+#include "database_impl.hpp"
 #include "errors.hpp"
 #include "memory_budget_impl.hpp"
 #include "options.hpp"
@@ -18,35 +16,6 @@ using base::Result;
 
 rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 std::string_view view(const rocksdb::Slice& bytes) { return {bytes.data(), bytes.size()}; }
-
-base::Status check_families(const std::vector<std::string>& families) {
-    std::set<std::string_view> seen;
-    for (const auto& name : families) {
-        if (name.empty() || !seen.insert(name).second) {
-            return base::invalid_argument("bad_column_families",
-                                          "column family '{}' is empty or given twice", name);
-        }
-    }
-    return base::ok();
-}
-
-/// Everything that the folder has must be known: data of another version is not opened half.
-base::Status check_existing(const rocksdb::Options& options, const std::filesystem::path& path,
-                            const std::vector<std::string>& families) {
-    std::vector<std::string> existing;
-    const auto status = rocksdb::DB::ListColumnFamilies(options, path.string(), &existing);
-    if (!status.ok()) return map_error(status, path, "open");
-    for (const auto& name : existing) {
-        if (std::find(families.begin(), families.end(), name) == families.end()) {
-            return base::failed_precondition("unknown_column_family",
-                                             "cannot open database '{}': its column family '{}' is "
-                                             "not known here; another version or "
-                                             "another part of the product made it",
-                                             path.string(), name);
-        }
-    }
-    return base::ok();
-}
 
 std::string successor(std::string key) {
     while (!key.empty() && static_cast<unsigned char>(key.back()) == 0xff) key.pop_back();
@@ -70,112 +39,67 @@ Snapshot::Snapshot(Snapshot&&) noexcept = default;
 Snapshot& Snapshot::operator=(Snapshot&&) noexcept = default;
 Snapshot::~Snapshot() = default;
 
-struct Database::Impl {
-    std::filesystem::path path;
-    std::unique_ptr<rocksdb::DB> db;
-    std::shared_ptr<rocksdb::Env> environment;  // has to outlive the database
-    std::shared_ptr<MemoryBudget> budget;
-    // By ColumnFamily::index; the one called "default" may follow behind.
-    std::vector<rocksdb::ColumnFamilyHandle*> handles;
-    uint64_t min_free_bytes = 0;
+Database::Impl::~Impl() {
+    if (budget) budget->impl().leave(db.get());
+    for (auto* handle : handles) db->DestroyColumnFamilyHandle(handle);
+    if (db) db->Close();
+}
 
-    ~Impl() {
-        if (budget) budget->impl().leave(db.get());
-        for (auto* handle : handles) db->DestroyColumnFamilyHandle(handle);
-        if (db) db->Close();
-        db.reset();
+rocksdb::ColumnFamilyHandle* Database::Impl::handle(ColumnFamily family) const {
+    RAMPART_CHECK(family.index < families, "column family {} of {}", family.index, families);
+    return handles[family.index];
+}
+
+base::Status Database::Impl::check_room(size_t bytes) const {
+    std::error_code error;
+    const auto space = std::filesystem::space(path, error);
+    if (error || space.available >= min_free_bytes + bytes) return base::ok();
+    return base::resource_exhausted(
+        "disk_full",
+        "cannot write to database '{}': {} bytes are free and {} are kept in reserve; make "
+        "room, then try again",
+        path.string(), space.available, min_free_bytes);
+}
+
+base::Status Database::Impl::add(rocksdb::WriteBatch& batch, const WriteBatch& changes) const {
+    for (const auto& change : changes.changes_) {
+        rocksdb::Status added;
+        switch (change.kind) {
+            case WriteBatch::Kind::kPut:
+                added = batch.Put(handle(change.family), change.key, change.value);
+                break;
+            case WriteBatch::Kind::kErase:
+                added = batch.Delete(handle(change.family), change.key);
+                break;
+            case WriteBatch::Kind::kEraseRange:
+                added = batch.DeleteRange(handle(change.family), change.key, change.value);
+                break;
+        }
+        if (!added.ok()) return map_error(added, path, "write to");
     }
-    rocksdb::ColumnFamilyHandle* handle(ColumnFamily family) const {
-        RAMPART_CHECK(family.index < handles.size(), "column family {} of {}", family.index,
-                      handles.size());
-        return handles[family.index];
-    }
-    /// Once a write-ahead log has failed, RocksDB takes no write until it is opened anew; so a full
-    /// disk is seen before it is hit, and the refusal leaves the database in working order.
-    base::Status check_room(size_t bytes) const {
-        std::error_code error;
-        const auto space = std::filesystem::space(path, error);
-        if (error || space.available >= min_free_bytes + bytes) return base::ok();
-        return base::resource_exhausted(
-            "disk_full",
-            "cannot write to database '{}': {} bytes are free and {} are kept in reserve; make "
-            "room, then try again",
-            path.string(), space.available, min_free_bytes);
-    }
-};
+    return base::ok();
+}
+
+base::Status Database::Impl::write(rocksdb::WriteBatch& batch, Sync sync) {
+    RAMPART_RETURN_IF_ERROR(check_room(2 * batch.GetDataSize()));  // log, then table file
+    rocksdb::WriteOptions options;
+    options.sync = sync == Sync::kAlways;
+    const auto status = db->Write(options, &batch);
+    if (!status.ok()) return map_error(status, path, "write to");
+    if (budget) budget->impl().relieve();
+    return base::ok();
+}
 
 Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Database::~Database() = default;
 const std::filesystem::path& Database::path() const { return impl_->path; }
 
-Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& path,
-                                                 std::vector<std::string> families,
-                                                 const OpenOptions& open_options) {
-    RAMPART_RETURN_IF_ERROR(check_families(families));
-    if (std::find(families.begin(), families.end(), rocksdb::kDefaultColumnFamilyName) ==
-        families.end()) {
-        families.push_back(rocksdb::kDefaultColumnFamilyName);  // RocksDB insists on it
-    }
-    const rocksdb::Options options = database_options(open_options);
-    std::error_code error;
-    const bool exists = std::filesystem::exists(path / "CURRENT", error);
-    if (error) {
-        return base::permission_denied("no_access", "cannot open database '{}': {}", path.string(),
-                                       error.message());
-    }
-    if (exists) {
-        RAMPART_RETURN_IF_ERROR(check_existing(options, path, families));
-    } else if (!options.create_if_missing) {
-        return base::not_found("no_database", "there is no database at '{}'", path.string());
-    } else if (path.has_parent_path()) {
-        std::filesystem::create_directories(path.parent_path(),
-                                            error);  // open reports what is wrong
-    }
-    std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
-    for (const auto& name : families)
-        descriptors.emplace_back(name, rocksdb::ColumnFamilyOptions(options));
-
-    auto impl = std::make_unique<Impl>();
-    impl->path = path;
-    impl->environment = open_options.environment;
-    impl->budget = open_options.budget;
-    impl->min_free_bytes = open_options.min_free_bytes;
-    rocksdb::DB* db = nullptr;
-    const auto status =
-        open_options.read_only
-            ? rocksdb::DB::OpenForReadOnly(options, path.string(), descriptors, &impl->handles, &db)
-            : rocksdb::DB::Open(options, path.string(), descriptors, &impl->handles, &db);
-    if (!status.ok()) return map_error(status, path, "open");
-    impl->db.reset(db);
-    if (impl->budget) impl->budget->impl().join(db, &impl->handles);
-    return std::unique_ptr<Database>(new Database(std::move(impl)));
-}
+uint32_t Database::version() const { return impl_->version; }
 
 base::Status Database::write(const WriteBatch& changes, Sync sync) {
     rocksdb::WriteBatch batch;
-    RAMPART_RETURN_IF_ERROR(impl_->check_room(2 * changes.bytes()));  // log, then table file
-    for (const auto& change : changes.changes_) {
-        auto* handle = impl_->handle(change.family);
-        rocksdb::Status added;
-        switch (change.kind) {
-            case WriteBatch::Kind::kPut:
-                added = batch.Put(handle, change.key, change.value);
-                break;
-            case WriteBatch::Kind::kErase:
-                added = batch.Delete(handle, change.key);
-                break;
-            case WriteBatch::Kind::kEraseRange:
-                added = batch.DeleteRange(handle, change.key, change.value);
-                break;
-        }
-        if (!added.ok()) return map_error(added, impl_->path, "write to");
-    }
-    rocksdb::WriteOptions options;
-    options.sync = sync == Sync::kAlways;
-    const auto status = impl_->db->Write(options, &batch);
-    if (!status.ok()) return map_error(status, impl_->path, "write to");
-    if (impl_->budget) impl_->budget->impl().relieve();
-    return base::ok();
+    RAMPART_RETURN_IF_ERROR(impl_->add(batch, changes));
+    return impl_->write(batch, sync);
 }
 
 Result<std::optional<std::string>> Database::get(ColumnFamily family, std::string_view key,

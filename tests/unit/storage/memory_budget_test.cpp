@@ -10,8 +10,8 @@ namespace {
 
 using testing::fresh_folder;
 
-constexpr uint64_t kBudget = 16u << 20;
-const std::vector<std::string> kFamilies{"a", "b", "c", "d", "e", "f"};
+constexpr uint64_t kBudget = 24u << 20;
+const std::vector<std::string> kFamilies{"a", "b", "c", "d"};
 
 std::unique_ptr<Database> open(const std::shared_ptr<MemoryBudget>& budget) {
     OpenOptions options;
@@ -53,7 +53,7 @@ TEST(MemoryBudget, SeveralDatabasesTogetherStayWithinIt) {
     EXPECT_EQ(budget->bytes(), kBudget);
     EXPECT_EQ(budget->usage().write_buffers, 0u);
     std::vector<std::unique_ptr<Database>> databases;
-    for (int i = 0; i < 6; ++i) databases.push_back(open(budget));
+    for (int i = 0; i < 5; ++i) databases.push_back(open(budget));
     base::Random random(1);
     MemoryUsage most;
     const auto look = [&] {
@@ -61,7 +61,7 @@ TEST(MemoryBudget, SeveralDatabasesTogetherStayWithinIt) {
         most.used = std::max(most.used, usage.used);
         most.write_buffers = std::max(most.write_buffers, usage.write_buffers);
     };
-    for (int round = 0; round < 100; ++round) {  // 60 MB over all
+    for (int round = 0; round < 60; ++round) {  // 30 MB over all
         for (auto& db : databases) write_some(*db, random);
         look();
     }

@@ -13,6 +13,7 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/storage/memory_budget.hpp"
+#include "rampart/storage/schema_version.hpp"
 #include "rampart/storage/write_batch.hpp"
 
 namespace rocksdb {
@@ -44,6 +45,7 @@ struct OpenOptions {
     bool create = true;      // false: not_found when there is no database at the path
     bool read_only = false;  // for looking at a database that another process holds open
     Recovery recovery = Recovery::kStrict;
+    Schema schema{};                   // the version that is wanted, and the ways to it
     size_t memtable_bytes = 8u << 20;  // per column family, before it is flushed
     /// Shared by the databases of a process, and bounds them together; null: a block cache of
     /// `cache_bytes` of its own, and write buffers bounded by `memtable_bytes` alone.
@@ -90,10 +92,12 @@ class Snapshot {
 class Database {
   public:
     /// Opens or creates. `families` are the column families by name, "default" among them or not;
-    /// their order is what ColumnFamily counts. Further errors: failed_precondition
-    /// "database_in_use" (another process holds it), "unknown_column_family" (the folder has one
-    /// that is not listed: made by another version or room); not_found "no_database";
-    /// invalid_argument "bad_column_families".
+    /// their order is what ColumnFamily counts ("format" is taken). An older database is brought to
+    /// options.schema first. Further errors: failed_precondition "database_in_use" (another process
+    /// holds it), "newer_version" (made by a later release), "older_version" (too old for the
+    /// migrations that are given, or open for reading only), "unknown_column_family" (the folder
+    /// has one that is not listed: another room's); not_found "no_database"; invalid_argument
+    /// "bad_column_families", "bad_migrations"; a migration's own.
     static base::Result<std::unique_ptr<Database>> open(const std::filesystem::path& path,
                                                         std::vector<std::string> families,
                                                         const OpenOptions& options = {});
@@ -102,6 +106,9 @@ class Database {
     Database& operator=(const Database&) = delete;
 
     base::Status write(const WriteBatch& batch, Sync sync);
+
+    /// Of what the room keeps in it, as in Schema.
+    uint32_t version() const;
 
     /// nullopt: no such key.
     base::Result<std::optional<std::string>> get(ColumnFamily family, std::string_view key,
@@ -141,9 +148,12 @@ class Database {
 
     const std::filesystem::path& path() const;
 
+    struct Impl;  // for this library alone
+
   private:
-    struct Impl;
     explicit Database(std::unique_ptr<Impl> impl);
+    base::Status migrate(const Schema& schema, bool read_only);
+    base::Status run(const Migration& migration);
     std::unique_ptr<Impl> impl_;
 };
 

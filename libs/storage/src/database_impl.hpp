@@ -1,0 +1,34 @@
+#pragma once
+
+#include <rocksdb/db.h>
+
+#include <memory>
+#include <vector>
+
+#include "rampart/storage/database.hpp"
+
+namespace rampart::storage {
+
+struct Database::Impl {
+    std::filesystem::path path;
+    std::shared_ptr<rocksdb::Env> environment;
+    std::shared_ptr<MemoryBudget> budget;
+    std::unique_ptr<rocksdb::DB> db;  // declared after what has to outlive it
+    // By ColumnFamily::index; behind them families of our own and RocksDB's.
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    size_t families = 0;                            // the caller's
+    rocksdb::ColumnFamilyHandle* format = nullptr;  // null: open for reading, has none
+    uint32_t version = 0;
+    uint64_t min_free_bytes = 0;
+
+    ~Impl();
+    rocksdb::ColumnFamilyHandle* handle(ColumnFamily family) const;
+    /// Once a write-ahead log has failed, RocksDB takes no write until it is opened anew; so a full
+    /// disk is seen before it is hit, and the refusal leaves the database in working order.
+    base::Status check_room(size_t bytes) const;
+    base::Status add(rocksdb::WriteBatch& batch, const WriteBatch& changes) const;
+    base::Status write(rocksdb::WriteBatch& batch, Sync sync);
+    base::Result<uint32_t> present_version(const Schema& schema);
+};
+
+}  // namespace rampart::storage

@@ -1,0 +1,161 @@
+#include <rocksdb/db.h>
+
+#include <algorithm>
+#include <set>
+
+#include "database_impl.hpp"
+#include "errors.hpp"
+#include "memory_budget_impl.hpp"
+#include "options.hpp"
+#include "rampart/storage/database.hpp"
+#include "schema.hpp"
+
+namespace rampart::storage {
+namespace {
+
+using base::Result;
+using base::Status;
+using Names = std::vector<std::string>;
+
+constexpr int kReaderAttempts = 10;
+
+bool contains(const Names& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Status check_families(const Names& families) {
+    std::set<std::string_view> seen;
+    for (const auto& name : families) {
+        if (!name.empty() && name != kFormatFamily && seen.insert(name).second) continue;
+        return base::invalid_argument("bad_column_families",
+                                      "column family '{}' is empty, given twice or reserved", name);
+    }
+    return base::ok();
+}
+
+/// The version of a database whose families are not the ones that are wanted.
+Result<uint32_t> peek_version(const rocksdb::Options& options, const std::filesystem::path& path,
+                              const Names& existing) {
+    if (!contains(existing, kFormatFamily)) return uint32_t{1};
+    std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+    for (const char* name : {rocksdb::kDefaultColumnFamilyName.c_str(), kFormatFamily}) {
+        descriptors.emplace_back(name, rocksdb::ColumnFamilyOptions(options));
+    }
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    rocksdb::DB* raw = nullptr;
+    const auto status =
+        rocksdb::DB::OpenForReadOnly(options, path.string(), descriptors, &handles, &raw);
+    if (!status.ok()) return map_error(status, path, "open");
+    const std::unique_ptr<rocksdb::DB> db(raw);
+    const auto version = stored_version(*db, handles[1], path);
+    for (auto* handle : handles) db->DestroyColumnFamilyHandle(handle);
+    RAMPART_TRY(const auto stored, version);
+    return stored.value_or(1);
+}
+
+/// Everything that the folder has must be known: data of another version is not opened half. A
+/// reader takes the folder as it is; what it lacks is taken out of `families` if it may be.
+Status fit_families(const rocksdb::Options& options, const std::filesystem::path& path,
+                    const OpenOptions& wanted, Names& families) {
+    Names existing;
+    const auto status = rocksdb::DB::ListColumnFamilies(options, path.string(), &existing);
+    if (!status.ok()) return map_error(status, path, "open");
+    const auto unknown = std::find_if(existing.begin(), existing.end(),
+                                      [&](const auto& name) { return !contains(families, name); });
+    const auto missing = std::find_if(families.begin(), families.end(), [&](const auto& name) {
+        return name != kFormatFamily && !contains(existing, name);
+    });
+    const bool lacks = wanted.read_only && missing != families.end();
+    if (unknown != existing.end() || lacks) {
+        RAMPART_TRY(const uint32_t version, peek_version(options, path, existing));
+        RAMPART_RETURN_IF_ERROR(check_version(version, wanted.schema, wanted.read_only, path));
+    }
+    if (unknown != existing.end()) {
+        return base::failed_precondition("unknown_column_family",
+                                         "cannot open database '{}': its column family '{}' is not "
+                                         "known here; another part of the product made it",
+                                         path.string(), *unknown);
+    }
+    if (lacks) {
+        return base::failed_precondition("missing_column_family",
+                                         "cannot open database '{}' for reading: it has no column "
+                                         "family '{}' yet; let the service open it once",
+                                         path.string(), *missing);
+    }
+    if (wanted.read_only && !contains(existing, kFormatFamily)) {
+        std::erase(families, kFormatFamily);
+    }
+    return base::ok();
+}
+
+Status open_folder(const rocksdb::Options& options, const OpenOptions& wanted, Names families,
+                   bool exists, Database::Impl& impl) {
+    if (exists) RAMPART_RETURN_IF_ERROR(fit_families(options, impl.path, wanted, families));
+    std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
+    for (const auto& name : families) {
+        descriptors.emplace_back(name, rocksdb::ColumnFamilyOptions(options));
+    }
+    rocksdb::DB* db = nullptr;
+    const auto& path = impl.path;
+    const auto status =
+        wanted.read_only
+            ? rocksdb::DB::OpenForReadOnly(options, path.string(), descriptors, &impl.handles, &db)
+            : rocksdb::DB::Open(options, path.string(), descriptors, &impl.handles, &db);
+    if (!status.ok()) return map_error(status, path, "open");
+    impl.db.reset(db);
+    const auto format = std::find(families.begin(), families.end(), kFormatFamily);
+    if (format != families.end()) impl.format = impl.handles[format - families.begin()];
+    return base::ok();
+}
+
+/// A writer may delete files between the moment that a reader hears of them and that it opens them.
+bool lost_a_race(const OpenOptions& options, const Status& status) {
+    return options.read_only && !status && status.error().code != base::ErrorCode::kNotFound &&
+           status.error().message.find("No such file") != std::string::npos;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& path,
+                                                 std::vector<std::string> families,
+                                                 const OpenOptions& wanted) {
+    RAMPART_RETURN_IF_ERROR(check_families(families));
+    RAMPART_RETURN_IF_ERROR(check_migrations(wanted.schema));
+    auto impl = std::make_unique<Impl>();
+    impl->path = path;
+    impl->environment = wanted.environment;
+    impl->min_free_bytes = wanted.min_free_bytes;
+    impl->families = families.size();
+    if (!contains(families, rocksdb::kDefaultColumnFamilyName)) {
+        families.push_back(rocksdb::kDefaultColumnFamilyName);  // RocksDB insists on it
+    }
+    families.emplace_back(kFormatFamily);
+
+    const rocksdb::Options options = database_options(wanted);
+    std::error_code error;
+    const bool exists = std::filesystem::exists(path / "CURRENT", error);
+    if (error) {
+        return base::permission_denied("no_access", "cannot open database '{}': {}", path.string(),
+                                       error.message());
+    }
+    if (!exists && !options.create_if_missing) {
+        return base::not_found("no_database", "there is no database at '{}'", path.string());
+    }
+    if (!exists && path.has_parent_path()) {
+        std::filesystem::create_directories(path.parent_path(), error);  // opening says what failed
+    }
+    Status opened = open_folder(options, wanted, families, exists, *impl);
+    for (int i = 1; i < kReaderAttempts && lost_a_race(wanted, opened); ++i) {
+        opened = open_folder(options, wanted, families, exists, *impl);
+    }
+    if (!opened) return opened.error();
+    if (wanted.budget) {
+        impl->budget = wanted.budget;
+        impl->budget->impl().join(impl->db.get(), &impl->handles);
+    }
+    std::unique_ptr<Database> database(new Database(std::move(impl)));
+    RAMPART_RETURN_IF_ERROR(database->migrate(wanted.schema, wanted.read_only));
+    return database;
+}
+
+}  // namespace rampart::storage

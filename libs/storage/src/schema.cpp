@@ -1,0 +1,149 @@
+#include "schema.hpp"
+
+#include "database_impl.hpp"
+#include "errors.hpp"
+#include "rampart/base/bytes.hpp"
+#include "rampart/base/log.hpp"
+
+namespace rampart::storage {
+namespace {
+
+using base::Result;
+using base::Status;
+
+constexpr base::Logger kLog("storage");
+// described in schemas/keys.md
+constexpr std::string_view kVersionKey = "version";     // u32
+constexpr std::string_view kProgressKey = "migration";  // u32 version, field cursor
+constexpr uint32_t kWithoutNumber = 1;                  // made before there were numbers
+
+Result<std::optional<std::string>> read(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* format,
+                                        std::string_view key, const std::filesystem::path& path) {
+    std::string value;
+    const auto status = db.Get({}, format, rocksdb::Slice(key.data(), key.size()), &value);
+    if (status.IsNotFound()) return std::optional<std::string>();
+    if (!status.ok()) return map_error(status, path, "read");
+    return std::optional(std::move(value));
+}
+
+std::string encoded(uint32_t version) {
+    std::string out;
+    base::append_u32(out, version);
+    return out;
+}
+
+}  // namespace
+
+Status check_migrations(const Schema& schema) {
+    uint32_t from = schema.version - static_cast<uint32_t>(schema.migrations.size());
+    bool good = schema.version >= 1 && schema.migrations.size() < schema.version;
+    for (const auto& migration : schema.migrations) {
+        good = good && migration.to == ++from && migration.step != nullptr;
+    }
+    if (good) return base::ok();
+    return base::invalid_argument(
+        "bad_migrations", "migrations have to lead step by step up to version {}", schema.version);
+}
+
+Result<std::optional<uint32_t>> stored_version(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* format,
+                                               const std::filesystem::path& path) {
+    RAMPART_TRY(const auto bytes, read(db, format, kVersionKey, path));
+    if (!bytes) return std::optional<uint32_t>();
+    base::ByteReader in(*bytes);
+    RAMPART_TRY(const uint32_t version, in.u32());
+    return std::optional(version);
+}
+
+Status check_version(uint32_t present, const Schema& schema, bool read_only,
+                     const std::filesystem::path& path) {
+    if (present > schema.version) {
+        return base::failed_precondition(
+            "newer_version",
+            "database '{}' has format version {}, and this release knows versions up to {}; use "
+            "the release that wrote it, or restore a backup from before",
+            path.string(), present, schema.version);
+    }
+    if (present == schema.version) return base::ok();
+    const auto known = schema.version - static_cast<uint32_t>(schema.migrations.size());
+    const bool can = present >= known;
+    if (can && !read_only) return base::ok();
+    return base::failed_precondition(
+        "older_version", "database '{}' has format version {}, not {}; {}", path.string(), present,
+        schema.version,
+        can ? "it is open for reading only: let the service open it once, which migrates it"
+            : "migrate it with an earlier release first, or make it again");
+}
+
+/// Where the database stands, with a number from now on.
+Result<uint32_t> Database::Impl::present_version(const Schema& schema) {
+    RAMPART_TRY(const auto stored, stored_version(*db, format, path));
+    if (stored) return *stored;
+    // Nothing was ever written: new, or the process died while it was being made.
+    const uint32_t present = db->GetLatestSequenceNumber() == 0 ? schema.version : kWithoutNumber;
+    rocksdb::WriteBatch batch;
+    const auto status = batch.Put(format, std::string(kVersionKey), encoded(present));
+    if (!status.ok()) return map_error(status, path, "write to");
+    RAMPART_RETURN_IF_ERROR(write(batch, Sync::kAlways));
+    return present;
+}
+
+Status Database::run(const Migration& migration) {
+    auto& impl = *impl_;
+    std::string cursor;
+    RAMPART_TRY(const auto progress, read(*impl.db, impl.format, kProgressKey, impl.path));
+    if (progress) {
+        base::ByteReader in(*progress);
+        RAMPART_TRY(const uint32_t to, in.u32());
+        RAMPART_TRY(const auto reached, in.field());
+        if (to == migration.to) cursor = std::string(reached);
+    }
+    kLog.info("msg=\"migrating\" database={} to={} what=\"{}\" resumed={}", impl.path.string(),
+              migration.to, migration.what, !cursor.empty());
+    for (bool more = true; more;) {
+        WriteBatch changes;
+        RAMPART_TRY(const auto next, migration.step(*this, cursor, changes));
+        more = next.has_value();
+        if (more && *next == cursor) {
+            return base::internal_error("migration_stuck", "no progress past a cursor of {} bytes",
+                                        cursor.size());
+        }
+        rocksdb::WriteBatch batch;
+        RAMPART_RETURN_IF_ERROR(impl.add(batch, changes));
+        std::string reached = encoded(migration.to);
+        base::append_field(reached, next.value_or(""));
+        auto status = more ? batch.Put(impl.format, std::string(kProgressKey), reached)
+                           : batch.Delete(impl.format, std::string(kProgressKey));
+        if (status.ok() && !more) {
+            status = batch.Put(impl.format, std::string(kVersionKey), encoded(migration.to));
+        }
+        if (!status.ok()) return map_error(status, impl.path, "write to");
+        RAMPART_RETURN_IF_ERROR(impl.write(batch, Sync::kAlways));
+        cursor = next.value_or("");
+    }
+    impl.version = migration.to;
+    return base::ok();
+}
+
+Status Database::migrate(const Schema& schema, bool read_only) {
+    auto& impl = *impl_;
+    if (impl.format == nullptr) {
+        impl.version = kWithoutNumber;
+    } else if (read_only) {
+        RAMPART_TRY(const auto stored, stored_version(*impl.db, impl.format, impl.path));
+        impl.version = stored.value_or(kWithoutNumber);
+    } else {
+        RAMPART_TRY(impl.version, impl.present_version(schema));
+    }
+    RAMPART_RETURN_IF_ERROR(check_version(impl.version, schema, read_only, impl.path));
+    for (const auto& migration : schema.migrations) {
+        if (migration.to <= impl.version) continue;
+        if (const auto done = run(migration); !done) {
+            return done.error().with_context(fmt::format("migrating '{}' to version {} ({})",
+                                                         impl.path.string(), migration.to,
+                                                         migration.what));
+        }
+    }
+    return base::ok();
+}
+
+}  // namespace rampart::storage
