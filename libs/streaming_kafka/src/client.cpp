@@ -1,0 +1,213 @@
+#include "client.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "conf.hpp"
+#include "rampart/base/log.hpp"
+#include "rampart/streaming_kafka/kafka_reader.hpp"
+
+namespace rampart::streaming_kafka {
+namespace {
+
+using base::Result;
+using namespace std::chrono_literals;
+
+constexpr base::Logger kLog("streaming_kafka");
+constexpr size_t kMaxTopicBytes = 249;  // Kafka's own limit
+constexpr Span kRetryPause = 50ms;
+
+/// Syslog levels. The library writes no credentials without its debug options, which are never set.
+void on_log(const rd_kafka_t*, int level, const char* facility, const char* text) {
+    if (level <= 3) {
+        kLog.error("{}: {}", facility, text);
+    } else if (level <= 4) {
+        kLog.warning("{}: {}", facility, text);
+    } else if (level <= 6) {
+        kLog.info("{}: {}", facility, text);
+    } else {
+        kLog.debug("{}: {}", facility, text);
+    }
+}
+
+bool explains_a_timeout(rd_kafka_resp_err_t error) {
+    return error == RD_KAFKA_RESP_ERR__AUTHENTICATION || error == RD_KAFKA_RESP_ERR__SSL ||
+           error == RD_KAFKA_RESP_ERR__RESOLVE || error == RD_KAFKA_RESP_ERR__TRANSPORT;
+}
+
+/// Refused for what it is, which an unreachable second broker must not hide.
+bool is_refusal(rd_kafka_resp_err_t error) {
+    return error == RD_KAFKA_RESP_ERR__AUTHENTICATION || error == RD_KAFKA_RESP_ERR__SSL;
+}
+
+base::Status check_name(std::string_view topic) {
+    constexpr std::string_view kAllowed =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    if (!topic.empty() && topic.size() <= kMaxTopicBytes && topic != "." && topic != ".." &&
+        topic.find_first_not_of(kAllowed) == std::string_view::npos) {
+        return base::ok();
+    }
+    return base::invalid_argument("bad_topic",
+                                  "'{}' is no name of a topic; 1 to {} of [A-Za-z0-9._-] are",
+                                  topic.substr(0, kMaxTopicBytes), kMaxTopicBytes);
+}
+
+}  // namespace
+
+int millis_until(Instant deadline) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - now());
+    return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 3'600'000));
+}
+
+Result<std::unique_ptr<Client>> Client::open(const KafkaSettings& settings, Kind kind,
+                                             OnDelivery on_delivery) {
+    RAMPART_TRY(Conf conf,
+                kind == Kind::kConsumer ? consumer_conf(settings) : producer_conf(settings));
+    std::unique_ptr<Client> client(new Client(settings));
+    rd_kafka_conf_set_opaque(conf.get(), client.get());
+    rd_kafka_conf_set_log_cb(conf.get(), on_log);
+    rd_kafka_conf_set_error_cb(conf.get(), on_error);
+    if (on_delivery != nullptr) rd_kafka_conf_set_dr_msg_cb(conf.get(), on_delivery);
+    std::array<char, 512> why{};
+    const auto type = kind == Kind::kConsumer ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER;
+    client->handle_.reset(rd_kafka_new(type, conf.get(), why.data(), why.size()));
+    if (!client->handle_) {
+        return base::invalid_argument("bad_kafka_settings", "Kafka at {}: {}",
+                                      settings.bootstrap_servers, why.data());
+    }
+    (void)conf.release();  // the handle's now
+    client->thread_ = std::thread([raw = client.get()] { raw->serve(); });
+    return client;
+}
+
+Client::~Client() {
+    {
+        const std::lock_guard lock(mutex_);
+        closing_ = true;
+    }
+    closing_changed_.notify_all();
+    if (thread_.joinable()) {
+        const Queue queue(rd_kafka_queue_get_main(handle_.get()));
+        rd_kafka_queue_yield(queue.get());
+        thread_.join();
+    }
+    topics_.clear();
+}
+
+void Client::serve() {
+    for (;;) {
+        rd_kafka_poll(handle_.get(), 100);
+        const std::lock_guard lock(mutex_);
+        if (closing_) return;
+    }
+}
+
+void Client::on_error(rd_kafka_t* handle, int code, const char* reason, void* opaque) {
+    auto* client = static_cast<Client*>(opaque);
+    auto error = static_cast<rd_kafka_resp_err_t>(code);
+    if (error == RD_KAFKA_RESP_ERR__FATAL) {
+        std::array<char, 512> why{};
+        error = rd_kafka_fatal_error(handle, why.data(), why.size());
+        kLog.error("the producer failed for good and will be replaced: {}: {}",
+                   rd_kafka_err2name(error), why.data());
+        client->failed_ = true;
+        // what still waits gets its report at once instead of when it times out
+        rd_kafka_purge(handle, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT |
+                                   RD_KAFKA_PURGE_F_NON_BLOCKING);
+        return;
+    }
+    if (!explains_a_timeout(error)) return;  // the library logs what it reports
+    const std::lock_guard lock(client->mutex_);
+    Trouble& last = client->trouble_;
+    const bool fresh = now() - last.at < 5s;
+    if (fresh && is_refusal(last.error) && !is_refusal(error)) return;
+    last = {error, reason, now()};
+}
+
+void Client::pause(Span span) {
+    std::unique_lock lock(mutex_);
+    closing_changed_.wait_for(lock, span, [this] { return closing_; });
+}
+
+base::Error Client::error(rd_kafka_resp_err_t error, std::string_view what, Instant since) const {
+    const auto reason = meaning_of(error).reason;
+    if (reason == "timeout" || reason == "no_broker" || reason == "delivery_timeout") {
+        const std::lock_guard lock(mutex_);
+        // a connection that is refused is tried again within a second
+        if (explains_a_timeout(trouble_.error) && trouble_.at >= since - 2s) {
+            return to_error(trouble_.error, what, trouble_.reason);
+        }
+    }
+    return to_error(error, what);
+}
+
+Result<rd_kafka_topic_t*> Client::topic(std::string_view name) {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = topics_.find(name); found != topics_.end()) return found->second.get();
+    RAMPART_RETURN_IF_ERROR(check_name(name));
+    if (topics_.size() >= kMaxTopics) {
+        return base::out_of_range("too_many_topics", "topic '{}' would be number {}; at most {}",
+                                  name, topics_.size() + 1, kMaxTopics);
+    }
+    std::string owned(name);
+    TopicHandle topic(rd_kafka_topic_new(handle_.get(), owned.c_str(), nullptr));
+    if (!topic) return to_error(rd_kafka_last_error(), fmt::format("topic '{}'", name));
+    return topics_.emplace(std::move(owned), std::move(topic)).first->second.get();
+}
+
+Result<Client::TopicState> Client::describe(std::string_view name) {
+    RAMPART_TRY(rd_kafka_topic_t * topic, this->topic(name));
+    const std::string what = fmt::format("topic '{}'", name);
+    const Instant since = now();
+    const Instant deadline = since + to_chrono(settings_.request_timeout);
+    for (;;) {
+        const rd_kafka_metadata_t* raw = nullptr;
+        auto failure = rd_kafka_metadata(handle_.get(), 0, topic, &raw, millis_until(deadline));
+        const MetadataHandle metadata(raw);
+        if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            if (metadata->topic_cnt != 1) {
+                return base::internal_error("bad_metadata", "{}: Kafka told of {} topics", what,
+                                            metadata->topic_cnt);
+            }
+            failure = metadata->topics[0].err;
+        }
+        if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            const std::unique_ptr<char, Deleter<std::free>> id(
+                rd_kafka_clusterid(handle_.get(), 0));
+            return TopicState{metadata->topics[0].partition_cnt, id ? id.get() : ""};
+        }
+        if (!meaning_of(failure).retry || now() + kRetryPause >= deadline) {
+            return error(failure, what, since);
+        }
+        pause(kRetryPause);
+    }
+}
+
+Result<int64_t> Client::begin_offset(const std::string& topic, int32_t partition) {
+    return offset_at(topic, partition, RD_KAFKA_OFFSET_BEGINNING);
+}
+
+Result<int64_t> Client::end_offset(const std::string& topic, int32_t partition) {
+    return offset_at(topic, partition, RD_KAFKA_OFFSET_END);
+}
+
+/// One request to the leader; the library's own call for both ends makes two.
+Result<int64_t> Client::offset_at(const std::string& topic, int32_t partition, int64_t which) {
+    const Instant since = now();
+    const Instant deadline = since + to_chrono(settings_.request_timeout);
+    for (;;) {
+        const PartitionList list(rd_kafka_topic_partition_list_new(1));
+        auto* asked = rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition);
+        asked->offset = which;
+        auto failure =
+            rd_kafka_offsets_for_times(handle_.get(), list.get(), millis_until(deadline));
+        if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) failure = list->elems[0].err;
+        if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) return list->elems[0].offset;
+        if (!meaning_of(failure).retry || now() + kRetryPause >= deadline) {
+            return error(failure, fmt::format("topic '{}', partition {}", topic, partition), since);
+        }
+        pause(kRetryPause);
+    }
+}
+
+}  // namespace rampart::streaming_kafka

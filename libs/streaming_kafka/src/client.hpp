@@ -1,0 +1,92 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "errors.hpp"
+#include "handles.hpp"
+#include "rampart/base/result.hpp"
+#include "rampart/streaming_kafka/settings.hpp"
+
+namespace rampart::streaming_kafka {
+
+using Instant = std::chrono::steady_clock::time_point;
+using Span = std::chrono::steady_clock::duration;
+
+inline Instant now() { return std::chrono::steady_clock::now(); }
+inline std::chrono::milliseconds to_chrono(base::Duration duration) {
+    return std::chrono::milliseconds(duration.micros() / 1000);
+}
+/// At least 0, for the library's timeouts.
+int millis_until(Instant deadline);
+
+/// One instance of the client library, with the thread that serves its callbacks: what readers,
+/// writers and the admin share. Thread safe.
+///
+/// The library reports why it cannot connect (a refused password, a bad certificate) apart from the
+/// requests, which just time out. The client keeps the last such report, and a request that timed
+/// out fails with that.
+class Client {
+  public:
+    enum class Kind { kConsumer, kProducer };
+    using OnDelivery = void (*)(rd_kafka_t*, const rd_kafka_message_t*, void*);
+
+    static base::Result<std::unique_ptr<Client>> open(const KafkaSettings& settings, Kind kind,
+                                                      OnDelivery on_delivery = nullptr);
+    ~Client();
+
+    rd_kafka_t* handle() const { return handle_.get(); }
+    const KafkaSettings& settings() const { return settings_; }
+
+    /// The local handle of a topic, made when first asked for. invalid_argument "bad_topic";
+    /// out_of_range "too_many_topics".
+    base::Result<rd_kafka_topic_t*> topic(std::string_view name);
+
+    struct TopicState {
+        int32_t partitions = 0;
+        std::string cluster_id;
+    };
+    /// Asks the cluster. not_found "no_topic".
+    base::Result<TopicState> describe(std::string_view topic);
+
+    /// Asks the leader where a partition begins or ends (of what is committed).
+    base::Result<int64_t> begin_offset(const std::string& topic, int32_t partition);
+    base::Result<int64_t> end_offset(const std::string& topic, int32_t partition);
+
+    /// The error of a request that was made at `since`: a timeout is explained by what is known of
+    /// the connections.
+    base::Error error(rd_kafka_resp_err_t error, std::string_view what, Instant since) const;
+    /// Waits, unless the client is being closed.
+    void pause(Span span);
+    /// A fatal error was met: the instance is of no use any more.
+    bool failed() const { return failed_; }
+
+  private:
+    explicit Client(const KafkaSettings& settings) : settings_(settings) {}
+    static void on_error(rd_kafka_t*, int error, const char* reason, void* opaque);
+    base::Result<int64_t> offset_at(const std::string& topic, int32_t partition, int64_t which);
+    void serve();
+
+    const KafkaSettings settings_;
+    mutable std::mutex mutex_;
+    std::condition_variable closing_changed_;
+    bool closing_ = false;
+    std::atomic<bool> failed_ = false;
+    struct Trouble {
+        rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
+        std::string reason;
+        Instant at;
+    } trouble_;
+    Handle handle_;
+    std::map<std::string, TopicHandle, std::less<>> topics_;  // before the handle goes
+    std::thread thread_;
+};
+
+}  // namespace rampart::streaming_kafka

@@ -1,0 +1,178 @@
+#include "conf.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "rampart/base/file.hpp"
+
+namespace rampart::streaming_kafka {
+namespace {
+
+using base::Result;
+using base::Status;
+
+constexpr size_t kMaxPasswordBytes = 1024;
+constexpr size_t kOverheadBytes = 64u << 10;  // of a record on the wire, more than enough
+/// An idle fetch holds up the next one to the same broker by as much, and a partition that wants
+/// more with it.
+constexpr int kFetchWaitMs = 20;
+constexpr size_t kMaxResponseBytes = 16u << 20;  // of one fetch, over all partitions
+constexpr size_t kMaxBatchBytes = 1'000'000;     // of one batch of records
+
+struct Property {
+    const char* name;
+    std::string value;
+};
+
+std::string millis(base::Duration duration) { return std::to_string(duration.micros() / 1000); }
+
+Status set(rd_kafka_conf_t* conf, const Property& property) {
+    std::array<char, 512> why{};
+    if (rd_kafka_conf_set(conf, property.name, property.value.c_str(), why.data(), why.size()) ==
+        RD_KAFKA_CONF_OK) {
+        return base::ok();
+    }
+    // the library's words may hold the value, which may be a secret
+    return base::internal_error("bad_kafka_property", "librdkafka does not take property '{}'",
+                                property.name);
+}
+
+Status set_all(rd_kafka_conf_t* conf, const std::vector<Property>& properties) {
+    for (const auto& property : properties) RAMPART_RETURN_IF_ERROR(set(conf, property));
+    return base::ok();
+}
+
+Result<std::string> read_password(const std::filesystem::path& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) {
+        return base::invalid_argument("bad_kafka_settings", "password_file: {}: {}", path.string(),
+                                      std::strerror(errno));
+    }
+    if ((status.st_mode & 077) != 0) {
+        return base::permission_denied("secret_exposed",
+                                       "password_file: {}: others than its owner have access (mode "
+                                       "{:04o}); change the password, then chmod 600",
+                                       path.string(), status.st_mode & 07777);
+    }
+    RAMPART_TRY(std::string text, base::read_file(path, kMaxPasswordBytes));
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+    if (text.empty() || text.find_first_of(std::string_view("\n\0", 2)) != std::string::npos) {
+        return base::invalid_argument("bad_kafka_settings",
+                                      "password_file: {}: does not hold one line", path.string());
+    }
+    return text;
+}
+
+Status check_readable(std::string_view field, const std::filesystem::path& path) {
+    if (path.empty() || ::access(path.c_str(), R_OK) == 0) return base::ok();
+    return base::invalid_argument("bad_tls", "{}: {}: {}", field, path.string(),
+                                  std::strerror(errno));
+}
+
+std::string protocol_of(Security security) {
+    switch (security) {
+        case Security::kPlaintext:
+            return "plaintext";
+        case Security::kTls:
+            return "ssl";
+        case Security::kSaslPlaintext:
+            return "sasl_plaintext";
+        case Security::kSaslTls:
+            return "sasl_ssl";
+    }
+    return "";
+}
+
+Status set_security(rd_kafka_conf_t* conf, const KafkaSettings& settings) {
+    RAMPART_RETURN_IF_ERROR(set(conf, {"security.protocol", protocol_of(settings.security)}));
+    const std::array<std::tuple<std::string_view, const char*, std::filesystem::path>, 3> files{
+        {{"ca_file", "ssl.ca.location", settings.ca_file},
+         {"certificate_file", "ssl.certificate.location", settings.certificate_file},
+         {"key_file", "ssl.key.location", settings.key_file}}};
+    for (const auto& [field, property, path] : files) {
+        RAMPART_RETURN_IF_ERROR(check_readable(field, path));
+        if (!path.empty()) RAMPART_RETURN_IF_ERROR(set(conf, {property, path.string()}));
+    }
+    if (settings.password_file.empty()) return base::ok();
+    RAMPART_TRY(const auto password, read_password(settings.password_file));
+    return set_all(conf, {{"sasl.mechanism", std::string(to_string(settings.sasl_mechanism))},
+                          {"sasl.username", settings.user},
+                          {"sasl.password", password}});
+}
+
+Result<Conf> common_conf(const KafkaSettings& settings) {
+    RAMPART_RETURN_IF_ERROR(validate(settings));
+    Conf conf(rd_kafka_conf_new());
+    // a request that hangs takes its connection down, which has to outlive an idle fetch
+    const auto socket_timeout = std::max(settings.request_timeout, base::Duration::seconds(2));
+    RAMPART_RETURN_IF_ERROR(set_all(
+        conf.get(), {{"bootstrap.servers", settings.bootstrap_servers},
+                     {"client.id", settings.client_id},
+                     {"socket.timeout.ms", millis(socket_timeout)},
+                     {"socket.nagle.disable", "true"},
+                     {"socket.keepalive.enable", "true"},
+                     {"reconnect.backoff.ms", "50"},
+                     {"reconnect.backoff.max.ms", "1000"},
+                     // a leader that moved while its broker was away is found by asking again
+                     {"topic.metadata.refresh.interval.ms", "3000"},
+                     {"log.connection.close", "false"},
+                     {"allow.auto.create.topics", "false"}}));
+    RAMPART_RETURN_IF_ERROR(set_security(conf.get(), settings));
+    return conf;
+}
+
+}  // namespace
+
+Result<Conf> consumer_conf(const KafkaSettings& settings) {
+    RAMPART_TRY(Conf conf, common_conf(settings));
+    const size_t ahead = settings.reader_bytes_per_partition;
+    const size_t response = std::max(kMaxResponseBytes, ahead);
+    RAMPART_RETURN_IF_ERROR(
+        set_all(conf.get(),
+                {// offsets are ours: nothing is stored, committed or made up
+                 {"enable.auto.commit", "false"},
+                 {"enable.auto.offset.store", "false"},
+                 {"auto.offset.reset", "error"},
+                 {"enable.partition.eof", "true"},
+                 {"isolation.level", "read_committed"},
+                 {"check.crcs", "true"},
+                 {"fetch.wait.max.ms", std::to_string(kFetchWaitMs)},
+                 {"fetch.error.backoff.ms", "50"},
+                 {"queued.max.messages.kbytes", std::to_string(ahead >> 10)},
+                 {"fetch.message.max.bytes", std::to_string(ahead)},
+                 {"fetch.max.bytes", std::to_string(response)},
+                 // a batch that is larger than the limits comes all the same, alone
+                 {"receive.message.max.bytes",
+                  std::to_string(response + settings.max_record_bytes + kMaxBatchBytes)}}));
+    return conf;
+}
+
+Result<Conf> producer_conf(const KafkaSettings& settings) {
+    RAMPART_TRY(Conf conf, common_conf(settings));
+    const auto request = std::min(settings.request_timeout, settings.delivery_timeout);
+    RAMPART_RETURN_IF_ERROR(set_all(
+        conf.get(),
+        {{"enable.idempotence", "true"},
+         {"acks", "all"},
+         {"compression.type", "lz4"},
+         {"linger.ms", "0"},
+         {"message.timeout.ms", millis(settings.delivery_timeout)},
+         {"request.timeout.ms", millis(request)},
+         {"retry.backoff.ms", "50"},
+         {"message.max.bytes", std::to_string(settings.max_record_bytes + kOverheadBytes)},
+         {"batch.size", std::to_string(kMaxBatchBytes)},
+         // the writer keeps its own, lower bound
+         {"queue.buffering.max.messages", "10000000"},
+         {"queue.buffering.max.kbytes", std::to_string((settings.writer_bytes >> 10) * 2)}}));
+    return conf;
+}
+
+}  // namespace rampart::streaming_kafka

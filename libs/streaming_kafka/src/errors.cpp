@@ -1,0 +1,113 @@
+#include "errors.hpp"
+
+#include <fmt/format.h>
+
+namespace rampart::streaming_kafka {
+
+using enum base::ErrorCode;
+
+// The enumeration is the library's and grows with its versions: what is not named here is a broker
+// that cannot answer now.
+Meaning meaning_of(rd_kafka_resp_err_t error) {
+    switch (error) {
+        case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+        case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
+            return {kUnavailable, "offset_moved", "read again", true};
+        case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+        case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+        case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+            return {kNotFound, "no_topic", "make it with `rampart topics create`"};
+        case RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:
+            return {kInvalidArgument, "bad_topic", "mend the name"};
+
+        case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+        case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+        case RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM:
+        case RD_KAFKA_RESP_ERR_ILLEGAL_SASL_STATE:
+        case RD_KAFKA_RESP_ERR_SECURITY_DISABLED:
+            return {kPermissionDenied, "authentication_failed",
+                    "check security, sasl_mechanism, user and the content of password_file"};
+        case RD_KAFKA_RESP_ERR__SSL:
+            return {kPermissionDenied, "tls_failed",
+                    "check ca_file, certificate_file and key_file, and that the broker's "
+                    "certificate names the host in bootstrap_servers"};
+        case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+        case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+        case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+        case RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+            return {kPermissionDenied, "not_authorized", "give the user the right on the broker"};
+
+        case RD_KAFKA_RESP_ERR__BAD_MSG:
+        case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
+        case RD_KAFKA_RESP_ERR_INVALID_MSG:
+            return {kDataLoss, "corrupt_log",
+                    "a checksum does not fit: look at the broker's disk and its log"};
+
+        case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+        case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
+            return {kOutOfRange, "record_too_large", "compare with max.message.bytes of the topic"};
+        case RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP:
+            return {kInvalidArgument, "bad_time",
+                    "compare with message.timestamp.after.max.ms of the topic"};
+        case RD_KAFKA_RESP_ERR_INVALID_RECORD:
+            return {kInvalidArgument, "bad_record",
+                    "a compacted topic takes no record without key"};
+        case RD_KAFKA_RESP_ERR__QUEUE_FULL:
+            return {kResourceExhausted, "queue_full", "retry later", true};
+
+        case RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS:
+            return {kAlreadyExists, "topic_exists", "compare with `rampart topics check`"};
+        case RD_KAFKA_RESP_ERR_INVALID_PARTITIONS:
+        case RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR:
+        case RD_KAFKA_RESP_ERR_INVALID_REPLICA_ASSIGNMENT:
+        case RD_KAFKA_RESP_ERR_INVALID_CONFIG:
+        case RD_KAFKA_RESP_ERR_POLICY_VIOLATION:
+        case RD_KAFKA_RESP_ERR__INVALID_ARG:
+        case RD_KAFKA_RESP_ERR_INVALID_REQUEST:
+            return {kInvalidArgument, "refused_by_broker", ""};
+        case RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION:
+        case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE:
+        case RD_KAFKA_RESP_ERR_UNSUPPORTED_FOR_MESSAGE_FORMAT:
+        case RD_KAFKA_RESP_ERR_UNSUPPORTED_COMPRESSION_TYPE:
+            return {kFailedPrecondition, "broker_too_old", "Kafka 2.1 or newer is needed"};
+
+        case RD_KAFKA_RESP_ERR__FATAL:
+        case RD_KAFKA_RESP_ERR__FENCED:
+        case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
+        case RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER:
+        case RD_KAFKA_RESP_ERR_DUPLICATE_SEQUENCE_NUMBER:
+        case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
+        case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_ID_MAPPING:
+        case RD_KAFKA_RESP_ERR_UNKNOWN_PRODUCER_ID:
+        case RD_KAFKA_RESP_ERR__PURGE_QUEUE:
+        case RD_KAFKA_RESP_ERR__PURGE_INFLIGHT:
+            return {kUnavailable, "producer_failed",
+                    "the next append uses a new producer; read the log to see what was written"};
+        case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
+            return {kUnavailable, "delivery_timeout",
+                    "records may still get there; read the log to see what was written"};
+        case RD_KAFKA_RESP_ERR__RESOLVE:
+        case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+        case RD_KAFKA_RESP_ERR__TRANSPORT:
+            return {kUnavailable, "no_broker", "check bootstrap_servers, and that the broker is up",
+                    true};
+        case RD_KAFKA_RESP_ERR__TIMED_OUT:
+        case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
+        case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+            return {kUnavailable, "timeout", "check that the broker is up", true};
+        case RD_KAFKA_RESP_ERR__CRIT_SYS_RESOURCE:
+            return {kResourceExhausted, "out_of_resources", "memory or file handles ran out"};
+        default:
+            return {kUnavailable, "broker_error", "see the broker's log", true};
+    }
+}
+
+base::Error to_error(rd_kafka_resp_err_t error, std::string_view what, std::string_view detail) {
+    const auto meaning = meaning_of(error);
+    const std::string_view words = detail.empty() ? rd_kafka_err2str(error) : detail;
+    return {
+        meaning.code, std::string(meaning.reason),
+        fmt::format("{}: {}{}{}", what, words, meaning.remedy.empty() ? "" : "; ", meaning.remedy)};
+}
+
+}  // namespace rampart::streaming_kafka

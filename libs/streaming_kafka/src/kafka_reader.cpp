@@ -1,0 +1,364 @@
+#include "rampart/streaming_kafka/kafka_reader.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "client.hpp"
+
+namespace rampart::streaming_kafka {
+namespace {
+
+using base::Result;
+using base::Status;
+using streaming::Offset;
+using streaming::PartitionId;
+using streaming::StoredRecord;
+using namespace std::chrono_literals;
+
+constexpr Span kStateAge = 1s;
+
+std::string_view bytes_of(const void* data, size_t size) {
+    return data == nullptr ? std::string_view()
+                           : std::string_view(static_cast<const char*>(data), size);
+}
+
+StoredRecord to_record(const rd_kafka_message_t& message) {
+    StoredRecord stored{PartitionId(message.partition), Offset(message.offset), {}};
+    stored.record.key = bytes_of(message.key, message.key_len);
+    stored.record.value = bytes_of(message.payload, message.len);
+    rd_kafka_timestamp_type_t type;
+    const int64_t millis = rd_kafka_message_timestamp(&message, &type);
+    // -1: written without a time
+    stored.record.timestamp = base::TimePoint::from_micros(std::max<int64_t>(millis, 0) * 1000);
+    rd_kafka_headers_t* headers = nullptr;
+    if (rd_kafka_message_headers(&message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR) return stored;
+    const char* name = nullptr;
+    const void* value = nullptr;
+    size_t size = 0;
+    for (size_t i = 0;
+         rd_kafka_header_get_all(headers, i, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR;
+         ++i) {
+        stored.record.headers.push_back({name, std::string(bytes_of(value, size))});
+    }
+    return stored;
+}
+
+size_t size_of(const streaming::Record& record) {
+    size_t size = record.key.size() + record.value.size();
+    for (const auto& header : record.headers) size += header.name.size() + header.value.size();
+    return size;
+}
+
+/// Where the fetching of one partition stands. Each start has a queue of its own, so that nothing
+/// fetched from an earlier place can come after it.
+struct Cursor {
+    std::mutex mutex;  // one caller at a time
+    Queue queue;       // null: does not fetch
+    // No record lies in [low, high), and the queue goes on at high.
+    int64_t low = 0, high = 0;
+    uint64_t cluster = 0;  // which cluster it fetches from: Topic::cluster
+};
+
+struct Topic {
+    std::string name;
+    rd_kafka_topic_t* handle = nullptr;
+    std::mutex asking;  // one question at a time; the others take its answer
+    std::mutex mutex;   // guards what follows; never held while the cluster is asked
+    Client::TopicState state;
+    std::optional<Instant> known_at;
+    uint64_t cluster = 0;  // counts the changes of the cluster id
+    std::map<int32_t, std::unique_ptr<Cursor>> cursors;
+};
+
+}  // namespace
+
+struct KafkaReader::Impl {
+    // A broker answers one connection's requests in order, so that a question would wait behind a
+    // fetch that waits for records: two connections.
+    std::unique_ptr<Client> fetching, asking;
+    std::mutex mutex;
+    std::map<std::string, std::unique_ptr<Topic>, std::less<>> topics;
+
+    Result<Topic*> topic(std::string_view name);
+    Result<Client::TopicState> state(Topic& topic, std::optional<Span> age);
+    Status check_partition(Topic& topic, PartitionId partition);
+    Cursor& cursor(Topic& topic, int32_t partition, uint64_t& cluster);
+
+    Status start(Topic& topic, int32_t partition, Cursor& cursor, int64_t from);
+    static void stop(Topic& topic, int32_t partition, Cursor& cursor);
+    struct Read {
+        std::vector<StoredRecord> records;
+        size_t bytes = 0;
+        std::optional<int64_t> skipped;  // the first offset that was left out
+    };
+    Result<bool> take(Topic& topic, int32_t partition, Cursor& cursor, int timeout_ms, Read& read);
+    Status take_all(Topic& topic, int32_t partition, Cursor& cursor, size_t limit, Read& read);
+    Result<int64_t> end_for(Topic& topic, int32_t partition, Cursor& cursor);
+    Status wait(Topic& topic, int32_t partition, Cursor& cursor, Read& read);
+    Status check_skip(Topic& topic, int32_t partition, Cursor& cursor, Read& read);
+    base::Error moved(const Topic& topic, int32_t partition, int64_t at);
+    Result<std::vector<StoredRecord>> read(Topic& topic, int32_t partition, Cursor& cursor,
+                                           int64_t from, size_t limit);
+};
+
+Result<Topic*> KafkaReader::Impl::topic(std::string_view name) {
+    RAMPART_TRY(rd_kafka_topic_t * handle, fetching->topic(name));
+    const std::lock_guard lock(mutex);
+    auto found = topics.find(name);
+    if (found == topics.end()) {
+        found = topics.emplace(std::string(name), std::make_unique<Topic>()).first;
+        found->second->name = name;
+        found->second->handle = handle;
+    }
+    return found->second.get();
+}
+
+/// What is known of the topic if it is not older than `age` (nullopt: however old), or asks.
+Result<Client::TopicState> KafkaReader::Impl::state(Topic& topic, std::optional<Span> age) {
+    const auto known = [&]() -> std::optional<Client::TopicState> {
+        const std::lock_guard lock(topic.mutex);
+        if (!topic.known_at || (age && now() - *topic.known_at > *age)) return std::nullopt;
+        return topic.state;
+    };
+    if (auto state = known()) return *std::move(state);
+    const std::lock_guard turn(topic.asking);
+    if (auto state = known()) return *std::move(state);
+    auto state = asking->describe(topic.name);
+    const std::lock_guard lock(topic.mutex);
+    if (!state) {
+        topic.known_at.reset();
+        return state;
+    }
+    if (state->cluster_id != topic.state.cluster_id) ++topic.cluster;
+    topic.state = *state;
+    topic.known_at = now();
+    return state;
+}
+
+Status KafkaReader::Impl::check_partition(Topic& topic, PartitionId partition) {
+    RAMPART_TRY(const auto state, this->state(topic, std::nullopt));
+    int32_t count = state.partitions;
+    if (partition.value() >= count) {  // added since?
+        RAMPART_TRY(const auto fresh, this->state(topic, kStateAge));
+        count = fresh.partitions;
+    }
+    if (0 <= partition.value() && partition.value() < count) return base::ok();
+    return base::out_of_range("bad_partition", "topic '{}' has partitions 0 to {}, and no {}",
+                              topic.name, count - 1, partition);
+}
+
+Cursor& KafkaReader::Impl::cursor(Topic& topic, int32_t partition, uint64_t& cluster) {
+    const std::lock_guard lock(topic.mutex);
+    cluster = topic.cluster;
+    auto& cursor = topic.cursors[partition];
+    if (!cursor) cursor = std::make_unique<Cursor>();
+    return *cursor;
+}
+
+void KafkaReader::Impl::stop(Topic& topic, int32_t partition, Cursor& cursor) {
+    if (!cursor.queue) return;
+    rd_kafka_consume_stop(topic.handle, partition);
+    cursor.queue.reset();
+}
+
+Status KafkaReader::Impl::start(Topic& topic, int32_t partition, Cursor& cursor, int64_t from) {
+    stop(topic, partition, cursor);
+    Queue queue(rd_kafka_queue_new(fetching->handle()));
+    if (rd_kafka_consume_start_queue(topic.handle, partition, from, queue.get()) != 0) {
+        return to_error(rd_kafka_last_error(),
+                        fmt::format("topic '{}', partition {}", topic.name, partition));
+    }
+    cursor.queue = std::move(queue);
+    cursor.low = cursor.high = from;
+    return base::ok();
+}
+
+/// The error for a position that the log does not hold.
+base::Error KafkaReader::Impl::moved(const Topic& topic, int32_t partition, int64_t at) {
+    const auto begin = asking->begin_offset(topic.name, partition);
+    if (!begin) return begin.error();
+    const auto end = asking->end_offset(topic.name, partition);
+    if (!end) return end.error();
+    if (at < *begin) {
+        return base::data_loss("retention_gap",
+                               "topic '{}', partition {}: the next record to read is {}, and the "
+                               "log begins at {}; what lies between is gone",
+                               topic.name, partition, at, *begin);
+    }
+    if (at > *end) {
+        return base::out_of_range("offset_ahead",
+                                  "topic '{}', partition {}: the next record to read is {}, and "
+                                  "the log ends at {}: it was cut off or made anew",
+                                  topic.name, partition, at, *end);
+    }
+    return to_error(RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE,
+                    fmt::format("topic '{}', partition {}, offset {}", topic.name, partition, at));
+}
+
+/// Takes one event off the queue: a record, the news that there is none up to an offset, or an
+/// error. False: nothing came in time.
+Result<bool> KafkaReader::Impl::take(Topic& topic, int32_t partition, Cursor& cursor,
+                                     int timeout_ms, Read& read) {
+    const Message message(rd_kafka_consume_queue(cursor.queue.get(), timeout_ms));
+    if (!message) return false;
+    switch (message->err) {
+        case RD_KAFKA_RESP_ERR_NO_ERROR:
+            // below: not asked for; seen of clients that were reconnected
+            if (message->offset < cursor.high) return true;
+            if (message->offset > cursor.high && !read.skipped) read.skipped = cursor.high;
+            cursor.low = cursor.high = message->offset + 1;
+            read.records.push_back(to_record(*message));
+            read.bytes += size_of(read.records.back().record);
+            return true;
+        case RD_KAFKA_RESP_ERR__PARTITION_EOF:
+            cursor.high = std::max(cursor.high, message->offset);
+            return true;
+        default:
+            break;
+    }
+    const int64_t at = cursor.high;
+    const auto failure = message->err;
+    const std::string what = fmt::format("topic '{}', partition {}", topic.name, partition);
+    const auto error = failure == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE ||
+                               failure == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET
+                           ? moved(topic, partition, at)
+                           : to_error(failure, what, rd_kafka_message_errstr(message.get()));
+    stop(topic, partition, cursor);
+    return error;
+}
+
+/// All that is at hand. An error behind records has to wait: the next read meets it again.
+Status KafkaReader::Impl::take_all(Topic& topic, int32_t partition, Cursor& cursor, size_t limit,
+                                   Read& read) {
+    while (read.records.size() < limit && read.bytes < kMaxReadBytes) {
+        const auto taken = take(topic, partition, cursor, 0, read);
+        if (!taken && read.records.empty()) return taken.error();
+        if (!taken || !*taken) break;
+    }
+    return base::ok();
+}
+
+/// Asks for the end as it stands now; cursors that are past it are in another log.
+Result<int64_t> KafkaReader::Impl::end_for(Topic& topic, int32_t partition, Cursor& cursor) {
+    auto end = asking->end_offset(topic.name, partition);
+    if (end && *end < cursor.high) end = moved(topic, partition, cursor.high);
+    if (!end) stop(topic, partition, cursor);
+    return end;
+}
+
+/// Waits for the first record, or for the end as it stands now.
+Status KafkaReader::Impl::wait(Topic& topic, int32_t partition, Cursor& cursor, Read& read) {
+    const Instant since = now();
+    const Instant deadline = since + to_chrono(asking->settings().request_timeout);
+    // The end that came with the last fetch may tell that there is more, never that there is not.
+    int64_t begin = 0, end = 0;
+    rd_kafka_get_watermark_offsets(fetching->handle(), topic.name.c_str(), partition, &begin, &end);
+    bool asked = false;
+    while (read.records.empty()) {
+        if (end <= cursor.high) {
+            if (asked) break;
+            RAMPART_TRY(end, end_for(topic, partition, cursor));
+            asked = true;
+            continue;
+        }
+        RAMPART_TRY(const bool taken, take(topic, partition, cursor, millis_until(deadline), read));
+        if (taken || now() < deadline) continue;
+        stop(topic, partition, cursor);
+        return fetching->error(RD_KAFKA_RESP_ERR__TIMED_OUT,
+                               fmt::format("topic '{}', partition {}, offset {} of {}", topic.name,
+                                           partition, cursor.high, end),
+                               since);
+    }
+    return base::ok();
+}
+
+/// Kafka's marks and compaction leave offsets out; so would a log whose begin overtook us. What
+/// lies before the first offset left out is good in any case.
+Status KafkaReader::Impl::check_skip(Topic& topic, int32_t partition, Cursor& cursor, Read& read) {
+    const int64_t skipped = *read.skipped;
+    const auto begin = asking->begin_offset(topic.name, partition);
+    if (begin && *begin <= skipped) return base::ok();
+    stop(topic, partition, cursor);  // the next read starts at the offset in doubt
+    std::erase_if(read.records, [&](const auto& r) { return r.offset.value() >= skipped; });
+    if (!read.records.empty()) return base::ok();
+    return begin ? moved(topic, partition, skipped) : begin.error();
+}
+
+Result<std::vector<StoredRecord>> KafkaReader::Impl::read(Topic& topic, int32_t partition,
+                                                          Cursor& cursor, int64_t from,
+                                                          size_t limit) {
+    if (!cursor.queue || from < cursor.low || from > cursor.high) {
+        RAMPART_RETURN_IF_ERROR(start(topic, partition, cursor, from));
+    }
+    Read read;
+    RAMPART_RETURN_IF_ERROR(take_all(topic, partition, cursor, limit, read));
+    if (read.records.empty()) {
+        RAMPART_RETURN_IF_ERROR(wait(topic, partition, cursor, read));
+        if (!read.records.empty()) {
+            RAMPART_RETURN_IF_ERROR(take_all(topic, partition, cursor, limit, read));
+        }
+    }
+    if (read.skipped) RAMPART_RETURN_IF_ERROR(check_skip(topic, partition, cursor, read));
+    return std::move(read.records);
+}
+
+KafkaReader::KafkaReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+KafkaReader::~KafkaReader() {
+    for (auto& [name, topic] : impl_->topics)
+        for (auto& [partition, cursor] : topic->cursors) Impl::stop(*topic, partition, *cursor);
+}
+
+Result<std::unique_ptr<KafkaReader>> KafkaReader::open(const KafkaSettings& settings) {
+    auto impl = std::make_unique<Impl>();
+    RAMPART_TRY(impl->fetching, Client::open(settings, Client::Kind::kConsumer));
+    RAMPART_TRY(impl->asking, Client::open(settings, Client::Kind::kConsumer));
+    return std::unique_ptr<KafkaReader>(new KafkaReader(std::move(impl)));
+}
+
+Result<int32_t> KafkaReader::partitions(std::string_view name) const {
+    RAMPART_TRY(Topic * topic, impl_->topic(name));
+    RAMPART_TRY(const auto state, impl_->state(*topic, kStateAge));
+    return state.partitions;
+}
+
+Result<std::string> KafkaReader::identity(std::string_view name) const {
+    RAMPART_TRY(Topic * topic, impl_->topic(name));
+    RAMPART_TRY(const auto state, impl_->state(*topic, kStateAge));
+    return state.cluster_id + "/" + topic->name;
+}
+
+Result<std::vector<StoredRecord>> KafkaReader::read(std::string_view name, PartitionId partition,
+                                                    Offset from, size_t limit) const {
+    if (from.value() < 0) {
+        return base::out_of_range("bad_offset", "topic '{}', partition {}: offset {}", name,
+                                  partition, from);
+    }
+    RAMPART_TRY(Topic * topic, impl_->topic(name));
+    RAMPART_RETURN_IF_ERROR(impl_->check_partition(*topic, partition));
+    if (limit == 0) return std::vector<StoredRecord>();
+    uint64_t cluster = 0;
+    Cursor& cursor = impl_->cursor(*topic, partition.value(), cluster);
+    const std::lock_guard lock(cursor.mutex);
+    if (cursor.cluster != cluster) Impl::stop(*topic, partition.value(), cursor);
+    cursor.cluster = cluster;
+    return impl_->read(*topic, partition.value(), cursor, from.value(), limit);
+}
+
+Result<Offset> KafkaReader::begin_offset(std::string_view name, PartitionId partition) const {
+    RAMPART_TRY(Topic * topic, impl_->topic(name));
+    RAMPART_RETURN_IF_ERROR(impl_->check_partition(*topic, partition));
+    RAMPART_TRY(const int64_t offset, impl_->asking->begin_offset(topic->name, partition.value()));
+    return Offset(offset);
+}
+
+Result<Offset> KafkaReader::end_offset(std::string_view name, PartitionId partition) const {
+    RAMPART_TRY(Topic * topic, impl_->topic(name));
+    RAMPART_RETURN_IF_ERROR(impl_->check_partition(*topic, partition));
+    RAMPART_TRY(const int64_t offset, impl_->asking->end_offset(topic->name, partition.value()));
+    return Offset(offset);
+}
+
+}  // namespace rampart::streaming_kafka

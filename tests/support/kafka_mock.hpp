@@ -1,0 +1,74 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "rampart/streaming/record.hpp"
+#include "rampart/streaming_kafka/settings.hpp"
+
+namespace rampart::support {
+
+/// librdkafka's mock of a Kafka cluster, with brokers 1, 2, …, on ports of its own: for errors that
+/// a real broker does not make on demand. It keeps 5 MiB of a partition and forgets older records,
+/// has no real transactions, no admin requests, and sleeps out every fetch at the end of a
+/// partition.
+class KafkaMock {
+  public:
+    explicit KafkaMock(int brokers = 1) {
+        std::array<char, 512> why{};
+        rd_kafka_conf_t* conf = rd_kafka_conf_new();
+        rd_kafka_conf_set_log_cb(conf, nullptr);
+        handle_ = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why.data(), why.size());
+        EXPECT_NE(handle_, nullptr) << why.data();
+        cluster_ = rd_kafka_mock_cluster_new(handle_, brokers);
+        EXPECT_NE(cluster_, nullptr);
+    }
+    ~KafkaMock() {
+        rd_kafka_mock_cluster_destroy(cluster_);
+        rd_kafka_destroy(handle_);
+    }
+    KafkaMock(const KafkaMock&) = delete;
+    KafkaMock& operator=(const KafkaMock&) = delete;
+
+    rd_kafka_mock_cluster_t* cluster() const { return cluster_; }
+    std::string bootstrap() const { return rd_kafka_mock_cluster_bootstraps(cluster_); }
+    streaming_kafka::KafkaSettings settings() const {
+        streaming_kafka::KafkaSettings settings;
+        settings.bootstrap_servers = bootstrap();
+        return settings;
+    }
+    void create(const std::string& topic, int partitions) const {
+        ASSERT_EQ(rd_kafka_mock_topic_create(cluster_, topic.c_str(), partitions, 1), 0);
+    }
+    void down(int32_t broker = 1) const { rd_kafka_mock_broker_set_down(cluster_, broker); }
+    void up(int32_t broker = 1) const { rd_kafka_mock_broker_set_up(cluster_, broker); }
+    void lead(const std::string& topic, streaming::PartitionId partition, int32_t broker) const {
+        rd_kafka_mock_partition_set_leader(cluster_, topic.c_str(), partition.value(), broker);
+    }
+    /// In answers about the topic, until it is NO_ERROR.
+    void topic_error(const std::string& topic, rd_kafka_resp_err_t error) const {
+        rd_kafka_mock_topic_set_error(cluster_, topic.c_str(), error);
+    }
+    void rtt(std::chrono::milliseconds millis) const {
+        rd_kafka_mock_broker_set_rtt(cluster_, 1, static_cast<int>(millis.count()));
+    }
+    /// Of Kafka's protocol.
+    enum Api : int16_t { kProduce = 0, kFetch = 1, kListOffsets = 2, kMetadata = 3, kInitPid = 22 };
+    /// The next `count` requests of the kind fail.
+    void fail(Api api, rd_kafka_resp_err_t error, size_t count = 1) const {
+        const std::vector<rd_kafka_resp_err_t> errors(count, error);
+        rd_kafka_mock_push_request_errors_array(cluster_, api, count, errors.data());
+    }
+
+  private:
+    rd_kafka_t* handle_ = nullptr;
+    rd_kafka_mock_cluster_t* cluster_ = nullptr;
+};
+
+}  // namespace rampart::support
