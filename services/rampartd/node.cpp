@@ -121,13 +121,22 @@ Status Node::serve_champion() {
     return decisions_->set_policy(std::make_shared<const model::LoadedPolicy>(std::move(loaded)), champion->certified());
 }
 
+/// An error while any source is stopped: what could not be read must not mature as if it had never been reported.
+Status Node::catch_up() {
+    RAMPART_TRY(auto caught_up, outcome_joiner::catch_up(*joiner_));
+    const Status status = outcome_joiner::nothing_stopped(caught_up.stopped);
+    const std::lock_guard lock(status_mutex_);
+    stopped_ = std::move(caught_up.stopped);
+    return status;
+}
+
 Status Node::advance(TimePoint now) {
     const std::lock_guard lock(mutex_);
     const auto step = [&]() -> Status {
         if (manual_clock_ != nullptr) manual_clock_->advance_to(now);
         // an interrupted run goes on with what was known when it began
         RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
-        RAMPART_RETURN_IF_ERROR(outcome_joiner::catch_up(*joiner_).map([](size_t) {}));
+        RAMPART_RETURN_IF_ERROR(catch_up());
         RAMPART_RETURN_IF_ERROR(trainer_->advance(now));
         return serve_champion();
     };
@@ -140,7 +149,7 @@ Status Node::advance(TimePoint now) {
 Result<trainer::RunRecord> Node::certify(const domain::PolicyId& candidate, TimePoint t, const std::string& new_epoch) {
     const std::lock_guard lock(mutex_);
     RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
-    RAMPART_RETURN_IF_ERROR(outcome_joiner::catch_up(*joiner_).map([](size_t) {}));
+    RAMPART_RETURN_IF_ERROR(catch_up());
     RAMPART_RETURN_IF_ERROR(joiner_->advance(t).map([](size_t) {}));
     if (!new_epoch.empty()) RAMPART_RETURN_IF_ERROR(trainer_->open_epoch(t, new_epoch));
     RAMPART_TRY(auto run, trainer_->certify(candidate, t));

@@ -47,7 +47,8 @@ class Node {
     /// Does not wait for a training run.
     base::Status rollback(std::string_view actor, std::string_view reason);
 
-    /// The service's routes and those of the whole: clock, protected attributes, models, runs, rollback.
+    /// The service's routes and those of the whole: clock, protected attributes, models, runs, rollback,
+    /// partitions, quarantine.
     void add_routes(http::Router& router);
 
     const Settings& settings() const { return settings_; }
@@ -69,6 +70,12 @@ class Node {
     base::Status open_services();
     base::Status bootstrap();
     base::Status serve_champion();
+    base::Status catch_up();
+    void add_partition_routes(http::Router& router);
+    base::Result<http::Response> list_partitions() const;
+    base::Result<http::Response> take_resume(const http::Request& request);
+    base::Result<http::Response> list_quarantined() const;
+    base::Result<http::Response> take_from_quarantine(const http::Request& request, bool replay);
     base::Result<http::Response> take_clock(const http::Request& request);
     base::Result<http::Response> take_protected_attributes(const http::Request& request);
     base::Result<http::Response> take_rollback(const http::Request& request);
@@ -93,6 +100,7 @@ class Node {
     std::mutex champion_mutex_;      // from a change of champion until it decides
     mutable std::mutex status_mutex_;
     base::Status last_advance_;      // for /readyz
+    std::vector<joiner::StoppedPartition> stopped_;  // as of the last reading
 };
 
 /// `rampart serve`: opens the node, serves HTTP until SIGTERM or SIGINT, writes the address to <store>/endpoint.

@@ -1,48 +1,12 @@
-#include <boost/json.hpp>
-
 #include "rampart/base/limits.hpp"
 #include "rampart/protected_attributes/codec.hpp"
 #include "services/rampartd/node.hpp"
+#include "services/rampartd/route_bodies.hpp"
 
 namespace rampart::rampartd {
-namespace {
 
 using base::Result;
 namespace json = boost::json;
-
-http::Response json_response(const json::value& value) {
-    http::Response response;
-    response.body = json::serialize(value);
-    return response;
-}
-
-http::Response respond(Result<http::Response> result) {
-    return result ? std::move(*result) : http::error_response(result.error());
-}
-
-/// An object with exactly these text members.
-Result<std::map<std::string, std::string>> text_members(std::string_view body, const std::vector<std::string>& names) {
-    boost::system::error_code failure;
-    const auto document = json::parse(body, failure);
-    const auto* object = failure ? nullptr : document.if_object();
-    if (object == nullptr) return base::invalid_argument("bad_json", "the body is not a JSON object");
-    std::map<std::string, std::string> members;
-    for (const auto& name : names) {
-        const auto* value = object->if_contains(name);
-        if (value == nullptr || !value->is_string()) {
-            return base::invalid_argument("missing_field", "$.{} is required and is a text", name);
-        }
-        members[name] = std::string(value->get_string());
-    }
-    for (const auto& entry : *object) {
-        if (!members.contains(std::string(entry.key()))) {
-            return base::invalid_argument("unknown_field", "$.{} is not a known field", std::string(entry.key()));
-        }
-    }
-    return members;
-}
-
-}  // namespace
 
 Result<http::Response> Node::take_clock(const http::Request& request) {
     if (!settings_.event_clock) {
@@ -113,6 +77,7 @@ void Node::add_routes(http::Router& router) {
     router.add("POST", "/v1/protected-attributes", Access::kToken, [this](const auto& r) { return respond(take_protected_attributes(r)); });
     router.add("POST", "/v1/rollback", Access::kToken, [this](const auto& r) { return respond(take_rollback(r)); });
     router.add("GET", "/v1/models", Access::kToken, [this](const auto&) { return respond(list_models()); });
+    add_partition_routes(router);
     router.add("GET", "/v1/runs", Access::kToken, [this](const auto&) { return respond(list_runs()); });
 }
 

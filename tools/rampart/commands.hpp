@@ -16,5 +16,11 @@ void add_promote(Frame& frame);
 void add_rollback(Frame& frame);
 void add_decide(Frame& frame);
 void add_inspect(Frame& frame);
+void add_partition_list(Frame& frame);
+void add_partition_resume(Frame& frame);
+void add_partition_move(Frame& frame);
+void add_quarantine_list(Frame& frame);
+void add_quarantine_replay(Frame& frame);
+void add_quarantine_drop(Frame& frame);
 
 }  // namespace rampart::cli

@@ -13,5 +13,11 @@ int main(int argc, char** argv) {
     rampart::cli::add_rollback(frame);
     rampart::cli::add_decide(frame);
     rampart::cli::add_inspect(frame);
+    rampart::cli::add_partition_list(frame);
+    rampart::cli::add_partition_resume(frame);
+    rampart::cli::add_partition_move(frame);
+    rampart::cli::add_quarantine_list(frame);
+    rampart::cli::add_quarantine_replay(frame);
+    rampart::cli::add_quarantine_drop(frame);
     return frame.main(argc, argv);
 }

@@ -43,6 +43,13 @@ bool write_all(int fd, std::string_view content) {
     return true;
 }
 
+/// Of a file its content, of a folder its entries.
+Status sync_one(const std::filesystem::path& path) {
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.get() < 0 || ::fsync(file.get()) != 0) return from_errno(errno, path, "sync");
+    return ok();
+}
+
 }  // namespace
 
 Result<std::string> read_file(const std::filesystem::path& path, size_t limit) {
@@ -82,9 +89,19 @@ Status write_file_atomically(const std::filesystem::path& path, std::string_view
         return from_errno(error, path, "write");
     }
     const auto parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-    const FileDescriptor folder(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder.get() < 0 || ::fsync(folder.get()) != 0) return from_errno(errno, parent, "sync");
-    return ok();
+    return sync_one(parent);
+}
+
+Status sync_tree(const std::filesystem::path& folder) {
+    std::error_code failure;
+    std::filesystem::recursive_directory_iterator entries(folder, failure), end;
+    while (!failure && entries != end) {
+        const bool link = entries->is_symlink(failure);
+        if (!failure && !link) RAMPART_RETURN_IF_ERROR(sync_one(entries->path()));
+        entries.increment(failure);
+    }
+    if (failure) return from_errno(failure.value(), folder, "sync");
+    return sync_one(folder);
 }
 
 }  // namespace rampart::base

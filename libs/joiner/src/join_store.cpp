@@ -17,8 +17,10 @@ constexpr std::string_view kMeasuresKey = "measures", kPartitionKey = "partition
 
 std::string topic_key(std::string_view topic) { return "topic/" + std::string(topic); }
 
+constexpr std::string_view kBookmarkPrefix = "bookmark/";
+
 std::string bookmark_key(const Source& source) {
-    std::string key = "bookmark/";
+    std::string key(kBookmarkPrefix);
     base::append_field(key, source.topic);
     base::append_u32(key, static_cast<uint32_t>(source.partition.value()));
     return key;
@@ -139,6 +141,21 @@ Result<streaming::Bookmark> JoinStore::bookmark(const Source& source) const {
     RAMPART_TRY(const auto bytes, db_->get(kMeta, bookmark_key(source)));
     if (!bytes) return streaming::Bookmark{};
     return streaming::decode_bookmark(*bytes);
+}
+
+Result<std::vector<std::pair<std::string, streaming::Bookmark>>> JoinStore::bookmarks() const {
+    std::vector<std::pair<std::string, streaming::Bookmark>> found;
+    const auto visit = [&](std::string_view key, std::string_view value) -> Result<bool> {
+        base::ByteReader in(key.substr(kBookmarkPrefix.size()));
+        RAMPART_TRY(const auto topic, in.field());
+        RAMPART_TRY(const uint32_t partition, in.u32());
+        RAMPART_TRY(auto bookmark, streaming::decode_bookmark(value));
+        found.emplace_back(fmt::format("{}/{}", topic, partition), std::move(bookmark));
+        return true;
+    };
+    RAMPART_RETURN_IF_ERROR(
+        db_->scan(kMeta, storage::KeyRange::with_prefix(kBookmarkPrefix), visit));
+    return found;
 }
 
 Result<StateHash> JoinStore::hash() const {

@@ -74,6 +74,8 @@ class JoinStore {
                                                 const storage::Snapshot* at) const;
     base::Result<std::optional<KnownTopic>> known_topic(std::string_view topic) const;
     base::Result<streaming::Bookmark> bookmark(const Source& source) const;
+    /// All that there are, by "topic/partition".
+    base::Result<std::vector<std::pair<std::string, streaming::Bookmark>>> bookmarks() const;
     base::Result<StateHash> hash() const;
     base::Result<uint64_t> fence() const;  // the highest epoch; 0: none
     base::Result<std::optional<base::TimePoint>> clock() const;

@@ -408,10 +408,7 @@ Result<std::vector<PartitionState>> OutcomeJoiner::partition_states() const {
     std::vector<PartitionState> states;
     for (const auto& partition : impl_->partitions) {
         PartitionState state{partition->id(), partition->hash().value(), partition->fence(), {}};
-        for (const auto& [source, bookmark] : partition->bookmarks()) {
-            state.bookmarks.emplace_back(
-                fmt::format("{}/{}", source.topic, source.partition), bookmark);
-        }
+        RAMPART_TRY(state.bookmarks, partition->store().bookmarks());
         states.push_back(std::move(state));
     }
     return states;

@@ -122,11 +122,6 @@ Result<streaming::Bookmark> PartitionJoiner::bookmark(const Source& source) {
     return bookmarks_.emplace(source, std::move(stored)).first->second;
 }
 
-std::map<Source, streaming::Bookmark> PartitionJoiner::bookmarks() const {
-    const std::lock_guard lock(mutex_);
-    return bookmarks_;
-}
-
 Status PartitionJoiner::verify(const streaming::Reader& reader, const Source& source) {
     if (verified_.contains(source)) return base::ok();
     RAMPART_TRY(const auto mark, bookmark(source));

@@ -43,7 +43,6 @@ class PartitionJoiner {
     base::Result<size_t> advance(base::TimePoint now);
 
     base::Result<streaming::Bookmark> bookmark(const Source& source);
-    std::map<Source, streaming::Bookmark> bookmarks() const;
 
     /// Compares the source with the bookmark, once: again after forget().
     base::Status verify(const streaming::Reader& reader, const Source& source);

@@ -364,6 +364,13 @@ std::vector<Promotion> ModelRegistry::promotions() const {
     return impl_->store->promotions().entries();
 }
 
+base::Status ModelRegistry::record_operation(base::TimePoint now, std::string_view actor,
+                                             std::string_view action,
+                                             std::map<std::string, std::string> details) {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->store->commit({}, now, actor, action, std::move(details));
+}
+
 base::Result<std::vector<AuditEntry>> ModelRegistry::audit_entries() const {
     const std::lock_guard lock(impl_->mutex);
     return impl_->store->read_audit();

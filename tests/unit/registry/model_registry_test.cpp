@@ -441,5 +441,18 @@ TEST_F(ModelRegistryTest, ATamperedChampionPointerOrPromotionIsFoundOnOpening) {
     EXPECT_EQ(error_on_open().reason, "");
 }
 
+TEST_F(ModelRegistryTest, AnOperatorsActIsInTheAuditLogAndSurvivesReopening) {
+    const auto before = registry_->audit_head().count;
+    ASSERT_TRUE(registry_->record_operation(base::TimePoint::from_micros(9), "ada", "accept_gap",
+                                            {{"topic", "decisions"}, {"partition", "3"}}));
+    const auto entry = registry_->audit_entries().value().back();
+    EXPECT_EQ(entry.sequence, before + 1);
+    EXPECT_EQ(entry.actor, "ada");
+    EXPECT_EQ(entry.action, "accept_gap");
+    EXPECT_EQ(entry.details.at("partition"), "3");
+    EXPECT_TRUE(registry_->verify_audit());
+    EXPECT_FALSE(registry_->record_operation(base::TimePoint(), "", "accept_gap", {}));
+}
+
 }  // namespace
 }  // namespace rampart::registry

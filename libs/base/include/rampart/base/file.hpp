@@ -17,4 +17,7 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t limit);
 Status write_file_atomically(const std::filesystem::path& path, std::string_view content,
                              unsigned mode = 0644);
 
+/// Everything below `folder`, and it, is on the disk when this returns. Follows no links.
+Status sync_tree(const std::filesystem::path& folder);
+
 }  // namespace rampart::base

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -129,6 +130,12 @@ class ModelRegistry {
     std::vector<Promotion> promotions() const;
 
     // --- audit
+
+    /// Keeps that an operator asked for something that is not the registry's own business, such as
+    /// to accept a gap in the log; durable when it returns. `action` is none of the registry's own.
+    base::Status record_operation(base::TimePoint now, std::string_view actor,
+                                  std::string_view action,
+                                  std::map<std::string, std::string> details);
 
     base::Result<std::vector<AuditEntry>> audit_entries() const;
     AuditHead audit_head() const;

@@ -1,0 +1,25 @@
+#include "rampart/storage/folder.hpp"
+
+#include <rocksdb/db.h>
+
+#include "errors.hpp"
+
+namespace rampart::storage {
+
+bool is_database(const std::filesystem::path& folder) {
+    std::error_code failure;
+    return std::filesystem::is_regular_file(folder / "CURRENT", failure);
+}
+
+base::Result<std::vector<std::string>> families_in(const std::filesystem::path& folder) {
+    if (!is_database(folder)) {
+        return base::not_found("no_database", "there is no database in '{}'", folder.string());
+    }
+    std::vector<std::string> families;
+    const auto status =
+        rocksdb::DB::ListColumnFamilies(rocksdb::DBOptions(), folder.string(), &families);
+    if (!status.ok()) return map_error(status, folder, "open");
+    return families;
+}
+
+}  // namespace rampart::storage

@@ -1,0 +1,135 @@
+#include "services/rampartd/node.hpp"
+#include "services/rampartd/route_bodies.hpp"
+
+namespace rampart::rampartd {
+
+using base::Result;
+using streaming::Offset;
+using streaming::PartitionId;
+namespace json = boost::json;
+
+namespace {
+
+constexpr size_t kMaxListed = 1000;  // of the quarantine, in one answer
+constexpr int64_t kMaxPartition = 1'000'000;
+
+struct Place {
+    std::string topic;
+    PartitionId partition;  // -1: "all"
+};
+
+Result<Place> place_of(const std::map<std::string, std::string>& members) {
+    const auto& text = members.at("partition");
+    if (text == "all") return Place{members.at("topic"), PartitionId(-1)};
+    RAMPART_TRY(const int64_t p, number_of("partition", text, 0, kMaxPartition));
+    return Place{members.at("topic"), PartitionId(static_cast<int32_t>(p))};
+}
+
+std::string text_of(PartitionId partition) {
+    return partition.value() < 0 ? "all" : std::to_string(partition.value());
+}
+
+}  // namespace
+
+Result<http::Response> Node::list_partitions() const {
+    RAMPART_TRY(const auto states, joiner_->partition_states());
+    json::array partitions, stopped;
+    for (const auto& state : states) {
+        json::object bookmarks;
+        for (const auto& [source, bookmark] : state.bookmarks) {
+            bookmarks[source] = bookmark.next.value();
+        }
+        partitions.push_back(json::object{{"partition", state.partition.value()},
+                                          {"state_hash", state.hash.hex()},
+                                          {"fence", state.fence},
+                                          {"next", std::move(bookmarks)}});
+    }
+    const std::lock_guard lock(status_mutex_);
+    for (const auto& source : stopped_) {
+        stopped.push_back(json::object{{"topic", source.topic},
+                                       {"partition", text_of(source.partition)},
+                                       {"reason", source.error.reason},
+                                       {"message", source.error.message}});
+    }
+    return json_response(json::object{{"partitions", partitions}, {"stopped", stopped}});
+}
+
+Result<http::Response> Node::take_resume(const http::Request& request) {
+    RAMPART_TRY(const auto members,
+                text_members(request.body, {"topic", "partition", "actor", "reason"}));
+    RAMPART_TRY(const auto place, place_of(members));
+    if (members.at("reason").empty()) {
+        return base::invalid_argument("reason_missing", "$.reason is empty; say why for the audit log");
+    }
+    // who wants it is on record before anything is given up
+    RAMPART_RETURN_IF_ERROR(registry_->record_operation(
+        clock_->now(), members.at("actor"), "accept_gap",
+        {{"topic", place.topic},
+         {"partition", members.at("partition")},
+         {"reason", members.at("reason")}}));
+    RAMPART_TRY(const auto accepted, joiner_->accept_gap(place.topic, place.partition));
+    json::array out;
+    for (const auto& gap : accepted) {
+        out.push_back(json::object{{"holder", gap.holder.value()},
+                                   {"topic", gap.topic},
+                                   {"partition", text_of(gap.partition)},
+                                   {"why", gap.why.message},
+                                   {"from", gap.from.value()},
+                                   {"to", gap.to.value()}});
+    }
+    return json_response(json::object{{"accepted", out}});
+}
+
+Result<http::Response> Node::list_quarantined() const {
+    RAMPART_TRY(const auto quarantined, joiner_->list_quarantined(kMaxListed));
+    json::array out;
+    for (const auto& one : quarantined) {
+        // not the content: it may hold what applicants told about themselves
+        out.push_back(json::object{{"topic", one.topic},
+                                   {"partition", text_of(one.partition)},
+                                   {"offset", one.offset.value()},
+                                   {"reason", one.reason},
+                                   {"message", one.message},
+                                   {"bytes", one.record.value.size()}});
+    }
+    return json_response(json::object{{"quarantined", out}});
+}
+
+Result<http::Response> Node::take_from_quarantine(const http::Request& request, bool replay) {
+    RAMPART_TRY(const auto members,
+                text_members(request.body, {"topic", "partition", "offset", "actor", "reason"}));
+    RAMPART_TRY(const auto place, place_of(members));
+    RAMPART_TRY(const int64_t number, number_of("offset", members.at("offset"), 0, INT64_MAX));
+    const Offset offset(number);
+    RAMPART_RETURN_IF_ERROR(registry_->record_operation(
+        clock_->now(), members.at("actor"), replay ? "quarantine_replay" : "quarantine_drop",
+        {{"topic", place.topic},
+         {"partition", members.at("partition")},
+         {"offset", members.at("offset")},
+         {"reason", members.at("reason")}}));
+    if (!replay) {
+        RAMPART_RETURN_IF_ERROR(joiner_->drop_quarantined(place.topic, place.partition, offset));
+        return json_response(json::object{{"dropped", true}});
+    }
+    RAMPART_TRY(const auto why,
+                joiner_->replay_quarantined(place.topic, place.partition, offset));
+    if (!why) return json_response(json::object{{"applied", true}});
+    return json_response(
+        json::object{{"applied", false}, {"reason", why->reason}, {"message", why->message}});
+}
+
+void Node::add_partition_routes(http::Router& router) {
+    using http::Access;
+    router.add("GET", "/v1/partitions", Access::kToken,
+               [this](const auto&) { return respond(list_partitions()); });
+    router.add("POST", "/v1/partitions/resume", Access::kToken,
+               [this](const auto& r) { return respond(take_resume(r)); });
+    router.add("GET", "/v1/quarantine", Access::kToken,
+               [this](const auto&) { return respond(list_quarantined()); });
+    router.add("POST", "/v1/quarantine/replay", Access::kToken,
+               [this](const auto& r) { return respond(take_from_quarantine(r, true)); });
+    router.add("POST", "/v1/quarantine/drop", Access::kToken,
+               [this](const auto& r) { return respond(take_from_quarantine(r, false)); });
+}
+
+}  // namespace rampart::rampartd
