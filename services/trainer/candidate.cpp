@@ -28,7 +28,7 @@ Result<ScoreMap> score_map(const DevelopmentSet& development, const domain::Impa
     if (impact.measure) {
         double sum[2] = {0, 0}, count[2] = {0, 0};
         for (const auto& row : development.rows) {
-            if (!row.approved || !row.label || !row.impact) continue;
+            if (!row.teaches() || !row.impact) continue;
             const int y = *row.label == 1 ? 1 : 0;
             sum[y] += *row.impact / row.p_approve;
             count[y] += 1 / row.p_approve;
@@ -70,6 +70,8 @@ Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& rec
     figures["rows"] = fmt::format("{}", table.data.rows());
     figures["rows_held_out"] = fmt::format("{}", halves.validation.rows());
     figures["rows_without_outcome"] = fmt::format("{}", table.left_out_unlabelled);
+    figures["rows_censored"] = fmt::format("{}", table.left_out_censored);
+    figures["rows_overridden"] = fmt::format("{}", table.left_out_overridden);
     if (fair) figures["rows_without_group"] = fmt::format("{}", table.left_out_without_group);
     if (!table.empty_groups.empty()) figures["groups_without_rows"] = fmt::format("{}", fmt::join(table.empty_groups, "; "));
     figures["weights_capped"] = fmt::format("{}", table.capped_weights);

@@ -18,7 +18,7 @@ struct Candidate {
 };
 
 /// Makes a candidate out of D_c:
-///   1. approved and labelled rows, weighted by inverse propensity (capped), a part held out by person
+///   1. approved, granted and labelled rows, weighted by inverse propensity (capped), a part held out by person
 ///   2. GBDT on log loss, or FairGBM, gives p = P(favourable | x)
 ///   3. f = expected impact of an approval less that of a decline, scaled into [-1, 1]
 ///   4. ramp over f: pooled about 0 in group-blind deployments; with statistical parity, thresholds by

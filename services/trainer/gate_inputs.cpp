@@ -36,6 +36,7 @@ ope::LoggedDecisions decisions_of(const DecisionSet<Side>& set, const model::Pol
         out.unit_id.push_back(row.person.value());
         out.p_approve.push_back(row.p_approve);
         out.approved.push_back(row.approved ? 1 : 0);
+        if (row.overridden) out.overridden.push_back(position);
         out.has_impact.push_back(row.impact ? 1 : 0);
         out.candidate.push_back(candidate.evaluate(features, cell).approve);
         out.reference.push_back(reference.evaluate(features, cell).approve);

@@ -105,7 +105,7 @@ Status TrainingLoop::advance(TimePoint time) {
 Result<RunRecord> TrainingLoop::run_at(TimePoint t) {
     RAMPART_TRY(const auto development, around_.builder.development_rows(t));
     const auto labelled = std::count_if(development.rows.begin(), development.rows.end(),
-                                        [](const auto& row) { return row.approved && row.label; });
+                                        [](const auto& row) { return row.teaches(); });
     if (labelled < settings_.schedule.min_examples) {
         kLog.info("msg=\"too early to train\" labelled={} wanted={}", labelled, settings_.schedule.min_examples);
         RAMPART_RETURN_IF_ERROR(store_.serve_until(t));

@@ -75,6 +75,7 @@ TrainingSettings read_training_settings(config::Table& root) {
                                  ? certification::Spending::kEqual
                                  : certification::Spending::kByHistory;
     settings.gate.min_units = static_cast<unsigned>(gate.integer("min_units_per_group", 2, 1'000'000'000, 100));
+    settings.gate.declines_overridden = gate.boolean("declines_overridden", false);
     settings.gate.max_missing_rate = gate.number("max_missing_rate", 0, 1, 0.02);
     return settings;
 }

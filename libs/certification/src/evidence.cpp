@@ -20,6 +20,7 @@ struct Line {
     bool approved = false;
     std::optional<double> impact;
     std::vector<uint32_t> groups;
+    bool overridden = false;
 };
 
 template <class A>
@@ -33,10 +34,12 @@ void members(A& a, Line& l) {
     a("approved", l.approved);
     a("impact", l.impact);
     a("groups", l.groups);
+    a.unless_default("overridden", l.overridden);
 }
 
 void append(ope::LoggedFeedback& out, const Line& line) {
     ope::LoggedDecisions& d = out.decisions;
+    if (line.overridden) d.overridden.push_back(static_cast<uint32_t>(d.size()));
     d.record_id.push_back(line.id);
     d.unit_id.push_back(line.unit);
     d.logger.push_back(line.logger);
@@ -72,6 +75,7 @@ Evidence write_evidence(const ope::LoggedDecisions& vault, std::span<const doubl
         line.approved = vault.approved[i] != 0;
         if (vault.has_impact[i] != 0) line.impact = impact[i];
     }
+    for (const uint32_t i : vault.overridden) lines[i].overridden = true;
     for (uint32_t g = 0; g < vault.groups.size(); ++g) {
         for (const uint32_t i : vault.groups[g].records) lines[i].groups.push_back(g);
     }

@@ -22,7 +22,8 @@ namespace rampart::certification {
 /// One description of a record's members serves to write and to read it:
 ///     template <class A> void members(A& a, Point& p) { a("x", p.x); a("y", p.y); }
 /// Canonical: members in the order described, no spaces, numbers in shortest form. A reader
-/// therefore checks the form by writing what it read and comparing.
+/// therefore checks the form by writing what it read and comparing. A member that came later is
+/// written `unless_default`, so that what was stored before it still reads and writes the same.
 
 template <class T>
 struct IsVector : std::false_type {};
@@ -58,6 +59,11 @@ class JsonWriter {
         put_string(name);
         out_ += ':';
         put(value);
+    }
+
+    template <class T>
+    void unless_default(std::string_view name, const T& value) {
+        if (value != T{}) (*this)(name, value);
     }
 
   private:
@@ -157,6 +163,11 @@ class JsonReader {
         const boost::json::value* found = object_->if_contains(name);
         found != nullptr ? get(*found, value) : fail("is missing");
         if (error_.empty()) path_.resize(length);
+    }
+
+    template <class T>
+    void unless_default(std::string_view name, T& value) {
+        if (object_->if_contains(name) != nullptr) (*this)(name, value);
     }
 
   private:

@@ -22,7 +22,8 @@ PublicResult refused(std::string_view reason, fmt::format_string<Args...> format
 }
 
 ope::Record record_at(const LoggedDecisions& d, size_t i) {
-    return {d.p_approve[i], d.approved[i] != 0, d.candidate[i], d.reference[i], std::nullopt};
+    return {d.p_approve[i], d.approved[i] != 0, d.candidate[i],
+            d.reference[i], std::nullopt,       d.is_overridden(i)};
 }
 
 /// What kappa is a multiple of.
@@ -58,20 +59,21 @@ std::vector<uint32_t> all_records(const LoggedDecisions& d) {
 }  // namespace
 
 ope::ImpactModel impact_model(const GateConfig& config, const GroupPlan& group) {
-    return {config.impact_lo, config.impact_hi, group.q_approve, group.q_decline,
-            config.declined_impact};
+    return {config.impact_lo, config.impact_hi,       group.q_approve,
+            group.q_decline,  config.declined_impact, config.declines_overridden};
 }
 
 void measure_group(const GateConfig& config, const LoggedDecisions& vault,
                    const ope::Group& records, GroupPlan& group) {
     group.name = records.name;
-    group.expected = group.missing = 0;
+    group.expected = group.missing = group.overridden = 0;
     group.max_trust_ratio = 0;
     for (const uint32_t i : records.records) {
         if (outcome_expected(config, vault, i)) {
             ++group.expected;
             group.missing += vault.has_impact[i] == 0;
         }
+        group.overridden += vault.is_overridden(i);
         group.max_trust_ratio = std::max(group.max_trust_ratio, trust_ratio(config, vault, i));
     }
     const ope::UnitMap units = ope::map_units(vault, records.records);
@@ -95,6 +97,19 @@ void measure_log(const LoggedDecisions& vault, RunPlan& plan) {
     }
 }
 
+std::optional<PublicResult> find_override_fault(const GateConfig& config,
+                                                const LoggedDecisions& decisions) {
+    if (!config.declined_impact || config.declines_overridden) return std::nullopt;
+    const auto granted = std::count_if(decisions.overridden.begin(), decisions.overridden.end(),
+                                       [&](uint32_t i) { return decisions.approved[i] == 0; });
+    if (granted == 0) return std::nullopt;
+    return refused("declines_overridden",
+                   "people granted {} applications that were drawn as declines, so a decline's "
+                   "impact is not {} for sure: set gate.declines_overridden = true, which counts "
+                   "what became of these people for the draw",
+                   granted, *config.declined_impact);
+}
+
 std::optional<PublicResult> find_record_fault(const GateConfig& config,
                                               const LoggedDecisions& vault) {
     if (vault.candidate == vault.reference) {
@@ -103,8 +118,11 @@ std::optional<PublicResult> find_record_fault(const GateConfig& config,
             "candidate and reference decide every vault record alike: there is nothing "
             "to certify"};
     }
-    const ope::ImpactModel model{
-        .lo = config.impact_lo, .hi = config.impact_hi, .declined = config.declined_impact};
+    if (auto fault = find_override_fault(config, vault)) return fault;
+    const ope::ImpactModel model{.lo = config.impact_lo,
+                                 .hi = config.impact_hi,
+                                 .declined = config.declined_impact,
+                                 .declines_overridden = config.declines_overridden};
     size_t unsupported = 0, outside = 0;
     for (size_t i = 0; i < vault.size(); ++i) {
         unsupported += !ope::has_support(record_at(vault, i), model);
@@ -162,7 +180,8 @@ std::optional<PublicResult> find_figure_fault(const RunPlan& plan) {
     return refused(
         "propensities_do_not_fit",
         "the approvals drawn do not agree with the logged "
-        "probabilities (|z| above {} {}): the log is wrong, or decisions were overridden",
+        "probabilities (|z| above {} {}): the log is wrong, or what people did instead was "
+        "written over the draws and not reported as overrides",
         config.max_calibration_z, where);
 }
 
@@ -231,7 +250,8 @@ base::Digest digest_of(const LoggedDecisions& d, std::span<const double> impact)
         base::append_f64(bytes, d.p_approve[i] + 0.0);  // + 0.0: one zero, not two
         base::append_f64(bytes, d.candidate[i] + 0.0);
         base::append_f64(bytes, d.reference[i] + 0.0);
-        base::append_u8(bytes, static_cast<uint8_t>(d.approved[i] << 1 | d.has_impact[i]));
+        base::append_u8(bytes, static_cast<uint8_t>((d.is_overridden(i) ? 4 : 0) |
+                                                    d.approved[i] << 1 | d.has_impact[i]));
         if (!impact.empty() && d.has_impact[i] != 0) base::append_f64(bytes, impact[i] + 0.0);
         flush();
     }

@@ -40,9 +40,13 @@ SealedResult evaluate(const RunPlan& plan, const ope::LoggedDecisions& vault,
 /// Of decisions; with `impact` not empty, of the impacts too.
 base::Digest digest_of(const ope::LoggedDecisions& decisions, std::span<const double> impact);
 
-/// Whether an outcome of the record should exist.
+/// Whether an outcome of the record should exist: where the loan was granted, whatever was drawn.
 inline bool outcome_expected(const GateConfig& config, const ope::LoggedDecisions& d, size_t i) {
-    return d.approved[i] != 0 || !config.declined_impact;
+    return !config.declined_impact || d.granted(i);
 }
+
+/// A drawn decline that was granted, where that is not declared: its impact is not the known one.
+std::optional<PublicResult> find_override_fault(const GateConfig& config,
+                                                const ope::LoggedDecisions& decisions);
 
 }  // namespace rampart::certification

@@ -75,6 +75,7 @@ void members(A& a, GateConfig& c) {
     a("impact_hi", c.impact_hi);
     a("declined_impact", c.declined_impact);
     a("impact_units", c.impact_units);
+    a.unless_default("declines_overridden", c.declines_overridden);
 }
 
 template <class A>
@@ -104,6 +105,7 @@ void members(A& a, GroupPlan& g) {
     a("units", g.units);
     a("expected_outcomes", g.expected);
     a("missing_outcomes", g.missing);
+    a.unless_default("overridden", g.overridden);
     a("max_trust_ratio", g.max_trust_ratio);
     a("lo", g.lo);
     a("hi", g.hi);

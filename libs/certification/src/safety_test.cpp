@@ -55,6 +55,8 @@ LoggedDecisions pseudonymise(const LoggedDecisions& d, std::string_view key,
         out.reference.push_back(d.reference[from]);
         out.logger.push_back(d.logger[from]);
     }
+    for (const uint32_t i : d.overridden) out.overridden.push_back(place[i]);
+    std::sort(out.overridden.begin(), out.overridden.end());
     for (const ope::Group& group : d.groups) {
         ope::Group moved{group.name, {}};
         for (const uint32_t i : group.records) moved.records.push_back(place[i]);
@@ -94,13 +96,19 @@ struct Centre {
     double mean = 0;
     size_t outcomes = 0;
 };
-Centre centre_of(const LoggedFeedback& selection, const ope::Group& group, bool approved) {
+Centre centre_of(const GateConfig& config, const LoggedFeedback& selection, const ope::Group& group,
+                 bool approved) {
     stats::Sum sum;
     size_t n = 0;
     for (const uint32_t i : group.records) {
         if ((selection.decisions.approved[i] != 0) != approved) continue;
-        if (selection.decisions.has_impact[i] == 0) continue;
-        sum.add(selection.impact[i]);
+        if (!outcome_expected(config, selection.decisions, i)) {
+            sum.add(*config.declined_impact);  // not granted
+        } else if (selection.decisions.has_impact[i] != 0) {
+            sum.add(selection.impact[i]);
+        } else {
+            continue;
+        }
         ++n;
     }
     return {n > 0 ? sum.value() / static_cast<double>(n) : 0, n};
@@ -110,10 +118,11 @@ Centre centre_of(const LoggedFeedback& selection, const ope::Group& group, bool 
 base::Status plan_from_selection(const GateConfig& config, const LoggedFeedback& selection,
                                  const ope::Group& group, GroupPlan& plan,
                                  std::vector<double>& values) {
-    const Centre approve = centre_of(selection, group, true);
-    const Centre decline = centre_of(selection, group, false);
+    const Centre approve = centre_of(config, selection, group, true);
+    const Centre decline = centre_of(config, selection, group, false);
+    const bool known_decline = config.declined_impact && !config.declines_overridden;
     const bool enough = approve.outcomes >= config.min_outcomes &&
-                        (config.declined_impact || decline.outcomes >= config.min_outcomes);
+                        (known_decline || decline.outcomes >= config.min_outcomes);
     if (!enough) {
         return base::failed_precondition(
             "too_few_selection_outcomes",
@@ -124,8 +133,8 @@ base::Status plan_from_selection(const GateConfig& config, const LoggedFeedback&
     // a mean may leave the range by a rounding error, and the range computed from it would be too
     // short
     plan.q_approve = std::clamp(approve.mean, config.impact_lo, config.impact_hi);
-    plan.q_decline = config.declined_impact.value_or(
-        std::clamp(decline.mean, config.impact_lo, config.impact_hi));
+    plan.q_decline = known_decline ? *config.declined_impact
+                                   : std::clamp(decline.mean, config.impact_lo, config.impact_hi);
     const ope::UnitMap units = ope::map_units(selection.decisions, group.records);
     values = ope::unit_values(selection.decisions, group.records, units, selection.impact,
                               impact_model(config, plan), config.margin);
@@ -149,6 +158,8 @@ base::Result<std::optional<PublicResult>> prepare(const LoggedFeedback& selectio
     RAMPART_RETURN_IF_ERROR(ope::validate(selection));
     RAMPART_RETURN_IF_ERROR(check_split(selection.decisions, vault));
     RAMPART_RETURN_IF_ERROR(check_impacts(plan.config, selection.decisions, selection.impact));
+    // what happens in D_c may happen in the vault, whether or not it did
+    if (auto fault = find_override_fault(plan.config, selection.decisions)) return fault;
     if (auto fault = find_record_fault(plan.config, vault)) return fault;
     RunAccess::vault(run) = pseudonymise(vault, key, RunAccess::source(run));
     measure_log(run.vault(), plan);

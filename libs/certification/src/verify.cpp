@@ -90,6 +90,7 @@ Status check_group_plan(const RunPlan& plan, const GroupPlan& recorded,
     compare.equal("units", recorded.units, again.units);
     compare.equal("expected_outcomes", recorded.expected, again.expected);
     compare.equal("missing_outcomes", recorded.missing, again.missing);
+    compare.equal("overridden", recorded.overridden, again.overridden);
     compare.same("max_trust_ratio", recorded.max_trust_ratio, again.max_trust_ratio);
     compare.same("lo", recorded.lo, again.lo);
     compare.same("hi", recorded.hi, again.hi);

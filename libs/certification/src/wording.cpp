@@ -1,5 +1,7 @@
 #include "wording.hpp"
 
+#include <algorithm>
+
 namespace rampart::certification {
 namespace {
 
@@ -18,6 +20,11 @@ std::string better_than(const GateConfig& config) {
     if (config.margin > 0)
         return fmt::format("lower by less than {} {} than", config.margin, units);
     return fmt::format("higher by more than {} {} than", -config.margin, units);
+}
+
+bool has_overrides(const RunPlan& plan) {
+    return std::any_of(plan.groups.begin(), plan.groups.end(),
+                       [](const GroupPlan& g) { return g.overridden > 0; });
 }
 
 std::string run_of(const LedgerReference& l) {
@@ -48,7 +55,14 @@ std::string claim_of(const Certificate& c) {
 }
 
 std::string recipe_of(const RunPlan& plan) {
-    const std::string terms = plan.config.declined_impact
+    const bool known_decline = plan.config.declined_impact && !plan.config.declines_overridden;
+    const bool not_granted =
+        plan.config.declined_impact && (plan.config.declines_overridden || has_overrides(plan));
+    const std::string granted =
+        not_granted ? "; a record is granted iff approved differs from overridden, and the impact "
+                      "of one that is not is declined_impact"
+                    : "";
+    const std::string terms = known_decline
                                   ? "Z = (pi - s) * ((impact - q_approve) / p + (q_approve - "
                                     "declined_impact)) if approved, else "
                                     "(pi - s) * (q_approve - declined_impact)"
@@ -56,7 +70,7 @@ std::string recipe_of(const RunPlan& plan) {
                                     "(q_approve - q_decline) if approved, "
                                     "else -(pi - s) / (1 - p) * (impact - q_decline) + (pi - s) * "
                                     "(q_approve - q_decline)";
-    return terms +
+    return terms + granted +
            "; Z = 0 where pi = s; a missing impact is impact_lo where the candidate takes the "
            "action more "
            "often than the reference, else impact_hi. A unit's value V is the sum of Z + margin "
@@ -99,8 +113,18 @@ std::vector<Assumption> assumptions_of(const Certificate& c) {
                     "counted as the worst for the candidate",
                     config.max_missing_rate));
     add(true, "impacts lie in the declared range");
-    if (config.declined_impact) {
+    const bool overrides = has_overrides(c.plan);
+    if (config.declined_impact && config.declines_overridden) {
+        add(false, fmt::format("the impact of a loan that is not granted is {}, as declared",
+                               *config.declined_impact));
+    } else if (config.declined_impact) {
         add(false, fmt::format("a decline's impact is {}, as declared", *config.declined_impact));
+        if (overrides) add(true, "people granted nothing that was drawn as a decline");
+    }
+    if (overrides || config.declines_overridden) {
+        add(false,
+            "what people do with a draw depends on the applicant and the action drawn, and would "
+            "be the same under the candidate: impacts count for the action that was drawn");
     }
     add(false,
         "logged probabilities are those that the draws were made with, and draws for different "

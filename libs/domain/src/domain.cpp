@@ -6,8 +6,10 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/domain/application.hpp"
 #include "rampart/domain/decision.hpp"
+#include "rampart/domain/erasure.hpp"
 #include "rampart/domain/ids.hpp"
 #include "rampart/domain/outcome.hpp"
+#include "rampart/domain/override.hpp"
 #include "rampart/domain/product.hpp"
 
 namespace rampart::domain {
@@ -93,8 +95,20 @@ Status validate(const Outcome& outcome) {
     if (!std::isfinite(outcome.value)) {
         return invalid_argument("bad_outcome_value", "measure '{}': the value is not a finite number", outcome.measure);
     }
+    if (outcome.censored && outcome.value != 0) {
+        return invalid_argument("censored_with_value", "measure '{}': a censored outcome has no value, not {}; leave "
+                                "one of the two out", outcome.measure, outcome.value);
+    }
     return base::ok();
 }
+
+Status validate(const Override& taken) {
+    RAMPART_RETURN_IF_ERROR(check_id("decision_id", taken.decision.value()));
+    RAMPART_RETURN_IF_ERROR(check_id("actor", taken.actor));
+    return check_id("reason", taken.reason);
+}
+
+Status validate(const Erasure& erasure) { return check_id("decision_id", erasure.decision.value()); }
 
 const Measure* Product::find_measure(std::string_view wanted) const {
     if (label.name == wanted) return &label;
@@ -174,6 +188,7 @@ Status check_outcome(const Product& product, const Outcome& outcome) {
         return invalid_argument("unknown_measure", "measure '{}' is not declared by product '{}'", outcome.measure,
                                 product.name);
     }
+    if (outcome.censored) return base::ok();
     if (outcome.value < measure->lo || outcome.value > measure->hi) {
         return out_of_range("outcome_outside_range", "measure '{}': value {} is outside its declared range [{}, {}]",
                             measure->name, outcome.value, measure->lo, measure->hi);

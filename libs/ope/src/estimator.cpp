@@ -5,11 +5,20 @@
 namespace rampart::ope {
 namespace {
 
+/// Whether a drawn decline has one impact, known beforehand.
+bool known_decline(const ImpactModel& m) { return m.declined && !m.declines_overridden; }
+
+double impact_of(const Record& r, const ImpactModel& m, double worst) {
+    const bool granted = r.approved != r.overridden;
+    if (m.declined && !granted) return *m.declined;
+    return r.impact.value_or(worst);
+}
+
 /// Z for a given action and impact. The order of operations matters: each step is monotone in the
 /// impact, so that a rounded value never leaves the range computed from the rounded corners.
 double value_at(const Record& r, const ImpactModel& m, bool approved, double impact) {
     const double d = r.candidate - r.reference;
-    if (m.declined) {
+    if (known_decline(m)) {
         const double offset = m.q_approve - *m.declined;
         return approved ? d * ((impact - m.q_approve) / r.p + offset) : d * offset;
     }
@@ -25,7 +34,7 @@ double paired_difference(const Record& record, const ImpactModel& model) {
     if (d == 0) return 0;
     const bool more_often = record.approved ? d > 0 : d < 0;
     const double worst = more_often ? model.lo : model.hi;
-    return value_at(record, model, record.approved, record.impact.value_or(worst));
+    return value_at(record, model, record.approved, impact_of(record, model, worst));
 }
 
 Interval difference_range(const Record& record, const ImpactModel& model) {
@@ -50,7 +59,7 @@ Interval difference_range(const Record& record, const ImpactModel& model) {
 
 bool has_support(const Record& record, const ImpactModel& model) {
     if (record.candidate == record.reference) return true;
-    return record.p > 0 && (model.declined.has_value() || record.p < 1);
+    return record.p > 0 && (known_decline(model) || record.p < 1);
 }
 
 }  // namespace rampart::ope

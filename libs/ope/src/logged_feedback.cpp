@@ -1,5 +1,6 @@
 #include "rampart/ope/logged_feedback.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string_view>
@@ -98,7 +99,23 @@ Status check_groups(const LoggedDecisions& d) {
     return base::ok();
 }
 
+Status check_overridden(const LoggedDecisions& d) {
+    for (size_t k = 0; k < d.overridden.size(); ++k) {
+        if (d.overridden[k] >= d.size() || (k > 0 && d.overridden[k] <= d.overridden[k - 1])) {
+            return invalid_argument("bad_overridden",
+                                    "overridden: positions must be ascending and below {}; entry "
+                                    "{} is {}",
+                                    d.size(), k, d.overridden[k]);
+        }
+    }
+    return base::ok();
+}
+
 }  // namespace
+
+bool LoggedDecisions::is_overridden(size_t i) const {
+    return std::binary_search(overridden.begin(), overridden.end(), i);
+}
 
 Status validate(const LoggedDecisions& decisions) {
     RAMPART_RETURN_IF_ERROR(check_shapes(decisions));
@@ -111,6 +128,7 @@ Status validate(const LoggedDecisions& decisions) {
                                     decisions.record_id[i]);
         }
     }
+    RAMPART_RETURN_IF_ERROR(check_overridden(decisions));
     return check_groups(decisions);
 }
 

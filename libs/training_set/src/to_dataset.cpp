@@ -12,8 +12,12 @@ using base::Result;
 void select_rows(const DevelopmentSet& set, GroupBy groups, TrainingTable& table) {
     for (size_t i = 0; i < set.rows.size(); ++i) {
         const Row& row = set.rows[i];
-        if (!row.approved) {
+        if (row.overridden) {
+            ++table.left_out_overridden;
+        } else if (!row.approved) {
             ++table.left_out_declined;
+        } else if (row.censored) {
+            ++table.left_out_censored;
         } else if (!row.label) {
             ++table.left_out_unlabelled;
         } else if (groups == GroupBy::kCells && !row.cell) {
@@ -52,10 +56,10 @@ Result<TrainingTable> to_dataset(const DevelopmentSet& set, const DatasetOptions
     if (table.rows.empty()) {
         return base::failed_precondition(
             "no_training_rows",
-            "none of {} matured decisions can be learnt from: {} were declined, {} have no "
-            "outcome, {} have no protected attributes",
-            set.rows.size(), table.left_out_declined, table.left_out_unlabelled,
-            table.left_out_without_group);
+            "none of {} matured decisions can be learnt from: {} were declined, {} overridden, {} "
+            "have no outcome, {} are censored, {} have no protected attributes",
+            set.rows.size(), table.left_out_declined, table.left_out_overridden,
+            table.left_out_unlabelled, table.left_out_censored, table.left_out_without_group);
     }
     dataset::Dataset& data = table.data;
     data.schema = set.schema;

@@ -52,6 +52,10 @@ std::string identify(const Row& row, uint32_t label_version, const Reported* imp
     base::append_u32(out, row.cell.value_or(0));
     base::append_u32(out, static_cast<uint32_t>(row.groups.size()));
     for (const uint32_t group : row.groups) base::append_u32(out, group);
+    if (row.overridden || row.censored) {
+        base::append_u8(out,
+                        static_cast<uint8_t>((row.overridden ? 1 : 0) | (row.censored ? 2 : 0)));
+    }
     return out;
 }
 
@@ -108,9 +112,12 @@ Result<Row> TrainingSetBuilder::make_row(const LabeledExample& example,
     row.p_approve = decision.p_approve;
     row.policy = decision.policy;
     row.approved = decision.action == domain::Action::kApprove;
-    row.label = example.value;
-    if (row.approved)
+    row.overridden = example.action_taken() != decision.action;
+    if (row.granted()) {
+        row.censored = example.censored;
+        row.label = example.value;
         row.impact = domain::impact_of_approval(product_.impact, row.label, reported_impact);
+    }
     RAMPART_TRY(auto membership, store_->membership(row.person));
     row.cell = membership.cell;
     row.groups = std::move(membership.groups);

@@ -9,23 +9,23 @@ namespace rampart::wire {
 using base::Result;
 using domain::Decision;
 
-namespace {
-
-domain::Action read_action(ObjectReader& object) {
-    const std::string text = object.string("action");
+domain::Action read_action(ObjectReader& object, std::string_view key) {
+    const std::string text = object.string(key);
     for (const auto action : {domain::Action::kApprove, domain::Action::kDecline}) {
         if (text == domain::to_string(action)) return action;
     }
     object.fail(base::invalid_argument("bad_action", "{}: '{}' is neither 'approve' nor 'decline'",
-                                       object.path_of("action"), text.substr(0, 40)));
+                                       object.path_of(key), text.substr(0, 40)));
     return domain::Action::kDecline;
 }
+
+namespace {
 
 Result<Decision> read_decision(const JsonValue& value, const std::string& path) {
     ObjectReader object(value, path);
     Decision decision;
     decision.id = domain::DecisionId(object.string("decision_id"));
-    decision.action = read_action(object);
+    decision.action = read_action(object, "action");
     decision.decided_at = object.time("decided_at");
     decision.policy = domain::PolicyId(object.string("policy_id"));
     decision.certified = object.boolean("certified");

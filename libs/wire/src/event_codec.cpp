@@ -7,8 +7,10 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/v1/application.pb.h"
 #include "rampart/v1/decision.pb.h"
+#include "rampart/v1/erasure.pb.h"
 #include "rampart/v1/labeled_example.pb.h"
 #include "rampart/v1/outcome.pb.h"
+#include "rampart/v1/override.pb.h"
 
 namespace rampart::wire {
 namespace {
@@ -83,6 +85,20 @@ Status read(const v1::Application& from, domain::Application& to) {
     return base::ok();
 }
 
+v1::Action to_message(domain::Action action) {
+    return action == domain::Action::kApprove ? v1::ACTION_APPROVE : v1::ACTION_DECLINE;
+}
+
+Status read(v1::Action from, const domain::DecisionId& decision, domain::Action& to) {
+    if (from != v1::ACTION_APPROVE && from != v1::ACTION_DECLINE) {
+        return base::invalid_argument("bad_action",
+                                      "decision {}: action {} is neither approve nor decline",
+                                      decision, static_cast<int>(from));
+    }
+    to = from == v1::ACTION_APPROVE ? domain::Action::kApprove : domain::Action::kDecline;
+    return base::ok();
+}
+
 void write(const domain::Decision& from, v1::Decision& to) {
     to.set_decision_id(from.id.value());
     write(from.application, *to.mutable_application());
@@ -94,8 +110,7 @@ void write(const domain::Decision& from, v1::Decision& to) {
     to.set_p_approve(from.p_approve);
     to.set_draw(from.draw);
     to.set_draw_key_id(from.draw_key_id);
-    to.set_action(from.action == domain::Action::kApprove ? v1::ACTION_APPROVE
-                                                          : v1::ACTION_DECLINE);
+    to.set_action(to_message(from.action));
     to.set_propensity(from.propensity);
     to.set_explored(from.explored);
     for (const auto& reason : from.reasons) to.add_reasons(reason);
@@ -105,13 +120,7 @@ Status read(const v1::Decision& from, domain::Decision& to) {
     to.id = domain::DecisionId(from.decision_id());
     RAMPART_RETURN_IF_ERROR(read(from.application(), to.application));
     RAMPART_RETURN_IF_ERROR(read_time("decided_at", from.decided_at_micros(), to.decided_at));
-    if (from.action() != v1::ACTION_APPROVE && from.action() != v1::ACTION_DECLINE) {
-        return base::invalid_argument("bad_action",
-                                      "decision {}: action {} is neither approve nor decline",
-                                      to.id, static_cast<int>(from.action()));
-    }
-    to.action =
-        from.action() == v1::ACTION_APPROVE ? domain::Action::kApprove : domain::Action::kDecline;
+    RAMPART_RETURN_IF_ERROR(read(from.action(), to.id, to.action));
     to.policy = domain::PolicyId(from.policy_id());
     to.certified = from.certified();
     to.score = from.score();
@@ -125,12 +134,40 @@ Status read(const v1::Decision& from, domain::Decision& to) {
     return domain::validate(to);
 }
 
+void write(const domain::Override& from, v1::Override& to) {
+    to.set_decision_id(from.decision.value());
+    to.set_revision(from.revision);
+    to.set_action_taken(to_message(from.action_taken));
+    to.set_actor(from.actor);
+    to.set_reason(from.reason);
+    to.set_at_micros(from.at.micros());
+}
+
+Status read(const v1::Override& from, domain::Override& to) {
+    to.decision = domain::DecisionId(from.decision_id());
+    to.revision = from.revision();
+    RAMPART_RETURN_IF_ERROR(read(from.action_taken(), to.decision, to.action_taken));
+    to.actor = from.actor();
+    to.reason = from.reason();
+    RAMPART_RETURN_IF_ERROR(read_time("at", from.at_micros(), to.at));
+    return domain::validate(to);
+}
+
 Status check_example(const domain::LabeledExample& example) {
     RAMPART_RETURN_IF_ERROR(domain::check_id("measure", example.measure));
     if (example.value && !std::isfinite(*example.value)) {
         return base::invalid_argument("bad_outcome_value",
                                       "example {}: the value of '{}' is not a finite number",
                                       example.decision.id, example.measure);
+    }
+    if (example.value && example.censored) {
+        return base::invalid_argument("censored_with_value",
+                                      "example {}: '{}' is censored and has a value",
+                                      example.decision.id, example.measure);
+    }
+    if (example.overridden && example.overridden->decision != example.decision.id) {
+        return base::invalid_argument("bad_override", "example {}: its override is of decision {}",
+                                      example.decision.id, example.overridden->decision);
     }
     if (example.known_at < example.matured_at) {
         return base::invalid_argument(
@@ -161,6 +198,20 @@ std::string encode(const domain::Outcome& outcome) {
     message.set_revision(outcome.revision);
     message.set_value(outcome.value);
     message.set_observed_at_micros(outcome.observed_at.micros());
+    message.set_censored(outcome.censored);
+    return message.SerializeAsString();
+}
+
+std::string encode(const domain::Override& taken) {
+    v1::Override message;
+    write(taken, message);
+    return message.SerializeAsString();
+}
+
+std::string encode(const domain::Erasure& erasure) {
+    v1::Erasure message;
+    message.set_decision_id(erasure.decision.value());
+    message.set_at_micros(erasure.at.micros());
     return message.SerializeAsString();
 }
 
@@ -173,6 +224,8 @@ std::string encode(const domain::LabeledExample& example) {
     message.set_matured_at_micros(example.matured_at.micros());
     message.set_known_at_micros(example.known_at.micros());
     message.set_version(example.version);
+    message.set_censored(example.censored);
+    if (example.overridden) write(*example.overridden, *message.mutable_overridden());
     return message.SerializeAsString();
 }
 
@@ -203,8 +256,27 @@ Result<domain::Outcome> decode_outcome(std::string_view bytes) {
     outcome.value = message.value();
     RAMPART_RETURN_IF_ERROR(
         read_time("observed_at", message.observed_at_micros(), outcome.observed_at));
+    outcome.censored = message.censored();
     RAMPART_RETURN_IF_ERROR(domain::validate(outcome));
     return outcome;
+}
+
+Result<domain::Override> decode_override(std::string_view bytes) {
+    v1::Override message;
+    domain::Override taken;
+    RAMPART_RETURN_IF_ERROR(parse(kOverrideSchema, bytes, message));
+    RAMPART_RETURN_IF_ERROR(read(message, taken));
+    return taken;
+}
+
+Result<domain::Erasure> decode_erasure(std::string_view bytes) {
+    v1::Erasure message;
+    RAMPART_RETURN_IF_ERROR(parse(kErasureSchema, bytes, message));
+    domain::Erasure erasure;
+    erasure.decision = domain::DecisionId(message.decision_id());
+    RAMPART_RETURN_IF_ERROR(read_time("at", message.at_micros(), erasure.at));
+    RAMPART_RETURN_IF_ERROR(domain::validate(erasure));
+    return erasure;
 }
 
 Result<domain::LabeledExample> decode_labeled_example(std::string_view bytes) {
@@ -216,6 +288,10 @@ Result<domain::LabeledExample> decode_labeled_example(std::string_view bytes) {
     if (message.has_value()) example.value = message.value();
     example.revision = message.revision();
     example.version = message.version();
+    example.censored = message.censored();
+    if (message.has_overridden()) {
+        RAMPART_RETURN_IF_ERROR(read(message.overridden(), example.overridden.emplace()));
+    }
     RAMPART_RETURN_IF_ERROR(
         read_time("matured_at", message.matured_at_micros(), example.matured_at));
     RAMPART_RETURN_IF_ERROR(read_time("known_at", message.known_at_micros(), example.known_at));

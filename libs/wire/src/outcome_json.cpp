@@ -15,7 +15,8 @@ Result<Outcome> read_outcome(const JsonValue& value, const std::string& path) {
     Outcome outcome;
     outcome.decision = domain::DecisionId(object.string("decision_id"));
     outcome.measure = object.string("measure");
-    outcome.value = object.number("value");
+    outcome.censored = object.has("censored") && object.boolean("censored");
+    if (!outcome.censored || object.has("value")) outcome.value = object.number("value");
     outcome.revision = object.count("revision", 0);
     outcome.observed_at = object.time("observed_at");
     RAMPART_RETURN_IF_ERROR(object.finish());
@@ -45,10 +46,12 @@ Result<OutcomesRequest> outcomes_from_json(std::string_view json) {
 }
 
 std::string to_json(const Outcome& outcome) {
-    return fmt::format(
-        R"({{"decision_id":{},"measure":{},"value":{},"revision":{},"observed_at":{}}})",
-        json_string(outcome.decision.value()), json_string(outcome.measure),
-        json_number(outcome.value), outcome.revision, json_time(outcome.observed_at));
+    const std::string what = outcome.censored
+                                 ? R"("censored":true)"
+                                 : fmt::format(R"("value":{})", json_number(outcome.value));
+    return fmt::format(R"({{"decision_id":{},"measure":{},{},"revision":{},"observed_at":{}}})",
+                       json_string(outcome.decision.value()), json_string(outcome.measure), what,
+                       outcome.revision, json_time(outcome.observed_at));
 }
 
 std::string to_json(std::span<const Outcome> outcomes) { return batch_json("outcomes", outcomes); }

@@ -5,12 +5,15 @@
 
 #include "json_reader.hpp"
 #include "rampart/base/limits.hpp"
-#include "rampart/domain/application.hpp"
+#include "rampart/domain/decision.hpp"
 
 /// Pieces that the record codecs of this library share.
 namespace rampart::wire {
 
 base::Result<domain::Application> read_application(const JsonValue& value, const std::string& path);
+
+/// The member `key`, "approve" or "decline".
+domain::Action read_action(ObjectReader& object, std::string_view key);
 
 /// {"<key>": [record, …]} with 1 to limits::kMaxBatch records. `read(value, path)` gives a
 /// Result<Record>.

@@ -50,6 +50,13 @@ struct Case {
     SealedCertificate sealed() const { return *sealed(result); }
 };
 
+/// The signed text of a certificate file.
+std::string inspect_payload(const std::string& certificate) {
+    const std::string mark = "\"payload\":\"";
+    const size_t from = certificate.find(mark) + mark.size();
+    return base::from_base64(certificate.substr(from, certificate.find('"', from) - from)).value();
+}
+
 TEST(Certificate, OfACertifiedRunIsVerifiedFromItsEvidence) {
     const Case c(1.0);
     const SealedCertificate sealed = c.sealed();
@@ -65,6 +72,40 @@ TEST(Certificate, OfACertifiedRunIsVerifiedFromItsEvidence) {
     EXPECT_NE(read->claim.find("2004-01-01"), std::string::npos);
     EXPECT_EQ(read->ledger->entry, base::sha256(c.ticket->entry()));
     EXPECT_EQ(read->plan.config.declined_impact, 0.0);
+}
+
+TEST(Certificate, OfALogWithOverridesIsVerifiedAndSaysSo) {
+    const auto overrides = [](Case& c) {
+        c.config.declines_overridden = true;
+        for (auto* f : {&c.selection, &c.vault}) {
+            for (uint32_t i = 0; i < f->decisions.size(); i += 7) {
+                f->decisions.overridden.push_back(i);
+                f->decisions.has_impact[i] = f->decisions.granted(i);
+                f->impact[i] = f->decisions.granted(i) ? 75 : std::nan("");
+            }
+        }
+    };
+    const Case c(1.0, 11, 400, overrides);
+    const SealedCertificate sealed = c.sealed();
+    const auto read = verify(sealed.certificate, sealed.evidence, c.key.public_key());
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_TRUE(read->plan.config.declines_overridden);
+    EXPECT_EQ(read->plan.groups[0].overridden + read->plan.groups[1].overridden, 58u);
+    EXPECT_NE(sealed.evidence.find("\"overridden\":true"), std::string::npos);
+    EXPECT_NE(read->recipe.find("granted iff"), std::string::npos);
+    // who strikes an override out of the evidence is found out
+    auto forged = sealed.evidence;
+    const std::string mark = ",\"overridden\":true";
+    forged.erase(forged.find(mark), mark.size());
+    EXPECT_FALSE(verify(sealed.certificate, forged, c.key.public_key()));
+}
+
+TEST(Certificate, WithoutOverridesHasTheFormThatItHadBeforeTheyWereThere) {
+    const SealedCertificate sealed = Case(1.0).sealed();
+    EXPECT_EQ(sealed.evidence.find("overridden"), std::string::npos);
+    const auto payload = inspect_payload(sealed.certificate);
+    EXPECT_EQ(payload.find("overridden"), std::string::npos);
+    EXPECT_NE(payload.find("declined_impact"), std::string::npos);
 }
 
 TEST(Certificate, ThereIsOneForARunThatDidNotPassAndItClaimsNothing) {

@@ -133,6 +133,57 @@ TEST(SafetyTest, MissingOutcomesUpToTheDeclaredRateAreTakenAtTheirWorst) {
     EXPECT_EQ(Gate(1.0, 2000, 0.1).refusal().reason, "too_many_missing");
 }
 
+/// Turns the first `n` records that were drawn so and have no impact missing round.
+void override_first(ope::LoggedFeedback& f, bool approved, size_t n) {
+    for (uint32_t i = 0; i < f.decisions.size() && n > 0; ++i) {
+        if ((f.decisions.approved[i] != 0) != approved) continue;
+        f.decisions.overridden.push_back(i);
+        f.decisions.has_impact[i] = approved ? 0 : 1;
+        f.impact[i] = approved ? std::nan("") : 75;
+        --n;
+    }
+}
+
+TEST(SafetyTest, AnApprovalThatPeopleRefusedHasTheKnownImpactAndNoOutcomeIsMissing) {
+    Gate gate(1.0);
+    override_first(gate.vault, true, 100);
+    const auto checked = gate.check();
+    ASSERT_TRUE(checked->prepared) << checked->result.message;
+    const auto& groups = checked->prepared->plan().groups;
+    EXPECT_EQ(groups[0].overridden + groups[1].overridden, 100u);
+    EXPECT_EQ(groups[0].missing + groups[1].missing, 0u);
+    const Gate whole(1.0);
+    const auto before = whole.check()->prepared->plan().groups;
+    EXPECT_EQ(groups[0].expected + groups[1].expected + 100,
+              before[0].expected + before[1].expected);
+    EXPECT_EQ(gate.test().verdict, Verdict::kCertified);
+}
+
+TEST(SafetyTest, AGrantedDeclineIsRefusedUnlessDeclaredInEitherPartOfTheData) {
+    Gate in_vault(1.0), in_selection(1.0);
+    override_first(in_vault.vault, false, 1);
+    EXPECT_EQ(in_vault.refusal().reason, "declines_overridden");
+    override_first(in_selection.selection, false, 1);
+    EXPECT_EQ(in_selection.refusal().reason, "declines_overridden");
+    in_vault.config.declines_overridden = in_selection.config.declines_overridden = true;
+    EXPECT_EQ(in_vault.test().verdict, Verdict::kCertified);
+    EXPECT_EQ(in_selection.test().verdict, Verdict::kCertified);
+}
+
+TEST(SafetyTest, GrantedDeclinesWithoutAnOutcomeCountAsMissing) {
+    Gate gate(1.0);
+    gate.config.declines_overridden = true;
+    override_first(gate.vault, false, 100);
+    for (const uint32_t i : gate.vault.decisions.overridden) {
+        gate.vault.decisions.has_impact[i] = 0;
+        gate.vault.impact[i] = std::nan("");
+    }
+    EXPECT_EQ(gate.refusal().reason, "too_many_missing");
+    // declines that stayed declines are no outcomes to expect: they do not thin the share out
+    gate.config.max_missing_rate = 0.08;
+    EXPECT_EQ(gate.refusal().reason, "too_many_missing");
+}
+
 TEST(Precheck, NeedsNoImpactOfTheVault) {
     // the vault goes in without impacts: this is a matter of types, so it is enough that it
     // compiles

@@ -16,5 +16,12 @@ TEST(Outcome, NeedsIdsAndAFiniteValue) {
     EXPECT_EQ(validate(outcome).error().reason, "bad_id");
 }
 
+TEST(Outcome, OneThatIsCensoredHasNoValue) {
+    Outcome outcome{DecisionId("d1"), "repaid", 0, 0.0, {}, true};
+    EXPECT_TRUE(validate(outcome));
+    outcome.value = 1;
+    EXPECT_EQ(validate(outcome).error().reason, "censored_with_value");
+}
+
 }  // namespace
 }  // namespace rampart::domain

@@ -58,6 +58,15 @@ TEST(Product, AnOutcomeMustFitItsMeasure) {
     EXPECT_EQ(check("income", 1), "unknown_measure");
 }
 
+TEST(Product, ACensoredOutcomeNeedsAMeasureAndNoValue) {
+    auto p = good();
+    p.measures[0].lo = 5;  // 0 is outside
+    Outcome outcome{DecisionId("d"), p.measures[0].name, 0, 0, {}, true};
+    EXPECT_EQ(reason_of(check_outcome(p, outcome)), "");
+    outcome.measure = "income";
+    EXPECT_EQ(reason_of(check_outcome(p, outcome)), "unknown_measure");
+}
+
 TEST(Product, ImpactComesFromTheLabelOrFromItsOwnMeasure) {
     auto impact = good().impact;
     EXPECT_EQ(impact_of_approval(impact, 1.0, std::nullopt), 75);

@@ -61,6 +61,39 @@ TEST(Estimator, AMissingImpactIsTheWorstForTheCandidate) {
               paired_difference({0.4, true, 0.2, 0.3, 75.0}, kCredit));
 }
 
+TEST(Estimator, WhatPeopleDidInsteadCountsForTheActionThatWasDrawn) {
+    // drawn to approve, refused by people: the impact is that of a decline, whatever was reported
+    // 0.2 * ((0 - 30) / 0.4 + 30) = -9
+    const Record refused{0.4, true, 0.5, 0.3, std::nullopt, true};
+    EXPECT_NEAR(paired_difference(refused, kCredit), -9, 1e-12);
+    EXPECT_NEAR(paired_difference({0.4, true, 0.5, 0.3, 75.0, true}, kCredit), -9, 1e-12);
+    // drawn to decline, granted by people: -0.2 / 0.6 * (75 - 0) + 0.2 * (30 - 0) = -19
+    ImpactModel model = kCredit;
+    model.declines_overridden = true;
+    const Record granted{0.4, false, 0.5, 0.3, 75.0, true};
+    EXPECT_NEAR(paired_difference(granted, model), -19, 1e-12);
+    // a decline that stayed one: -0.2 / 0.6 * (0 - 0) + 0.2 * 30 = 6
+    EXPECT_NEAR(paired_difference({0.4, false, 0.5, 0.3, std::nullopt}, model), 6, 1e-12);
+}
+
+TEST(Estimator, AGrantedDeclineWithoutAnOutcomeIsTheWorstForTheCandidate) {
+    ImpactModel model = kCredit;
+    model.declines_overridden = true;
+    const Record more{0.4, false, 0.5, 0.3, std::nullopt, true};
+    EXPECT_EQ(paired_difference(more, model),
+              paired_difference({0.4, false, 0.5, 0.3, 75.0, true}, model));
+    const Record less{0.4, false, 0.2, 0.3, std::nullopt, true};
+    EXPECT_EQ(paired_difference(less, model),
+              paired_difference({0.4, false, 0.2, 0.3, -150.0, true}, model));
+}
+
+TEST(Estimator, OverriddenDeclinesNeedSupportForBothActions) {
+    ImpactModel model = kCredit;
+    model.declines_overridden = true;
+    EXPECT_FALSE(has_support({1, true, 0.8, 1, 75.0}, model));
+    EXPECT_TRUE(has_support({0.9, true, 0.8, 0.9, 75.0}, model));
+}
+
 struct Case {
     Record record;
     ImpactModel model;
@@ -75,6 +108,9 @@ Case any_case() {
                .q_decline = -150 + 225 * share(),
                .declined = std::nullopt};
     if (*rc::gen::arbitrary<bool>()) c.model.declined = -150 + 225 * share();
+    c.model.declines_overridden = *rc::gen::arbitrary<bool>();
+    const bool known = c.model.declined && !c.model.declines_overridden;
+    if (c.record.approved || !known) c.record.overridden = *rc::gen::arbitrary<bool>();
     return c;
 }
 
@@ -96,11 +132,33 @@ RC_GTEST_PROP(Estimator, IsUnbiasedForAnyCentre, ()) {
     const auto at = [&](bool approved) {
         Record r = c.record;
         r.approved = approved;
+        r.overridden = false;
         r.impact = approved ? approve : decline;
         return paired_difference(r, c.model);
     };
     const double expected = c.record.p * at(true) + (1 - c.record.p) * at(false);
     const double truth = (c.record.candidate - c.record.reference) * (approve - decline);
+    RC_ASSERT(std::abs(expected - truth) < 1e-9);
+}
+
+RC_GTEST_PROP(Estimator, IsUnbiasedForTheIntentionToTreatWhateverPeopleDo, ()) {
+    Case c = any_case();
+    const bool refuse = *rc::gen::arbitrary<bool>(), grant = *rc::gen::arbitrary<bool>();
+    c.model.declined = -150 + 225 * share();
+    c.model.declines_overridden = true;
+    const double loan = -150 + 225 * share();
+    const auto at = [&](bool approved) {
+        Record r = c.record;
+        r.approved = approved;
+        r.overridden = approved ? refuse : grant;
+        r.impact = loan;
+        return paired_difference(r, c.model);
+    };
+    const double drawn_approve = refuse ? *c.model.declined : loan;
+    const double drawn_decline = grant ? loan : *c.model.declined;
+    const double expected = c.record.p * at(true) + (1 - c.record.p) * at(false);
+    const double truth =
+        (c.record.candidate - c.record.reference) * (drawn_approve - drawn_decline);
     RC_ASSERT(std::abs(expected - truth) < 1e-9);
 }
 

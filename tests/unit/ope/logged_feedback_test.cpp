@@ -96,6 +96,19 @@ TEST(LoggedFeedback, FlagsLoggersAndGroupsAreChecked) {
               "too_many_groups");
 }
 
+TEST(LoggedFeedback, OverriddenPositionsAscendAndTurnWhatWasDrawnRound) {
+    EXPECT_EQ(reason_after([](auto& f) { f.decisions.overridden = {0, 1}; }), "");
+    EXPECT_EQ(reason_after([](auto& f) { f.decisions.overridden = {1, 0}; }), "bad_overridden");
+    EXPECT_EQ(reason_after([](auto& f) { f.decisions.overridden = {1, 1}; }), "bad_overridden");
+    EXPECT_EQ(reason_after([](auto& f) { f.decisions.overridden = {2}; }), "bad_overridden");
+    LoggedFeedback f = two_records();
+    EXPECT_TRUE(f.decisions.granted(0));
+    EXPECT_FALSE(f.decisions.granted(1));
+    f.decisions.overridden = {1};
+    EXPECT_TRUE(f.decisions.granted(0));
+    EXPECT_TRUE(f.decisions.granted(1));
+}
+
 TEST(LoggedFeedback, AnImpactIsThereIffItIsSaidToBe) {
     EXPECT_EQ(reason_after([](auto& f) { f.impact[0] = kNan; }), "bad_impact");
     EXPECT_EQ(reason_after([](auto& f) { f.impact[1] = 3; }), "bad_impact");

@@ -296,6 +296,21 @@ TEST(ToDataset, TakesApprovedAndLabelledRowsWithCappedInverseWeights) {
     EXPECT_TRUE(table->data.group.empty());
 }
 
+TEST(ToDataset, LearnsNothingFromWhatPeopleDidInsteadNorFromCensoredLoans) {
+    auto set = six_rows();
+    set.rows[0].overridden = true;  // drawn to approve, refused
+    set.rows[1].overridden = true;  // drawn to decline, granted and repaid
+    set.rows[1].label = 1;
+    set.rows[3].censored = true;
+    const auto table = to_dataset(set);
+    ASSERT_TRUE(table) << table.error().message;
+    EXPECT_EQ(table->rows, (std::vector<uint32_t>{2, 4, 5}));
+    EXPECT_EQ(table->left_out_overridden, 2u);
+    EXPECT_EQ(table->left_out_censored, 1u);
+    EXPECT_EQ(table->left_out_unlabelled, 0u);
+    EXPECT_EQ(table->left_out_declined, 0u);
+}
+
 TEST(ToDataset, GroupTrainingLeavesOutPeopleWithoutAttributesAndEmptyCells) {
     const auto table = to_dataset(six_rows(), {.groups = GroupBy::kCells});
     ASSERT_TRUE(table) << table.error().message;

@@ -16,7 +16,11 @@ TEST(EventCodec, WhatIsEncodedComesBackTheSame) {
     EXPECT_EQ(decode_application(encode(sample_application())), sample_application());
     EXPECT_EQ(decode_decision(encode(sample_decision())), sample_decision());
     EXPECT_EQ(decode_outcome(encode(sample_outcome())), sample_outcome());
+    EXPECT_EQ(decode_outcome(encode(sample_censored())), sample_censored());
+    EXPECT_EQ(decode_override(encode(sample_override())), sample_override());
+    EXPECT_EQ(decode_erasure(encode(sample_erasure())), sample_erasure());
     EXPECT_EQ(decode_labeled_example(encode(sample_example())), sample_example());
+    EXPECT_EQ(decode_labeled_example(encode(sample_overridden())), sample_overridden());
 }
 
 TEST(EventCodec, AnExampleWithoutAnOutcomeIsNotOneWithTheValueZero) {
@@ -38,14 +42,23 @@ TEST(EventCodec, TheGoldensOfEveryReleasedMessageDecode) {
     EXPECT_EQ(decode_application(golden("application_v1")), sample_application());
     EXPECT_EQ(decode_decision(golden("decision_v1")), sample_decision());
     EXPECT_EQ(decode_outcome(golden("outcome_v1")), sample_outcome());
+    EXPECT_EQ(decode_outcome(golden("outcome_censored_v1")), sample_censored());
+    EXPECT_EQ(decode_override(golden("override_v1")), sample_override());
+    EXPECT_EQ(decode_erasure(golden("erasure_v1")), sample_erasure());
     EXPECT_EQ(decode_labeled_example(golden("labeled_example_v1")), sample_example());
+    EXPECT_EQ(decode_labeled_example(golden("labeled_example_overridden_v1")), sample_overridden());
 }
 
 TEST(EventCodec, EncodingIsTheSameBytesAsEver) {
     EXPECT_EQ(base::to_hex(encode(sample_application())), base::to_hex(golden("application_v1")));
     EXPECT_EQ(base::to_hex(encode(sample_decision())), base::to_hex(golden("decision_v1")));
     EXPECT_EQ(base::to_hex(encode(sample_outcome())), base::to_hex(golden("outcome_v1")));
+    EXPECT_EQ(base::to_hex(encode(sample_censored())), base::to_hex(golden("outcome_censored_v1")));
+    EXPECT_EQ(base::to_hex(encode(sample_override())), base::to_hex(golden("override_v1")));
+    EXPECT_EQ(base::to_hex(encode(sample_erasure())), base::to_hex(golden("erasure_v1")));
     EXPECT_EQ(base::to_hex(encode(sample_example())), base::to_hex(golden("labeled_example_v1")));
+    EXPECT_EQ(base::to_hex(encode(sample_overridden())),
+              base::to_hex(golden("labeled_example_overridden_v1")));
 }
 
 TEST(EventCodec, BytesThatAreNoMessageAreDataLoss) {
@@ -94,10 +107,38 @@ TEST(EventCodec, AnExampleKnownBeforeItMaturedIsRefused) {
     EXPECT_EQ(decode_labeled_example(encode(example)).error().reason, "bad_time");
 }
 
+TEST(EventCodec, AnOverrideWithoutAnActionOrAnActorIsRefused) {
+    auto taken = sample_override();
+    taken.actor.clear();
+    EXPECT_EQ(decode_override(encode(taken)).error().reason, "bad_id");
+    std::string bytes = encode(sample_override());
+    const size_t field = bytes.find(std::string("\x18\x02", 2));  // field 3, approve
+    ASSERT_NE(field, std::string::npos);
+    bytes[field + 1] = 0;
+    EXPECT_EQ(decode_override(bytes).error().reason, "bad_action");
+}
+
+TEST(EventCodec, ACensoredReportOrExampleWithAValueIsRefused) {
+    auto outcome = sample_censored();
+    outcome.value = 1;
+    EXPECT_EQ(decode_outcome(encode(outcome)).error().reason, "censored_with_value");
+    auto example = sample_overridden();
+    example.value = 1;
+    EXPECT_EQ(decode_labeled_example(encode(example)).error().reason, "censored_with_value");
+}
+
+TEST(EventCodec, AnExampleWithTheOverrideOfAnotherDecisionIsRefused) {
+    auto example = sample_overridden();
+    example.overridden->decision = domain::DecisionId("d-other");
+    EXPECT_EQ(decode_labeled_example(encode(example)).error().reason, "bad_override");
+}
+
 RC_GTEST_PROP(EventCodec, AnyBytesEndInARecordOrAnError, (const std::string& bytes)) {
     (void)decode_application(bytes);
     (void)decode_decision(bytes);
     (void)decode_outcome(bytes);
+    (void)decode_override(bytes);
+    (void)decode_erasure(bytes);
     (void)decode_labeled_example(bytes);
 }
 

@@ -40,6 +40,20 @@ TEST(OutcomeJson, ARevisionIsAWholeNumberFromZeroOn) {
     EXPECT_EQ(with("4294967295").value().revision, UINT32_MAX);
 }
 
+TEST(OutcomeJson, ACensoredOutcomeHasNoValue) {
+    EXPECT_EQ(outcome_from_json(to_json(sample_censored())), sample_censored());
+    const auto read = [](const std::string& what) {
+        return outcome_from_json(R"({"decision_id":"d","measure":"m","observed_at":"2005-10-01")" +
+                                 what + "}");
+    };
+    EXPECT_TRUE(read(R"(,"censored":true)").value().censored);
+    EXPECT_FALSE(read(R"(,"censored":false,"value":1)").value().censored);
+    EXPECT_EQ(read(R"(,"censored":true,"value":1)").error().reason, "censored_with_value");
+    EXPECT_EQ(read(R"(,"censored":false)").error().reason, "missing_member");
+    EXPECT_EQ(read("").error().reason, "missing_member");
+    EXPECT_EQ(read(R"(,"censored":1)").error().reason, "wrong_type");
+}
+
 TEST(OutcomeJson, MistakesAreNamedWithTheirPath) {
     const auto read = outcomes_from_json(R"({"outcomes":[{"decision_id":"d","measure":"m",
         "value":"1","observed_at":"2005-10-01"}]})");

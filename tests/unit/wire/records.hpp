@@ -5,6 +5,7 @@
 #include <string>
 
 #include "rampart/base/digest.hpp"
+#include "rampart/domain/erasure.hpp"
 #include "rampart/domain/labeled_example.hpp"
 #include "rampart/domain/outcome.hpp"
 
@@ -42,6 +43,24 @@ inline domain::Outcome sample_outcome() {
     return {domain::DecisionId("d-1"), "repaid", 2, -0.5, time("2005-10-01")};
 }
 
+inline domain::Outcome sample_censored() {
+    return {domain::DecisionId("d-1"), "repaid", 3, 0, time("2005-10-01"), true};
+}
+
+inline domain::Override sample_override() {
+    const auto decision = sample_decision();
+    return {decision.id,
+            1,
+            domain::Action::kApprove,
+            "underwriter-17",
+            "income_verified",
+            time("2005-04-02T09:30:00Z")};
+}
+
+inline domain::Erasure sample_erasure() {
+    return {domain::DecisionId("d-1"), time("2008-01-01T12:00:00Z")};
+}
+
 inline domain::LabeledExample sample_example() {
     domain::LabeledExample example;
     example.decision = sample_decision();
@@ -51,6 +70,15 @@ inline domain::LabeledExample sample_example() {
     example.matured_at = time("2005-12-01");
     example.known_at = time("2005-12-24");
     example.version = 1;
+    return example;
+}
+
+/// Granted by a person, and then paid off early.
+inline domain::LabeledExample sample_overridden() {
+    auto example = sample_example();
+    example.value.reset();
+    example.censored = true;
+    example.overridden = sample_override();
     return example;
 }
 

@@ -68,6 +68,10 @@ struct GateConfig {
     std::optional<double>
         declined_impact;       // c0 in [a, b]; none: declines have outcomes of their own
     std::string impact_units;  // "credit score points"
+    /// People may grant what was drawn as a decline. Then only what was not granted in the end has
+    /// the impact declined_impact, and the two-action form is tested, which needs support for
+    /// declines too. false: a log in which that happened is refused.
+    bool declines_overridden = false;
 };
 
 /// "0.5 min(s, 1 - s)" or "2 s".

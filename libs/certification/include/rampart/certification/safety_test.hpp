@@ -39,6 +39,7 @@ struct RunIdentity {
 struct GroupPlan {
     std::string name;
     size_t records = 0, units = 0, expected = 0, missing = 0;  // expected: outcomes there should be
+    size_t overridden = 0;       // records where people did the other action than was drawn
     double max_trust_ratio = 0;  // largest |pi - s|, in units of the trust region over kappa
     double lo = 0, hi = 0;       // range of a unit's value, computed from x alone
     ope::WeightDiagnostics weights;
@@ -95,7 +96,8 @@ struct PrecheckResult {
 };
 
 /// Preconditions, none of which needs a vault impact. Refuses, with a reason: broken or duplicate
-/// records, other groups in D_c than in the vault, a person in both, too few units or outcomes, no
+/// records, other groups in D_c than in the vault, a person in both, granted declines that were not
+/// declared, too few units or outcomes, no
 /// support, a candidate outside the trust region, too many missing outcomes, logged propensities
 /// that do not fit the draws, a group in which the candidate changes nothing, D_c too thin to plan
 /// from. Refuses too when the ledger's epoch is spent. `ledger` gives delta_k, of its open run or

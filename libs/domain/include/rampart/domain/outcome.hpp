@@ -15,9 +15,12 @@ struct Outcome {
     uint32_t revision = 0;
     double value = 0;             // within the measure's declared range
     base::TimePoint observed_at;  // event time of the observation
+    /// Observed until observed_at, and no value will come: paid off early, sold, moved away. Then
+    /// `value` is 0 and means nothing. Who does know how it went reports the value instead.
+    bool censored = false;
     bool operator==(const Outcome&) const = default;
 };
 
-base::Status validate(const Outcome& outcome);  // ids, limits, finite value
+base::Status validate(const Outcome& outcome);  // ids, limits, finite value, none if censored
 
 }  // namespace rampart::domain

@@ -15,7 +15,10 @@ struct ImpactModel {
     double lo = 0, hi = 0;  // [a, b], declared; part of the metric, never learnt from the test data
     double q_approve = 0;   // centre of approvals' impact, in [a, b], from other data
     double q_decline = 0;   // centre of declines' impact; unused when a decline's is known
-    std::optional<double> declined;  // c0: the known impact of a decline, in [a, b]
+    std::optional<double> declined;  // c0: the known impact of not being granted, in [a, b]
+    /// People may grant what was drawn as a decline, so that only what was not granted in the end
+    /// has the known impact. Takes the two-action form, which needs P(decline | x) > 0.
+    bool declines_overridden = false;
 };
 
 /// One record. `impact` is read only where it matters: never for a decline of known impact, never
@@ -25,6 +28,9 @@ struct Record {
     bool approved = false;
     double candidate = 0, reference = 0;
     std::optional<double> impact;  // nullopt: missing, taken as the worst for the candidate
+    /// People did the other action. The impact counts for the action that was drawn; of a loan that
+    /// was not granted it is c0, where that is declared.
+    bool overridden = false;
 };
 
 /// The interval in which a record's Z lies whatever is drawn and whatever comes of it: a function
@@ -35,7 +41,8 @@ struct Interval {
 
 /// Z with a declared known impact of a decline, d = (pi - s)(1|x):
 ///     Z = d * [ A/p * (I - q1) + q1 - c0 ]
-/// needs p > 0 wherever d != 0 and nothing of P(decline|x). Without one, the two-action form
+/// needs p > 0 wherever d != 0 and nothing of P(decline|x). Without one, or where drawn declines
+/// are overridden, the two-action form
 ///     Z = (pi - s)(A|x) / p(A|x) * (I - q_A) + d * (q1 - q0).
 /// 0 where d = 0. A missing impact is taken as a where the candidate takes the action more often
 /// than the reference and as b where less often: Z is then at most what it would be with the truth.

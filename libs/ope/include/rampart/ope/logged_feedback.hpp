@@ -27,8 +27,15 @@ struct LoggedDecisions {
     std::vector<uint32_t> logger;     // index into logger_ids
     std::vector<std::string> logger_ids;  // policies that decided
     std::vector<Group> groups;
+    /// Positions, ascending, of the records where people did the other action than was drawn.
+    /// `approved` stays what was drawn, and what became of the person counts for it: intention to
+    /// treat.
+    std::vector<uint32_t> overridden{};
 
     size_t size() const { return record_id.size(); }
+    bool is_overridden(size_t i) const;
+    /// Whether the action that was taken in the end is an approval.
+    bool granted(size_t i) const { return (approved[i] != 0) != is_overridden(i); }
 };
 
 /// Decisions and what became of them.

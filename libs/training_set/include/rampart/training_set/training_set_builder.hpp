@@ -21,18 +21,30 @@ namespace rampart::training_set {
 
 inline constexpr double kVaultShare = 0.4;
 
-/// One matured decision.
+/// One matured decision, by intention to treat: `approved` is what was drawn, with p_approve its
+/// probability; label and impact are of what was done in the end, and count for what was drawn.
+///
+/// A censored report leaves label and impact empty, as if none had come: the learner does without
+/// the row, and the gate counts it as missing, at its worst and against max_missing_rate. So that
+/// it can be no way to make bad outcomes disappear; who knows how a loan ended reports that
+/// instead.
 struct Row {
     domain::DecisionId decision;
     domain::PersonId person;
     base::TimePoint event_time;
     double p_approve = 0;  // P(approve | x) that was drawn from, as logged
     domain::PolicyId policy;
-    bool approved = false;
-    std::optional<double> label;   // 1 favourable, 0 not; nullopt: no outcome came
-    std::optional<double> impact;  // of the approval, approved rows only; nullopt: not known
+    bool approved = false;         // drawn
+    bool overridden = false;       // people did the other action
+    bool censored = false;         // granted, and the last report says that no outcome will come
+    std::optional<double> label;   // of what was granted: 1 favourable, 0 not; nullopt: none came
+    std::optional<double> impact;  // of what was granted; nullopt: not granted, or not known
     std::optional<uint32_t> cell;  // index into cell_names; nullopt: attributes not (all) known
     std::vector<uint32_t> groups;  // indices into group_names, increasing
+
+    bool granted() const { return approved != overridden; }
+    /// The label may teach: the loan was granted because it was drawn so, with a known probability.
+    bool teaches() const { return approved && !overridden && label.has_value(); }
 };
 
 /// Rows of one side of the split, by event time, then decision id. The two sides are types of their
@@ -115,14 +127,17 @@ struct TrainingTable {
     std::vector<uint32_t> rows;  // data's row i is set.rows[rows[i]]
     size_t capped_weights = 0;   // rows whose weight was cut to the cap
     size_t left_out_declined = 0;
-    size_t left_out_unlabelled = 0;         // approved, no outcome
-    size_t left_out_without_group = 0;      // approved, labelled, but without attributes
+    size_t left_out_overridden = 0;     // people did the other action: P(granted | x) is not known
+    size_t left_out_censored = 0;       // approved, no outcome will come
+    size_t left_out_unlabelled = 0;     // approved, no outcome came
+    size_t left_out_without_group = 0;  // approved, labelled, but without attributes
     std::vector<std::string> empty_groups;  // cells without a row: not among data.group_names
 };
 
-/// Approved and labelled rows as a table to learn from, weighted so that they stand for all
-/// applicants (inverse propensity: only approved ones have labels). out_of_range "bad_weight_cap";
-/// failed_precondition "no_training_rows": none is left; dataset::validate's errors.
+/// Approved, granted and labelled rows as a table to learn from, weighted so that they stand for
+/// all applicants (inverse propensity: only approved ones have labels). out_of_range
+/// "bad_weight_cap"; failed_precondition "no_training_rows": none is left; dataset::validate's
+/// errors.
 base::Result<TrainingTable> to_dataset(const DevelopmentSet& set,
                                        const DatasetOptions& options = {});
 

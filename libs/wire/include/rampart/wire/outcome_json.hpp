@@ -13,6 +13,8 @@
 ///     {"decision_id": "d0…", "measure": "repaid", "value": 1, "revision": 0,
 ///      "observed_at": "2005-10-01T00:00:00Z"}
 ///
+/// A censored outcome says `"censored": true` in place of the value.
+///
 /// As strict as application_json.hpp.
 namespace rampart::wire {
 
