@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::ErrorCode;
-using testing::files_with;
 using testing::fresh_folder;
 constexpr ColumnFamily kFirst{0}, kSecond{1};
 
@@ -153,74 +152,6 @@ TEST(Database, ApproximateBytesGrowWithTheContent) {
     const auto bytes = db->approximate_bytes(kFirst, KeyRange::all()).value();
     EXPECT_GT(bytes, 500'000u);
     EXPECT_LT(bytes, 2'000'000u);
-}
-
-/// A person's bytes in table files of several levels, in the log, overwritten and erased.
-void spread_a_person(Database& db) {
-    const std::string person = "person-0815";
-    for (int round = 0; round < 3; ++round) {
-        for (int i = 0; i < 500; ++i) put(db, fmt::format("{:04}", i * 3 + round), "others");
-        put(db, person, fmt::format("secret-{}", round));
-        WriteBatch batch;
-        batch.put(kSecond, person, "secret-second");
-        ASSERT_TRUE(db.write(batch, Sync::kAlways));
-        if (round == 2) break;
-        ASSERT_TRUE(db.compact(kSecond));  // flushes the first, too
-    }
-    WriteBatch batch;
-    batch.erase(kFirst, person);
-    batch.erase_range(kSecond, person, person + '\0');
-    ASSERT_TRUE(db.write(batch, Sync::kAlways));
-}
-
-TEST(Database, CompactionTakesErasedBytesOutOfEveryFile) {
-    const auto path = fresh_folder();
-    const auto db = open(path);
-    spread_a_person(*db);
-    EXPECT_NE(files_with(path, "secret"), "");
-    EXPECT_NE(files_with(path, "person-0815"), "");
-    ASSERT_TRUE(db->compact(kFirst));
-    ASSERT_TRUE(db->compact(kSecond));
-    EXPECT_EQ(files_with(path, "secret"), "");
-    EXPECT_EQ(files_with(path, "person-0815"), "");
-    EXPECT_EQ(content(*db).size(), 1500u);
-}
-
-TEST(Database, CompactionOfAShortRangeTakesErasedBytesOutOfEveryFile) {
-    const auto path = fresh_folder();
-    const auto db = open(path);
-    spread_a_person(*db);
-    ASSERT_TRUE(db->compact(kFirst, KeyRange::with_prefix("person-")));
-    ASSERT_TRUE(db->compact(kSecond, KeyRange::with_prefix("person-")));
-    EXPECT_EQ(files_with(path, "secret"), "");
-    EXPECT_EQ(files_with(path, "person-0815"), "");
-}
-
-TEST(Database, CompactionOfWhatWasWrittenAndErasedAtOnceLeavesNothing) {
-    const auto path = fresh_folder();
-    const auto db = open(path);
-    put(*db, "person-0815", "secret");
-    WriteBatch batch;
-    batch.erase(kFirst, "person-0815");
-    ASSERT_TRUE(db->write(batch, Sync::kAlways));
-    ASSERT_TRUE(db->compact(kFirst));
-    EXPECT_EQ(files_with(path, "secret"), "");
-    EXPECT_EQ(files_with(path, "person-0815"), "");
-}
-
-TEST(Database, CompactionSaysSoWhenASnapshotKeepsOldContent) {
-    const auto db = open(fresh_folder());
-    put(*db, "k", "old");
-    {
-        const auto before = db->snapshot();
-        EXPECT_TRUE(db->compact(kFirst)) << "nothing is older than this snapshot";
-        put(*db, "k", "new");
-        const auto held = db->compact(kFirst);
-        ASSERT_FALSE(held);
-        EXPECT_EQ(held.error().reason, "snapshot_held");
-    }
-    EXPECT_TRUE(db->compact(kFirst));
-    EXPECT_EQ(db->get(kFirst, "k").value(), "new");
 }
 
 TEST(Database, ASecondOpenerIsToldThatItIsInUse) {
