@@ -5,11 +5,15 @@
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/wire/event_codec.hpp"
+#include "rampart/wire/fence.hpp"
+#include "rampart/wire/record_codec.hpp"
+#include "rampart/wire/topics.hpp"
 
 namespace rampart::decision_service {
 
 using base::Result;
 using base::Status;
+using streaming::Bookmark;
 using streaming::Offset;
 using streaming::PartitionId;
 using streaming::StoredRecord;
@@ -18,15 +22,17 @@ namespace {
 
 constexpr base::Logger kLog("decision_service");
 // positions in the list of families that open() gives; described in schemas/keys.md
-constexpr storage::ColumnFamily kMeta{0};       // "topic" -> its identity
+constexpr storage::ColumnFamily kMeta{0};
 constexpr storage::ColumnFamily kDecisions{1};  // decision id -> record bytes as logged
 constexpr storage::ColumnFamily kExplored{2};   // i64 day -> u64 count
-constexpr storage::ColumnFamily kOffsets{3};    // u32 partition -> i64 next offset
-constexpr std::string_view kTopicKey = "topic";
+constexpr std::string_view kPartitionKey = "partition", kFenceKey = "fence", kCountsKey = "counts";
 constexpr size_t kReadBatch = 1000;
 
-std::string partition_key(PartitionId partition) {
-    std::string key;
+std::string topic_key(std::string_view topic) { return "topic/" + std::string(topic); }
+
+std::string bookmark_key(std::string_view topic, PartitionId partition) {
+    std::string key = "bookmark/";
+    base::append_field(key, topic);
     base::append_u32(key, static_cast<uint32_t>(partition.value()));
     return key;
 }
@@ -37,59 +43,103 @@ std::string day_key(int64_t day) {
     return key;
 }
 
+std::string partition_value(const IndexOptions& options) {
+    std::string value;
+    base::append_u32(value, static_cast<uint32_t>(options.partition.value()));
+    base::append_u32(value, static_cast<uint32_t>(options.partitions));
+    return value;
+}
+
+std::string encode(const Fence& fence) {
+    std::string value;
+    base::append_u64(value, fence.epoch);
+    base::append_field(value, fence.node);
+    return value;
+}
+
+std::string encode(const IndexCounts& counts) {
+    std::string value;
+    for (const uint64_t n :
+         {counts.decisions, counts.repeated, counts.fenced, counts.passed_over}) {
+        base::append_u64(value, n);
+    }
+    return value;
+}
+
+std::string node_of(const streaming::Record& fence) {
+    for (const auto& header : fence.headers) {
+        if (header.name == wire::kNodeHeader) return header.value.substr(0, 128);
+    }
+    return {};
+}
+
 }  // namespace
 
-DecisionIndex::DecisionIndex(std::unique_ptr<storage::Database> database,
-                             const streaming::Reader& reader, std::string topic)
-    : database_(std::move(database)), reader_(reader), topic_(std::move(topic)) {}
+bool is_gap(const base::Error& error) {
+    return error.reason == "retention_gap" || error.reason == "offset_ahead" ||
+           error.reason == "topic_recreated" || error.reason == "partitions_changed";
+}
 
-Result<std::unique_ptr<DecisionIndex>> DecisionIndex::open(const std::filesystem::path& path,
-                                                           const streaming::Reader& reader,
-                                                           std::string topic) {
-    RAMPART_TRY(auto database,
-                storage::Database::open(path, {"default", "decisions", "explored", "offsets"}));
+/// What a run of records does to the index.
+struct DecisionIndex::Changes {
+    storage::WriteBatch batch;
+    std::set<std::string> seen;  // decision ids
+    std::map<int64_t, uint64_t> explored;
+    Fence fence;
+    IndexCounts counts;
+};
+
+DecisionIndex::DecisionIndex(IndexOptions options, const streaming::Reader& reader,
+                             std::unique_ptr<storage::Database> database)
+    : options_(std::move(options)), reader_(reader), database_(std::move(database)) {}
+
+Result<std::unique_ptr<DecisionIndex>> DecisionIndex::open(IndexOptions options,
+                                                           const streaming::Reader& reader) {
+    std::error_code failure;  // storage says what is wrong with the path
+    std::filesystem::create_directories(options.path.parent_path(), failure);
+    storage::OpenOptions storage_options;
+    // what a power cut takes is read from the log again
+    storage_options.recovery = storage::Recovery::kPointInTime;
+    storage_options.budget = options.memory;
+    RAMPART_TRY(
+        auto database,
+        storage::Database::open(options.path, {"meta", "decisions", "explored"}, storage_options));
     std::unique_ptr<DecisionIndex> index(
-        new DecisionIndex(std::move(database), reader, std::move(topic)));
-    RAMPART_RETURN_IF_ERROR(index->check_identity());
-    RAMPART_RETURN_IF_ERROR(index->read_offsets());
-    RAMPART_RETURN_IF_ERROR(index->catch_up());
+        new DecisionIndex(std::move(options), reader, std::move(database)));
+    RAMPART_RETURN_IF_ERROR(index->load());
     return index;
 }
 
-Status DecisionIndex::check_identity() {
-    RAMPART_TRY(const std::string identity, reader_.identity(topic_));
-    RAMPART_TRY(const auto indexed, database_->get(kMeta, kTopicKey));
-    if (!indexed) {
+Status DecisionIndex::load() {
+    const std::string identity = partition_value(options_);
+    RAMPART_TRY(const auto made_for, database_->get(kMeta, kPartitionKey));
+    if (!made_for) {
         storage::WriteBatch batch;
-        batch.put(kMeta, kTopicKey, identity);
+        batch.put(kMeta, kPartitionKey, identity);
         return database_->write(batch, storage::Sync::kAlways);
     }
-    if (*indexed != identity) {
-        return base::failed_precondition(
-            "topic_recreated",
-            "topic '{}' is not the one that {} was made from; restore the log, or remove the index "
-            "to make it anew",
-            topic_, database_->path().string());
+    if (*made_for != identity) {
+        return base::failed_precondition("other_partition",
+                                         "the index in '{}' is not that of partition {} of {}; set "
+                                         "the number of partitions back, "
+                                         "or remove the index to make it anew from the log",
+                                         database_->path().string(), options_.partition,
+                                         options_.partitions);
     }
-    return base::ok();
-}
-
-Status DecisionIndex::read_offsets() {
-    RAMPART_TRY(const int32_t partitions, reader_.partitions(topic_));
-    for (int32_t p = 0; p < partitions; ++p) {
-        const PartitionId partition(p);
-        RAMPART_TRY(const auto stored, database_->get(kOffsets, partition_key(partition)));
-        if (stored) {
-            RAMPART_TRY(const int64_t offset, base::ByteReader(*stored).i64());
-            next_[partition] = Offset(offset);
-            continue;
-        }
-        // A new index of an old log begins with what the log still holds.
-        RAMPART_TRY(next_[partition], reader_.begin_offset(topic_, partition));
-        if (next_[partition].value() > 0) {
-            kLog.warning(
-                "msg=\"decisions before this are gone from the log\" partition={} offset={}",
-                partition, next_[partition]);
+    RAMPART_TRY(const auto mark, bookmark(options_.decisions_topic, options_.partition));
+    if (mark) next_ = *mark;
+    RAMPART_TRY(const auto fence, database_->get(kMeta, kFenceKey));
+    if (fence) {
+        base::ByteReader in(*fence);
+        RAMPART_TRY(fence_.epoch, in.u64());
+        RAMPART_TRY(fence_.node, in.field());
+    }
+    RAMPART_TRY(const auto counts, database_->get(kMeta, kCountsKey));
+    if (counts) {
+        base::ByteReader in(*counts);
+        for (auto* n :
+             {&counts_.decisions, &counts_.repeated, &counts_.fenced, &counts_.passed_over}) {
+            RAMPART_TRY(*n, in.u64());
         }
     }
     return base::ok();
@@ -108,59 +158,184 @@ Result<uint64_t> DecisionIndex::explored_on(int64_t day) const {
     return base::ByteReader(*stored).u64();
 }
 
-Status DecisionIndex::catch_up() {
-    for (const auto& [partition, offset] : next_) RAMPART_RETURN_IF_ERROR(catch_up(partition));
-    return base::ok();
+Fence DecisionIndex::fence() const {
+    const std::lock_guard lock(mutex_);
+    return fence_;
 }
 
-Status DecisionIndex::catch_up(PartitionId partition) {
+IndexCounts DecisionIndex::counts() const {
+    const std::lock_guard lock(mutex_);
+    return counts_;
+}
+
+/// Whether the topic is the one that was read before.
+Status DecisionIndex::check_topic(std::string_view topic, bool all_partitions) {
+    RAMPART_TRY(const int32_t count, reader_.partitions(topic));
+    if (all_partitions && count != options_.partitions) {
+        return base::failed_precondition("partitions_changed",
+                                         "topic '{}' has {} partitions, and {} are configured",
+                                         topic, count, options_.partitions);
+    }
+    RAMPART_TRY(const std::string identity, reader_.identity(topic));
+    RAMPART_TRY(const auto known, database_->get(kMeta, topic_key(topic)));
+    if (!known) return remember_topic(topic);
+    if (*known == identity) return base::ok();
+    return base::failed_precondition(
+        "topic_recreated", "topic '{}' is '{}', and '{}' was read before: the log is another",
+        topic, identity, *known);
+}
+
+Status DecisionIndex::remember_topic(std::string_view topic) {
+    RAMPART_TRY(const std::string identity, reader_.identity(topic));
+    storage::WriteBatch batch;
+    batch.put(kMeta, topic_key(topic), identity);
+    return database_->write(batch, storage::Sync::kAlways);
+}
+
+Status DecisionIndex::check(std::string_view topic, PartitionId partition) {
+    RAMPART_RETURN_IF_ERROR(check_topic(topic, topic == options_.decisions_topic));
+    RAMPART_TRY(auto mark, bookmark(topic, partition));
+    // decisions are read from the first; of applications, what was dropped before is not for us
+    if (!mark && topic != options_.decisions_topic) return base::ok();
+    return streaming::check_bookmark(reader_, topic, partition, mark.value_or(Bookmark()));
+}
+
+Status DecisionIndex::catch_up() {
+    if (!verified_) RAMPART_RETURN_IF_ERROR(check(options_.decisions_topic, options_.partition));
+    const auto status = read_on();
+    verified_ = status.has_value();
+    return status;
+}
+
+Status DecisionIndex::read_on() {
     while (true) {
-        RAMPART_TRY(const auto records,
-                    reader_.read(topic_, partition, next_[partition], kReadBatch));
+        RAMPART_TRY(const auto records, reader_.read(options_.decisions_topic, options_.partition,
+                                                     next_.next, kReadBatch));
         if (records.empty()) return base::ok();
         RAMPART_RETURN_IF_ERROR(index(records));
     }
 }
 
-Status DecisionIndex::apply(std::span<const StoredRecord> records) {
-    auto expected = next_;
-    for (const auto& record : records) {
-        auto& next = expected[record.partition];
-        if (record.offset != next) return catch_up();
-        next = Offset(next.value() + 1);
+Result<bool> DecisionIndex::apply(std::span<const StoredRecord> records) {
+    int64_t expected = next_.next.value();
+    bool follows = verified_;
+    for (const auto& record : records) follows &= record.offset.value() == expected++;
+    if (follows) {
+        auto all_count = index(records);
+        verified_ = all_count.has_value();
+        return all_count;
     }
-    return index(records);
+    RAMPART_RETURN_IF_ERROR(catch_up());
+    return false;
 }
 
-Status DecisionIndex::index(std::span<const StoredRecord> records) {
-    storage::WriteBatch batch;
-    std::set<std::string> seen;
-    std::map<int64_t, uint64_t> explored;
-    std::map<PartitionId, Offset> next;
-    for (const auto& [partition, offset, record] : records) {
-        next[partition] = Offset(offset.value() + 1);
-        RAMPART_TRY(const auto decision, wire::decode_decision(record.value));
-        const std::string& id = decision.id.value();
-        RAMPART_TRY(const auto known, database_->get(kDecisions, id));
-        if (known || !seen.insert(id).second) continue;
-        batch.put(kDecisions, id, record.value);
-        if (decision.explored) ++explored[base::day_of(decision.application.event_time)];
+/// Whether the record counts; a fence does.
+Result<bool> DecisionIndex::index_one(const StoredRecord& stored, Changes& changes) const {
+    const auto& record = stored.record;
+    const auto pass_over = [&](const base::Error& why) {
+        kLog.warning("msg=\"record passed over\" partition={} offset={} reason={} what=\"{}\"",
+                     options_.partition, stored.offset, why.reason, why.message);
+        ++changes.counts.passed_over;
+        return false;
+    };
+    const auto mark = wire::writer_mark(record);
+    if (!mark) return pass_over(mark.error());
+    if (mark->epoch < changes.fence.epoch) {
+        ++changes.counts.fenced;
+        return false;
     }
-    for (const auto& [day, count] : explored) {
+    if (mark->fence) {
+        changes.fence = {mark->epoch, node_of(record)};
+        return true;
+    }
+    const auto decision = wire::decode_decision(record, options_.partition, options_.partitions);
+    if (!decision) return pass_over(decision.error());
+    const std::string& id = decision->id.value();
+    RAMPART_TRY(const auto known, database_->get(kDecisions, id));
+    if (known || !changes.seen.insert(id).second) {
+        ++changes.counts.repeated;
+        return false;
+    }
+    changes.batch.put(kDecisions, id, record.value);
+    ++changes.counts.decisions;
+    if (decision->explored) ++changes.explored[base::day_of(decision->application.event_time)];
+    return true;
+}
+
+Result<bool> DecisionIndex::index(std::span<const StoredRecord> records) {
+    Changes changes;
+    changes.fence = fence();
+    changes.counts = counts();
+    bool all_count = true;
+    for (const auto& record : records) {
+        RAMPART_TRY(const bool one_counts, index_one(record, changes));
+        all_count &= one_counts;
+    }
+    auto& batch = changes.batch;
+    for (const auto& [day, count] : changes.explored) {
         RAMPART_TRY(const uint64_t before, explored_on(day));
         std::string value;
         base::append_u64(value, before + count);
         batch.put(kExplored, day_key(day), value);
     }
-    for (const auto& [partition, offset] : next) {
-        std::string value;
-        base::append_i64(value, offset.value());
-        batch.put(kOffsets, partition_key(partition), value);
-    }
-    // Not synced: what a power cut takes is read from the log again.
+    const Bookmark behind = streaming::bookmark_after(records.back());
+    batch.put(kMeta, bookmark_key(options_.decisions_topic, options_.partition),
+              streaming::encode(behind));
+    batch.put(kMeta, kFenceKey, encode(changes.fence));
+    batch.put(kMeta, kCountsKey, encode(changes.counts));
     RAMPART_RETURN_IF_ERROR(database_->write(batch, storage::Sync::kNever));
-    for (const auto& [partition, offset] : next) next_[partition] = offset;
-    return base::ok();
+    next_ = behind;
+    const std::lock_guard lock(mutex_);
+    fence_ = std::move(changes.fence);
+    counts_ = changes.counts;
+    return all_count;
+}
+
+Result<std::optional<Bookmark>> DecisionIndex::bookmark(std::string_view topic,
+                                                        PartitionId source) const {
+    RAMPART_TRY(const auto bytes, database_->get(kMeta, bookmark_key(topic, source)));
+    if (!bytes) return std::optional<Bookmark>();
+    RAMPART_TRY(auto mark, streaming::decode_bookmark(*bytes));
+    return std::optional(std::move(mark));
+}
+
+Status DecisionIndex::check_source(std::string_view topic, PartitionId source) {
+    return check(topic, source);
+}
+
+Status DecisionIndex::put_bookmarks(std::string_view topic,
+                                    const std::map<PartitionId, Bookmark>& marks) {
+    storage::WriteBatch batch;
+    for (const auto& [source, mark] : marks) {
+        batch.put(kMeta, bookmark_key(topic, source), streaming::encode(mark));
+    }
+    return batch.empty() ? base::ok() : database_->write(batch, storage::Sync::kNever);
+}
+
+Result<std::optional<AcceptedGap>> DecisionIndex::accept_gap(std::string_view topic,
+                                                             PartitionId partition) {
+    const Status fit = check(topic, partition);
+    if (fit) return std::optional<AcceptedGap>();
+    // another number of partitions is no gap in one of them: only the configuration mends that
+    if (!is_gap(fit.error()) || fit.error().reason == "partitions_changed") return fit.error();
+    RAMPART_TRY(const auto before, bookmark(topic, partition));
+    RAMPART_TRY(const Offset begin, reader_.begin_offset(topic, partition));
+    std::map<PartitionId, Bookmark> marks{{partition, {begin, ""}}};
+    if (fit.error().reason == "topic_recreated") {
+        // no offset of the old topic means anything in the new one
+        RAMPART_TRY(const int32_t count, reader_.partitions(topic));
+        for (int32_t p = 0; p < count; ++p) {
+            RAMPART_TRY(const auto old, bookmark(topic, PartitionId(p)));
+            if (!old) continue;
+            RAMPART_TRY(marks[PartitionId(p)].next, reader_.begin_offset(topic, PartitionId(p)));
+        }
+    }
+    // the topic's name last: after a crash in between it is a gap again
+    RAMPART_RETURN_IF_ERROR(put_bookmarks(topic, marks));
+    RAMPART_RETURN_IF_ERROR(remember_topic(topic));
+    if (topic == options_.decisions_topic) next_ = {begin, ""};
+    return std::optional(AcceptedGap{options_.partition, std::string(topic), partition, fit.error(),
+                                     before ? before->next : Offset(0), begin});
 }
 
 }  // namespace rampart::decision_service

@@ -3,56 +3,127 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "rampart/base/result.hpp"
 #include "rampart/domain/decision.hpp"
 #include "rampart/storage/database.hpp"
+#include "rampart/streaming/bookmark.hpp"
 #include "rampart/streaming/reader.hpp"
 
 namespace rampart::decision_service {
 
-/// What the decision service has to look up: decisions by id, and how many explored approvals each
-/// event-time day has had. A view of the topic of decisions, kept in a database of its own, with
-/// the next offset of each partition in the same write: after a crash catch_up() reads what is
-/// missing from the log. The first record of a decision id counts; later ones are skipped.
+struct IndexOptions {
+    std::filesystem::path path;  // of the database
+    std::string decisions_topic;
+    streaming::PartitionId partition;
+    int32_t partitions = 1;  // N: a decision belongs to partition_of(its id, N)
+    std::shared_ptr<storage::MemoryBudget> memory{};
+};
+
+/// Records of the partition, since the index was made.
+struct IndexCounts {
+    uint64_t decisions = 0;    // distinct
+    uint64_t repeated = 0;     // of a decision id that was known: the first one stays
+    uint64_t fenced = 0;       // of a writer that had lost the partition
+    uint64_t passed_over = 0;  // cannot be read, or belong elsewhere; the joiner quarantines them
+    bool operator==(const IndexCounts&) const = default;
+};
+
+/// The last mark of a new owner.
+struct Fence {
+    uint64_t epoch = 0;  // 0: none yet
+    std::string node;
+    bool operator==(const Fence&) const = default;
+};
+
+/// What accept_gap() did.
+struct AcceptedGap {
+    streaming::PartitionId holder;
+    std::string topic;
+    streaming::PartitionId partition;
+    base::Error why;
+    streaming::Offset from, to;  // was to be read next, is to be read next
+};
+
+/// Goes wrong with a log, not with a network or a disk: retention_gap, offset_ahead,
+/// topic_recreated, partitions_changed. Trying again does not help; accept_gap() does.
+bool is_gap(const base::Error& error);
+
+/// What the decision service has to look up, for one partition: decisions by id, how many explored
+/// approvals each event-time day has had, the last fence, and how far the applications have been
+/// decided. A view of the log, kept in a database of its own; what a record changes and the
+/// bookmark behind it are one write. It may be removed: then it is made anew from the log.
 ///
-/// Lookups are thread safe; catch_up() and apply() are called by one thread at a time.
+/// Records count in the order of the log: a decision whose epoch is lower than that of a fence
+/// before it does not, of a decision id the first does, and one that cannot be read, or belongs to
+/// another partition, never does.
+///
+/// Thread safe, but catch_up(), apply() and accept_gap() are called by one thread at a time.
 class DecisionIndex {
   public:
-    /// Opens or creates, and catches up. Errors: failed_precondition "topic_recreated": the topic
-    /// is not the one that was indexed; data_loss "retention_gap": the log no longer holds what is
-    /// missing here; those of storage, streaming and the codec.
-    static base::Result<std::unique_ptr<DecisionIndex>> open(const std::filesystem::path& path,
-                                                             const streaming::Reader& reader,
-                                                             std::string topic);
+    /// Opens or creates; nothing is read yet but its own database. Errors: those of
+    /// storage::Database; failed_precondition "other_partition": made for another partition or
+    /// number of partitions. The reader has to outlive it.
+    static base::Result<std::unique_ptr<DecisionIndex>> open(IndexOptions options,
+                                                             const streaming::Reader& reader);
 
     /// nullopt: no such decision.
     base::Result<std::optional<domain::Decision>> find(const domain::DecisionId& id) const;
     /// Explored approvals of that day (base::day_of of the application's event time).
     base::Result<uint64_t> explored_on(int64_t day) const;
+    Fence fence() const;
+    IndexCounts counts() const;
+    streaming::PartitionId partition() const { return options_.partition; }
 
-    /// Reads the log from where the index stands to its end.
+    /// Reads the log from where the index stands to its end; the first time, and after an error, it
+    /// compares the log with the bookmark before. Errors: is_gap(); those of Reader and storage.
     base::Status catch_up();
 
-    /// Takes in records that were just appended. When they do not follow directly on what is here,
-    /// somebody else has appended too, and the log is read instead.
-    base::Status apply(std::span<const streaming::StoredRecord> records);
+    /// Takes in records of this partition that were just appended, in their order. true: nothing
+    /// had come before or between them, and all of them count. false: the log was read to its end
+    /// instead, and find() says which of them count.
+    base::Result<bool> apply(std::span<const streaming::StoredRecord> records);
+
+    /// How far a partition of the applications has been decided for this one. nullopt: not yet.
+    base::Result<std::optional<streaming::Bookmark>> bookmark(std::string_view topic,
+                                                              streaming::PartitionId source) const;
+    /// Compares the topic and the bookmark with what the log has. Errors: is_gap(), Reader's.
+    base::Status check_source(std::string_view topic, streaming::PartitionId source);
+    base::Status put_bookmarks(std::string_view topic,
+                               const std::map<streaming::PartitionId, streaming::Bookmark>& marks);
+
+    /// After a gap, goes on from the first record that the topic's partition has now: that of the
+    /// decisions, or a source of applications. What was lost stays lost; what was read before stays
+    /// too. nullopt: there is no gap. Errors: the reader's own, which are no gaps.
+    base::Result<std::optional<AcceptedGap>> accept_gap(std::string_view topic,
+                                                        streaming::PartitionId partition);
 
   private:
-    DecisionIndex(std::unique_ptr<storage::Database> database, const streaming::Reader& reader,
-                  std::string topic);
-    base::Status check_identity();
-    base::Status read_offsets();
-    base::Status catch_up(streaming::PartitionId partition);
-    base::Status index(std::span<const streaming::StoredRecord> records);
+    struct Changes;
+    DecisionIndex(IndexOptions options, const streaming::Reader& reader,
+                  std::unique_ptr<storage::Database> database);
+    base::Status load();
+    base::Status check_topic(std::string_view topic, bool all_partitions);
+    base::Status remember_topic(std::string_view topic);
+    base::Status check(std::string_view topic, streaming::PartitionId partition);
+    base::Status read_on();
+    base::Result<bool> index(std::span<const streaming::StoredRecord> records);
+    base::Result<bool> index_one(const streaming::StoredRecord& stored, Changes& changes) const;
 
-    std::unique_ptr<storage::Database> database_;
+    const IndexOptions options_;
     const streaming::Reader& reader_;
-    std::string topic_;
-    std::map<streaming::PartitionId, streaming::Offset> next_;
+    const std::unique_ptr<storage::Database> database_;
+    streaming::Bookmark next_;  // of the decisions
+    bool verified_ = false;     // the log was compared with next_, and nothing failed since
+
+    mutable std::mutex mutex_;  // guards what follows for those who only look
+    Fence fence_;
+    IndexCounts counts_;
 };
 
 }  // namespace rampart::decision_service

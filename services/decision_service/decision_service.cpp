@@ -7,7 +7,10 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/decision/encode.hpp"
+#include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/event_codec.hpp"
+#include "rampart/wire/record_codec.hpp"
+#include "services/decision_service/batch.hpp"
 
 namespace rampart::decision_service {
 
@@ -15,6 +18,7 @@ using base::Result;
 using base::Status;
 using domain::Application;
 using domain::Decision;
+using streaming::PartitionId;
 namespace limits = base::limits;
 
 namespace {
@@ -25,36 +29,39 @@ constexpr size_t kRecordMargin = 4096;
 // Of one append; below what any log takes at once.
 constexpr size_t kMaxAppendBytes = 16u << 20;
 
-/// The order of features does not make another application.
-bool same_content(const Application& a, const Application& b) {
-    const auto sorted = [](const Application& application) {
-        auto features = application.features;
-        std::sort(features.begin(), features.end(),
-                  [](const auto& x, const auto& y) { return x.name < y.name; });
-        return features;
-    };
-    return a.id == b.id && a.person == b.person && a.event_time == b.event_time &&
-           (a.features == b.features || sorted(a) == sorted(b));
-}
-
-Status check_same(const Application& application, const Decision& stored) {
-    if (same_content(application, stored.application)) return base::ok();
-    return base::already_exists(
-        "application_differs",
-        "application '{}' was decided before with other content; give a new "
-        "application an id of its own",
-        application.id);
-}
-
 Status check_batch(std::string_view what, size_t size) {
     if (size >= 1 && size <= limits::kMaxBatch) return base::ok();
     return base::out_of_range("bad_batch", "{} {}; 1 to {} are allowed", size, what,
                               limits::kMaxBatch);
 }
 
-/// In a batch, the error says which.
-base::Error at(std::string_view what, size_t i, size_t size, const base::Error& error) {
-    return size == 1 ? error : error.with_context(fmt::format("{}[{}]", what, i));
+/// Roughly what an application takes up on its way.
+size_t bytes_of(const Application& application) {
+    size_t bytes = sizeof(Application) + application.id.value().size();
+    for (const auto& feature : application.features) {
+        bytes += sizeof(feature) + feature.name.size();
+        if (const auto* text = std::get_if<std::string>(&feature.value)) bytes += text->size();
+    }
+    return bytes;
+}
+
+Result<std::vector<PartitionId>> owned_of(const DecisionServiceOptions& options) {
+    if (options.partitions < 1 || options.partitions > kMaxPartitions) {
+        return base::out_of_range("bad_partitions", "{} partitions; 1 to {} are allowed",
+                                  options.partitions, kMaxPartitions);
+    }
+    std::vector<PartitionId> owned = options.owned;
+    if (owned.empty()) {
+        for (int32_t p = 0; p < options.partitions; ++p) owned.emplace_back(p);
+    }
+    std::sort(owned.begin(), owned.end());
+    const bool twice = std::adjacent_find(owned.begin(), owned.end()) != owned.end();
+    if (twice || owned.front().value() < 0 || owned.back().value() >= options.partitions) {
+        return base::out_of_range("bad_partitions",
+                                  "the partitions to own have to be different ones of 0 to {}",
+                                  options.partitions - 1);
+    }
+    return owned;
 }
 
 }  // namespace
@@ -66,6 +73,10 @@ struct DecisionService::Instruments {
           declined(decisions(metrics, "decline", "no")),
           outcomes(metrics.counter("rampart_outcomes_total", "Outcomes taken in.")),
           swaps(metrics.counter("rampart_policy_swaps_total", "Policies put in force.")),
+          overloaded(metrics.counter("rampart_overload_refusals_total",
+                                     "Requests for decisions refused, as too many were waiting.")),
+          fenced(metrics.counter("rampart_partitions_given_up_total",
+                                 "Partitions that another node was found to have taken over.")),
           decide_seconds(metrics.histogram("rampart_decide_seconds",
                                            "Time of a request for decisions, until durable.",
                                            runtime::latency_bounds())) {}
@@ -77,54 +88,15 @@ struct DecisionService::Instruments {
             {{"action", std::string(action)}, {"explored", std::string(explored)}});
     }
 
-    runtime::Counter &approved, &explored, &declined, &outcomes, &swaps;
+    runtime::Counter &approved, &explored, &declined, &outcomes, &swaps, &overloaded, &fenced;
     runtime::Histogram& decide_seconds;
 };
 
-/// One application on its way: either decided before, or decided now as things stood.
-struct DecisionService::Candidate {
-    const Application* application = nullptr;
-    std::vector<float> row;
-    std::optional<size_t> group;
-    bool explore_allowed = false;
-    Decision decision;
-    bool stored = false;  // `decision` is what the index has
-};
-
-struct DecisionService::Batch {
-    std::shared_ptr<const decision::PolicyInForce> policy;
-    std::vector<Candidate> candidates;
-    Result<std::vector<Decision>> result = std::vector<Decision>();
-    bool done = false;
-};
-
-/// Decisions that are going to be appended, in order, and what they add to each day's exploration.
-struct DecisionService::Additions {
-    std::vector<Decision> decisions;
-    std::map<domain::DecisionId, size_t> by_id;  // -> position in decisions
-    std::map<int64_t, uint64_t> explored;
-
-    const Decision* find(const domain::DecisionId& id) const {
-        const auto it = by_id.find(id);
-        return it == by_id.end() ? nullptr : &decisions[it->second];
-    }
-    uint64_t explored_on(int64_t day) const {
-        const auto it = explored.find(day);
-        return it == explored.end() ? 0 : it->second;
-    }
-    void add(Decision decision) {
-        if (decision.explored) ++explored[base::day_of(decision.application.event_time)];
-        by_id.emplace(decision.id, decisions.size());
-        decisions.push_back(std::move(decision));
-    }
-};
-
-DecisionService::DecisionService(DecisionServiceOptions options, DecisionServiceDeps deps,
-                                 std::unique_ptr<DecisionIndex> index)
+DecisionService::DecisionService(DecisionServiceOptions options, DecisionServiceDeps deps)
     : options_(std::move(options)),
       deps_(deps),
-      index_(std::move(index)),
-      instruments_(std::make_unique<Instruments>(deps.metrics)) {}
+      instruments_(std::make_unique<Instruments>(deps.metrics)),
+      admission_(options_.max_waiting_applications, options_.max_waiting_bytes) {}
 
 DecisionService::~DecisionService() = default;
 
@@ -132,13 +104,76 @@ Result<std::unique_ptr<DecisionService>> DecisionService::open(DecisionServiceOp
                                                                DecisionServiceDeps deps) {
     RAMPART_RETURN_IF_ERROR(domain::validate(options.product));
     RAMPART_RETURN_IF_ERROR(deps.reader.partitions(options.outcomes_topic));
-    RAMPART_TRY(auto index,
-                DecisionIndex::open(options.index_path, deps.reader, options.decisions_topic));
-    std::unique_ptr<DecisionService> service(
-        new DecisionService(std::move(options), deps, std::move(index)));
+    RAMPART_TRY(const int32_t partitions, deps.reader.partitions(options.decisions_topic));
+    if (partitions != options.partitions) {
+        return base::failed_precondition("partitions_changed",
+                                         "topic '{}' has {} partitions, and {} are configured; the "
+                                         "number is fixed once decisions "
+                                         "are in it",
+                                         options.decisions_topic, partitions, options.partitions);
+    }
+    std::unique_ptr<DecisionService> service(new DecisionService(std::move(options), deps));
+    RAMPART_RETURN_IF_ERROR(service->open_partitions());
+    RAMPART_RETURN_IF_ERROR(service->claim_partitions());
     deps.health.add(runtime::Probe::kReady, "decision_service",
                     [raw = service.get()] { return raw->ready(); });
     return service;
+}
+
+Status DecisionService::open_partitions() {
+    RAMPART_TRY(const auto owned, owned_of(options_));
+    partitions_.resize(static_cast<size_t>(options_.partitions));
+    for (const PartitionId p : owned) {
+        RAMPART_TRY(auto index,
+                    DecisionIndex::open(
+                        {options_.partitions_folder / std::to_string(p.value()) / "decisions",
+                         options_.decisions_topic, p, options_.partitions, options_.memory},
+                        deps_.reader));
+        auto& partition = partitions_[static_cast<size_t>(p.value())];
+        partition = std::make_unique<OwnedPartition>(
+            std::move(index),
+            exploration_share(options_.exploration_per_day, p, options_.partitions));
+        const auto status = partition->catch_up();
+        if (!status && !is_gap(status.error())) return status;
+    }
+    return base::ok();
+}
+
+/// Claims after the indices have caught up, so that a partition is without an owner for as short a
+/// time as can be.
+Status DecisionService::claim_partitions() {
+    Epochs fences;
+    for (const auto& partition : partitions_) {
+        if (partition) fences[partition->id()] = partition->index().fence().epoch;
+    }
+    if (!options_.claim) {
+        for (const auto& [p, epoch] : fences) {
+            if (epoch == 0) continue;
+            return base::failed_precondition(
+                "fenced",
+                "partition {} has a fence of epoch {}: the log is shared by nodes that hold "
+                "leases, "
+                "and without one this node's decisions would not count",
+                p, epoch);
+        }
+        return base::ok();
+    }
+    RAMPART_TRY(claimed_, options_.claim(fences));
+    for (const auto& partition : partitions_) {
+        if (partition && partition->status()) RAMPART_RETURN_IF_ERROR(take(*partition));
+    }
+    return base::ok();
+}
+
+Status DecisionService::take(OwnedPartition& partition) {
+    if (!options_.claim) return base::ok();
+    const auto claimed = claimed_.find(partition.id());
+    if (claimed == claimed_.end()) {
+        return base::internal_error("no_epoch", "partition {} was claimed without an epoch",
+                                    partition.id());
+    }
+    return partition.take(claimed->second, options_.node, deps_.clock.now(),
+                          options_.decisions_topic, deps_.writer);
 }
 
 Status DecisionService::set_policy(std::shared_ptr<const model::LoadedPolicy> loaded,
@@ -165,9 +200,45 @@ std::shared_ptr<const decision::PolicyInForce> DecisionService::policy() const {
 
 Status DecisionService::ready() const {
     if (policy() == nullptr) return base::unavailable("no_policy", "no policy is in force yet");
-    const std::lock_guard lock(queue_mutex_);
-    if (index_behind_) return base::unavailable("index_behind", "the log or the index failed");
+    for (const auto& partition : partitions_) {
+        if (!partition) continue;
+        const auto status = partition->status();
+        if (!status) {
+            return status.error().with_context(fmt::format("partition {}", partition->id()));
+        }
+    }
     return base::ok();
+}
+
+PartitionId DecisionService::partition_of(const domain::ApplicationId& application) const {
+    return streaming::partition_of(domain::decision_id_of(application).value(),
+                                   options_.partitions);
+}
+
+OwnedPartition* DecisionService::owned(PartitionId partition) const {
+    const auto at = static_cast<size_t>(partition.value());
+    return partition.value() >= 0 && at < partitions_.size() ? partitions_[at].get() : nullptr;
+}
+
+DecisionIndex* DecisionService::index_of(PartitionId partition) {
+    OwnedPartition* found = owned(partition);
+    return found == nullptr || found->given_up() ? nullptr : &found->index();
+}
+
+base::Error DecisionService::not_owner(PartitionId partition) const {
+    const auto owner = options_.owner_of ? options_.owner_of(partition) : std::nullopt;
+    return base::failed_precondition(
+        "not_owner", "partition {} of {} is not decided here but by {}; ask there", partition,
+        options_.partitions, owner ? fmt::format("the node '{}'", *owner) : "another node");
+}
+
+/// Why nothing is decided for the partition now.
+base::Error DecisionService::refusal(const OwnedPartition& partition,
+                                     const base::Error& why) const {
+    if (partition.given_up()) return not_owner(partition.id());
+    if (!is_gap(why)) return why;
+    return base::unavailable("partition_stopped", "partition {} stands still: {}", partition.id(),
+                             why.message);
 }
 
 Result<DecisionService::Candidate> DecisionService::prepare(
@@ -175,19 +246,27 @@ Result<DecisionService::Candidate> DecisionService::prepare(
     RAMPART_RETURN_IF_ERROR(domain::validate(application));
     Candidate candidate;
     candidate.application = &application;
-    RAMPART_TRY(auto stored, index_->find(domain::decision_id_of(application.id)));
+    const PartitionId home = partition_of(application.id);
+    candidate.partition = owned(home);
+    if (candidate.partition == nullptr) return not_owner(home);
+    const OwnedPartition& partition = *candidate.partition;
+    RAMPART_TRY(auto stored, partition.index().find(domain::decision_id_of(application.id)));
     if (stored) {
         RAMPART_RETURN_IF_ERROR(check_same(application, *stored));
         candidate.decision = *std::move(stored);
         candidate.stored = true;
         return candidate;
     }
+    if (const auto status = partition.status(); !status && !partition.is_behind()) {
+        return refusal(partition, status.error());
+    }
     RAMPART_TRY(candidate.row, decision::encode_row(application, policy.policy().schema()));
     if (policy.policy().group_aware()) {
         RAMPART_TRY(candidate.group, options_.group_lookup(application.person));
     }
-    RAMPART_TRY(const uint64_t explored, index_->explored_on(base::day_of(application.event_time)));
-    candidate.explore_allowed = explored < options_.exploration_per_day;
+    RAMPART_TRY(const uint64_t explored,
+                partition.index().explored_on(base::day_of(application.event_time)));
+    candidate.explore_allowed = explored < partition.exploration_per_day();
     RAMPART_TRY(candidate.decision,
                 decision::decide(policy, application, candidate.row, candidate.group,
                                  options_.draw_key, candidate.explore_allowed, deps_.clock.now()));
@@ -199,10 +278,17 @@ Result<DecisionService::Candidate> DecisionService::prepare(
     return candidate;
 }
 
-Result<std::vector<Decision>> DecisionService::decide(std::span<const Application> applications) {
+/// Decides the batch; an error means that there was no trying.
+Status DecisionService::run(Batch& batch, std::span<const Application> applications) {
     const auto start = std::chrono::steady_clock::now();
     RAMPART_RETURN_IF_ERROR(check_batch("applications", applications.size()));
-    Batch batch;
+    size_t bytes = 0;
+    for (const auto& application : applications) bytes += bytes_of(application);
+    const auto place = admission_.enter(applications.size(), bytes);
+    if (!place) {
+        instruments_->overloaded.add();
+        return place.error();
+    }
     batch.policy = policy();
     if (batch.policy == nullptr) {
         return base::unavailable("no_policy", "no policy is in force yet; retry later");
@@ -210,159 +296,115 @@ Result<std::vector<Decision>> DecisionService::decide(std::span<const Applicatio
     batch.candidates.reserve(applications.size());
     for (const auto& application : applications) {
         auto candidate = prepare(application, *batch.policy);
-        if (!candidate) {
+        if (candidate) {
+            batch.candidates.push_back(*std::move(candidate));
+            continue;
+        }
+        if (batch.whole) {
             return at("applications", batch.candidates.size(), applications.size(),
                       candidate.error());
         }
-        batch.candidates.push_back(*std::move(candidate));
+        batch.candidates.emplace_back().error = candidate.error();
     }
-    auto decisions = wait_for_turn(batch);
-    if (decisions) count(*decisions);
+    wait_for_turn(batch);
     instruments_->decide_seconds.observe(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    return decisions;
-}
-
-/// Queues the batch. Whoever finds nobody committing commits for everybody queued, so that many
-/// batches share one write to the disk.
-Result<std::vector<Decision>> DecisionService::wait_for_turn(Batch& batch) {
-    std::unique_lock lock(queue_mutex_);
-    queue_.push_back(&batch);
-    turn_.wait(lock, [&] { return batch.done || !committing_; });
-    while (!batch.done) {
-        const auto batches = take_queued();
-        committing_ = true;
-        lock.unlock();
-        commit(batches);
-        lock.lock();
-        committing_ = false;
-        for (Batch* one : batches) one->done = true;
-        turn_.notify_all();
-    }
-    return std::move(batch.result);
-}
-
-std::vector<DecisionService::Batch*> DecisionService::take_queued() {
-    // An upper estimate is enough: batches are far smaller than the limit.
-    constexpr size_t kMaxTogether = 4 * limits::kMaxBatch;
-    std::vector<Batch*> batches;
-    size_t candidates = 0;
-    while (!queue_.empty()) {
-        candidates += queue_.front()->candidates.size();
-        if (!batches.empty() && candidates > kMaxTogether) break;
-        batches.push_back(queue_.front());
-        queue_.pop_front();
-    }
-    return batches;
-}
-
-void DecisionService::commit(std::span<Batch* const> batches) {
-    Additions additions;
-    Status status;
-    if (index_behind_) status = index_->catch_up();
-    if (status) {
-        for (Batch* batch : batches) {
-            if (auto resolved = resolve(*batch, additions); !resolved) {
-                batch->result = resolved.error();
-            }
-        }
-        status = append(additions);
-    }
-    const std::lock_guard lock(queue_mutex_);
-    if (!status) {
-        index_behind_ = true;
-        for (Batch* batch : batches) batch->result = status.error();
-    } else {
-        index_behind_ = false;
-    }
-}
-
-/// Puts the request's decisions into its result and the new ones among them into `additions`;
-/// nothing at all on an error.
-Status DecisionService::resolve(Batch& batch, Additions& additions) const {
-    Additions own;
-    std::vector<Decision> decisions;
-    decisions.reserve(batch.candidates.size());
-    for (auto& candidate : batch.candidates) {
-        const auto decision = settle(candidate, batch, own, additions);
-        if (!decision) {
-            return at("applications", decisions.size(), batch.candidates.size(), decision.error());
-        }
-        decisions.push_back(**decision);
-    }
-    for (auto& decision : own.decisions) additions.add(std::move(decision));
-    batch.result = std::move(decisions);
     return base::ok();
 }
 
-Result<const Decision*> DecisionService::settle(Candidate& candidate, const Batch& batch,
-                                                Additions& own, const Additions& before) const {
-    if (candidate.stored) return &candidate.decision;
-    const Application& application = *candidate.application;
-    const auto& id = candidate.decision.id;
-    // somebody else may have decided it since prepare(): in the index, in this group, in this
-    // request
-    for (const Additions* additions : {static_cast<const Additions*>(&own), &before}) {
-        if (const Decision* twin = additions->find(id)) {
-            RAMPART_RETURN_IF_ERROR(check_same(application, *twin));
-            return twin;
+Result<std::vector<Decision>> DecisionService::decide(std::span<const Application> applications) {
+    Batch batch;
+    RAMPART_RETURN_IF_ERROR(run(batch, applications));
+    if (batch.first_error() != nullptr) return batch.error();
+    std::vector<Decision> decisions;
+    decisions.reserve(batch.candidates.size());
+    for (auto& candidate : batch.candidates) {
+        count(candidate.decision);
+        decisions.push_back(std::move(candidate.decision));
+    }
+    return decisions;
+}
+
+Result<std::vector<Result<Decision>>> DecisionService::decide_each(
+    std::span<const Application> applications) {
+    Batch batch;
+    batch.whole = false;
+    RAMPART_RETURN_IF_ERROR(run(batch, applications));
+    std::vector<Result<Decision>> results;
+    results.reserve(batch.candidates.size());
+    for (auto& candidate : batch.candidates) {
+        if (candidate.error) {
+            results.emplace_back(*std::move(candidate.error));
+            continue;
         }
+        count(candidate.decision);
+        results.emplace_back(std::move(candidate.decision));
     }
-    RAMPART_TRY(auto stored, index_->find(id));
-    if (stored) {
-        RAMPART_RETURN_IF_ERROR(check_same(application, *stored));
-        candidate.decision = *std::move(stored);
-        return &candidate.decision;
-    }
-    const int64_t day = base::day_of(application.event_time);
-    RAMPART_TRY(uint64_t explored, index_->explored_on(day));
-    explored += own.explored_on(day) + before.explored_on(day);
-    const bool allowed = explored < options_.exploration_per_day;
-    if (allowed != candidate.explore_allowed) {
-        RAMPART_TRY(candidate.decision,
-                    decision::decide(*batch.policy, application, candidate.row, candidate.group,
-                                     options_.draw_key, allowed, candidate.decision.decided_at));
-    }
-    own.add(candidate.decision);
-    return &candidate.decision;
+    return results;
 }
 
-Status DecisionService::append(const Additions& additions) {
-    if (additions.decisions.empty()) return base::ok();
-    std::vector<streaming::Record> records;
-    records.reserve(additions.decisions.size());
-    for (const auto& decision : additions.decisions) {
-        records.push_back({decision.id.value(),
-                           wire::encode(decision),
-                           decision.application.event_time,
-                           {{"schema", std::string(wire::kDecisionSchema)}}});
-    }
-    RAMPART_TRY(const auto positions, deps_.writer.append(options_.decisions_topic, records));
-    std::vector<streaming::StoredRecord> stored;
-    stored.reserve(records.size());
-    for (size_t i = 0; i < records.size(); ++i) {
-        stored.push_back({positions[i].partition, positions[i].offset, std::move(records[i])});
-    }
-    return index_->apply(stored);
+void DecisionService::count(const Decision& decision) {
+    const bool approved = decision.action == domain::Action::kApprove;
+    auto& counter = !approved           ? instruments_->declined
+                    : decision.explored ? instruments_->explored
+                                        : instruments_->approved;
+    counter.add();
 }
 
-void DecisionService::count(std::span<const Decision> decisions) {
-    for (const auto& decision : decisions) {
-        const bool approved = decision.action == domain::Action::kApprove;
-        auto& counter = !approved           ? instruments_->declined
-                        : decision.explored ? instruments_->explored
-                                            : instruments_->approved;
-        counter.add();
+void DecisionService::tend() {
+    Batch batch;
+    batch.job = [this] {
+        for (const auto& partition : partitions_) {
+            if (partition && partition->is_behind()) static_cast<void>(partition->catch_up());
+        }
+    };
+    wait_for_turn(batch);
+}
+
+void DecisionService::give_up(PartitionId partition, const std::string& to) {
+    OwnedPartition* found = owned(partition);
+    if (found != nullptr && found->give_up(to)) instruments_->fenced.add();
+}
+
+Result<std::optional<AcceptedGap>> DecisionService::accept_gap(PartitionId partition) {
+    OwnedPartition* found = owned(partition);
+    if (found == nullptr || found->given_up()) return not_owner(partition);
+    Result<std::optional<AcceptedGap>> accepted = std::optional<AcceptedGap>();
+    Batch batch;
+    batch.job = [&] {
+        accepted = found->index().accept_gap(options_.decisions_topic, partition);
+        if (!accepted) return;
+        auto status = found->catch_up();
+        if (status && options_.claim && found->epoch() == 0) status = take(*found);
+        if (!status) accepted = status.error();
+    };
+    wait_for_turn(batch);
+    return accepted;
+}
+
+std::vector<DecisionService::PartitionView> DecisionService::partitions() const {
+    std::vector<PartitionView> views;
+    for (const auto& partition : partitions_) {
+        if (!partition) continue;
+        const auto& index = partition->index();
+        views.push_back({partition->id(), partition->epoch(), partition->status(), index.fence(),
+                         index.counts()});
     }
+    return views;
 }
 
 Result<Decision> DecisionService::find(const domain::DecisionId& id) const {
     RAMPART_RETURN_IF_ERROR(domain::check_id("decision_id", id.value()));
-    RAMPART_TRY(auto decision, index_->find(id));
-    if (!decision) {
-        return base::not_found("unknown_decision", "there is no decision '{}'", id);
+    const PartitionId home = streaming::partition_of(id.value(), options_.partitions);
+    const OwnedPartition* partition = owned(home);
+    if (partition == nullptr) return not_owner(home);
+    RAMPART_TRY(auto decision, partition->index().find(id));
+    if (decision) return *std::move(decision);
+    // it may be in the part of the log that was not read
+    if (const auto status = partition->status(); !status) {
+        return refusal(*partition, status.error());
     }
-    return *std::move(decision);
+    return base::not_found("unknown_decision", "there is no decision '{}'", id);
 }
 
 Status DecisionService::submit_outcomes(std::span<const domain::Outcome> outcomes) {
@@ -375,10 +417,7 @@ Status DecisionService::submit_outcomes(std::span<const domain::Outcome> outcome
             if (const auto known = find(outcome.decision); !known) status = known.error();
         }
         if (!status) return at("outcomes", records.size(), outcomes.size(), status.error());
-        records.push_back({outcome.decision.value(),
-                           wire::encode(outcome),
-                           outcome.observed_at,
-                           {{"schema", std::string(wire::kOutcomeSchema)}}});
+        records.push_back(wire::to_record(outcome));
     }
     RAMPART_RETURN_IF_ERROR(deps_.writer.append(options_.outcomes_topic, records));
     instruments_->outcomes.add(outcomes.size());

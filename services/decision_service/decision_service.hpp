@@ -4,6 +4,7 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "rampart/base/clock.hpp"
+#include "rampart/base/limits.hpp"
 #include "rampart/base/result.hpp"
 #include "rampart/decision/decider.hpp"
 #include "rampart/domain/decision.hpp"
@@ -23,21 +25,48 @@
 #include "rampart/runtime/metrics.hpp"
 #include "rampart/streaming/reader.hpp"
 #include "rampart/streaming/writer.hpp"
+#include "services/decision_service/admission.hpp"
 #include "services/decision_service/decision_index.hpp"
+#include "services/decision_service/owned_partition.hpp"
 
 namespace rampart::decision_service {
+
+inline constexpr int32_t kMaxPartitions = 1024;
 
 /// The applicant's group as an index into the policy's group_names; nullopt: not known.
 using GroupLookup = std::function<base::Result<std::optional<size_t>>(const domain::PersonId&)>;
 
+using Epochs = std::map<streaming::PartitionId, uint64_t>;
+
 struct DecisionServiceOptions {
-    std::filesystem::path index_path;  // a database of its own
+    std::filesystem::path partitions_folder;  // of partition P: P/decisions, a database
     std::string decisions_topic = "decisions";
     std::string outcomes_topic = "outcomes";
+    int32_t partitions = 1;  // N, of the topic of decisions; 1 to kMaxPartitions
+    /// Which of them this node decides for, each once; empty: all.
+    std::vector<streaming::PartitionId> owned{};
+    /// Where other nodes may write to the same log: called by open() once all is read, with the
+    /// owned partitions and the epoch of each one's last fence; claims their leases and returns
+    /// their epochs, each higher. Empty: this process alone writes to the log, and needs none.
+    std::function<base::Result<Epochs>(const Epochs& fences)> claim{};
+    std::string node = "node";  // how fences name this node
+    /// Who owns a partition that this node does not, for the answer; nullopt: not known.
+    std::function<std::optional<std::string>(streaming::PartitionId)> owner_of{};
+    /// Called once for a partition that turns out to be somebody else's, by the thread that found
+    /// out; must not call the service.
+    std::function<void(streaming::PartitionId)> on_given_up{};
+    std::shared_ptr<storage::MemoryBudget> memory{};  // of the databases; null: some of their own
+
     domain::Product product;
     decision::DrawKey draw_key;
-    uint64_t exploration_per_day = 0;  // explored approvals per UTC day of event time
-    GroupLookup group_lookup;          // empty: group-blind; group-aware policies are refused
+    /// Explored approvals per UTC day of event time, over all N partitions: see
+    /// exploration_share().
+    uint64_t exploration_per_day = 0;
+    GroupLookup group_lookup{};  // empty: group-blind; group-aware policies are refused
+
+    // What may be under way at a time; more is refused as overload.
+    size_t max_waiting_applications = 16 * base::limits::kMaxBatch;
+    size_t max_waiting_bytes = 64u << 20;
 };
 
 /// What the service works with; all of it has to outlive the service. Health keeps the service's
@@ -50,20 +79,33 @@ struct DecisionServiceDeps {
     runtime::Health& health;
 };
 
-/// Decides applications, one policy at a time, and takes in outcomes.
+/// Decides applications, one policy at a time, and takes in outcomes, for the partitions that this
+/// node owns.
 ///
-/// Lifecycle: open() catches up with the log; set_policy() makes it ready. A decision is in the
-/// topic of decisions, durably, before decide() returns it; decisions of requests that arrive
+/// Lifecycle: open() catches up with the log, claims the partitions and fences off whoever had them
+/// before; set_policy() makes it ready. A decision is in the topic of decisions, durably, and has
+/// been read back as one that counts, before decide() returns it; decisions of requests that arrive
 /// together are appended together. The same application decided twice gives the decision that is
-/// stored, whatever happened in between: crash, other policy, other exploration budget left.
+/// stored, whatever happened in between: crash, other policy, other exploration budget left. A
+/// process that was asleep while another took its partition over can still append, but what it
+/// appends counts nowhere, and it acknowledges nothing: it finds the other's fence before its own
+/// record, and gives the partition up.
 ///
-/// Exploration: once a day of event time has had its explored approvals, the rest of that day's
-/// applications are decided, and logged, with P = p_exploit. What counts is the order of the log.
+/// Exploration: once a day of event time has had the explored approvals of a partition, the rest of
+/// that day's applications of that partition are decided, and logged, with P = p_exploit. What
+/// counts is the order of the log.
+///
+/// A partition whose log or index fails refuses its applications, and is tried again with the next
+/// one and by tend(); after a gap in the log it waits for accept_gap(). The others go on. /readyz
+/// says what stands still.
 ///
 /// Thread safe.
 class DecisionService {
   public:
-    /// The topics have to exist. Errors: those of DecisionIndex::open; domain::validate(product).
+    /// The topics have to exist. Errors: those of DecisionIndex::open and catch_up, but for gaps,
+    /// which stop their partition; those of options.claim; failed_precondition
+    /// "partitions_changed": the topic of decisions has another number of partitions, "fenced":
+    /// somebody was faster; out_of_range "bad_partitions"; domain::validate(product).
     static base::Result<std::unique_ptr<DecisionService>> open(DecisionServiceOptions options,
                                                                DecisionServiceDeps deps);
     ~DecisionService();
@@ -78,18 +120,53 @@ class DecisionService {
 
     /// 1 to limits::kMaxBatch applications, all decided by one policy, answered in their order, or
     /// none: an error names its application. already_exists "application_differs": decided before
-    /// with other content; unavailable "no_policy"; resource_exhausted: the log is full, nothing
-    /// was decided; those of encode_row and decide.
+    /// with other content; failed_precondition "not_owner": another node decides for its partition,
+    /// "fenced": another node has just taken it over; unavailable "no_policy", "partition_stopped":
+    /// after a gap in the log; resource_exhausted "overloaded", or the log is full: nothing was
+    /// decided; those of encode_row, decide and Writer. After any other error than the first and
+    /// resource_exhausted the application may have been decided: ask again.
     base::Result<std::vector<domain::Decision>> decide(
         std::span<const domain::Application> applications);
 
-    /// not_found "unknown_decision".
+    /// The same, but each has a result of its own, so that one that makes no sense keeps no other
+    /// from being decided. The error is one of all of them: nothing was decided.
+    base::Result<std::vector<base::Result<domain::Decision>>> decide_each(
+        std::span<const domain::Application> applications);
+
+    /// not_found "unknown_decision"; failed_precondition "not_owner".
     base::Result<domain::Decision> find(const domain::DecisionId& id) const;
 
     /// 1 to limits::kMaxBatch outcomes, all durable when it returns, or none taken in. not_found
     /// "unknown_decision"; those of domain::check_outcome. Repeats are taken in again: whoever
     /// joins them tells them apart.
     base::Status submit_outcomes(std::span<const domain::Outcome> outcomes);
+
+    /// Tries again what failed, so that a service without requests becomes ready again. Call it
+    /// every few seconds.
+    void tend();
+
+    /// This node has lost the partition: decides nothing for it from now on.
+    void give_up(streaming::PartitionId partition, const std::string& to);
+
+    /// Goes on after a gap in a partition of the decisions, from what the log has now. For the
+    /// operator, who knows what is lost. nullopt: there was none. not_found "not_owner".
+    base::Result<std::optional<AcceptedGap>> accept_gap(streaming::PartitionId partition);
+
+    /// Of each owned partition, ascending.
+    struct PartitionView {
+        streaming::PartitionId partition;
+        uint64_t epoch = 0;
+        base::Status status;  // ok: it decides
+        Fence fence;
+        IndexCounts counts;
+    };
+    std::vector<PartitionView> partitions() const;
+
+    /// Which partition decides for an application.
+    streaming::PartitionId partition_of(const domain::ApplicationId& application) const;
+    /// The index of an owned partition; nullptr: not owned, or given up. Lives as long as the
+    /// service.
+    DecisionIndex* index_of(streaming::PartitionId partition);
 
     /// Adds POST /v1/decisions, GET /v1/decisions/{id}, POST /v1/outcomes (with the token),
     /// GET /v1/policy, /healthz, /readyz and /metrics (open). As in schemas/http/openapi.yaml. The
@@ -101,36 +178,46 @@ class DecisionService {
     struct Batch;
     struct Instruments;
     struct Additions;
-    DecisionService(DecisionServiceOptions options, DecisionServiceDeps deps,
-                    std::unique_ptr<DecisionIndex> index);
+    struct Landing;
+    DecisionService(DecisionServiceOptions options, DecisionServiceDeps deps);
 
+    base::Status open_partitions();
+    base::Status claim_partitions();
+    base::Status take(OwnedPartition& partition);
+    OwnedPartition* owned(streaming::PartitionId partition) const;
+    base::Error not_owner(streaming::PartitionId partition) const;
+    base::Error refusal(const OwnedPartition& partition, const base::Error& why) const;
     base::Result<Candidate> prepare(const domain::Application& application,
                                     const decision::PolicyInForce& policy) const;
-    base::Result<std::vector<domain::Decision>> wait_for_turn(Batch& batch);
+    base::Status run(Batch& batch, std::span<const domain::Application> applications);
+    void wait_for_turn(Batch& batch);
     std::vector<Batch*> take_queued();
-    void commit(std::span<Batch* const> requests);
-    base::Status resolve(Batch& batch, Additions& additions) const;
-    base::Result<const domain::Decision*> settle(Candidate& candidate, const Batch& batch,
-                                                 Additions& own, const Additions& before) const;
-    base::Status append(const Additions& additions);
+    void commit(std::span<Batch* const> batches);
+    void resolve(Batch& batch, Additions& additions) const;
+    base::Status settle(Candidate& candidate, const Batch& batch, Additions& own,
+                        const Additions& before) const;
+    Landing append(const Additions& additions);
+    void take_in(OwnedPartition& partition, std::span<const streaming::StoredRecord> records,
+                 Landing& landing);
+    static void finish(Batch& batch, const Landing& landing);
     base::Status ready() const;
-    void count(std::span<const domain::Decision> decisions);
+    void count(const domain::Decision& decision);
 
     DecisionServiceOptions options_;
     DecisionServiceDeps deps_;
-    std::unique_ptr<DecisionIndex> index_;
+    std::vector<std::unique_ptr<OwnedPartition>> partitions_;  // by number; null: not owned
+    Epochs claimed_;
     std::unique_ptr<Instruments> instruments_;
+    Admission admission_;
 
     mutable std::mutex policy_mutex_;  // held to copy a pointer, no longer
     std::shared_ptr<const decision::PolicyInForce> policy_;
 
     // One request at a time commits for all that are queued.
-    mutable std::mutex queue_mutex_;
+    std::mutex queue_mutex_;
     std::condition_variable turn_;
     std::deque<Batch*> queue_;
     bool committing_ = false;
-    bool index_behind_ =
-        false;  // an append or the index failed: read the log before deciding again
 };
 
 }  // namespace rampart::decision_service

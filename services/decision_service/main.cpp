@@ -25,7 +25,8 @@ base::Status serve(const std::filesystem::path& config) {
     RAMPART_TRY(const Settings settings, load_settings(config));
     DecisionServiceOptions options;
     RAMPART_TRY(options.product, runtime::load_product(settings.product));
-    options.index_path = settings.store / "decision_index";
+    options.partitions_folder = settings.store / "partitions";
+    options.partitions = settings.partitions;
     options.exploration_per_day = settings.exploration_per_day;
 
     // signals become a flag before there is anything that they could interrupt
@@ -59,6 +60,7 @@ base::Status serve(const std::filesystem::path& config) {
     std::printf("listening on %s\n", server->endpoint().c_str());
     std::fflush(stdout);
     while (!shutdown->wait_for(settings.registry_poll)) {
+        service->tend();
         if (const auto status = champion.refresh(); !status) {
             kLog.warning("msg=\"champion not refreshed\" reason={} what=\"{}\"",
                          status.error().reason, status.error().message);

@@ -17,24 +17,30 @@ namespace {
 
 Response json(std::string body) { return {200, std::move(body), "application/json", {}}; }
 
+/// Misdirected (RFC 9110, 15.5.20): another node answers for that partition.
+Response error_of(const base::Error& error) {
+    const bool elsewhere = error.reason == "not_owner" || error.reason == "fenced";
+    return elsewhere ? error_response(error, 421) : error_response(error);
+}
+
 Response post_decisions(DecisionService& service, const Request& request) {
     const auto parsed = wire::applications_from_json(request.body);
     if (!parsed) return error_response(parsed.error());
     const auto decisions = service.decide(parsed->applications);
-    if (!decisions) return error_response(decisions.error());
+    if (!decisions) return error_of(decisions.error());
     return json(parsed->batch ? wire::to_json(*decisions) : wire::to_json(decisions->front()));
 }
 
 Response get_decision(const DecisionService& service, const Request& request) {
     const auto decision = service.find(domain::DecisionId(request.path_values.at("id")));
-    return decision ? json(wire::to_json(*decision)) : error_response(decision.error());
+    return decision ? json(wire::to_json(*decision)) : error_of(decision.error());
 }
 
 Response post_outcomes(DecisionService& service, const Request& request) {
     const auto parsed = wire::outcomes_from_json(request.body);
     if (!parsed) return error_response(parsed.error());
     const auto status = service.submit_outcomes(parsed->outcomes);
-    if (!status) return error_response(status.error());
+    if (!status) return error_of(status.error());
     return json(fmt::format(R"({{"accepted":{}}})", parsed->outcomes.size()));
 }
 

@@ -89,7 +89,8 @@ Status Node::bootstrap() {
 
 Status Node::open_services() {
     decision_service::DecisionServiceOptions options;
-    options.index_path = settings_.store / "decisions";
+    options.partitions_folder = settings_.store / "partitions";
+    options.partitions = settings_.partitions;
     options.product = settings_.product;
     options.draw_key = {runtime::secret_id(keys_.draw), keys_.draw};
     options.exploration_per_day = static_cast<uint64_t>(settings_.exploration_per_day);

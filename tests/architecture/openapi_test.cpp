@@ -86,7 +86,7 @@ Routes served() {
         runtime::Metrics metrics;
         runtime::Health health;
         decision_service::DecisionServiceOptions options;
-        options.index_path = folder / "index";
+        options.partitions_folder = folder / "partitions";
         options.product.name = "p";
         options.product.label = {"repaid", 0, 1, 6, {}};
         options.product.impact = {"u", -1, 1, std::nullopt, 1, -1, 0};

@@ -5,12 +5,10 @@
 #include <atomic>
 #include <thread>
 
-#include "rampart/base/digest.hpp"
+#include "integration/decision_service_fixture.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/http/client.hpp"
 #include "rampart/http/server.hpp"
-#include "rampart/runtime/system_clock.hpp"
-#include "rampart/streaming_local/local_log.hpp"
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/decision_json.hpp"
 #include "rampart/wire/event_codec.hpp"
@@ -19,161 +17,9 @@
 namespace rampart::decision_service {
 namespace {
 
-namespace fs = std::filesystem;
+using namespace tests;  // NOLINT
 using base::ErrorCode;
 using domain::Action;
-using domain::Application;
-using domain::Decision;
-
-base::TimePoint time(const std::string& text) { return base::parse_iso8601(text).value(); }
-
-domain::Product sample_product() {
-    domain::Product product;
-    product.name = "card";
-    product.label = {"repaid", 0, 1, 6, base::Duration::days(31)};
-    product.impact = {"points", -150, 75, std::nullopt, 75, -150, 0};
-    return product;
-}
-
-dataset::FeatureSchema sample_schema() {
-    return dataset::FeatureSchema::create({{"age", dataset::FeatureKind::kNumeric, {}}}).value();
-}
-
-std::shared_ptr<const model::LoadedPolicy> load(model::Link link,
-                                                std::vector<std::string> groups = {}) {
-    auto policy = model::Policy::create(sample_schema(), {std::move(link)}, std::move(groups), {});
-    EXPECT_TRUE(policy) << policy.error().message;
-    const auto id = model::policy_id_of(model::encode_model_file(*policy));
-    return std::make_shared<const model::LoadedPolicy>(model::LoadedPolicy{*std::move(policy), id});
-}
-
-/// P(approve) = `probability` for everybody.
-std::shared_ptr<const model::LoadedPolicy> constant(double probability) {
-    return load(model::BootstrapLink{"age", {{0, probability}}, probability});
-}
-
-/// Never approves but by exploration, with probability 0.4.
-model::LearnedLink exploring_link() {
-    model::LearnedLink link;
-    model::Tree leaf;
-    leaf.nodes.resize(1);
-    link.ensemble.trees = {leaf};
-    link.ramp.thresholds = {0.9};
-    link.exploration = {model::ExplorationMode::kOneSided, 0.4};
-    return link;
-}
-
-Application application(int number, const std::string& day = "2005-04-01", double age = 40) {
-    return {domain::ApplicationId(fmt::format("a-{}", number)),
-            domain::PersonId(fmt::format("p-{}", number)),
-            time(day),
-            {{"age", age}}};
-}
-
-std::vector<Application> applications(int from, int to, const std::string& day = "2005-04-01") {
-    std::vector<Application> all;
-    for (int i = from; i < to; ++i) all.push_back(application(i, day));
-    return all;
-}
-
-/// Appends to a log, and fails when told to: before or after the records are in.
-class FailingWriter final : public streaming::Writer {
-  public:
-    explicit FailingWriter(streaming::Writer& writer) : writer_(writer) {}
-    base::Result<std::vector<streaming::Position>> append(
-        std::string_view topic, std::span<const streaming::Record> records) override {
-        ++appends;
-        if (fail_before) return base::resource_exhausted("disk_full", "no room");
-        auto positions = writer_.append(topic, records);
-        if (fail_after) return base::unavailable("timeout", "no answer");
-        return positions;
-    }
-    base::Result<std::vector<streaming::Position>> append_to(
-        std::string_view topic, streaming::PartitionId partition,
-        std::span<const streaming::Record> records) override {
-        return writer_.append_to(topic, partition, records);
-    }
-    std::atomic<bool> fail_before{false}, fail_after{false};
-    std::atomic<int> appends{0};
-
-  private:
-    streaming::Writer& writer_;
-};
-
-class DecisionServiceTest : public testing::Test {
-  protected:
-    void SetUp() override {
-        folder_ = fs::path(testing::TempDir()) /
-                  ("decision_service" + base::to_hex(base::random_bytes(8)));
-        fs::create_directories(folder_);
-        log_ = streaming_local::LocalLog::open(folder_ / "log").value();
-        for (const char* topic : {"decisions", "outcomes"}) {
-            ASSERT_TRUE(log_->create_topic(topic, {3, streaming_local::Fsync::kNever, {}}));
-        }
-        writer_ = std::make_unique<FailingWriter>(*log_);
-        options_.product = sample_product();
-        options_.draw_key = {"key", "secret"};
-        options_.index_path = folder_ / "index";
-        open();
-    }
-    void TearDown() override {
-        service_.reset();
-        log_.reset();
-        fs::remove_all(folder_);
-    }
-
-    /// Opens, as after a restart.
-    void open() {
-        service_.reset();
-        health_ = std::make_unique<runtime::Health>();
-        auto service =
-            DecisionService::open(options_, {*log_, *writer_, clock_, metrics_, *health_});
-        ASSERT_TRUE(service) << service.error().message;
-        service_ = *std::move(service);
-    }
-    void set_policy(std::shared_ptr<const model::LoadedPolicy> policy, bool certified = false) {
-        const auto status = service_->set_policy(std::move(policy), certified);
-        ASSERT_TRUE(status) << status.error().message;
-    }
-    Decision decide(const Application& one) {
-        auto decisions = service_->decide({&one, 1});
-        EXPECT_TRUE(decisions) << decisions.error().message;
-        return decisions->front();
-    }
-    base::Error decide_error(const std::vector<Application>& batch) {
-        const auto decisions = service_->decide(batch);
-        EXPECT_FALSE(decisions);
-        return decisions ? base::Error{} : decisions.error();
-    }
-    std::vector<Decision> logged() {
-        std::vector<Decision> all;
-        for (int32_t p = 0; p < 3; ++p) {
-            const auto records =
-                log_->read("decisions", streaming::PartitionId(p), streaming::Offset(0), 100'000);
-            for (const auto& record : records.value()) {
-                EXPECT_EQ(record.record.headers.at(0).value, "rampart.v1.Decision/1");
-                all.push_back(wire::decode_decision(record.record.value).value());
-                EXPECT_EQ(record.record.key, all.back().id.value());
-                EXPECT_EQ(record.record.timestamp, all.back().application.event_time);
-            }
-        }
-        return all;
-    }
-    static int explored(const std::vector<Decision>& decisions) {
-        int n = 0;
-        for (const auto& decision : decisions) n += decision.explored;
-        return n;
-    }
-
-    fs::path folder_;
-    runtime::ManualClock clock_{time("2005-04-02")};
-    runtime::Metrics metrics_;
-    std::unique_ptr<runtime::Health> health_;
-    std::unique_ptr<streaming_local::LocalLog> log_;
-    std::unique_ptr<FailingWriter> writer_;
-    DecisionServiceOptions options_;
-    std::unique_ptr<DecisionService> service_;
-};
 
 TEST_F(DecisionServiceTest, ADecisionIsInTheLogAndCanBeFound) {
     set_policy(constant(0.5));
@@ -270,7 +116,7 @@ TEST_F(DecisionServiceTest, ALostIndexIsRebuiltFromTheLog) {
     const auto before = service_->decide(applications(0, 100)).value();
     EXPECT_EQ(explored(before), 5);
     service_.reset();
-    fs::remove_all(folder_ / "index");
+    fs::remove_all(folder_ / "partitions");
     open();
     set_policy(load(exploring_link()), true);
     EXPECT_EQ(service_->decide(applications(0, 100)).value(), before);
@@ -282,13 +128,13 @@ TEST_F(DecisionServiceTest, AnIndexThatLagsBehindTheLogCatchesUp) {
     set_policy(constant(0.5));
     decide(application(1));
     service_.reset();
-    fs::copy(folder_ / "index", folder_ / "old", fs::copy_options::recursive);
+    fs::copy(folder_ / "partitions", folder_ / "old", fs::copy_options::recursive);
     open();
     set_policy(constant(0.5));
     const auto lost = decide(application(2));
     service_.reset();
-    fs::remove_all(folder_ / "index");
-    fs::rename(folder_ / "old", folder_ / "index");
+    fs::remove_all(folder_ / "partitions");
+    fs::rename(folder_ / "old", folder_ / "partitions");
     open();
     EXPECT_EQ(service_->find(lost.id).value(), lost);
 }
@@ -299,18 +145,23 @@ TEST_F(DecisionServiceTest, ARecreatedTopicIsNoticed) {
     service_.reset();
     ASSERT_TRUE(log_->delete_topic("decisions"));
     ASSERT_TRUE(log_->create_topic("decisions", {3, streaming_local::Fsync::kNever, {}}));
-    runtime::Health health;
-    const auto opened =
-        DecisionService::open(options_, {*log_, *writer_, clock_, metrics_, health});
-    ASSERT_FALSE(opened);
-    EXPECT_EQ(opened.error().reason, "topic_recreated");
+    open();
+    set_policy(constant(0.5));
+    for (const auto& view : service_->partitions()) {
+        EXPECT_EQ(view.status.error().reason, "topic_recreated");
+    }
+    EXPECT_FALSE(health_->report(runtime::Probe::kReady).ok());
+    const auto error = decide_error({application(2)});
+    EXPECT_EQ(error.code, ErrorCode::kUnavailable);
+    EXPECT_EQ(error.reason, "partition_stopped");
+    EXPECT_TRUE(logged().empty());
 }
 
 TEST_F(DecisionServiceTest, WhatSomebodyElseAppendedIsFoundToo) {
     set_policy(constant(0.5));
     runtime::Health health;
     auto options = options_;
-    options.index_path = folder_ / "other_index";
+    options.partitions_folder = folder_ / "other_partitions";
     const auto other =
         DecisionService::open(options, {*log_, *log_, clock_, metrics_, health}).value();
     ASSERT_TRUE(other->set_policy(constant(0.9), false));
@@ -326,12 +177,14 @@ TEST_F(DecisionServiceTest, ADayOfEventTimeHasSoManyExploredApprovalsAndNoMore) 
     std::vector<Decision> all;
     for (int i = 0; i < 100; ++i) all.push_back(decide(application(i)));
     EXPECT_EQ(explored(all), 7);
-    int seen = 0;
+    std::map<streaming::PartitionId, int> seen;
     for (const auto& decision : all) {
-        // until the budget is spent everybody has the chance, after that nobody has
-        EXPECT_EQ(decision.p_approve, seen < 7 ? 0.4 : 0.0);
+        // until a partition's share is spent everybody there has the chance, after that nobody has
+        const auto partition = service_->partition_of(decision.application.id);
+        const int share = partition.value() == 0 ? 3 : 2;
+        EXPECT_EQ(decision.p_approve, seen[partition] < share ? 0.4 : 0.0);
         EXPECT_TRUE(domain::validate(decision));
-        seen += decision.explored;
+        seen[partition] += decision.explored;
     }
     EXPECT_EQ(explored(service_->decide(applications(100, 200, "2005-04-01T23:59:59Z")).value()),
               0);

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "rampart/base/clock.hpp"
+#include "rampart/base/result.hpp"
+#include "rampart/streaming/writer.hpp"
+#include "services/decision_service/decision_index.hpp"
+
+namespace rampart::decision_service {
+
+/// A partition that this node decides for: its index, the epoch under which it writes, and whether
+/// it may go on.
+///
+/// status() may be asked by any thread; what reads or writes the log, by one at a time.
+class OwnedPartition {
+  public:
+    OwnedPartition(std::unique_ptr<DecisionIndex> index, uint64_t exploration_per_day);
+
+    streaming::PartitionId id() const { return index_->partition(); }
+    DecisionIndex& index() { return *index_; }
+    const DecisionIndex& index() const { return *index_; }
+    uint64_t epoch() const { return epoch_; }  // 0: none, on a log of one process
+    uint64_t exploration_per_day() const { return exploration_per_day_; }
+
+    /// Writes under this epoch from now on: appends its fence to the log and reads up to it. epoch
+    /// >= 1. failed_precondition "fenced": the log has a fence that is as high; claim again above
+    /// it. Those of the index and of Writer.
+    base::Status take(uint64_t epoch, const std::string& node, base::TimePoint now,
+                      std::string_view topic, streaming::Writer& writer);
+
+    /// ok: decide. Otherwise failed_precondition "fenced": given up, for good; or what the log or
+    /// the index failed with last.
+    base::Status status() const;
+    bool given_up() const;
+    /// Failed with something that may pass: catch up before deciding again.
+    bool is_behind() const;
+
+    /// Notes that the log may hold more than the index.
+    void fell_behind(const base::Error& why);
+    /// Reads the log to its end; status() says how that went. Nothing once it is given up.
+    base::Status catch_up();
+    /// Somebody else owns it now; empty: nobody knows who. false: was given up before.
+    bool give_up(const std::string& to);
+
+  private:
+    const std::unique_ptr<DecisionIndex> index_;
+    const uint64_t exploration_per_day_;
+    uint64_t epoch_ = 0;
+
+    mutable std::mutex mutex_;
+    base::Status trouble_;
+    bool given_up_ = false;
+};
+
+/// What falls to a partition of the explored approvals that a day has, over all partitions: the
+/// same wherever they are owned. The remainder goes to those with the lowest numbers.
+uint64_t exploration_share(uint64_t per_day, streaming::PartitionId partition, int32_t partitions);
+
+}  // namespace rampart::decision_service

@@ -1,0 +1,245 @@
+#include "services/decision_service/decision_index.hpp"
+
+#include <gtest/gtest.h>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/streaming/partitioner.hpp"
+#include "rampart/wire/fence.hpp"
+#include "rampart/wire/record_codec.hpp"
+#include "services/decision_service/owned_partition.hpp"
+#include "support/loan_makers.hpp"
+#include "support/memory_log.hpp"
+
+namespace rampart::decision_service {
+namespace {
+
+namespace fs = std::filesystem;
+using streaming::Offset;
+using streaming::PartitionId;
+
+constexpr int32_t kPartitions = 2;
+const PartitionId kHere(1), kElsewhere(0);
+
+class DecisionIndexTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        folder_ = fs::path(testing::TempDir()) / ("index" + base::to_hex(base::random_bytes(8)));
+        log_.create("decisions", kPartitions);
+        log_.create("applications", 2);
+        open();
+    }
+    void TearDown() override {
+        index_.reset();
+        fs::remove_all(folder_);
+    }
+    base::Result<std::unique_ptr<DecisionIndex>> try_open(PartitionId partition,
+                                                          int32_t partitions) {
+        return DecisionIndex::open({folder_ / "decisions", "decisions", partition, partitions, {}},
+                                   log_);
+    }
+    void open() {
+        index_.reset();
+        auto index = try_open(kHere, kPartitions);
+        ASSERT_TRUE(index) << index.error().message;
+        index_ = *std::move(index);
+    }
+
+    /// The n-th decision whose id belongs to the partition.
+    static domain::Decision decision(int n, PartitionId partition = kHere) {
+        for (int i = 0;; ++i) {
+            auto one = support::make_decision(std::to_string(i), support::day(i));
+            if (streaming::partition_of(one.id.value(), kPartitions) != partition) continue;
+            if (n-- == 0) return one;
+        }
+    }
+    Offset append(const streaming::Record& record) {
+        return log_.append_to("decisions", kHere, {&record, 1})->front().offset;
+    }
+    Offset append(const domain::Decision& one, uint64_t epoch = 0) {
+        return append(wire::to_record(one, epoch));
+    }
+    Offset fence(uint64_t epoch, const std::string& node) {
+        return append(wire::fence_record(epoch, node, {}));
+    }
+    bool has(const domain::Decision& one) const { return index_->find(one.id)->has_value(); }
+    std::string reason_of_catch_up() {
+        const auto status = index_->catch_up();
+        return status ? "" : status.error().reason;
+    }
+
+    fs::path folder_;
+    support::MemoryLog log_;
+    std::unique_ptr<DecisionIndex> index_;
+};
+
+TEST_F(DecisionIndexTest, HoldsTheFirstRecordOfEachDecision) {
+    auto other = decision(0);
+    other.score = 0.75;
+    append(decision(0));
+    append(other);
+    append(decision(1));
+    ASSERT_TRUE(index_->catch_up());
+    EXPECT_EQ(index_->find(decision(0).id).value(), decision(0));
+    EXPECT_TRUE(has(decision(1)));
+    EXPECT_FALSE(has(decision(2)));
+    EXPECT_EQ(index_->counts(), (IndexCounts{2, 1, 0, 0}));
+}
+
+TEST_F(DecisionIndexTest, ARecordOfAnEpochBelowTheFenceDoesNotCount) {
+    append(decision(0), 1);
+    fence(2, "b");
+    append(decision(1), 1);
+    append(decision(2));  // none counts as 0
+    append(decision(3), 2);
+    fence(1, "a");  // that of a zombie fences nobody
+    append(decision(4), 2);
+    ASSERT_TRUE(index_->catch_up());
+    EXPECT_TRUE(has(decision(0)));
+    EXPECT_FALSE(has(decision(1)));
+    EXPECT_FALSE(has(decision(2)));
+    EXPECT_TRUE(has(decision(3)));
+    EXPECT_TRUE(has(decision(4)));
+    EXPECT_EQ(index_->fence(), (Fence{2, "b"}));
+    EXPECT_EQ(index_->counts(), (IndexCounts{3, 0, 3, 0}));
+}
+
+TEST_F(DecisionIndexTest, WhatCannotBeReadOrBelongsElsewhereIsPassedOver) {
+    append({"k", "nonsense", {}, {}});
+    append(decision(0, kElsewhere));
+    auto wrong = wire::to_record(decision(0), 0);
+    wrong.headers[0].value = "rampart.v1.Outcome/1";
+    append(wrong);
+    auto bad_epoch = wire::to_record(decision(0), 3);
+    bad_epoch.headers[1].value = "three";
+    append(bad_epoch);
+    append(decision(1));
+    ASSERT_TRUE(index_->catch_up());
+    EXPECT_FALSE(has(decision(0)));
+    EXPECT_TRUE(has(decision(1)));
+    EXPECT_EQ(index_->counts(), (IndexCounts{1, 0, 0, 4}));
+}
+
+TEST_F(DecisionIndexTest, GoesOnWhereItStoodWithFenceAndCounts) {
+    auto exploring = decision(0);
+    exploring.explored = true;
+    exploring.p_exploit = 0;
+    append(exploring);
+    fence(4, "a");
+    append(decision(1), 3);
+    ASSERT_TRUE(index_->catch_up());
+    const auto counts = index_->counts();
+    open();
+    EXPECT_EQ(index_->fence(), (Fence{4, "a"}));
+    EXPECT_EQ(index_->counts(), counts);
+    const int64_t day = base::day_of(exploring.application.event_time);
+    EXPECT_EQ(index_->explored_on(day).value(), 1u);
+    append(decision(2), 3);
+    append(decision(3), 4);
+    ASSERT_TRUE(index_->catch_up());
+    EXPECT_FALSE(has(decision(2)));
+    EXPECT_TRUE(has(decision(3)));
+    EXPECT_EQ(index_->explored_on(day).value(), 1u);  // nothing was read twice
+}
+
+TEST_F(DecisionIndexTest, AppliesWhatFollowsAndReadsWhatCameBetween) {
+    ASSERT_TRUE(index_->catch_up());
+    const auto stored = [&](const domain::Decision& one) {
+        auto record = wire::to_record(one, 1);
+        const Offset offset = append(record);
+        return std::vector{streaming::StoredRecord{kHere, offset, std::move(record)}};
+    };
+    EXPECT_EQ(index_->apply(stored(decision(0))).value(), true);
+    fence(2, "b");
+    EXPECT_EQ(index_->apply(stored(decision(1))).value(), false);
+    EXPECT_FALSE(has(decision(1)));
+    EXPECT_EQ(index_->fence().epoch, 2u);
+    // nothing in between now, but it does not count either
+    EXPECT_EQ(index_->apply(stored(decision(2))).value(), false);
+    EXPECT_FALSE(has(decision(2)));
+}
+
+TEST_F(DecisionIndexTest, IsForOnePartitionOfOneNumber) {
+    index_.reset();
+    EXPECT_EQ(try_open(kElsewhere, kPartitions).error().reason, "other_partition");
+    EXPECT_EQ(try_open(kHere, 3).error().reason, "other_partition");
+    open();
+    log_.topics["decisions"].partitions.resize(3);
+    EXPECT_EQ(reason_of_catch_up(), "partitions_changed");
+    EXPECT_EQ(index_->accept_gap("decisions", kHere).error().reason, "partitions_changed");
+}
+
+TEST_F(DecisionIndexTest, AnotherTopicUnderTheSameNameStopsItUntilTheGapIsAccepted) {
+    append(decision(0));
+    append(decision(1));
+    ASSERT_TRUE(index_->catch_up());
+    EXPECT_FALSE(index_->accept_gap("decisions", kHere)->has_value());
+    open();
+    log_.topics["decisions"].identity = "2";
+    log_.topics["decisions"].partitions[1].clear();
+    append(decision(2));
+    EXPECT_EQ(reason_of_catch_up(), "topic_recreated");
+    const auto gap = index_->accept_gap("decisions", kHere).value();
+    ASSERT_TRUE(gap);
+    EXPECT_EQ(gap->why.reason, "topic_recreated");
+    EXPECT_EQ(gap->from, Offset(2));
+    EXPECT_EQ(gap->to, Offset(0));
+    EXPECT_EQ(reason_of_catch_up(), "");
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(has(decision(i)));  // what was acknowledged stays
+    open();
+    EXPECT_EQ(reason_of_catch_up(), "");
+}
+
+TEST_F(DecisionIndexTest, AnotherLogOfTheSameNameAndLengthIsNoticedAtOpenAndAfterAnError) {
+    append(decision(0));
+    ASSERT_TRUE(index_->catch_up());
+    auto& records = log_.topics["decisions"].partitions[1];
+    records.clear();
+    append(decision(1));
+    append(decision(2));
+    log_.topics["decisions"].failure = base::unavailable("broker_down", "no answer");
+    EXPECT_EQ(reason_of_catch_up(), "broker_down");
+    log_.topics["decisions"].failure = {};
+    EXPECT_EQ(reason_of_catch_up(), "topic_recreated");
+    open();
+    EXPECT_EQ(reason_of_catch_up(), "topic_recreated");
+}
+
+TEST_F(DecisionIndexTest, RemembersHowFarEachSourceOfApplicationsHasBeenDecided) {
+    const PartitionId zero(0), one(1);
+    EXPECT_FALSE(index_->bookmark("applications", zero)->has_value());
+    EXPECT_TRUE(index_->check_source("applications", zero));
+    const streaming::Record record{"k", "v", {}, {}};
+    ASSERT_TRUE(log_.append_to("applications", zero, {&record, 1}));
+    ASSERT_TRUE(log_.append_to("applications", one, {&record, 1}));
+    const auto mark = streaming::bookmark_after(log_.topics["applications"].partitions[0].front());
+    ASSERT_TRUE(index_->put_bookmarks("applications", {{zero, mark}}));
+    open();
+    EXPECT_EQ(index_->bookmark("applications", zero).value(), mark);
+    EXPECT_TRUE(index_->check_source("applications", zero));
+
+    log_.topics["applications"].identity = "2";
+    EXPECT_EQ(index_->check_source("applications", zero).error().reason, "topic_recreated");
+    EXPECT_TRUE(index_->accept_gap("applications", one).value().has_value());
+    // accepted for the topic: nothing of the old one is left
+    EXPECT_TRUE(index_->check_source("applications", zero));
+    EXPECT_EQ(index_->bookmark("applications", zero).value(), streaming::Bookmark{});
+}
+
+TEST(ExplorationShare, AddsUpToTheWholeWhateverTheNumberOfPartitions) {
+    for (const uint64_t per_day : {0, 1, 7, 1000, 1001}) {
+        for (const int32_t n : {1, 3, 4, 1024}) {
+            uint64_t sum = 0;
+            for (int32_t p = 0; p < n; ++p) {
+                const uint64_t share = exploration_share(per_day, PartitionId(p), n);
+                EXPECT_LE(share - per_day / static_cast<uint64_t>(n), 1u);
+                sum += share;
+            }
+            EXPECT_EQ(sum, per_day);
+        }
+    }
+    EXPECT_EQ(exploration_share(7, PartitionId(0), 3), 3u);
+    EXPECT_EQ(exploration_share(7, PartitionId(1), 3), 2u);
+}
+
+}  // namespace
+}  // namespace rampart::decision_service
