@@ -106,6 +106,16 @@ TEST(Table, BrokenSyntaxHasItsLine) {
     EXPECT_NE(broken.error().message.find("t.toml, line 2"), std::string::npos);
 }
 
+TEST(Table, WhatTheParserTakesForImpossibleIsAnErrorLikeAnyOther) {
+    using namespace std::string_view_literals;
+    for (const auto text : {"[ = 1]"sv, "[\0]"sv, "[a.\0]"sv, "[[ , ]]"sv, "[(]"sv, "größe = 1"sv,
+                            "a = 1 \u0413"sv, "a\u0413= 1"sv, "a = \u0101"sv}) {
+        const auto broken = parse(text, "t.toml");
+        ASSERT_FALSE(broken) << text;
+        EXPECT_NE(broken.error().message.find("t.toml, line 1"), std::string::npos) << text;
+    }
+}
+
 TEST(Table, ACallersOwnErrorIsReportedAtItsKey) {
     auto root = parse("lo = 2\nhi = 1\n", "t.toml").value();
     root.integer("lo", 0, 9);
