@@ -1,5 +1,7 @@
 #include "rampart/protected_attributes/codec.hpp"
 
+#include <google/protobuf/stubs/logging.h>
+
 #include <boost/json.hpp>
 
 #include "rampart/base/check.hpp"
@@ -65,6 +67,8 @@ std::string encode(const ProtectedAttributes& person) {
 
 Result<ProtectedAttributes> decode(std::string_view bytes) {
     pb::ProtectedAttributes message;
+    // The error below says it; protobuf would print a line of its own, past our logger.
+    static const google::protobuf::LogSilencer quiet;
     if (bytes.size() > base::limits::kMaxRecordBytes ||
         !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
         return base::data_loss("bad_protobuf", "{} bytes are no ProtectedAttributes message",

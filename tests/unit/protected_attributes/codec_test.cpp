@@ -32,6 +32,12 @@ TEST(ProtectedCodec, BytesThatAreNoMessageAreRefusedByName) {
     EXPECT_EQ(decode("\x0a\x01p" + attribute + attribute).error().reason, "duplicate_attribute");
 }
 
+TEST(ProtectedCodec, ADamagedMessageLeavesNoLineOnStandardError) {
+    testing::internal::CaptureStderr();
+    EXPECT_FALSE(decode("\x0a\x01\xff"));  // a person's id that is not UTF-8
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST(ProtectedCodec, JsonComesBackAsItWas) {
     EXPECT_EQ(to_json(kPerson), R"({"person_id":"p1","event_time":"2005-04-01T00:00:00Z",)"
                                 R"("attributes":{"age":"under_30","sex":"female"}})");
