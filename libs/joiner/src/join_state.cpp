@@ -1,6 +1,8 @@
 #include "rampart/joiner/join_state.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <tuple>
 
 #include "rampart/base/bytes.hpp"
@@ -15,6 +17,7 @@ using base::TimePoint;
 constexpr uint8_t kFormat = 1;
 
 auto order(const Report& r) { return std::tie(r.measure, r.revision); }
+auto order(const Version& v) { return std::tie(v.measure, v.version); }
 
 /// Behind the measure's other versions.
 void insert(JoinState& state, Version version) {
@@ -136,11 +139,21 @@ Result<TimePoint> read_time(base::ByteReader& in) {
     return TimePoint::from_micros(micros);
 }
 
+base::Error bad_state(std::string_view what) {
+    return base::data_loss("bad_join_state", "a stored state {}", what);
+}
+
+Result<double> read_value(base::ByteReader& in) {
+    RAMPART_TRY(const double value, in.f64());
+    if (!std::isfinite(value)) return bad_state("has a value that is no number");
+    return value;
+}
+
 Result<Report> read_report(base::ByteReader& in) {
     Report report;
     RAMPART_TRY(report.measure, in.field());
     RAMPART_TRY(report.revision, in.u32());
-    RAMPART_TRY(report.value, in.f64());
+    RAMPART_TRY(report.value, read_value(in));
     RAMPART_TRY(report.observed_at, read_time(in));
     return report;
 }
@@ -150,12 +163,29 @@ Result<Version> read_version(base::ByteReader& in) {
     RAMPART_TRY(version.measure, in.field());
     RAMPART_TRY(version.version, in.u32());
     RAMPART_TRY(const uint8_t has_value, in.u8());
-    RAMPART_TRY(const double value, in.f64());
-    if (has_value != 0) version.value = value;
+    RAMPART_TRY(const double value, read_value(in));
+    if (has_value == 1) {
+        version.value = value;
+    } else if (has_value != 0 || std::bit_cast<uint64_t>(value) != 0) {
+        return bad_state("has a version neither with a value nor without");
+    }
     RAMPART_TRY(version.revision, in.u32());
     RAMPART_TRY(version.matured_at, read_time(in));
     RAMPART_TRY(version.known_at, read_time(in));
     return version;
+}
+
+/// A list with its length, strictly ascending.
+template <class T>
+base::Status read_list(base::ByteReader& in, Result<T> (*read)(base::ByteReader&),
+                       std::vector<T>& out) {
+    RAMPART_TRY(const uint32_t count, in.u32());
+    for (uint32_t i = 0; i < count; ++i) {
+        RAMPART_TRY(auto entry, read(in));
+        if (i > 0 && !(order(out.back()) < order(entry))) return bad_state("is out of order");
+        out.push_back(std::move(entry));
+    }
+    return base::ok();
 }
 
 }  // namespace
@@ -170,18 +200,10 @@ Result<JoinState> decode_join_state(std::string_view bytes) {
     }
     RAMPART_TRY(state.decision, in.field());
     RAMPART_TRY(state.known_from, read_time(in));
-    RAMPART_TRY(const uint32_t reports, in.u32());
-    for (uint32_t i = 0; i < reports; ++i) {
-        RAMPART_TRY(auto report, read_report(in));
-        state.reports.push_back(std::move(report));
-    }
-    RAMPART_TRY(const uint32_t versions, in.u32());
-    for (uint32_t i = 0; i < versions; ++i) {
-        RAMPART_TRY(auto version, read_version(in));
-        state.versions.push_back(std::move(version));
-    }
-    if (!in.empty())
-        return base::data_loss("bad_join_state", "a stored state is followed by other bytes");
+    RAMPART_RETURN_IF_ERROR(read_list(in, read_report, state.reports));
+    if (state.reports.size() > kMaxReports) return bad_state("has too many reports");
+    RAMPART_RETURN_IF_ERROR(read_list(in, read_version, state.versions));
+    if (!in.empty()) return bad_state("is followed by other bytes");
     return state;
 }
 

@@ -313,6 +313,10 @@ Result<Quarantined> decode_quarantined(std::string_view key, std::string_view va
         RAMPART_TRY(header.value, what.field());
         out.record.headers.push_back(std::move(header));
     }
+    if (!where.empty() || !what.empty()) {
+        return base::data_loss("bad_quarantine_entry", "a quarantined record has {} bytes too many",
+                               where.rest().size() + what.rest().size());
+    }
     return out;
 }
 

@@ -105,6 +105,10 @@ Result<int64_t> offset_of(std::string_view record_key) {
     RAMPART_TRY(const auto topic_and_partition, in.take(kTopicIdBytes + sizeof(uint32_t)));
     (void)topic_and_partition;
     RAMPART_TRY(const uint64_t offset, in.u64());
+    if (!in.empty()) {
+        return base::data_loss("bad_record_key", "a record's key has {} bytes too many",
+                               in.rest().size());
+    }
     return static_cast<int64_t>(offset);
 }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
+
 namespace rampart::joiner {
 namespace {
 
@@ -117,6 +119,38 @@ TEST(JoinState, TheStoredFormComesBackAndDamageIsDataLoss) {
     }
     EXPECT_FALSE(decode_join_state(bytes + "x"));
     EXPECT_FALSE(decode_join_state("\x02" + bytes.substr(1)));
+}
+
+TEST(JoinState, WhatIsNeverWrittenIsNotRead) {
+    JoinState good = decided(at(7));
+    good.reports = {{"repaid", 0, 1, at(50)}, {"repaid", 3, -0.5, at(130)}};
+    good.versions = {{"repaid", 0, 1.0, 0, at(100), at(100)}, {"score", 0, {}, 0, at(9), at(9)}};
+    const auto broken = [&good](auto damage) {
+        JoinState state = good;
+        damage(state);
+        const auto read = decode_join_state(encode(state));
+        return !read && read.error().reason == "bad_join_state";
+    };
+    EXPECT_FALSE(broken([](JoinState&) {}));
+    EXPECT_TRUE(broken([](JoinState& s) { std::swap(s.reports[0], s.reports[1]); }));
+    EXPECT_TRUE(broken([](JoinState& s) { s.reports[1] = s.reports[0]; }));
+    EXPECT_TRUE(broken([](JoinState& s) { s.reports[1].value = INFINITY; }));
+    EXPECT_TRUE(broken([](JoinState& s) { s.versions[0].value = NAN; }));
+    EXPECT_TRUE(broken([](JoinState& s) { std::swap(s.versions[0], s.versions[1]); }));
+    EXPECT_TRUE(broken([](JoinState& s) {
+        for (uint32_t i = 0; i < kMaxReports; ++i) s.reports.push_back({"z", i, 0, at(1)});
+    }));
+    // the mark of the last version, which has no value: u8 mark, f64, u32, i64, i64
+    auto bytes = encode(good);
+    char& mark = bytes[bytes.size() - 29];
+    ASSERT_EQ(mark, 0);
+    for (const char wrong : {2, -1}) {
+        mark = wrong;
+        EXPECT_EQ(decode_join_state(bytes).error().reason, "bad_join_state");
+    }
+    mark = 0;
+    bytes[bytes.size() - 21] = 1;  // a value, though there is none
+    EXPECT_EQ(decode_join_state(bytes).error().reason, "bad_join_state");
 }
 
 RC_GTEST_PROP(JoinStateLaw, VersionsCountUpWithRisingRevisionsAndEndAtTheHighest, ()) {

@@ -418,7 +418,8 @@ TEST_F(OutcomeJoinerTest, WhatStillMakesNoSenseStaysInQuarantineUntilItIsDropped
 }
 
 /// A record that an earlier version did not understand, as schemas/keys.md says it lies there.
-void quarantine(const fs::path& folder, int32_t partition, const streaming::Record& record) {
+void quarantine(const fs::path& folder, int32_t partition, const streaming::Record& record,
+                std::string_view more = "") {
     const auto db =
         *storage::Database::open(folder / std::to_string(partition) / "joins",
                                  {"meta", "joins", "by_time", "pending", "dangling", "overdue",
@@ -434,9 +435,17 @@ void quarantine(const fs::path& folder, int32_t partition, const streaming::Reco
     }
     base::append_i64(value, record.timestamp.micros());
     base::append_u32(value, 0);
+    value += more;
     storage::WriteBatch batch;
     batch.put(storage::ColumnFamily{6}, key, value);
     ASSERT_TRUE(db->write(batch, storage::Sync::kAlways));
+}
+
+TEST_F(OutcomeJoinerTest, ADamagedEntryOfTheQuarantineIsDataLoss) {
+    joiner.reset();
+    quarantine(folder, 0, to_record(make_outcome("1", "repaid", 0, 1, day(30))), "x");
+    open();
+    EXPECT_EQ(joiner->list_quarantined(9).error().reason, "bad_quarantine_entry");
 }
 
 TEST_F(OutcomeJoinerTest, AfterAReplayTheStateIsThatOfARunThatWasNeverPoisoned) {

@@ -13,6 +13,7 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/storage/database.hpp"
 #include "rampart/streaming/partitioner.hpp"
 
 namespace rampart::streaming_local {
@@ -222,6 +223,24 @@ TEST(LocalLog, RetentionBySizeKeepsTheNewestAndAnEmptiedPartitionKeepsItsOffsets
     const auto log = open(folder);
     append_one(*log, "t", record("k"));
     EXPECT_EQ(log->read("t", PartitionId(0), Offset(10), 9)->at(0).offset, Offset(10));
+}
+
+TEST(LocalLog, AKeyThatNobodyWroteIsDataLoss) {
+    const auto folder = fresh_folder();
+    {
+        const auto log = open(folder);
+        ASSERT_TRUE(log->create_topic("t", {}));
+        append_one(*log, "t", record("a"));
+    }
+    {
+        const auto db = *storage::Database::open(folder, {"topics", "partitions", "records"});
+        constexpr storage::ColumnFamily kRecords{2};
+        const auto last = db->last(kRecords, storage::KeyRange::all()).value().value();
+        storage::WriteBatch batch;
+        batch.put(kRecords, last.first + "x", last.second);
+        ASSERT_TRUE(db->write(batch, storage::Sync::kAlways));
+    }
+    expect_error(LocalLog::open(folder), ErrorCode::kDataLoss, "bad_record_key");
 }
 
 TEST(LocalLog, ALogThatIsOnlyLookedAtTakesNoChanges) {
