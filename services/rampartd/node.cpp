@@ -13,7 +13,6 @@ using base::TimePoint;
 
 namespace {
 
-constexpr std::string_view kDecisions = "decisions", kOutcomes = "outcomes";
 constexpr std::string_view kActor = "rampartd";
 
 /// The bootstrap policy as its model file.
@@ -37,17 +36,18 @@ Result<Keys> load_keys(const std::filesystem::path& store) {
     return Keys{std::move(draw), std::move(split), std::move(evidence), base::to_hex(token), std::move(key)};
 }
 
-Node::Node(Settings settings, Keys keys)
-    : settings_(std::move(settings)), keys_(std::move(keys)), pool_(settings_.training_threads) {}
+Node::Node(Settings settings, Keys keys, const runtime::Shutdown* shutdown)
+    : settings_(std::move(settings)), keys_(std::move(keys)), pool_(settings_.training_threads), shutdown_(shutdown) {}
 
-Result<std::unique_ptr<Node>> Node::open(Settings settings) {
+Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutdown* shutdown) {
     std::error_code failure;
     std::filesystem::create_directories(settings.store, failure);
     if (failure) {
         return base::unavailable("no_store", "cannot make the store '{}': {}", settings.store.string(), failure.message());
     }
     RAMPART_TRY(auto keys, load_keys(settings.store));
-    std::unique_ptr<Node> node(new Node(std::move(settings), std::move(keys)));
+    std::unique_ptr<Node> node(new Node(std::move(settings), std::move(keys), shutdown));
+    RAMPART_RETURN_IF_ERROR(node->open_log());
     RAMPART_RETURN_IF_ERROR(node->open_stores());
     RAMPART_RETURN_IF_ERROR(node->bootstrap());
     RAMPART_RETURN_IF_ERROR(node->open_services());
@@ -55,19 +55,29 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings) {
     return node;
 }
 
+Status Node::open_log() {
+    const auto wait = [this](base::Duration duration) {
+        if (shutdown_ != nullptr) return !shutdown_->wait_for(duration);
+        std::unique_lock lock(wait_mutex_);
+        wait_.wait_for(lock, std::chrono::microseconds(duration.micros()));
+        return true;
+    };
+    RAMPART_TRY(memory_, storage::MemoryBudget::create(settings_.memory_bytes));
+    RAMPART_TRY(log_, LogAccess::open(settings_.log, settings_.store / "log", wall_clock_, wait));
+    return base::ok();
+}
+
 Status Node::open_stores() {
     const auto& store = settings_.store;
-    RAMPART_TRY(log_, streaming_local::LocalLog::open(store / "log"));
-    for (const auto topic : {kDecisions, kOutcomes}) {
-        streaming_local::TopicOptions options;
-        options.partitions = settings_.partitions;
-        RAMPART_RETURN_IF_ERROR(log_->create_topic(topic, options));
-    }
     RAMPART_TRY(protected_, protected_attributes::ProtectedStore::open(store / "protected", settings_.catalog));
     joiner::JoinerOptions joiner_options;
     joiner_options.product = settings_.product;
-    joiner_options.partitions = settings_.partitions;
-    RAMPART_TRY(joiner_, joiner::OutcomeJoiner::open(store / "partitions", std::move(joiner_options), *log_));
+    joiner_options.decisions_topic = log_->topics().decisions;
+    joiner_options.outcomes_topic = log_->topics().outcomes;
+    joiner_options.partitions = settings_.log.partitions;
+    joiner_options.held = settings_.log.held();
+    joiner_options.memory = memory_;
+    RAMPART_TRY(joiner_, joiner::OutcomeJoiner::open(store / "partitions", std::move(joiner_options), log_->reader()));
     if (settings_.event_clock) {
         // event time goes on where it stood; a new store begins at the dawn of time
         auto manual = std::make_unique<runtime::ManualClock>(joiner_->clock().value_or(TimePoint::from_micros(0)));
@@ -87,24 +97,54 @@ Status Node::bootstrap() {
     return registry_->bootstrap_champion(id, clock_->now(), kActor).map([](const registry::Promotion&) {});
 }
 
-Status Node::open_services() {
+decision_service::DecisionServiceOptions Node::decision_options() {
     decision_service::DecisionServiceOptions options;
     options.partitions_folder = settings_.store / "partitions";
-    options.partitions = settings_.partitions;
+    options.decisions_topic = log_->topics().decisions;
+    options.outcomes_topic = log_->topics().outcomes;
+    options.partitions = settings_.log.partitions;
+    options.owned = settings_.log.own;
+    options.memory = memory_;
     options.product = settings_.product;
     options.draw_key = {runtime::secret_id(keys_.draw), keys_.draw};
     options.exploration_per_day = static_cast<uint64_t>(settings_.exploration_per_day);
+    if (auto* leases = log_->leases()) {
+        options.node = settings_.log.node;
+        options.claim = [leases](const decision_service::Epochs& fences) {
+            std::set<streaming::PartitionId> partitions;
+            for (const auto& [partition, epoch] : fences) partitions.insert(partition);
+            return leases->claim(partitions, fences);
+        };
+        options.owner_of = [leases](streaming::PartitionId partition) -> std::optional<std::string> {
+            const auto holder = leases->holder(partition);
+            return holder ? std::optional(holder->node) : std::nullopt;
+        };
+    }
     if (settings_.training.group_aware) {
         options.group_lookup = [this](const domain::PersonId& person) -> Result<std::optional<size_t>> {
             RAMPART_TRY(const auto membership, protected_->membership(person));
             return membership.cell ? std::optional<size_t>(*membership.cell) : std::nullopt;
         };
     }
-    RAMPART_TRY(decisions_, decision_service::DecisionService::open(std::move(options), {*log_, *log_, *clock_, metrics_, health_}));
+    return options;
+}
+
+Status Node::open_services() {
+    auto& reader = log_->reader();
+    auto& writer = log_->writer();
+    RAMPART_TRY(decisions_, decision_service::DecisionService::open(decision_options(), {reader, writer, *clock_, metrics_, health_}));
     RAMPART_TRY(builder_, training_set::TrainingSetBuilder::create(*joiner_, settings_.product, settings_.schema, *protected_, keys_.split));
-    RAMPART_TRY(trainer_, trainer::TrainingLoop::open(settings_.store / "trainer", settings_.training,
-                                                      {settings_.product, *joiner_, *builder_, *registry_, keys_.signing,
-                                                       keys_.evidence, &pool_}));
+    if (log_->shared()) attributes_.emplace(reader, writer, log_->topics().protected_attributes, *protected_);
+    if (settings_.trains) {
+        RAMPART_TRY(trainer_, trainer::TrainingLoop::open(settings_.store / "trainer", settings_.training,
+                                                          {settings_.product, *joiner_, *builder_, *registry_, keys_.signing,
+                                                           keys_.evidence, &pool_}));
+        if (log_->shared()) publisher_.emplace(writer, log_->topics().policies, keys_.signing);
+    } else {
+        RAMPART_TRY(const auto pem, base::read_file(settings_.gate_key, 4096));
+        RAMPART_TRY(auto key, base::VerifyingKey::from_pem(pem));
+        follower_.emplace(reader, log_->topics().policies, std::move(key));
+    }
     health_.add(runtime::Probe::kReady, "loop", [this] {
         const std::lock_guard lock(status_mutex_);
         return last_advance_;
@@ -117,13 +157,39 @@ Status Node::serve_champion() {
     const auto champion = registry_->champion();
     if (!champion) return base::internal_error("no_champion", "the registry has no champion");
     const auto serving = decisions_->policy();
+    if (follower_) {
+        RAMPART_RETURN_IF_ERROR(follow_champion());
+        if (decisions_->policy() != nullptr) return base::ok();  // the registry's is the bootstrap, for the time before
+    } else if (publisher_) {
+        RAMPART_TRY(const auto loaded, registry_->load_model(champion->policy));
+        RAMPART_RETURN_IF_ERROR(publisher_->publish(*champion, model::encode_model_file(loaded.policy)));
+    }
     if (serving != nullptr && serving->id() == champion->policy) return base::ok();
     RAMPART_TRY(auto loaded, registry_->load_model(champion->policy));
     return decisions_->set_policy(std::make_shared<const model::LoadedPolicy>(std::move(loaded)), champion->certified());
 }
 
+/// Where another node trains: lets decide what it says.
+Status Node::follow_champion() {
+    RAMPART_TRY(auto next, follower_->next());
+    if (!next) return base::ok();
+    return decisions_->set_policy(std::make_shared<const model::LoadedPolicy>(std::move(next->policy)), next->notice.certified);
+}
+
+Status Node::tend() {
+    decisions_->tend();
+    if (auto* leases = log_->leases()) {
+        RAMPART_TRY(const auto lost, leases->heartbeat());
+        for (const auto& holder : lost) decisions_->give_up(holder.partition, holder.node);
+    }
+    return base::ok();
+}
+
+Status Node::release() { return log_->leases() == nullptr ? base::ok() : log_->leases()->release(); }
+
 /// An error while any source is stopped: what could not be read must not mature as if it had never been reported.
 Status Node::catch_up() {
+    if (attributes_) RAMPART_RETURN_IF_ERROR(attributes_->catch_up());
     RAMPART_TRY(auto caught_up, outcome_joiner::catch_up(*joiner_));
     const Status status = outcome_joiner::nothing_stopped(caught_up.stopped);
     const std::lock_guard lock(status_mutex_);
@@ -136,9 +202,9 @@ Status Node::advance(TimePoint now) {
     const auto step = [&]() -> Status {
         if (manual_clock_ != nullptr) manual_clock_->advance_to(now);
         // an interrupted run goes on with what was known when it began
-        RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
+        if (trainer_) RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
         RAMPART_RETURN_IF_ERROR(catch_up());
-        RAMPART_RETURN_IF_ERROR(trainer_->advance(now));
+        RAMPART_RETURN_IF_ERROR(trainer_ ? trainer_->advance(now) : joiner_->advance(now).map([](size_t) {}));
         return serve_champion();
     };
     const Status status = step();
@@ -149,6 +215,7 @@ Status Node::advance(TimePoint now) {
 
 Result<trainer::RunRecord> Node::certify(const domain::PolicyId& candidate, TimePoint t, const std::string& new_epoch) {
     const std::lock_guard lock(mutex_);
+    if (!trainer_) return base::failed_precondition("trains_elsewhere", "another node of the group trains and certifies");
     RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
     RAMPART_RETURN_IF_ERROR(catch_up());
     RAMPART_RETURN_IF_ERROR(joiner_->advance(t).map([](size_t) {}));
@@ -159,6 +226,7 @@ Result<trainer::RunRecord> Node::certify(const domain::PolicyId& candidate, Time
 }
 
 Status Node::rollback(std::string_view actor, std::string_view reason) {
+    if (!trainer_) return base::failed_precondition("trains_elsewhere", "another node of the group keeps the champions; roll back there");
     RAMPART_RETURN_IF_ERROR(registry_->rollback(clock_->now(), actor, reason).map([](const registry::Promotion&) {}));
     return serve_champion();
 }
@@ -166,20 +234,6 @@ Status Node::rollback(std::string_view actor, std::string_view reason) {
 Result<base::Digest> Node::state_hash() const {
     const std::lock_guard lock(mutex_);
     base::Sha256 hash;
-    RAMPART_TRY(const int32_t partitions, log_->partitions(kDecisions));
-    for (int32_t p = 0; p < partitions; ++p) {
-        const streaming::PartitionId partition(p);
-        RAMPART_TRY(auto offset, log_->begin_offset(kDecisions, partition));
-        RAMPART_TRY(const auto end, log_->end_offset(kDecisions, partition));
-        while (offset < end) {
-            RAMPART_TRY(const auto records, log_->read(kDecisions, partition, offset, 1000));
-            for (const auto& stored : records) {
-                hash.update_field(stored.record.key);
-                hash.update_field(stored.record.value);
-                offset = streaming::Offset(stored.offset.value() + 1);
-            }
-        }
-    }
     hash.update_field(joiner_->state_hash().hex());
     RAMPART_TRY(const auto ledger, registry_->ledger_entries());
     for (const auto& entry : ledger) hash.update_field(entry);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,10 +13,13 @@
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/runtime/health.hpp"
 #include "rampart/runtime/metrics.hpp"
+#include "rampart/runtime/shutdown.hpp"
 #include "rampart/runtime/system_clock.hpp"
-#include "rampart/streaming_local/local_log.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
 #include "services/decision_service/decision_service.hpp"
+#include "services/rampartd/attribute_feed.hpp"
+#include "services/rampartd/champion_feed.hpp"
+#include "services/rampartd/log_access.hpp"
 #include "services/rampartd/settings.hpp"
 #include "services/trainer/training_loop.hpp"
 
@@ -30,11 +34,21 @@ base::Result<Keys> load_keys(const std::filesystem::path& store);
 
 /// The whole loop in one process, without its network: log, joined state, models, decisions, training.
 ///
-/// open() takes the store's locks (one process at a time), makes topics and the bootstrap champion in a new
-/// store, and takes up what a crash interrupted at the next advance(). Thread safe.
+/// open() takes the store's locks (one process at a time) and, on a shared log, the leases of the partitions that
+/// this node owns; makes topics (of the embedded log) and the bootstrap champion in a new store; and takes up what a
+/// crash interrupted at the next advance(). Of several nodes on one log one trains; the others follow its champion.
+/// Thread safe.
 class Node {
   public:
-    static base::Result<std::unique_ptr<Node>> open(Settings settings);
+    /// `shutdown`, if given, ends the wait for another node's lease.
+    static base::Result<std::unique_ptr<Node>> open(Settings settings, const runtime::Shutdown* shutdown = nullptr);
+
+    /// Keeps this node's leases, gives up partitions that another has taken over, and tries again what failed. To be
+    /// called every third of the lease's ttl (settings().log.lease_ttl).
+    base::Status tend();
+
+    /// Gives the leases up, so that others need not wait. Nothing may be decided afterwards.
+    base::Status release();
 
     /// Event time is `now`: reads the log to its end, matures, trains and tests what is due, and lets a newly
     /// certified policy decide. Returns when all that is done.
@@ -56,21 +70,24 @@ class Node {
     base::TimePoint now() const { return clock_->now(); }
     registry::ModelRegistry& registry() { return *registry_; }
     joiner::OutcomeJoiner& joiner() { return *joiner_; }
-    trainer::TrainingLoop& trainer() { return *trainer_; }
-    const streaming_local::LocalLog& log() const { return *log_; }
+    trainer::TrainingLoop& trainer() { return *trainer_; }  // where it trains
+    const streaming::Reader& log() const { return log_->reader(); }
     decision_service::DecisionService& decisions() { return *decisions_; }
 
-    /// SHA-256 over the log of decisions, the joined state, the ledger and the audit log: the same for the same
-    /// stream, whatever crashed in between.
+    /// SHA-256 over the joined state (every decision as logged among it), the ledger and the audit log: the same for
+    /// the same stream, whatever crashed in between.
     base::Result<base::Digest> state_hash() const;
 
   private:
-    Node(Settings settings, Keys keys);
+    Node(Settings settings, Keys keys, const runtime::Shutdown* shutdown);
+    base::Status open_log();
     base::Status open_stores();
     base::Status open_services();
     base::Status bootstrap();
     base::Status serve_champion();
+    base::Status follow_champion();
     base::Status catch_up();
+    decision_service::DecisionServiceOptions decision_options();
     void add_partition_routes(http::Router& router);
     base::Result<http::Response> list_partitions() const;
     base::Result<http::Response> take_resume(const http::Request& request);
@@ -87,15 +104,23 @@ class Node {
     base::ThreadPool pool_;
     runtime::Metrics metrics_;
     runtime::Health health_;
+    const runtime::SystemClock wall_clock_;
     std::unique_ptr<base::Clock> clock_;
     runtime::ManualClock* manual_clock_ = nullptr;  // clock_, in event mode
-    std::unique_ptr<streaming_local::LocalLog> log_;
+    std::mutex wait_mutex_;
+    std::condition_variable wait_;  // never notified: a wait that only shutdown or time ends
+    const runtime::Shutdown* shutdown_ = nullptr;
+    std::shared_ptr<storage::MemoryBudget> memory_;
+    std::unique_ptr<LogAccess> log_;
     std::unique_ptr<protected_attributes::ProtectedStore> protected_;
     std::unique_ptr<joiner::OutcomeJoiner> joiner_;
     std::unique_ptr<registry::ModelRegistry> registry_;
     std::optional<training_set::TrainingSetBuilder> builder_;
     std::unique_ptr<trainer::TrainingLoop> trainer_;
     std::unique_ptr<decision_service::DecisionService> decisions_;
+    std::optional<AttributeFeed> attributes_;          // on a shared log
+    std::optional<ChampionPublisher> publisher_;       // where this node trains for others
+    std::optional<ChampionFollower> follower_;         // where another does
     mutable std::mutex mutex_;       // advance, certify
     std::mutex champion_mutex_;      // from a change of champion until it decides
     mutable std::mutex status_mutex_;

@@ -40,7 +40,7 @@ Result<http::Response> Node::take_protected_attributes(const http::Request& requ
         people.push_back(std::move(*person));
     }
     if (people.empty()) return base::invalid_argument("empty_batch", "the body has no line; send one JSON object a line");
-    RAMPART_RETURN_IF_ERROR(protected_->put(people));
+    RAMPART_RETURN_IF_ERROR(attributes_ ? attributes_->publish(people) : protected_->put(people));
     return json_response(json::object{{"accepted", people.size()}});
 }
 
@@ -64,8 +64,9 @@ Result<http::Response> Node::list_models() const {
 }
 
 Result<http::Response> Node::list_runs() const {
-    RAMPART_TRY(const auto runs, trainer_->runs());
     json::array out;
+    if (!trainer_) return json_response(json::object{{"runs", out}});
+    RAMPART_TRY(const auto runs, trainer_->runs());
     for (const auto& run : runs) out.push_back(json::parse(trainer::encode(run)));
     return json_response(json::object{{"runs", out}});
 }

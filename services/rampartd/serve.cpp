@@ -1,3 +1,5 @@
+#include <functional>
+#include <optional>
 #include <thread>
 
 #include "rampart/base/file.hpp"
@@ -10,24 +12,22 @@ namespace {
 
 constexpr base::Logger kLog("rampartd");
 
-/// Moves the loop along the wall clock, once a second, until shutdown.
-class Ticker {
+/// Does something again and again, with a pause in between, until shutdown.
+class Repeating {
   public:
-    Ticker(Node& node, runtime::Shutdown& shutdown) : shutdown_(shutdown) {
-        if (node.settings().event_clock) return;
-        thread_ = std::thread([&node, &shutdown] {
-            while (!shutdown.wait_for(base::Duration::seconds(1))) {
-                const auto status = node.advance(node.now());
-                if (!status) kLog.error("msg=\"{}\" reason={}", status.error().message, status.error().reason);
-            }
-        });
-    }
-    ~Ticker() {
+    Repeating(runtime::Shutdown& shutdown, base::Duration pause, std::function<base::Status()> work)
+        : shutdown_(shutdown), thread_([this, pause, work = std::move(work)] {
+              while (!shutdown_.wait_for(pause)) {
+                  const auto status = work();
+                  if (!status) kLog.error("msg=\"{}\" reason={}", status.error().message, status.error().reason);
+              }
+          }) {}
+    ~Repeating() {
         shutdown_.request();
-        if (thread_.joinable()) thread_.join();
+        thread_.join();
     }
-    Ticker(const Ticker&) = delete;
-    Ticker& operator=(const Ticker&) = delete;
+    Repeating(const Repeating&) = delete;
+    Repeating& operator=(const Repeating&) = delete;
 
   private:
     runtime::Shutdown& shutdown_;
@@ -40,13 +40,20 @@ base::Status serve(const std::filesystem::path& config) {
     base::set_log_level(base::LogLevel::kInfo);
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
     RAMPART_TRY(auto settings, load_settings(config));
-    RAMPART_TRY(const auto node, Node::open(std::move(settings)));
+    RAMPART_TRY(const auto node, Node::open(std::move(settings), shutdown.get()));
     http::Router router(node->keys().token);
     node->add_routes(router);
     RAMPART_TRY(const auto server, http::Server::start(node->settings().http, [&router](http::Request request) {
         return router.handle(std::move(request));
     }));
-    const Ticker ticker(*node, *shutdown);
+    // keeps what this node owns, and goes on where something failed
+    const auto beat = base::Duration::micros(node->settings().log.lease_ttl.micros() / 3);
+    std::optional<Repeating> tending(std::in_place, *shutdown, beat, [&node] { return node->tend(); });
+    // along the wall clock; along event time the clock's route does it
+    std::optional<Repeating> ticking;
+    if (!node->settings().event_clock) {
+        ticking.emplace(*shutdown, base::Duration::seconds(1), [&node] { return node->advance(node->now()); });
+    }
     const auto endpoint_file = node->settings().store / "endpoint";
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(endpoint_file, server->endpoint() + "\n"));
     kLog.info("msg=serving address={} store={}", server->endpoint(), node->settings().store.string());
@@ -54,7 +61,9 @@ base::Status serve(const std::filesystem::path& config) {
     std::error_code ignored;
     std::filesystem::remove(endpoint_file, ignored);
     server->stop();
-    return base::ok();
+    ticking.reset();
+    tending.reset();
+    return node->release();
 }
 
 }  // namespace rampart::rampartd

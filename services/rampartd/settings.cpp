@@ -52,6 +52,21 @@ http::ServerOptions read_http(config::Table table) {
     return options;
 }
 
+/// One node of a group trains, and has to know everything; the others have to know it by its key.
+void check_trainer(config::Table& root, const LogSettings& log, bool trains, const std::string& gate_key) {
+    auto training = root.table("training");
+    if (trains && !log.holds_all()) {
+        training.fail("here", "the node that trains has to hold all partitions: give the others in log.follow, "
+                              "or set here = false and let another node train");
+    }
+    if (!trains && log.broker == LogSettings::Broker::kLocal) {
+        training.fail("here", "with the embedded log this node is the only one, so it trains");
+    }
+    if (!trains && gate_key.empty()) {
+        training.fail("gate_key", "is required with here = false: the gate.pub.pem of the node that trains");
+    }
+}
+
 }  // namespace
 
 Result<Settings> load_settings(const std::filesystem::path& file) {
@@ -65,7 +80,11 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     auto decision = root.table("decision");
     const bool group_aware = decision.choice("protected_attributes", {"group_blind", "group_aware"}, "group_blind") == "group_aware";
     const long exploration_per_day = decision.integer("exploration_per_day", 0, 1'000'000'000, 1000);
-    const auto partitions = static_cast<int>(root.table("log").integer("partitions", 1, 256, 4));
+    LogSettings log = read_log_settings(root, folder);
+    const auto memory_mib = root.table("memory").integer("databases_mib", 32, 1 << 20, 512);
+    const bool trains = root.table("training").boolean("here", true);
+    const std::string gate_key = root.table("training").string("gate_key", "");
+    check_trainer(root, log, trains, gate_key);
     auto training = trainer::read_training_settings(root);
     training.group_aware = group_aware;
     const auto threads = static_cast<size_t>(root.table("training").integer("threads", 1, 64, 2));
@@ -80,7 +99,8 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     training.gate.impact_hi = product.product.impact.hi;
     training.gate.declined_impact = product.product.impact.declined;
     training.gate.impact_units = product.product.impact.units;
-    return Settings{store, http, event_clock, threads, exploration_per_day, partitions, std::move(product.product),
+    return Settings{store, http, event_clock, threads, exploration_per_day, std::move(log),
+                    static_cast<size_t>(memory_mib) << 20, trains, gate_key.empty() ? std::filesystem::path() : folder / gate_key, std::move(product.product),
                     std::move(product.catalog), std::move(product.bootstrap), std::move(table_schema.features), std::move(training)};
 }
 

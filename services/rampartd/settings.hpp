@@ -9,6 +9,7 @@
 #include "rampart/http/server.hpp"
 #include "rampart/model/policy.hpp"
 #include "rampart/protected_attributes/catalog.hpp"
+#include "services/rampartd/log_settings.hpp"
 #include "services/trainer/training_settings.hpp"
 
 namespace rampart::rampartd {
@@ -20,7 +21,10 @@ struct Settings {
     bool event_clock = false;            // time moves by POST /v1/clock instead of the wall clock
     size_t training_threads = 2;
     long exploration_per_day = 1000;     // explored approvals per event-time day
-    int partitions = 4;                  // of the topics decisions and outcomes
+    LogSettings log;
+    size_t memory_bytes = 512u << 20;    // of all databases together
+    bool trains = true;                  // false: another node of the group does; follows its champion
+    std::filesystem::path gate_key;      // of that node: its gate.pub.pem
     domain::Product product;
     protected_attributes::AttributeCatalog catalog;
     model::BootstrapLink bootstrap;

@@ -20,7 +20,7 @@ using base::Status;
 using Clock = std::chrono::steady_clock;
 
 struct Options {
-    std::string stream = "default-credit-card", data = "simulated", config_dir = "ops/config", program, out = "demo-out", broker = "local";
+    std::string stream = "default-credit-card", data = "simulated", config_dir = "ops/config", program, out = "demo-out", kafka;
     size_t rows = 0;
     uint64_t seed = 1;
     bool serve = false;
@@ -80,9 +80,6 @@ Status serve_on(const Options& options, const demo::Workspace& workspace) {
 }
 
 Status run(Options options) {
-    if (options.broker != "local") {
-        return base::invalid_argument("unknown_broker", "--broker {}: only 'local' is built in so far", options.broker);
-    }
     if (options.data == "simulated") {
         if (options.stream != "default-credit-card" && options.stream != "simulated") {
             return base::invalid_argument("bad_usage", "--data simulated has a stream of its own; leave --stream {} out", options.stream);
@@ -96,7 +93,8 @@ Status run(Options options) {
     wanted.rows = options.rows;
     wanted.seed = options.seed;
     RAMPART_TRY(const auto stream, loan_stream::load(wanted));
-    RAMPART_TRY(const auto workspace, demo::prepare_workspace(std::filesystem::absolute(options.out), options.config_dir, stream, options.seed));
+    RAMPART_TRY(const auto workspace, demo::prepare_workspace(std::filesystem::absolute(options.out), options.config_dir, stream, options.seed,
+                                                                 options.kafka.empty() ? std::nullopt : std::optional(demo::KafkaBroker{options.kafka, ""})));
     RAMPART_TRY(const auto report, drive(options, stream, workspace, start));
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(workspace.folder / "report.json", demo::to_json(report)));
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(workspace.folder / "report.html", demo::to_html(report)));
@@ -117,7 +115,7 @@ int main(int argc, char** argv) {
     app.add_option("--out", options.out, "folder for report, certificates and store")->capture_default_str();
     app.add_option("--config-dir", options.config_dir, "folder of the demo and product files")->capture_default_str();
     app.add_option("--program", options.program, "the rampart program")->required();
-    app.add_option("--broker", options.broker, "local: the embedded log")->capture_default_str();
+    app.add_option("--kafka", options.kafka, "bootstrap servers of a cluster that has the topics; default: the embedded log");
     app.add_flag("--serve", options.serve, "leave the service running and print its address");
     try {
         app.parse(argc, argv);

@@ -39,7 +39,14 @@ Status write_keys(const fs::path& keys, uint64_t seed, std::string& token) {
     return base::write_file_atomically(keys / "token", token + "\n", kOwnerOnly);
 }
 
-Status write_config(const Workspace& workspace, const fs::path& config_dir, const loan_stream::Stream& stream, uint64_t seed) {
+std::string kafka_tables(const KafkaBroker& kafka) {
+    return fmt::format("\n[log]\nbroker = \"kafka\"\npartitions = 4\ntopic_prefix = \"{}\"\n\n"
+                       "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"demo\"\n",
+                       kafka.topic_prefix, kafka.bootstrap_servers);
+}
+
+Status write_config(const Workspace& workspace, const fs::path& config_dir, const loan_stream::Stream& stream, uint64_t seed,
+                    const std::optional<KafkaBroker>& kafka) {
     RAMPART_TRY(auto config, base::read_file(config_dir / "demo" / (stream.name + ".toml"), kConfigLimit));
     const std::string line = "\nseed = 1\n";
     const size_t at = config.find(line);
@@ -47,6 +54,7 @@ Status write_config(const Workspace& workspace, const fs::path& config_dir, cons
         return base::invalid_argument("bad_configuration", "demo/{}.toml has no line 'seed = 1' to put the seed into", stream.name);
     }
     config.replace(at, line.size(), fmt::format("\nseed = {}\n", seed));
+    if (kafka) config += kafka_tables(*kafka);
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(workspace.config, config));
     RAMPART_TRY(const auto product, base::read_file(config_dir / "products" / (stream.name + ".toml"), kConfigLimit));
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(workspace.folder / "product.toml", product));
@@ -60,11 +68,11 @@ Status write_config(const Workspace& workspace, const fs::path& config_dir, cons
 }  // namespace
 
 Result<Workspace> prepare_workspace(const fs::path& folder, const fs::path& config_dir, const loan_stream::Stream& stream,
-                                    uint64_t seed) {
+                                    uint64_t seed, const std::optional<KafkaBroker>& kafka) {
     Workspace workspace{folder, folder / "rampartd.toml", folder / "store", folder / "store" / "endpoint", folder / "service.log", {}};
     RAMPART_RETURN_IF_ERROR(clear_folder(folder));
     RAMPART_RETURN_IF_ERROR(write_keys(workspace.store / "keys", seed, workspace.token));
-    RAMPART_RETURN_IF_ERROR(write_config(workspace, config_dir, stream, seed));
+    RAMPART_RETURN_IF_ERROR(write_config(workspace, config_dir, stream, seed, kafka));
     return workspace;
 }
 

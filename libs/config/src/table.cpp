@@ -170,6 +170,22 @@ std::vector<std::string> Table::strings(std::string_view key) {
     });
 }
 
+std::vector<int64_t> Table::integers(std::string_view key, int64_t lo, int64_t hi) {
+    using Integers = std::vector<int64_t>;
+    const Integers none;
+    return get<Integers>(key, &none, [lo, hi](const toml::node& node, Integers& out) -> std::string {
+        const auto wanted = fmt::format("must be a list of whole numbers from {} to {}", lo, hi);
+        const auto* array = node.as_array();
+        if (array == nullptr) return wanted;
+        for (const auto& element : *array) {
+            const auto value = element.template value_exact<int64_t>();
+            if (!value || *value < lo || *value > hi) return wanted;
+            out.push_back(*value);
+        }
+        return {};
+    });
+}
+
 std::vector<std::vector<double>> Table::number_rows(std::string_view key) {
     using Rows = std::vector<std::vector<double>>;
     const Rows none;

@@ -111,10 +111,12 @@ base::Status check_identity(storage::Database& db, const StoreIdentity& identity
 }  // namespace
 
 Result<JoinStore> JoinStore::open(const std::filesystem::path& folder,
-                                  const StoreIdentity& identity) {
+                                  const StoreIdentity& identity,
+                                  std::shared_ptr<storage::MemoryBudget> memory) {
     JoinStore store;
     RAMPART_TRY(store.db_, storage::Database::open(folder, {"meta", "joins", "by_time", "pending",
-                                                            "dangling", "overdue", "quarantine"}));
+                                                            "dangling", "overdue", "quarantine"},
+                                                   {.budget = std::move(memory)}));
     RAMPART_RETURN_IF_ERROR(check_identity(*store.db_, identity));
     return store;
 }

@@ -67,7 +67,8 @@ class JoinStore {
   public:
     /// failed_precondition "measures_changed", "other_partition".
     static base::Result<JoinStore> open(const std::filesystem::path& folder,
-                                        const StoreIdentity& identity);
+                                        const StoreIdentity& identity,
+                                        std::shared_ptr<storage::MemoryBudget> memory);
 
     storage::Database& db() const { return *db_; }
     base::Result<std::optional<JoinState>> load(std::string_view id,

@@ -247,7 +247,8 @@ Result<std::unique_ptr<OutcomeJoiner>> OutcomeJoiner::open(const std::filesystem
         std::filesystem::create_directories(path.parent_path(), failure);
         RAMPART_TRY(auto partition,
                     PartitionJoiner::open(path, impl->options.product,
-                                          {measures, id, impl->options.partitions}));
+                                          {measures, id, impl->options.partitions},
+                                          impl->options.memory));
         impl->partitions.push_back(std::move(partition));
     }
     return std::unique_ptr<OutcomeJoiner>(new OutcomeJoiner(std::move(impl)));

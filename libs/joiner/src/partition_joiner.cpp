@@ -19,8 +19,9 @@ PartitionJoiner::PartitionJoiner(streaming::PartitionId id, int32_t partitions,
 
 Result<std::unique_ptr<PartitionJoiner>> PartitionJoiner::open(const std::filesystem::path& folder,
                                                                const domain::Product& product,
-                                                               const StoreIdentity& identity) {
-    RAMPART_TRY(auto store, JoinStore::open(folder, identity));
+                                                               const StoreIdentity& identity,
+                                                               std::shared_ptr<storage::MemoryBudget> memory) {
+    RAMPART_TRY(auto store, JoinStore::open(folder, identity, std::move(memory)));
     std::unique_ptr<PartitionJoiner> joiner(
         new PartitionJoiner(identity.partition, identity.partitions, product, std::move(store)));
     RAMPART_TRY(joiner->totals_.counts, joiner->store_.counts());

@@ -19,7 +19,8 @@ class PartitionJoiner {
     /// `product` has to outlive it.
     static base::Result<std::unique_ptr<PartitionJoiner>> open(const std::filesystem::path& folder,
                                                                const domain::Product& product,
-                                                               const StoreIdentity& identity);
+                                                               const StoreIdentity& identity,
+                                                               std::shared_ptr<storage::MemoryBudget> memory);
 
     const JoinStore& store() const { return store_; }
     const Reducer& reducer() const { return reducer_; }

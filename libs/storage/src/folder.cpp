@@ -2,7 +2,10 @@
 
 #include <rocksdb/db.h>
 
+#include <vector>
+
 #include "errors.hpp"
+#include "schema.hpp"
 
 namespace rampart::storage {
 
@@ -19,6 +22,7 @@ base::Result<std::vector<std::string>> families_in(const std::filesystem::path& 
     const auto status =
         rocksdb::DB::ListColumnFamilies(rocksdb::DBOptions(), folder.string(), &families);
     if (!status.ok()) return map_error(status, folder, "open");
+    std::erase(families, kFormatFamily);  // Database::open's own
     return families;
 }
 

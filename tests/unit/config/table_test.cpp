@@ -124,5 +124,16 @@ TEST(Table, ACallersOwnErrorIsReportedAtItsKey) {
     EXPECT_EQ(message_of(root.finish()), "t.toml, line 2: hi: must be above lo");
 }
 
+TEST(Table, ListsOfWholeNumbersHaveARange) {
+    auto root = parse("own = [0, 3]\nbad = [0, 9]\nworse = [0.5]", "x.toml").value();
+    EXPECT_EQ(root.integers("own", 0, 3), (std::vector<int64_t>{0, 3}));
+    EXPECT_TRUE(root.integers("absent", 0, 3).empty());
+    root.integers("bad", 0, 8);
+    root.integers("worse", 0, 8);
+    const auto status = root.finish();
+    ASSERT_FALSE(status);
+    EXPECT_NE(status.error().message.find("from 0 to 8"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace rampart::config

@@ -42,6 +42,7 @@ class Table {
     std::string choice(std::string_view key, const std::vector<std::string>& allowed,
                        std::string_view fallback);
     std::vector<std::string> strings(std::string_view key);             // absent: empty
+    std::vector<int64_t> integers(std::string_view key, int64_t lo, int64_t hi);  // absent: empty
     std::vector<std::vector<double>> number_rows(std::string_view key);  // [[x, y], …]; absent: empty
     std::vector<Table> tables(std::string_view key);                    // [[key]] …; absent: empty
 

@@ -16,6 +16,7 @@
 #include "rampart/domain/labeled_example.hpp"
 #include "rampart/domain/outcome.hpp"
 #include "rampart/domain/product.hpp"
+#include "rampart/storage/memory_budget.hpp"
 #include "rampart/streaming/bookmark.hpp"
 #include "rampart/streaming/reader.hpp"
 
@@ -31,6 +32,7 @@ struct JoinerOptions {
     int32_t partitions = 1;
     /// Which of them are held here, each once; empty: all.
     std::vector<streaming::PartitionId> held{};
+    std::shared_ptr<storage::MemoryBudget> memory{};  // of the databases; null: some of their own
 };
 
 /// A source that poll() could not read on from; the others go on. Tried again at every poll.

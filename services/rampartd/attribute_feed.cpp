@@ -1,0 +1,60 @@
+#include "services/rampartd/attribute_feed.hpp"
+
+#include "rampart/base/log.hpp"
+#include "rampart/protected_attributes/codec.hpp"
+#include "rampart/wire/topics.hpp"
+
+namespace rampart::rampartd {
+namespace {
+
+using base::Status;
+using protected_attributes::ProtectedAttributes;
+using streaming::Offset;
+using streaming::PartitionId;
+
+constexpr base::Logger kLog("rampartd");
+constexpr size_t kReadBatch = 1000;
+const PartitionId kOnly(0);
+
+}  // namespace
+
+Status AttributeFeed::publish(std::span<const ProtectedAttributes> people) {
+    std::vector<streaming::Record> records;
+    for (const auto& person : people) {
+        RAMPART_RETURN_IF_ERROR(protected_attributes::validate(person));
+        RAMPART_RETURN_IF_ERROR(store_.catalog().check(person));
+        records.push_back(
+            {person.person.value(),
+             protected_attributes::encode(person),
+             person.event_time,
+             {{std::string(wire::kSchemaHeader), std::string(protected_attributes::kSchema)}}});
+    }
+    return writer_.append_to(topic_, kOnly, records).map([](const auto&) {});
+}
+
+Status AttributeFeed::catch_up() {
+    if (!started_) {
+        RAMPART_TRY(from_, reader_.begin_offset(topic_, kOnly));
+        started_ = true;
+    }
+    while (true) {
+        RAMPART_TRY(const auto records, reader_.read(topic_, kOnly, from_, kReadBatch));
+        if (records.empty()) return base::ok();
+        std::vector<ProtectedAttributes> people;
+        for (const auto& stored : records) {
+            auto person = protected_attributes::decode(stored.record.value);
+            const Status valid = person ? store_.catalog().check(*person)
+                                        : Status(person.error());
+            if (valid) {
+                people.push_back(*std::move(person));
+            } else {
+                kLog.error("msg=\"protected attributes passed over\" offset={} reason={}",
+                           stored.offset, valid.error().reason);
+            }
+        }
+        RAMPART_RETURN_IF_ERROR(store_.put(people));
+        from_ = Offset(records.back().offset.value() + 1);
+    }
+}
+
+}  // namespace rampart::rampartd

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "rampart/protected_attributes/store.hpp"
+#include "rampart/streaming/reader.hpp"
+#include "rampart/streaming/writer.hpp"
+
+namespace rampart::rampartd {
+
+/// Protected attributes of a deployment of several nodes: stated to any of them, known to all, by
+/// the topic of that name. Its latest record of each person is all that counts, so a node reads it
+/// from its beginning at every start. One thread.
+class AttributeFeed {
+  public:
+    AttributeFeed(const streaming::Reader& reader, streaming::Writer& writer, std::string topic,
+                  protected_attributes::ProtectedStore& store)
+        : reader_(reader), writer_(writer), topic_(std::move(topic)), store_(store) {}
+
+    /// Durable in the topic when it returns. Errors: ProtectedStore::put's checks; Writer's.
+    base::Status publish(std::span<const protected_attributes::ProtectedAttributes> people);
+
+    /// Takes in what is new in the topic. A record that makes no sense is passed over, with a line
+    /// in the log that names its place and no content.
+    base::Status catch_up();
+
+  private:
+    const streaming::Reader& reader_;
+    streaming::Writer& writer_;
+    std::string topic_;
+    protected_attributes::ProtectedStore& store_;
+    streaming::Offset from_{0};
+    bool started_ = false;
+};
+
+}  // namespace rampart::rampartd

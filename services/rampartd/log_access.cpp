@@ -1,0 +1,64 @@
+#include "services/rampartd/log_access.hpp"
+
+namespace rampart::rampartd {
+
+using base::Result;
+using base::Status;
+
+Result<std::unique_ptr<LogAccess>> LogAccess::open(const LogSettings& settings,
+                                                   const std::filesystem::path& local_folder,
+                                                   const base::Clock& clock,
+                                                   lease::SteadyTimer::Wait wait) {
+    std::unique_ptr<LogAccess> log(
+        new LogAccess(wire::Topics::with_prefix(settings.topic_prefix), std::move(wait)));
+    if (settings.broker == LogSettings::Broker::kLocal) {
+        RAMPART_RETURN_IF_ERROR(log->open_local(settings, local_folder));
+    } else {
+        RAMPART_RETURN_IF_ERROR(log->open_kafka(settings, clock));
+    }
+    return log;
+}
+
+Status LogAccess::open_local(const LogSettings& settings, const std::filesystem::path& folder) {
+    RAMPART_TRY(local_, streaming_local::LocalLog::open(folder));
+    for (const auto& spec : topics_.specs(settings.partitions)) {
+        streaming_local::TopicOptions options;
+        options.partitions = spec.partitions;
+        options.retention.max_age = spec.max_age;
+        // only those that are used without other nodes
+        if (spec.name == topics_.protected_attributes || spec.name == topics_.policies ||
+            spec.name == topics_.leases) {
+            continue;
+        }
+        RAMPART_RETURN_IF_ERROR(local_->create_topic(spec.name, options));
+    }
+    reader_ = local_.get();
+    writer_ = local_.get();
+    return base::ok();
+}
+
+Status LogAccess::open_kafka(const LogSettings& settings, const base::Clock& clock) {
+    RAMPART_TRY(kafka_reader_, streaming_kafka::KafkaReader::open(settings.kafka));
+    RAMPART_TRY(kafka_writer_, streaming_kafka::KafkaWriter::open(settings.kafka));
+    reader_ = kafka_reader_.get();
+    writer_ = kafka_writer_.get();
+    for (const auto& spec : topics_.specs(settings.partitions)) {
+        const auto partitions = reader_->partitions(spec.name);
+        if (!partitions && partitions.error().code == base::ErrorCode::kNotFound) {
+            return base::not_found("no_topic",
+                                   "the cluster at {} has no topic '{}'; make the topics with "
+                                   "'rampart topics create --config …'",
+                                   settings.kafka.bootstrap_servers, spec.name);
+        }
+        if (!partitions) return partitions.error();
+    }
+    lease::LeaseOptions options;
+    options.topic = topics_.leases;
+    options.group = settings.group;
+    options.node = settings.node;
+    options.ttl = settings.lease_ttl;
+    RAMPART_TRY(leases_, lease::PartitionLeases::create(options, {*reader_, *writer_, clock, timer_}));
+    return base::ok();
+}
+
+}  // namespace rampart::rampartd

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "rampart/base/clock.hpp"
+#include "rampart/lease/partition_leases.hpp"
+#include "rampart/streaming_kafka/kafka_reader.hpp"
+#include "rampart/streaming_kafka/kafka_writer.hpp"
+#include "rampart/streaming_local/local_log.hpp"
+#include "rampart/wire/topics.hpp"
+#include "services/rampartd/log_settings.hpp"
+
+namespace rampart::rampartd {
+
+/// The log that the configuration names, with the leases on its partitions where others may write to
+/// it too. Thread safe.
+class LogAccess {
+  public:
+    /// The embedded log is opened (and locked) with its topics made; of Kafka the topics have to be
+    /// there: not_found "no_topic" says how to make them. `wait` is for the timer of the leases.
+    static base::Result<std::unique_ptr<LogAccess>> open(const LogSettings& settings,
+                                                         const std::filesystem::path& local_folder,
+                                                         const base::Clock& clock,
+                                                         lease::SteadyTimer::Wait wait);
+
+    const wire::Topics& topics() const { return topics_; }
+    streaming::Reader& reader() const { return *reader_; }
+    streaming::Writer& writer() const { return *writer_; }
+    /// nullptr with the embedded log: its lock is lease enough.
+    lease::PartitionLeases* leases() const { return leases_.get(); }
+    bool shared() const { return leases_ != nullptr; }
+
+  private:
+    LogAccess(wire::Topics topics, lease::SteadyTimer::Wait wait)
+        : topics_(std::move(topics)), timer_(std::move(wait)) {}
+    base::Status open_local(const LogSettings& settings, const std::filesystem::path& folder);
+    base::Status open_kafka(const LogSettings& settings, const base::Clock& clock);
+
+    wire::Topics topics_;
+    lease::SteadyTimer timer_;
+    std::unique_ptr<streaming_local::LocalLog> local_;
+    std::unique_ptr<streaming_kafka::KafkaReader> kafka_reader_;
+    std::unique_ptr<streaming_kafka::KafkaWriter> kafka_writer_;
+    streaming::Reader* reader_ = nullptr;
+    streaming::Writer* writer_ = nullptr;
+    std::unique_ptr<lease::PartitionLeases> leases_;
+};
+
+}  // namespace rampart::rampartd

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "rampart/config/table.hpp"
+#include "rampart/streaming/record.hpp"
+#include "rampart/streaming_kafka/settings.hpp"
+
+namespace rampart::rampartd {
+
+/// Where the log is, and which partitions of it this node has to do with: [log] and [kafka].
+struct LogSettings {
+    enum class Broker { kLocal, kKafka };
+    Broker broker = Broker::kLocal;
+    int32_t partitions = 4;  // N; fixed once made
+    std::string topic_prefix;
+    std::vector<streaming::PartitionId> own;     // decided here, ascending
+    std::vector<streaming::PartitionId> follow;  // joined here, decided elsewhere
+
+    streaming_kafka::KafkaSettings kafka;
+    std::string group = "rampart", node;  // whose nodes share the partitions; this one's name
+    base::Duration lease_ttl = base::Duration::seconds(10);
+
+    /// own and follow together, ascending.
+    std::vector<streaming::PartitionId> held() const;
+    bool holds_all() const { return held().size() == static_cast<size_t>(partitions); }
+};
+
+/// Errors are the table's. Paths are relative to `folder`.
+LogSettings read_log_settings(config::Table& root, const std::filesystem::path& folder);
+
+}  // namespace rampart::rampartd
