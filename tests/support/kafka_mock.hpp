@@ -14,10 +14,10 @@
 
 namespace rampart::support {
 
-/// librdkafka's mock of a Kafka cluster, with brokers 1, 2, …, on ports of its own: for errors that
-/// a real broker does not make on demand. It keeps 5 MiB of a partition and forgets older records,
-/// has no real transactions, no admin requests, and sleeps out every fetch at the end of a
-/// partition.
+/// librdkafka's mock of a Kafka cluster, with brokers 1, 2, …, on ports of their own: for errors
+/// that a real broker does not make on demand. It keeps 5 MiB of a partition and forgets older
+/// records, makes topics that are asked for, has no real transactions and no admin requests, and
+/// sleeps out every fetch at the end of a partition.
 class KafkaMock {
   public:
     explicit KafkaMock(int brokers = 1) {

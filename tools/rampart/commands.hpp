@@ -16,6 +16,8 @@ void add_promote(Frame& frame);
 void add_rollback(Frame& frame);
 void add_decide(Frame& frame);
 void add_inspect(Frame& frame);
+void add_topics_create(Frame& frame);
+void add_topics_check(Frame& frame);
 void add_partition_list(Frame& frame);
 void add_partition_resume(Frame& frame);
 void add_partition_move(Frame& frame);

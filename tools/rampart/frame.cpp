@@ -108,6 +108,7 @@ struct Frame::Impl {
     std::optional<Run> chosen;
     std::map<std::string, std::string> groups_of_commands{
         {"schema", "Describe a table's columns"},
+        {"topics", "Make or compare the topics on a Kafka cluster"},
         {"inspect", "Look at a model, certificate, store or log without touching it"}};
 
     int fail(const base::Error& error, bool as_json) const {

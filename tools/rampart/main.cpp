@@ -13,6 +13,8 @@ int main(int argc, char** argv) {
     rampart::cli::add_rollback(frame);
     rampart::cli::add_decide(frame);
     rampart::cli::add_inspect(frame);
+    rampart::cli::add_topics_create(frame);
+    rampart::cli::add_topics_check(frame);
     rampart::cli::add_partition_list(frame);
     rampart::cli::add_partition_resume(frame);
     rampart::cli::add_partition_move(frame);

@@ -52,6 +52,19 @@ base::Status check_name(std::string_view topic) {
                                   topic.substr(0, kMaxTopicBytes), kMaxTopicBytes);
 }
 
+Client::TopicState state_of(const rd_kafka_metadata_topic_t& topic, std::string cluster_id) {
+    Client::TopicState state;
+    state.partitions = topic.partition_cnt;
+    state.cluster_id = std::move(cluster_id);
+    for (int i = 0; i < topic.partition_cnt; ++i) {
+        const auto& partition = topic.partitions[i];
+        if (partition.leader >= 0) ++state.leaders;
+        state.replicas =
+            i == 0 ? partition.replica_cnt : std::min(state.replicas, partition.replica_cnt);
+    }
+    return state;
+}
+
 }  // namespace
 
 int millis_until(Instant deadline) {
@@ -172,9 +185,10 @@ Result<Client::TopicState> Client::describe(std::string_view name) {
             failure = metadata->topics[0].err;
         }
         if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
-            const std::unique_ptr<char, Deleter<std::free>> id(
-                rd_kafka_clusterid(handle_.get(), 0));
-            return TopicState{metadata->topics[0].partition_cnt, id ? id.get() : ""};
+            char* id = rd_kafka_clusterid(handle_.get(), 0);  // as the answer told it
+            auto state = state_of(metadata->topics[0], id == nullptr ? "" : id);
+            if (id != nullptr) rd_kafka_mem_free(handle_.get(), id);
+            return state;
         }
         if (!meaning_of(failure).retry || now() + kRetryPause >= deadline) {
             return error(failure, what, since);

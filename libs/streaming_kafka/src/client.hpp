@@ -51,6 +51,8 @@ class Client {
 
     struct TopicState {
         int32_t partitions = 0;
+        int32_t leaders = 0;   // partitions that have one
+        int32_t replicas = 0;  // of the partition that has fewest
         std::string cluster_id;
     };
     /// Asks the cluster. not_found "no_topic".

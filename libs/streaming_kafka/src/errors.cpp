@@ -57,8 +57,10 @@ Meaning meaning_of(rd_kafka_resp_err_t error) {
 
         case RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS:
             return {kAlreadyExists, "topic_exists", "compare with `rampart topics check`"};
-        case RD_KAFKA_RESP_ERR_INVALID_PARTITIONS:
         case RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR:
+            return {kInvalidArgument, "refused_by_broker",
+                    "ask for as many replicas as there are brokers, or fewer"};
+        case RD_KAFKA_RESP_ERR_INVALID_PARTITIONS:
         case RD_KAFKA_RESP_ERR_INVALID_REPLICA_ASSIGNMENT:
         case RD_KAFKA_RESP_ERR_INVALID_CONFIG:
         case RD_KAFKA_RESP_ERR_POLICY_VIOLATION:

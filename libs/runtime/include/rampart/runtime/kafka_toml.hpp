@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+
+#include "rampart/config/table.hpp"
+#include "rampart/streaming_kafka/settings.hpp"
+
+/// How to reach Kafka, as an operator says it:
+///
+///     [kafka]
+///     bootstrap_servers = "kafka-1:9092,kafka-2:9092"
+///     client_id = "rampart"              # in the broker's logs
+///     security = "sasl_tls"              # plaintext (default), tls, sasl_plaintext, sasl_tls
+///     ca_file = "ca.pem"                 # tls; default: what the system trusts
+///     certificate_file = "client.pem"    # tls, where the broker wants to know the client by one
+///     key_file = "client.key"
+///     sasl_mechanism = "SCRAM-SHA-512"   # default; SCRAM-SHA-256, PLAIN
+///     user = "rampart"                   # sasl
+///     password_file = "kafka.password"   # sasl; one line, mode 0600
+///     request_timeout_ms = 5000
+///     delivery_timeout_ms = 10000
+///     stall_limit_ms = 2000
+///     reader_bytes_per_partition = 1048576
+///     writer_bytes = 134217728
+///     max_record_bytes = 67108864
+///
+/// All but the servers may be left out. Relative paths are relative to `folder`.
+namespace rampart::runtime {
+
+/// Reads the keys above from `table`; the caller calls finish() on its root and then
+/// streaming_kafka::validate().
+streaming_kafka::KafkaSettings read_kafka(config::Table table, const std::filesystem::path& folder);
+
+}  // namespace rampart::runtime

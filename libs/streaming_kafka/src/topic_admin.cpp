@@ -1,0 +1,262 @@
+#include "rampart/streaming_kafka/topic_admin.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include "client.hpp"
+
+namespace rampart::streaming_kafka {
+namespace {
+
+using base::Result;
+using base::Status;
+using streaming::TopicSpec;
+using namespace std::chrono_literals;
+
+using NewTopic = std::unique_ptr<rd_kafka_NewTopic_t, Deleter<rd_kafka_NewTopic_destroy>>;
+using ConfigResource =
+    std::unique_ptr<rd_kafka_ConfigResource_t, Deleter<rd_kafka_ConfigResource_destroy>>;
+using AdminOptions =
+    std::unique_ptr<rd_kafka_AdminOptions_t, Deleter<rd_kafka_AdminOptions_destroy>>;
+using Event = std::unique_ptr<rd_kafka_event_t, Deleter<rd_kafka_event_destroy>>;
+using Configs = std::map<std::string, std::string>;
+
+constexpr int kMaxReplication = 16;
+constexpr Span kRetryPause = 50ms;
+
+/// What a topic's configuration has to say, by Kafka's names.
+Configs configs_of(const TopicSpec& spec, int replicas) {
+    Configs configs{{"max.message.bytes", std::to_string(spec.max_record_bytes)},
+                    {"message.timestamp.type", "CreateTime"},
+                    {"min.insync.replicas", std::to_string(std::max(1, replicas - 1))}};
+    switch (spec.cleanup) {
+        case TopicSpec::Cleanup::kCompact:
+            configs["cleanup.policy"] = "compact";
+            break;
+        case TopicSpec::Cleanup::kDelete:
+            configs["cleanup.policy"] = "delete";
+            configs["retention.bytes"] = "-1";
+            configs["retention.ms"] =
+                spec.max_age ? std::to_string(spec.max_age->micros() / 1000) : "-1";
+            break;
+    }
+    return configs;
+}
+
+Status check_specs(std::span<const TopicSpec> specs, int replication_factor) {
+    for (const auto& spec : specs) {
+        if (spec.partitions >= 1 && spec.partitions <= kMaxPartitions) continue;
+        return base::out_of_range("bad_partitions",
+                                  "topic '{}': {} partitions; 1 to {} are allowed", spec.name,
+                                  spec.partitions, kMaxPartitions);
+    }
+    if (replication_factor >= 1 && replication_factor <= kMaxReplication) return base::ok();
+    return base::out_of_range("bad_replication", "replication factor {}; 1 to {} are allowed",
+                              replication_factor, kMaxReplication);
+}
+
+std::string remedy_for(const TopicSpec& spec, std::string_view property, std::string_view found,
+                       std::string_view wanted) {
+    if (property == "partitions") {
+        return fmt::format(
+            "never add partitions: keys would move; configure {}, or use another prefix", found);
+    }
+    return fmt::format(
+        "kafka-configs.sh --alter --entity-type topics --entity-name {} --add-config {}={}",
+        spec.name, property, wanted);
+}
+
+}  // namespace
+
+struct TopicAdmin::Impl {
+    std::unique_ptr<Client> client;
+
+    AdminOptions options(rd_kafka_admin_op_t operation) const;
+    Result<Event> answer(rd_kafka_queue_t* queue, std::string_view what, Instant since) const;
+    Result<std::optional<Client::TopicState>> find(const std::string& topic);
+    Status make(std::span<const TopicSpec* const> specs, int replication_factor);
+    Status await(const TopicSpec& spec);
+    Result<std::vector<Configs>> configs(std::span<const TopicSpec* const> specs);
+};
+
+AdminOptions TopicAdmin::Impl::options(rd_kafka_admin_op_t operation) const {
+    AdminOptions options(rd_kafka_AdminOptions_new(client->handle(), operation));
+    std::array<char, 256> why{};
+    const int millis = static_cast<int>(to_chrono(client->settings().request_timeout).count());
+    rd_kafka_AdminOptions_set_request_timeout(options.get(), millis, why.data(), why.size());
+    return options;
+}
+
+Result<Event> TopicAdmin::Impl::answer(rd_kafka_queue_t* queue, std::string_view what,
+                                       Instant since) const {
+    // the library answers within the request's own timeout
+    const auto limit = to_chrono(client->settings().request_timeout) + 5s;
+    Event event(rd_kafka_queue_poll(queue, millis_until(since + limit)));
+    if (!event) return client->error(RD_KAFKA_RESP_ERR__TIMED_OUT, what, since);
+    const auto failure = rd_kafka_event_error(event.get());
+    if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) return event;
+    return client->error(failure, what, since);
+}
+
+Result<std::optional<Client::TopicState>> TopicAdmin::Impl::find(const std::string& topic) {
+    auto state = client->describe(topic);
+    if (state) return std::optional(*std::move(state));
+    if (state.error().code == base::ErrorCode::kNotFound) return std::nullopt;
+    return state.error();
+}
+
+/// One request for all.
+Status TopicAdmin::Impl::make(std::span<const TopicSpec* const> specs, int replication_factor) {
+    const Instant since = now();
+    std::vector<NewTopic> topics;
+    std::vector<rd_kafka_NewTopic_t*> raw;
+    std::array<char, 512> why{};
+    for (const auto* spec : specs) {
+        topics.emplace_back(rd_kafka_NewTopic_new(spec->name.c_str(), spec->partitions,
+                                                  replication_factor, why.data(), why.size()));
+        if (!topics.back()) {
+            return base::invalid_argument("refused_by_broker", "topic '{}': {}", spec->name,
+                                          why.data());
+        }
+        raw.push_back(topics.back().get());
+        for (const auto& [name, value] : configs_of(*spec, replication_factor)) {
+            rd_kafka_NewTopic_set_config(raw.back(), name.c_str(), value.c_str());
+        }
+    }
+    const Queue queue(rd_kafka_queue_new(client->handle()));
+    const auto how = options(RD_KAFKA_ADMIN_OP_CREATETOPICS);
+    rd_kafka_CreateTopics(client->handle(), raw.data(), raw.size(), how.get(), queue.get());
+    RAMPART_TRY(const Event event, answer(queue.get(), "making topics", since));
+    size_t count = 0;
+    const auto* results = rd_kafka_CreateTopics_result_topics(
+        rd_kafka_event_CreateTopics_result(event.get()), &count);
+    for (size_t i = 0; i < count; ++i) {
+        const auto failure = rd_kafka_topic_result_error(results[i]);
+        if (failure == RD_KAFKA_RESP_ERR_NO_ERROR ||
+            failure == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) {  // somebody else made it just now
+            continue;
+        }
+        const char* words = rd_kafka_topic_result_error_string(results[i]);
+        return to_error(failure,
+                        fmt::format("making topic '{}'", rd_kafka_topic_result_name(results[i])),
+                        words == nullptr ? "" : words);
+    }
+    return base::ok();
+}
+
+/// Until every partition has a leader.
+Status TopicAdmin::Impl::await(const TopicSpec& spec) {
+    const Instant since = now();
+    const Instant deadline = since + to_chrono(client->settings().request_timeout);
+    for (;;) {
+        RAMPART_TRY(const auto state, find(spec.name));
+        if (state && state->leaders >= spec.partitions) return base::ok();
+        if (now() >= deadline) {
+            return client->error(RD_KAFKA_RESP_ERR__TIMED_OUT,
+                                 fmt::format("topic '{}' was made, but has no leader", spec.name),
+                                 since);
+        }
+        client->pause(kRetryPause);
+    }
+}
+
+/// The configurations of topics that are there, in one request.
+Result<std::vector<Configs>> TopicAdmin::Impl::configs(std::span<const TopicSpec* const> specs) {
+    const Instant since = now();
+    std::vector<ConfigResource> resources;
+    std::vector<rd_kafka_ConfigResource_t*> raw;
+    for (const auto* spec : specs) {
+        resources.emplace_back(
+            rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, spec->name.c_str()));
+        raw.push_back(resources.back().get());
+    }
+    const Queue queue(rd_kafka_queue_new(client->handle()));
+    const auto how = options(RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
+    rd_kafka_DescribeConfigs(client->handle(), raw.data(), raw.size(), how.get(), queue.get());
+    RAMPART_TRY(const Event event, answer(queue.get(), "asking for configurations", since));
+    size_t count = 0;
+    const auto* results = rd_kafka_DescribeConfigs_result_resources(
+        rd_kafka_event_DescribeConfigs_result(event.get()), &count);
+    std::map<std::string, Configs> found;
+    for (size_t i = 0; i < count; ++i) {
+        const std::string name = rd_kafka_ConfigResource_name(results[i]);
+        const auto failure = rd_kafka_ConfigResource_error(results[i]);
+        if (failure != RD_KAFKA_RESP_ERR_NO_ERROR) {
+            return to_error(failure, fmt::format("the configuration of topic '{}'", name));
+        }
+        size_t entries = 0;
+        const auto* all = rd_kafka_ConfigResource_configs(results[i], &entries);
+        for (size_t e = 0; e < entries; ++e) {
+            const char* value = rd_kafka_ConfigEntry_value(all[e]);
+            found[name][rd_kafka_ConfigEntry_name(all[e])] = value == nullptr ? "" : value;
+        }
+    }
+    std::vector<Configs> in_order;
+    for (const auto* spec : specs) in_order.push_back(std::move(found[spec->name]));
+    return in_order;
+}
+
+TopicAdmin::TopicAdmin(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TopicAdmin::~TopicAdmin() = default;
+
+Result<std::unique_ptr<TopicAdmin>> TopicAdmin::open(const KafkaSettings& settings) {
+    auto impl = std::make_unique<Impl>();
+    RAMPART_TRY(impl->client, Client::open(settings, Client::Kind::kConsumer));
+    return std::unique_ptr<TopicAdmin>(new TopicAdmin(std::move(impl)));
+}
+
+Result<std::vector<std::string>> TopicAdmin::create(std::span<const TopicSpec> specs,
+                                                    int replication_factor) {
+    RAMPART_RETURN_IF_ERROR(check_specs(specs, replication_factor));
+    std::vector<const TopicSpec*> missing;
+    for (const auto& spec : specs) {
+        RAMPART_TRY(const auto state, impl_->find(spec.name));
+        if (!state) missing.push_back(&spec);
+    }
+    std::vector<std::string> made;
+    if (missing.empty()) return made;
+    RAMPART_RETURN_IF_ERROR(impl_->make(missing, replication_factor));
+    for (const auto* spec : missing) {
+        RAMPART_RETURN_IF_ERROR(impl_->await(*spec));
+        made.push_back(spec->name);
+    }
+    return made;
+}
+
+Result<std::vector<TopicCheck>> TopicAdmin::check(std::span<const TopicSpec> specs) {
+    std::vector<TopicCheck> checks;
+    std::vector<const TopicSpec*> present;
+    for (const auto& spec : specs) {
+        RAMPART_TRY(const auto state, impl_->find(spec.name));
+        checks.push_back({spec.name, state.has_value(), 0, 0, {}});
+        if (!state) continue;
+        checks.back().partitions = state->partitions;
+        checks.back().replicas = state->replicas;
+        present.push_back(&spec);
+    }
+    if (present.empty()) return checks;
+    RAMPART_TRY(const auto configs, impl_->configs(present));
+    size_t next = 0;
+    for (size_t i = 0; i < checks.size(); ++i) {
+        auto& topic = checks[i];
+        if (!topic.exists) continue;
+        const auto& found = configs[next++];
+        const auto compare = [&](const std::string& property, const std::string& is,
+                                 const std::string& wanted) {
+            if (is == wanted) return;
+            topic.differences.push_back(
+                {property, is, wanted, remedy_for(specs[i], property, is, wanted)});
+        };
+        compare("partitions", std::to_string(topic.partitions),
+                std::to_string(specs[i].partitions));
+        for (const auto& [property, wanted] : configs_of(specs[i], topic.replicas)) {
+            const auto is = found.find(property);
+            compare(property, is == found.end() ? "" : is->second, wanted);
+        }
+    }
+    return checks;
+}
+
+}  // namespace rampart::streaming_kafka
