@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "rampart/runtime/kafka_toml.hpp"
+
 namespace rampart::rampartd {
 namespace {
 
@@ -18,37 +20,6 @@ std::vector<PartitionId> read_partitions(config::Table& log, std::string_view ke
         log.fail(key, "names a partition twice");
     }
     return found;
-}
-
-base::Duration milliseconds(double seconds) {
-    return base::Duration::micros(static_cast<int64_t>(seconds * 1e6));
-}
-
-streaming_kafka::KafkaSettings read_kafka(config::Table& table,
-                                          const std::filesystem::path& folder) {
-    streaming_kafka::KafkaSettings kafka;
-    const auto path = [&](std::string_view key) {
-        const auto text = table.string(key, "");
-        return text.empty() ? std::filesystem::path() : folder / text;
-    };
-    kafka.bootstrap_servers = table.string("bootstrap_servers", "");
-    kafka.client_id = table.string("client_id", kafka.client_id);
-    kafka.security = *streaming_kafka::parse_security(table.choice(
-        "security", {"plaintext", "tls", "sasl_plaintext", "sasl_tls"}, "plaintext"));
-    kafka.ca_file = path("ca_file");
-    kafka.certificate_file = path("certificate_file");
-    kafka.key_file = path("key_file");
-    kafka.sasl_mechanism = *streaming_kafka::parse_sasl_mechanism(
-        table.choice("sasl_mechanism", {"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"}, "SCRAM-SHA-512"));
-    kafka.user = table.string("user", "");
-    kafka.password_file = path("password_file");
-    kafka.request_timeout = milliseconds(table.number("request_seconds", 0.1, 300, 5));
-    kafka.delivery_timeout = milliseconds(table.number("delivery_seconds", 1, 600, 10));
-    kafka.stall_limit = milliseconds(table.number("stall_seconds", 0.1, 600, 2));
-    kafka.reader_bytes_per_partition =
-        static_cast<size_t>(table.integer("reader_kib_per_partition", 64, 64 << 10, 1024)) << 10;
-    kafka.writer_bytes = static_cast<size_t>(table.integer("writer_mib", 1, 1024, 128)) << 20;
-    return kafka;
 }
 
 }  // namespace
@@ -77,10 +48,13 @@ LogSettings read_log_settings(config::Table& root, const std::filesystem::path& 
             log.fail("follow", fmt::format("partition {} is owned already", p));
         }
     }
-    settings.kafka = read_kafka(kafka, folder);
-    settings.group = kafka.string("group", settings.group);
-    settings.node = kafka.string("node", "");
-    settings.lease_ttl = milliseconds(kafka.number("lease_seconds", 0.1, 3600, 10));
+    if (settings.broker == kKafka || root.has("kafka")) {
+        settings.kafka = runtime::read_kafka(kafka, folder);
+        settings.group = kafka.string("group", settings.group);
+        settings.node = kafka.string("node", "");
+        settings.lease_ttl =
+            base::Duration::micros(1000 * kafka.integer("lease_ms", 100, 3'600'000, 10'000));
+    }
     if (settings.broker == kLocal) {
         if (!settings.holds_all() || !settings.follow.empty()) {
             log.fail("own", "one process has the embedded log, so it owns all partitions");

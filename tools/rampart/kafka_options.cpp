@@ -5,8 +5,7 @@
 namespace rampart::cli {
 
 void KafkaOptions::add_to(CLI::App& command) {
-    command.add_option("--bootstrap", bootstrap, "host:port, several separated by commas")
-        ->required();
+    command.add_option("--bootstrap", bootstrap, "host:port, several separated by commas");
     command.add_option("--security", security, "plaintext, tls, sasl_plaintext or sasl_tls")
         ->capture_default_str();
     command.add_option("--ca", ca, "PEM file of who signs the brokers' certificates");

@@ -3,11 +3,13 @@
 
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
+#include <filesystem>
 #include <set>
 
 #include "commands.hpp"
 #include "kafka_options.hpp"
 #include "rampart/streaming_kafka/topic_admin.hpp"
+#include "services/rampartd/settings.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -17,13 +19,22 @@ using base::Result;
 using streaming::TopicSpec;
 using streaming_kafka::TopicCheck;
 
+/// Which cluster, and what it is to have.
+struct Wanted {
+    streaming_kafka::KafkaSettings kafka;
+    std::vector<TopicSpec> specs;
+};
+
 struct TopicsOptions {
+    std::filesystem::path config;  // says all that follows
     KafkaOptions kafka;
     std::string prefix;
     int partitions = 4;
     int replication = 3;
 
     void add_to(CLI::App& command) {
+        command.add_option("--config", config,
+                           "rampartd.toml of a node on Kafka: cluster, prefix and partitions; or say");
         kafka.add_to(command);
         command.add_option("--prefix", prefix, "before every topic's name");
         command
@@ -32,8 +43,21 @@ struct TopicsOptions {
             ->check(CLI::Range(1, streaming_kafka::kMaxPartitions))
             ->capture_default_str();
     }
-    std::vector<TopicSpec> specs() const {
-        return wire::Topics::with_prefix(prefix).specs(partitions);
+    Result<Wanted> wanted() const {
+        if (config.empty()) {
+            RAMPART_TRY(auto settings, kafka.settings());
+            return Wanted{std::move(settings), wire::Topics::with_prefix(prefix).specs(partitions)};
+        }
+        RAMPART_TRY(auto settings, rampartd::load_settings(config));
+        if (settings.log.broker == rampartd::LogSettings::Broker::kLocal) {
+            return base::invalid_argument("embedded_log",
+                                          "{} says log.broker = \"local\": the embedded log makes its "
+                                          "topics itself",
+                                          config.string());
+        }
+        auto specs =
+            wire::Topics::with_prefix(settings.log.topic_prefix).specs(settings.log.partitions);
+        return Wanted{std::move(settings.log.kafka), std::move(specs)};
     }
 };
 
@@ -89,17 +113,17 @@ Answer report(std::span<const TopicSpec> specs, std::span<const TopicCheck> topi
 }
 
 Result<Answer> check(const TopicsOptions& options) {
-    RAMPART_TRY(const auto settings, options.kafka.settings());
-    RAMPART_TRY(const auto admin, streaming_kafka::TopicAdmin::open(settings));
-    const auto specs = options.specs();
+    RAMPART_TRY(const auto wanted, options.wanted());
+    RAMPART_TRY(const auto admin, streaming_kafka::TopicAdmin::open(wanted.kafka));
+    const auto& specs = wanted.specs;
     RAMPART_TRY(const auto topics, admin->check(specs));
     return report(specs, topics, {});
 }
 
 Result<Answer> create(const TopicsOptions& options) {
-    RAMPART_TRY(const auto settings, options.kafka.settings());
-    RAMPART_TRY(const auto admin, streaming_kafka::TopicAdmin::open(settings));
-    const auto specs = options.specs();
+    RAMPART_TRY(const auto wanted, options.wanted());
+    RAMPART_TRY(const auto admin, streaming_kafka::TopicAdmin::open(wanted.kafka));
+    const auto& specs = wanted.specs;
     RAMPART_TRY(const auto made, admin->create(specs, options.replication));
     RAMPART_TRY(const auto topics, admin->check(specs));
     auto answer = report(specs, topics, {made.begin(), made.end()});
@@ -116,7 +140,7 @@ void add_topics_create(Frame& frame) {
     auto& command = frame.add(
         {.name = "topics create",
          .summary = "Make the topics that are not there",
-         .example = "rampart topics create --bootstrap kafka:9092 --partitions 8",
+         .example = "rampart topics create --config rampartd.toml",
          .detail = "Topics that are there stay as they are; exit code 1 if one of them is "
                    "not what it has to be."},
         [options](const Context&) { return create(*options); });
@@ -131,7 +155,7 @@ void add_topics_check(Frame& frame) {
     auto& command =
         frame.add({.name = "topics check",
                    .summary = "Compare the topics with what they have to be like",
-                   .example = "rampart topics check --bootstrap kafka:9092 --partitions 8",
+                   .example = "rampart topics check --config rampartd.toml",
                    .detail = "Exit code 1 if a topic is missing or differs; the remedy is shown."},
                   [options](const Context&) { return check(*options); });
     options->add_to(command);
