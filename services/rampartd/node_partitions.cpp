@@ -33,16 +33,25 @@ std::string text_of(PartitionId partition) {
 
 Result<http::Response> Node::list_partitions() const {
     RAMPART_TRY(const auto states, joiner_->partition_states());
+    std::map<PartitionId, decision_service::DecisionService::PartitionView> decided;
+    for (auto& view : decisions_->partitions()) decided.emplace(view.partition, std::move(view));
     json::array partitions, stopped;
     for (const auto& state : states) {
         json::object bookmarks;
         for (const auto& [source, bookmark] : state.bookmarks) {
             bookmarks[source] = bookmark.next.value();
         }
-        partitions.push_back(json::object{{"partition", state.partition.value()},
-                                          {"state_hash", state.hash.hex()},
-                                          {"fence", state.fence},
-                                          {"next", std::move(bookmarks)}});
+        json::object one{{"partition", state.partition.value()},
+                         {"state_hash", state.hash.hex()},
+                         {"fence", state.fence},
+                         {"next", std::move(bookmarks)},
+                         {"role", "follows"}};
+        if (const auto it = decided.find(state.partition); it != decided.end()) {
+            one["role"] = it->second.status ? "decides" : "stopped";
+            one["epoch"] = it->second.epoch;
+            if (!it->second.status) one["why"] = it->second.status.error().message;
+        }
+        partitions.push_back(std::move(one));
     }
     const std::lock_guard lock(status_mutex_);
     for (const auto& source : stopped_) {
@@ -67,9 +76,19 @@ Result<http::Response> Node::take_resume(const http::Request& request) {
         {{"topic", place.topic},
          {"partition", members.at("partition")},
          {"reason", members.at("reason")}}));
-    RAMPART_TRY(const auto accepted, joiner_->accept_gap(place.topic, place.partition));
     json::array out;
-    for (const auto& gap : accepted) {
+    bool index_accepted = false;
+    if (place.topic == log_->topics().decisions && place.partition.value() >= 0) {
+        // the index of decisions reads the same topic, where this node decides
+        const auto gap = decisions_->accept_gap(place.partition);
+        if (!gap && gap.error().reason != "not_owner") return gap.error();
+        index_accepted = gap && gap->has_value();
+    }
+    const auto accepted = joiner_->accept_gap(place.topic, place.partition);
+    if (!accepted && !(index_accepted && accepted.error().reason == "not_stopped")) {
+        return accepted.error();
+    }
+    for (const auto& gap : accepted.value_or(std::vector<joiner::AcceptedGap>())) {
         out.push_back(json::object{{"holder", gap.holder.value()},
                                    {"topic", gap.topic},
                                    {"partition", text_of(gap.partition)},
@@ -77,7 +96,7 @@ Result<http::Response> Node::take_resume(const http::Request& request) {
                                    {"from", gap.from.value()},
                                    {"to", gap.to.value()}});
     }
-    return json_response(json::object{{"accepted", out}});
+    return json_response(json::object{{"accepted", out}, {"index_accepted", index_accepted}});
 }
 
 Result<http::Response> Node::list_quarantined() const {

@@ -31,7 +31,8 @@ Result<Answer> list(const Options& options) {
     RAMPART_TRY(const auto document, ask_node(options.config, "/v1/partitions"));
     Answer answer;
     answer.json = json::serialize(document);
-    answer.text = fmt::format("{:<10}{:>6}  {:<18}{}\n", "partition", "fence", "state hash", "next");
+    answer.text = fmt::format("{:<10}{:<9}{:>6}  {:<18}{}\n", "partition", "role", "fence",
+                              "state hash", "next");
     for (const auto& item : document.at("partitions").as_array()) {
         const auto& one = item.as_object();
         std::string next;
@@ -39,9 +40,11 @@ Result<Answer> list(const Options& options) {
             next += fmt::format("{}{}:{}", next.empty() ? "" : " ", std::string(entry.key()),
                                 json::serialize(entry.value()));
         }
-        answer.text += fmt::format("{:<10}{:>6}  {:<18}{}\n", text_of(one, "partition"),
-                                   text_of(one, "fence"), text_of(one, "state_hash").substr(0, 16),
+        if (text_of(one, "role") == "stopped") answer.exit_code = 1;
+        answer.text += fmt::format("{:<10}{:<9}{:>6}  {:<18}{}\n", text_of(one, "partition"),
+                                   text_of(one, "role"), text_of(one, "fence"), text_of(one, "state_hash").substr(0, 16),
                                    next);
+        if (one.contains("why")) answer.text += fmt::format("  {}\n", text_of(one, "why"));
     }
     for (const auto& item : document.at("stopped").as_array()) {
         const auto& one = item.as_object();
@@ -67,6 +70,7 @@ Result<Answer> resume(const Options& options) {
                            {"reason", options.reason}}));
     Answer answer;
     answer.json = json::serialize(document);
+    if (document.at("index_accepted").as_bool()) answer.text = "the index of decisions goes on\n";
     for (const auto& item : document.at("accepted").as_array()) {
         const auto& one = item.as_object();
         answer.text += fmt::format("topic '{}', partition {}, state of partition {}: goes on at {} "
