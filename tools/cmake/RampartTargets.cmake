@@ -48,10 +48,11 @@ function(rampart_service name)
     endif()
 endfunction()
 
-# rampart_test(name LABEL label SOURCES files [DEPS libs] [PACKAGES ...] [TIMEOUT seconds])
-# One GoogleTest program; each of its tests becomes a ctest test with the label.
+# rampart_test(name LABEL label SOURCES files [DEPS libs] [PACKAGES ...] [TIMEOUT seconds] [KAFKA])
+# One GoogleTest program; each of its tests becomes a ctest test with the label. KAFKA: ctest starts the
+# broker of tests/support/kafka_broker.hpp before the first such test and stops it after the last.
 function(rampart_test name)
-    cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SOURCES;DEPS;PACKAGES" ${ARGN})
+    cmake_parse_arguments(ARG "KAFKA" "LABEL;TIMEOUT" "SOURCES;DEPS;PACKAGES" ${ARGN})
     if(NOT ARG_TIMEOUT)
         set(ARG_TIMEOUT 120)
     endif()
@@ -62,6 +63,26 @@ function(rampart_test name)
     target_compile_definitions(${name} PRIVATE
         RAMPART_SOURCE_DIR="${CMAKE_SOURCE_DIR}" RAMPART_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    set(fixture)
+    if(ARG_KAFKA)
+        target_compile_definitions(${name} PRIVATE
+            RAMPART_KAFKA_DIR="${RAMPART_KAFKA_DIR}" RAMPART_KAFKA_VERSION="${RAMPART_KAFKA_VERSION}")
+        set(fixture FIXTURES_REQUIRED kafka_broker)
+    endif()
     gtest_discover_tests(${name} TEST_PREFIX "${ARG_LABEL}/" DISCOVERY_MODE PRE_TEST
-        PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
+        PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT} ${fixture})
+endfunction()
+
+# The broker that the tests with KAFKA share: a folder of this build, a free port, gone after the run.
+# Where no broker can run, the start counts as skipped and each test says why it skips.
+set(RAMPART_KAFKA_VERSION "3.9" CACHE STRING "Kafka that the tests run against: 3.9 or 4")
+set(RAMPART_KAFKA_DIR ${CMAKE_BINARY_DIR}/tests/kafka)
+function(rampart_kafka_fixture)
+    set(script ${CMAKE_SOURCE_DIR}/ops/kafka)
+    add_test(NAME kafka/broker_up COMMAND ${script} up
+        --dir ${RAMPART_KAFKA_DIR} --port 0 --secure --timeout 150 --version ${RAMPART_KAFKA_VERSION})
+    set_tests_properties(kafka/broker_up PROPERTIES
+        FIXTURES_SETUP kafka_broker SKIP_RETURN_CODE 3 TIMEOUT 600)
+    add_test(NAME kafka/broker_down COMMAND ${script} down --dir ${RAMPART_KAFKA_DIR} --wipe)
+    set_tests_properties(kafka/broker_down PROPERTIES FIXTURES_CLEANUP kafka_broker TIMEOUT 120)
 endfunction()
