@@ -1,0 +1,212 @@
+// Nodes that share a log: who decides what, who follows, who takes over, who is too late.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <filesystem>
+#include <thread>
+
+#include "rampart/base/file.hpp"
+#include "rampart/streaming_kafka/topic_admin.hpp"
+#include "services/rampartd/node.hpp"
+#include "support/kafka_broker.hpp"
+#include "tools/demo/workspace.hpp"
+
+namespace rampart::rampartd {
+namespace {
+
+namespace fs = std::filesystem;
+using domain::Application;
+using streaming::PartitionId;
+
+constexpr int kLeaseMs = 1500;
+
+/// Calls tend() as `rampart serve` does.
+class Tending {
+  public:
+    explicit Tending(Node& node) : thread_([this, &node] {
+        std::unique_lock lock(mutex_);
+        while (!stop_.wait_for(lock, std::chrono::milliseconds(kLeaseMs / 3), [&] { return stopped_; })) {
+            const auto status = node.tend();
+            EXPECT_TRUE(status) << status.error().message;
+        }
+    }) {}
+    ~Tending() {
+        {
+            const std::lock_guard lock(mutex_);
+            stopped_ = true;
+        }
+        stop_.notify_all();
+        thread_.join();
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable stop_;
+    bool stopped_ = false;
+    std::thread thread_;
+};
+
+class TwoNodes : public testing::Test {
+  protected:
+    void SetUp() override {
+        RAMPART_NEEDS_KAFKA();
+        folder_ = fs::path(testing::TempDir()) / fmt::format("two_nodes.{}", ::getpid());
+        prefix_ = test_support::unique_topic("nodes") + ".";
+        loan_stream::StreamOptions options;
+        options.name = "simulated";
+        options.rows = 300;
+        stream_ = loan_stream::load(options).value();
+        streaming_kafka::KafkaSettings kafka;
+        kafka.bootstrap_servers = test_support::shared_kafka().bootstrap;
+        const auto specs = wire::Topics::with_prefix(prefix_).specs(4);
+        const auto admin = streaming_kafka::TopicAdmin::open(kafka).value();
+        ASSERT_TRUE(admin->create(specs, 1));
+    }
+    ~TwoNodes() override {
+        std::error_code ignored;
+        fs::remove_all(folder_, ignored);
+    }
+
+    Settings settings(const std::string& name, const std::string& partitions,
+                      const std::string& training = "") {
+        const auto workspace = demo::prepare_workspace(folder_ / name, RAMPART_SOURCE_DIR "/ops/config", stream_, 5).value();
+        auto text = base::read_file(workspace.config, 1 << 20).value();
+        const size_t schedule = text.find("every_months = ");  // no runs: there is too little data
+        text.replace(schedule, text.find_first_of(" #\n", schedule + 15) - schedule, "every_months = 120");
+        if (!training.empty()) text.replace(text.find("\n[training]\n"), 12, "\n[training]\n" + training);
+        text += fmt::format("\n[log]\nbroker = \"kafka\"\npartitions = 4\ntopic_prefix = \"{}\"\n{}\n"
+                            "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"{}\"\nlease_ms = {}\n",
+                            prefix_, partitions, test_support::shared_kafka().bootstrap, name, kLeaseMs);
+        EXPECT_TRUE(base::write_file_atomically(workspace.config, text));
+        const auto loaded = load_settings(workspace.config);
+        EXPECT_TRUE(loaded) << loaded.error().message;
+        return loaded.value();
+    }
+    std::unique_ptr<Node> open(const Settings& settings) {
+        auto node = Node::open(settings);
+        EXPECT_TRUE(node) << node.error().message;
+        return std::move(*node);
+    }
+    Settings first() { return settings("first", "own = [0, 1]\nfollow = [2, 3]"); }
+    Settings second() {
+        return settings("second", "own = [2, 3]",
+                        "here = false\ngate_key = \"../first/store/gate.pub.pem\"\n");
+    }
+    std::vector<Application> applications() const {
+        std::vector<Application> all;
+        for (const auto& applicant : stream_.applicants) all.push_back(applicant.application);
+        return all;
+    }
+    static base::Result<domain::Decision> decide(Node& node, const Application& application) {
+        const auto decided = node.decisions().decide(std::span(&application, 1));
+        if (!decided) return decided.error();
+        return decided->front();
+    }
+    static std::map<PartitionId, base::Digest> hashes(Node& node) {
+        std::map<PartitionId, base::Digest> found;
+        const auto states = node.joiner().partition_states().value();
+        for (const auto& state : states) found[state.partition] = state.hash;
+        return found;
+    }
+
+    fs::path folder_;
+    std::string prefix_;
+    loan_stream::Stream stream_;
+};
+
+TEST_F(TwoNodes, EachDecidesItsOwnAndTheFollowerHasTheSameState) {
+    const auto a = open(first());
+    const auto b = open(second());
+    const Tending tending_a(*a), tending_b(*b);
+    for (Node* node : {a.get(), b.get()}) ASSERT_TRUE(node->tend());  // each has heard of the other
+    size_t by_a = 0, by_b = 0;
+    for (const auto& application : applications()) {
+        const bool of_a = a->decisions().partition_of(application.id).value() < 2;
+        Node& owner = of_a ? *a : *b;
+        Node& other = of_a ? *b : *a;
+        const auto refused = decide(other, application);
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().reason, "not_owner");
+        EXPECT_NE(refused.error().message.find(of_a ? "first" : "second"), std::string::npos)
+            << refused.error().message;
+        const auto decision = decide(owner, application);
+        ASSERT_TRUE(decision) << decision.error().message;
+        ++(of_a ? by_a : by_b);
+        if (decision->action == domain::Action::kApprove) {
+            const domain::Outcome outcome{decision->id, "repaid", 0, 1,
+                                          application.event_time + base::Duration::days(30)};
+            ASSERT_TRUE(owner.decisions().submit_outcomes(std::span(&outcome, 1)));
+        }
+    }
+    EXPECT_GT(by_a, 50u);
+    EXPECT_GT(by_b, 50u);
+    const auto end = base::add_months(stream_.applicants.back().application.event_time, 36);
+    for (Node* node : {a.get(), b.get()}) {
+        const auto status = node->advance(end);
+        ASSERT_TRUE(status) << status.error().message;
+    }
+    EXPECT_EQ(a->joiner().counts().decisions, by_a + by_b);  // it follows what it does not own
+    EXPECT_EQ(b->joiner().counts().decisions, by_b);
+    const auto of_a = hashes(*a), of_b = hashes(*b);
+    EXPECT_EQ(of_b.size(), 2u);
+    for (const auto& [partition, hash] : of_b) EXPECT_EQ(of_a.at(partition), hash);
+    EXPECT_EQ(b->decisions().policy()->id(), a->decisions().policy()->id());
+    EXPECT_TRUE(a->joiner().check()->empty());
+    EXPECT_TRUE(b->joiner().check()->empty());
+}
+
+TEST_F(TwoNodes, WhatALiveNodeOwnsIsRefusedAndWhatADeadOneOwnedIsTakenOver) {
+    const auto a = open(first());
+    std::map<domain::DecisionId, domain::Decision> acknowledged;
+    const auto all = applications();
+    for (size_t i = 0; i < 60; ++i) {
+        if (a->decisions().partition_of(all[i].id).value() > 1) continue;
+        const auto decision = decide(*a, all[i]);
+        ASSERT_TRUE(decision) << decision.error().message;
+        acknowledged[decision->id] = *decision;
+    }
+    const auto heir = settings("heir", "own = [1]", "here = false\ngate_key = \"../first/store/gate.pub.pem\"\n");
+    {
+        const Tending tending(*a);
+        const auto refused = Node::open(heir);
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().reason, "partition_owned");
+        EXPECT_NE(refused.error().message.find("first"), std::string::npos);
+    }
+    // `a` gives no sign of life any more, as if it were stopped; its process is still there.
+    const auto c = open(heir);
+    const Tending tending_c(*c);
+    size_t checked = 0, refused = 0;
+    for (const auto& application : all) {
+        if (a->decisions().partition_of(application.id).value() != 1) continue;
+        const auto late = decide(*a, application);
+        const auto known = acknowledged.find(domain::decision_id_of(application.id));
+        if (known == acknowledged.end()) {
+            EXPECT_FALSE(late) << "acknowledged by a node that has lost the partition";
+            ++refused;
+        }
+        const auto decision = decide(*c, application);
+        ASSERT_TRUE(decision) << decision.error().message;
+        if (known == acknowledged.end()) continue;
+        EXPECT_EQ(*decision, known->second);
+        ++checked;
+    }
+    EXPECT_GT(checked, 5u);
+    EXPECT_GT(refused, 5u);
+    ASSERT_TRUE(a->tend());  // it hears of it
+    const auto views = a->decisions().partitions();
+    for (const auto& view : views) {
+        EXPECT_EQ(view.status.has_value(), view.partition != PartitionId(1));
+    }
+    // Whoever reads the log counts each application of the partition once.
+    ASSERT_TRUE(c->advance(stream_.applicants.back().application.event_time));
+    EXPECT_EQ(c->joiner().counts().decisions, checked + refused);
+    EXPECT_EQ(c->joiner().counts().conflicting_decisions, 0u);
+    EXPECT_LE(c->joiner().counts().fenced, refused);
+    EXPECT_GT(c->joiner().counts().fenced, 0u);  // the late one did write
+}
+
+}  // namespace
+}  // namespace rampart::rampartd
