@@ -78,6 +78,7 @@ struct DecisionService::Additions {
 
 /// What became of an append.
 struct DecisionService::Landing {
+    std::map<domain::DecisionId, base::Error> refused;    // by the log, for what they are
     std::map<const OwnedPartition*, base::Error> failed;  // nothing is known
     std::map<const OwnedPartition*, base::Error> fenced;  // what is not in `earlier` does not count
     std::map<domain::DecisionId, domain::Decision>

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "services/decision_service/batch.hpp"
 
@@ -26,6 +27,12 @@ bool same_content(const Application& a, const Application& b) {
     };
     return a.id == b.id && a.person == b.person && a.event_time == b.event_time &&
            (a.features == b.features || sorted(a) == sorted(b));
+}
+
+/// The log will never take the record, whatever the state of things; nothing was written.
+bool is_refusal(const base::Error& error) {
+    return error.code == base::ErrorCode::kInvalidArgument ||
+           error.code == base::ErrorCode::kOutOfRange;
 }
 
 }  // namespace
@@ -140,6 +147,32 @@ Status DecisionService::settle(Candidate& candidate, const Batch& batch, Additio
     return base::ok();
 }
 
+/// Where each record landed. All go in one call, and so in one write to the disk, since a key's
+/// partition is the decision's; one by one where that is not so, and where the log refuses one of
+/// them for what it is, which must keep no other out.
+std::vector<Result<streaming::Position>> DecisionService::write(
+    std::span<const streaming::Record> records) {
+    std::vector<Result<streaming::Position>> placed;
+    placed.reserve(records.size());
+    if (!partitions_added_) {
+        const auto positions = deps_.writer.append(options_.decisions_topic, records);
+        if (positions) {
+            placed.insert(placed.end(), positions->begin(), positions->end());
+            return placed;
+        }
+        if (!is_refusal(positions.error()) || records.size() == 1) {
+            placed.insert(placed.end(), records.size(), positions.error());
+            return placed;
+        }
+    }
+    for (const auto& record : records) {
+        const auto home = streaming::partition_of(record.key, options_.partitions);
+        const auto position = deps_.writer.append_to(options_.decisions_topic, home, {&record, 1});
+        placed.push_back(position.map([](const auto& all) { return all.front(); }));
+    }
+    return placed;
+}
+
 DecisionService::Landing DecisionService::append(const Additions& additions) {
     Landing landing;
     if (additions.decisions.empty()) return landing;
@@ -148,25 +181,25 @@ DecisionService::Landing DecisionService::append(const Additions& additions) {
     for (const auto& [partition, decision] : additions.decisions) {
         records.push_back(wire::to_record(decision, partition->epoch()));
     }
-    // One call for all partitions, and so one write to the disk: the key's partition is the
-    // decision's, which is looked after below.
-    const auto positions = deps_.writer.append(options_.decisions_topic, records);
+    const auto placed = write(records);
     std::map<OwnedPartition*, std::vector<streaming::StoredRecord>> landed;
     for (size_t i = 0; i < records.size(); ++i) {
         OwnedPartition* partition = additions.decisions[i].first;
-        if (!positions) {
-            landing.failed.emplace(partition, positions.error());
-        } else if ((*positions)[i].partition != partition->id()) {
+        if (!placed[i] && is_refusal(placed[i].error())) {
+            landing.refused.emplace(additions.decisions[i].second.id, placed[i].error());
+        } else if (!placed[i]) {
+            landing.failed.emplace(partition, placed[i].error());
+        } else if (placed[i]->partition != partition->id()) {
             landing.failed.emplace(partition,
                                    base::failed_precondition(
                                        "partitions_changed",
                                        "decision '{}' was written to partition {} and not to {}: "
                                        "topic '{}' no longer has {} partitions",
-                                       records[i].key, (*positions)[i].partition, partition->id(),
+                                       records[i].key, placed[i]->partition, partition->id(),
                                        options_.decisions_topic, options_.partitions));
         } else {
             landed[partition].push_back(
-                {partition->id(), (*positions)[i].offset, std::move(records[i])});
+                {partition->id(), placed[i]->offset, std::move(records[i])});
         }
     }
     for (const auto& [partition, error] : landing.failed) {
@@ -219,6 +252,11 @@ void DecisionService::finish(Batch& batch, const Landing& landing) {
         if (const auto failed = landing.failed.find(candidate.partition);
             failed != landing.failed.end()) {
             candidate.error = failed->second;
+            continue;
+        }
+        if (const auto refused = landing.refused.find(candidate.decision.id);
+            refused != landing.refused.end()) {
+            candidate.error = refused->second;
             continue;
         }
         const auto earlier = landing.earlier.find(candidate.decision.id);

@@ -25,6 +25,8 @@ constexpr base::Logger kLog("decision_service");
 constexpr storage::ColumnFamily kMeta{0};
 constexpr storage::ColumnFamily kDecisions{1};  // decision id -> record bytes as logged
 constexpr storage::ColumnFamily kExplored{2};   // i64 day -> u64 count
+constexpr storage::ColumnFamily kQuarantine{3};
+const PartitionId kWholeTopic(-1);
 constexpr std::string_view kPartitionKey = "partition", kFenceKey = "fence", kCountsKey = "counts";
 constexpr size_t kReadBatch = 1000;
 
@@ -101,9 +103,9 @@ Result<std::unique_ptr<DecisionIndex>> DecisionIndex::open(IndexOptions options,
     // what a power cut takes is read from the log again
     storage_options.recovery = storage::Recovery::kPointInTime;
     storage_options.budget = options.memory;
-    RAMPART_TRY(
-        auto database,
-        storage::Database::open(options.path, {"meta", "decisions", "explored"}, storage_options));
+    RAMPART_TRY(auto database, storage::Database::open(
+                                   options.path, {"meta", "decisions", "explored", "quarantine"},
+                                   storage_options));
     std::unique_ptr<DecisionIndex> index(
         new DecisionIndex(std::move(options), reader, std::move(database)));
     RAMPART_RETURN_IF_ERROR(index->load());
@@ -168,32 +170,57 @@ IndexCounts DecisionIndex::counts() const {
     return counts_;
 }
 
-/// Whether the topic is the one that was read before.
-Status DecisionIndex::check_topic(std::string_view topic, bool all_partitions) {
-    RAMPART_TRY(const int32_t count, reader_.partitions(topic));
-    if (all_partitions && count != options_.partitions) {
-        return base::failed_precondition("partitions_changed",
-                                         "topic '{}' has {} partitions, and {} are configured",
-                                         topic, count, options_.partitions);
-    }
-    RAMPART_TRY(const std::string identity, reader_.identity(topic));
-    RAMPART_TRY(const auto known, database_->get(kMeta, topic_key(topic)));
-    if (!known) return remember_topic(topic);
-    if (*known == identity) return base::ok();
-    return base::failed_precondition(
-        "topic_recreated", "topic '{}' is '{}', and '{}' was read before: the log is another",
-        topic, identity, *known);
+Result<std::optional<DecisionIndex::Topic>> DecisionIndex::known_topic(
+    std::string_view topic) const {
+    RAMPART_TRY(const auto bytes, database_->get(kMeta, topic_key(topic)));
+    if (!bytes) return std::optional<Topic>();
+    base::ByteReader in(*bytes);
+    RAMPART_TRY(const auto identity, in.field());
+    RAMPART_TRY(const uint32_t partitions, in.u32());
+    return std::optional(Topic{std::string(identity), static_cast<int32_t>(partitions)});
 }
 
-Status DecisionIndex::remember_topic(std::string_view topic) {
-    RAMPART_TRY(const std::string identity, reader_.identity(topic));
+Result<DecisionIndex::Topic> DecisionIndex::topic_now(std::string_view topic) const {
+    Topic now;
+    RAMPART_TRY(now.partitions, reader_.partitions(topic));
+    RAMPART_TRY(now.identity, reader_.identity(topic));
+    return now;
+}
+
+/// Whether the topic is the one that was read before.
+Status DecisionIndex::check_topic(std::string_view topic) {
+    RAMPART_TRY(const Topic now, topic_now(topic));
+    RAMPART_TRY(const auto known, known_topic(topic));
+    const bool decisions = topic == options_.decisions_topic;
+    const int32_t expected = known       ? known->partitions
+                             : decisions ? options_.partitions
+                                         : now.partitions;
+    if (known && known->identity != now.identity) {
+        return base::failed_precondition(
+            "topic_recreated", "topic '{}' is '{}', and '{}' was read before: the log is another",
+            topic, now.identity, known->identity);
+    }
+    if (now.partitions != expected) {
+        return base::failed_precondition("partitions_changed",
+                                         "topic '{}' has {} partitions, and {} are expected", topic,
+                                         now.partitions, expected);
+    }
+    if (known) return base::ok();
     storage::WriteBatch batch;
-    batch.put(kMeta, topic_key(topic), identity);
+    put_topic(batch, topic, now);
     return database_->write(batch, storage::Sync::kAlways);
 }
 
+void DecisionIndex::put_topic(storage::WriteBatch& batch, std::string_view topic,
+                              const Topic& now) {
+    std::string value;
+    base::append_field(value, now.identity);
+    base::append_u32(value, static_cast<uint32_t>(now.partitions));
+    batch.put(kMeta, topic_key(topic), value);
+}
+
 Status DecisionIndex::check(std::string_view topic, PartitionId partition) {
-    RAMPART_RETURN_IF_ERROR(check_topic(topic, topic == options_.decisions_topic));
+    RAMPART_RETURN_IF_ERROR(check_topic(topic));
     RAMPART_TRY(auto mark, bookmark(topic, partition));
     // decisions are read from the first; of applications, what was dropped before is not for us
     if (!mark && topic != options_.decisions_topic) return base::ok();
@@ -303,39 +330,87 @@ Status DecisionIndex::check_source(std::string_view topic, PartitionId source) {
     return check(topic, source);
 }
 
-Status DecisionIndex::put_bookmarks(std::string_view topic,
-                                    const std::map<PartitionId, Bookmark>& marks) {
+Status DecisionIndex::put_progress(std::string_view topic, const Bookmarks& marks,
+                                   std::span<const wire::Quarantined> quarantined) {
     storage::WriteBatch batch;
     for (const auto& [source, mark] : marks) {
         batch.put(kMeta, bookmark_key(topic, source), streaming::encode(mark));
+    }
+    for (const auto& one : quarantined) {
+        batch.put(kQuarantine, wire::quarantine_key(one.topic, one.partition, one.offset),
+                  wire::encode_quarantined(one));
     }
     return batch.empty() ? base::ok() : database_->write(batch, storage::Sync::kNever);
 }
 
 Result<std::optional<AcceptedGap>> DecisionIndex::accept_gap(std::string_view topic,
                                                              PartitionId partition) {
+    const Status topic_fits = check_topic(topic);
+    if (!topic_fits) {
+        if (partition != kWholeTopic || !is_gap(topic_fits.error())) return topic_fits.error();
+        return accept_topic(topic, topic_fits.error());
+    }
+    if (partition == kWholeTopic) return std::optional<AcceptedGap>();
     const Status fit = check(topic, partition);
     if (fit) return std::optional<AcceptedGap>();
-    // another number of partitions is no gap in one of them: only the configuration mends that
-    if (!is_gap(fit.error()) || fit.error().reason == "partitions_changed") return fit.error();
+    if (!is_gap(fit.error())) return fit.error();
     RAMPART_TRY(const auto before, bookmark(topic, partition));
     RAMPART_TRY(const Offset begin, reader_.begin_offset(topic, partition));
-    std::map<PartitionId, Bookmark> marks{{partition, {begin, ""}}};
-    if (fit.error().reason == "topic_recreated") {
-        // no offset of the old topic means anything in the new one
-        RAMPART_TRY(const int32_t count, reader_.partitions(topic));
-        for (int32_t p = 0; p < count; ++p) {
-            RAMPART_TRY(const auto old, bookmark(topic, PartitionId(p)));
-            if (!old) continue;
-            RAMPART_TRY(marks[PartitionId(p)].next, reader_.begin_offset(topic, PartitionId(p)));
-        }
-    }
-    // the topic's name last: after a crash in between it is a gap again
-    RAMPART_RETURN_IF_ERROR(put_bookmarks(topic, marks));
-    RAMPART_RETURN_IF_ERROR(remember_topic(topic));
+    RAMPART_RETURN_IF_ERROR(put_progress(topic, {{partition, {begin, ""}}}));
     if (topic == options_.decisions_topic) next_ = {begin, ""};
     return std::optional(AcceptedGap{options_.partition, std::string(topic), partition, fit.error(),
                                      before ? before->next : Offset(0), begin});
+}
+
+/// Takes the topic for what it is now. Offsets in another topic mean nothing in this one.
+Result<std::optional<AcceptedGap>> DecisionIndex::accept_topic(std::string_view topic,
+                                                               const base::Error& why) {
+    RAMPART_TRY(const Topic now, topic_now(topic));
+    const bool decisions = topic == options_.decisions_topic;
+    if (decisions && now.partitions < options_.partitions) return why;
+    storage::WriteBatch batch;
+    put_topic(batch, topic, now);
+    if (why.reason == "topic_recreated") {
+        for (int32_t p = 0; p < now.partitions; ++p) {
+            RAMPART_TRY(const auto old, bookmark(topic, PartitionId(p)));
+            if (!old) continue;
+            RAMPART_TRY(const Offset begin, reader_.begin_offset(topic, PartitionId(p)));
+            batch.put(kMeta, bookmark_key(topic, PartitionId(p)),
+                      streaming::encode(Bookmark{begin, ""}));
+            if (decisions) next_ = {begin, ""};
+        }
+    }
+    RAMPART_RETURN_IF_ERROR(database_->write(batch, storage::Sync::kAlways));
+    return std::optional(
+        AcceptedGap{options_.partition, std::string(topic), kWholeTopic, why, {}, {}});
+}
+
+Result<std::vector<wire::Quarantined>> DecisionIndex::quarantined(size_t limit) const {
+    std::vector<wire::Quarantined> found;
+    const auto visit = [&](std::string_view key, std::string_view value) -> Result<bool> {
+        if (found.size() >= limit) return false;
+        RAMPART_TRY(auto one, wire::decode_quarantined(key, value));
+        found.push_back(std::move(one));
+        return true;
+    };
+    RAMPART_RETURN_IF_ERROR(database_->scan(kQuarantine, storage::KeyRange::all(), visit));
+    return found;
+}
+
+Result<std::optional<wire::Quarantined>> DecisionIndex::find_quarantined(std::string_view topic,
+                                                                         PartitionId partition,
+                                                                         Offset offset) const {
+    const auto key = wire::quarantine_key(topic, partition, offset);
+    RAMPART_TRY(const auto value, database_->get(kQuarantine, key));
+    if (!value) return std::optional<wire::Quarantined>();
+    RAMPART_TRY(auto one, wire::decode_quarantined(key, *value));
+    return std::optional(std::move(one));
+}
+
+Status DecisionIndex::drop_quarantined(const wire::Quarantined& one) {
+    storage::WriteBatch batch;
+    batch.erase(kQuarantine, wire::quarantine_key(one.topic, one.partition, one.offset));
+    return database_->write(batch, storage::Sync::kAlways);
 }
 
 }  // namespace rampart::decision_service

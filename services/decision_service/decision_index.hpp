@@ -8,12 +8,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rampart/base/result.hpp"
 #include "rampart/domain/decision.hpp"
 #include "rampart/storage/database.hpp"
 #include "rampart/streaming/bookmark.hpp"
 #include "rampart/streaming/reader.hpp"
+#include "rampart/wire/quarantined.hpp"
 
 namespace rampart::decision_service {
 
@@ -45,7 +47,7 @@ struct Fence {
 struct AcceptedGap {
     streaming::PartitionId holder;
     std::string topic;
-    streaming::PartitionId partition;
+    streaming::PartitionId partition;  // -1: the topic's identity or number of partitions
     base::Error why;
     streaming::Offset from, to;  // was to be read next, is to be read next
 };
@@ -94,22 +96,38 @@ class DecisionIndex {
                                                               streaming::PartitionId source) const;
     /// Compares the topic and the bookmark with what the log has. Errors: is_gap(), Reader's.
     base::Status check_source(std::string_view topic, streaming::PartitionId source);
-    base::Status put_bookmarks(std::string_view topic,
-                               const std::map<streaming::PartitionId, streaming::Bookmark>& marks);
+    using Bookmarks = std::map<streaming::PartitionId, streaming::Bookmark>;
+    /// In one write: how far each source has been decided, and what of it made no sense.
+    base::Status put_progress(std::string_view topic, const Bookmarks& marks,
+                              std::span<const wire::Quarantined> quarantined = {});
+    base::Result<std::vector<wire::Quarantined>> quarantined(size_t limit) const;  // by position
+    base::Result<std::optional<wire::Quarantined>> find_quarantined(
+        std::string_view topic, streaming::PartitionId partition, streaming::Offset offset) const;
+    base::Status drop_quarantined(const wire::Quarantined& one);
 
     /// After a gap, goes on from the first record that the topic's partition has now: that of the
-    /// decisions, or a source of applications. What was lost stays lost; what was read before stays
-    /// too. nullopt: there is no gap. Errors: the reader's own, which are no gaps.
+    /// decisions, or a source of applications; for partition -1, in the topic as it is now. What
+    /// was lost stays lost; what was read before stays too. nullopt: there is no gap. Errors: a gap
+    /// of the whole topic, when only a partition's is accepted; decisions with fewer partitions
+    /// than configured; the reader's own, which are no gaps.
     base::Result<std::optional<AcceptedGap>> accept_gap(std::string_view topic,
                                                         streaming::PartitionId partition);
 
   private:
     struct Changes;
+    struct Topic {
+        std::string identity;
+        int32_t partitions = 0;
+    };
     DecisionIndex(IndexOptions options, const streaming::Reader& reader,
                   std::unique_ptr<storage::Database> database);
     base::Status load();
-    base::Status check_topic(std::string_view topic, bool all_partitions);
-    base::Status remember_topic(std::string_view topic);
+    base::Result<std::optional<Topic>> known_topic(std::string_view topic) const;
+    base::Result<Topic> topic_now(std::string_view topic) const;
+    base::Status check_topic(std::string_view topic);
+    static void put_topic(storage::WriteBatch& batch, std::string_view topic, const Topic& now);
+    base::Result<std::optional<AcceptedGap>> accept_topic(std::string_view topic,
+                                                          const base::Error& why);
     base::Status check(std::string_view topic, streaming::PartitionId partition);
     base::Status read_on();
     base::Result<bool> index(std::span<const streaming::StoredRecord> records);

@@ -105,14 +105,15 @@ Result<std::unique_ptr<DecisionService>> DecisionService::open(DecisionServiceOp
     RAMPART_RETURN_IF_ERROR(domain::validate(options.product));
     RAMPART_RETURN_IF_ERROR(deps.reader.partitions(options.outcomes_topic));
     RAMPART_TRY(const int32_t partitions, deps.reader.partitions(options.decisions_topic));
-    if (partitions != options.partitions) {
-        return base::failed_precondition("partitions_changed",
-                                         "topic '{}' has {} partitions, and {} are configured; the "
-                                         "number is fixed once decisions "
-                                         "are in it",
-                                         options.decisions_topic, partitions, options.partitions);
+    if (partitions < options.partitions) {
+        return base::failed_precondition(
+            "partitions_changed",
+            "topic '{}' has {} partitions, and {} are configured; the number is fixed once "
+            "decisions are in it",
+            options.decisions_topic, partitions, options.partitions);
     }
     std::unique_ptr<DecisionService> service(new DecisionService(std::move(options), deps));
+    service->partitions_added_ = partitions > service->options_.partitions;
     RAMPART_RETURN_IF_ERROR(service->open_partitions());
     RAMPART_RETURN_IF_ERROR(service->claim_partitions());
     deps.health.add(runtime::Probe::kReady, "decision_service",
@@ -366,20 +367,37 @@ void DecisionService::give_up(PartitionId partition, const std::string& to) {
     if (found != nullptr && found->give_up(to)) instruments_->fenced.add();
 }
 
-Result<std::optional<AcceptedGap>> DecisionService::accept_gap(PartitionId partition) {
-    OwnedPartition* found = owned(partition);
-    if (found == nullptr || found->given_up()) return not_owner(partition);
-    Result<std::optional<AcceptedGap>> accepted = std::optional<AcceptedGap>();
+Result<std::vector<AcceptedGap>> DecisionService::accept_gap(PartitionId which) {
+    const bool all = which == PartitionId(-1);
+    if (!all && owned(which) == nullptr) return not_owner(which);
+    Result<std::vector<AcceptedGap>> accepted = std::vector<AcceptedGap>();
     Batch batch;
     batch.job = [&] {
-        accepted = found->index().accept_gap(options_.decisions_topic, partition);
-        if (!accepted) return;
-        auto status = found->catch_up();
-        if (status && options_.claim && found->epoch() == 0) status = take(*found);
-        if (!status) accepted = status.error();
+        for (const auto& partition : partitions_) {
+            if (!partition || (!all && partition->id() != which)) continue;
+            auto gap = accept_gap_of(*partition, which);
+            if (!gap) {
+                accepted = gap.error();
+                return;
+            }
+            if (*gap) accepted->push_back(**std::move(gap));
+        }
     };
     wait_for_turn(batch);
     return accepted;
+}
+
+Result<std::optional<AcceptedGap>> DecisionService::accept_gap_of(OwnedPartition& partition,
+                                                                  PartitionId which) {
+    if (partition.given_up()) return not_owner(partition.id());
+    RAMPART_TRY(const int32_t count, deps_.reader.partitions(options_.decisions_topic));
+    RAMPART_TRY(auto gap, partition.index().accept_gap(options_.decisions_topic, which));
+    partitions_added_ = count > options_.partitions;
+    const Status caught_up = partition.catch_up();
+    if (caught_up && partition.epoch() == 0) RAMPART_RETURN_IF_ERROR(take(partition));
+    // what is a gap in this partition yet is in its status, to be accepted next
+    if (!caught_up && !is_gap(caught_up.error())) return caught_up.error();
+    return gap;
 }
 
 std::vector<DecisionService::PartitionView> DecisionService::partitions() const {

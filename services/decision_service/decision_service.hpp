@@ -148,9 +148,10 @@ class DecisionService {
     /// This node has lost the partition: decides nothing for it from now on.
     void give_up(streaming::PartitionId partition, const std::string& to);
 
-    /// Goes on after a gap in a partition of the decisions, from what the log has now. For the
-    /// operator, who knows what is lost. nullopt: there was none. not_found "not_owner".
-    base::Result<std::optional<AcceptedGap>> accept_gap(streaming::PartitionId partition);
+    /// Goes on after a gap in a partition of the decisions, from what the log has now, or, for
+    /// partition -1, with the topic as it is now. For the operator, who knows what is lost. Empty:
+    /// there was none. failed_precondition "not_owner"; those of DecisionIndex::accept_gap.
+    base::Result<std::vector<AcceptedGap>> accept_gap(streaming::PartitionId partition);
 
     /// Of each owned partition, ascending.
     struct PartitionView {
@@ -184,6 +185,8 @@ class DecisionService {
     base::Status open_partitions();
     base::Status claim_partitions();
     base::Status take(OwnedPartition& partition);
+    base::Result<std::optional<AcceptedGap>> accept_gap_of(OwnedPartition& partition,
+                                                           streaming::PartitionId which);
     OwnedPartition* owned(streaming::PartitionId partition) const;
     base::Error not_owner(streaming::PartitionId partition) const;
     base::Error refusal(const OwnedPartition& partition, const base::Error& why) const;
@@ -196,6 +199,8 @@ class DecisionService {
     void resolve(Batch& batch, Additions& additions) const;
     base::Status settle(Candidate& candidate, const Batch& batch, Additions& own,
                         const Additions& before) const;
+    std::vector<base::Result<streaming::Position>> write(
+        std::span<const streaming::Record> records);
     Landing append(const Additions& additions);
     void take_in(OwnedPartition& partition, std::span<const streaming::StoredRecord> records,
                  Landing& landing);
@@ -206,6 +211,7 @@ class DecisionService {
     DecisionServiceOptions options_;
     DecisionServiceDeps deps_;
     std::vector<std::unique_ptr<OwnedPartition>> partitions_;  // by number; null: not owned
+    bool partitions_added_ = false;  // to the topic: a key's partition is not the decision's
     Epochs claimed_;
     std::unique_ptr<Instruments> instruments_;
     Admission admission_;

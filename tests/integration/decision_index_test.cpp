@@ -18,7 +18,7 @@ using streaming::Offset;
 using streaming::PartitionId;
 
 constexpr int32_t kPartitions = 2;
-const PartitionId kHere(1), kElsewhere(0);
+const PartitionId kHere(1), kElsewhere(0), kAll(-1);
 
 class DecisionIndexTest : public testing::Test {
   protected:
@@ -166,6 +166,10 @@ TEST_F(DecisionIndexTest, IsForOnePartitionOfOneNumber) {
     log_.topics["decisions"].partitions.resize(3);
     EXPECT_EQ(reason_of_catch_up(), "partitions_changed");
     EXPECT_EQ(index_->accept_gap("decisions", kHere).error().reason, "partitions_changed");
+    EXPECT_TRUE(index_->accept_gap("decisions", kAll)->has_value());
+    EXPECT_EQ(reason_of_catch_up(), "");  // more do no harm
+    log_.topics["decisions"].partitions.resize(1);
+    EXPECT_EQ(index_->accept_gap("decisions", kAll).error().reason, "partitions_changed");
 }
 
 TEST_F(DecisionIndexTest, AnotherTopicUnderTheSameNameStopsItUntilTheGapIsAccepted) {
@@ -173,16 +177,17 @@ TEST_F(DecisionIndexTest, AnotherTopicUnderTheSameNameStopsItUntilTheGapIsAccept
     append(decision(1));
     ASSERT_TRUE(index_->catch_up());
     EXPECT_FALSE(index_->accept_gap("decisions", kHere)->has_value());
+    EXPECT_FALSE(index_->accept_gap("decisions", kAll)->has_value());
     open();
     log_.topics["decisions"].identity = "2";
     log_.topics["decisions"].partitions[1].clear();
     append(decision(2));
     EXPECT_EQ(reason_of_catch_up(), "topic_recreated");
-    const auto gap = index_->accept_gap("decisions", kHere).value();
+    EXPECT_EQ(index_->accept_gap("decisions", kHere).error().reason, "topic_recreated");
+    const auto gap = index_->accept_gap("decisions", kAll).value();
     ASSERT_TRUE(gap);
     EXPECT_EQ(gap->why.reason, "topic_recreated");
-    EXPECT_EQ(gap->from, Offset(2));
-    EXPECT_EQ(gap->to, Offset(0));
+    EXPECT_EQ(gap->partition, kAll);
     EXPECT_EQ(reason_of_catch_up(), "");
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(has(decision(i)));  // what was acknowledged stays
     open();
@@ -202,6 +207,13 @@ TEST_F(DecisionIndexTest, AnotherLogOfTheSameNameAndLengthIsNoticedAtOpenAndAfte
     EXPECT_EQ(reason_of_catch_up(), "topic_recreated");
     open();
     EXPECT_EQ(reason_of_catch_up(), "topic_recreated");
+    EXPECT_FALSE(index_->accept_gap("decisions", kAll)->has_value());
+    const auto gap = index_->accept_gap("decisions", kHere).value();
+    ASSERT_TRUE(gap);
+    EXPECT_EQ(gap->from, Offset(1));
+    EXPECT_EQ(gap->to, Offset(0));
+    EXPECT_EQ(reason_of_catch_up(), "");
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(has(decision(i)));
 }
 
 TEST_F(DecisionIndexTest, RemembersHowFarEachSourceOfApplicationsHasBeenDecided) {
@@ -212,17 +224,34 @@ TEST_F(DecisionIndexTest, RemembersHowFarEachSourceOfApplicationsHasBeenDecided)
     ASSERT_TRUE(log_.append_to("applications", zero, {&record, 1}));
     ASSERT_TRUE(log_.append_to("applications", one, {&record, 1}));
     const auto mark = streaming::bookmark_after(log_.topics["applications"].partitions[0].front());
-    ASSERT_TRUE(index_->put_bookmarks("applications", {{zero, mark}}));
+    ASSERT_TRUE(index_->put_progress("applications", {{zero, mark}}));
     open();
     EXPECT_EQ(index_->bookmark("applications", zero).value(), mark);
     EXPECT_TRUE(index_->check_source("applications", zero));
 
     log_.topics["applications"].identity = "2";
     EXPECT_EQ(index_->check_source("applications", zero).error().reason, "topic_recreated");
-    EXPECT_TRUE(index_->accept_gap("applications", one).value().has_value());
-    // accepted for the topic: nothing of the old one is left
-    EXPECT_TRUE(index_->check_source("applications", zero));
+    EXPECT_TRUE(index_->accept_gap("applications", kAll).value().has_value());
     EXPECT_EQ(index_->bookmark("applications", zero).value(), streaming::Bookmark{});
+    EXPECT_TRUE(index_->check_source("applications", zero));
+
+    log_.topics["applications"].partitions.emplace_back();
+    EXPECT_EQ(index_->check_source("applications", zero).error().reason, "partitions_changed");
+    EXPECT_TRUE(index_->accept_gap("applications", kAll).value().has_value());
+    EXPECT_TRUE(index_->check_source("applications", zero));
+}
+
+TEST_F(DecisionIndexTest, KeepsWhatMadeNoSenseUntilItIsDropped) {
+    const streaming::StoredRecord stored{kElsewhere, Offset(7), {"k", "v", {}, {}}};
+    const auto one = wire::quarantine("applications", stored, base::invalid_argument("why", "so"));
+    ASSERT_TRUE(index_->put_progress("applications", {{kElsewhere, {Offset(8), ""}}}, {&one, 1}));
+    open();
+    EXPECT_EQ(index_->quarantined(10).value(), std::vector{one});
+    EXPECT_TRUE(index_->quarantined(0)->empty());
+    EXPECT_EQ(index_->find_quarantined("applications", kElsewhere, Offset(7)).value(), one);
+    EXPECT_FALSE(index_->find_quarantined("applications", kElsewhere, Offset(8))->has_value());
+    ASSERT_TRUE(index_->drop_quarantined(one));
+    EXPECT_TRUE(index_->quarantined(10)->empty());
 }
 
 TEST(ExplorationShare, AddsUpToTheWholeWhateverTheNumberOfPartitions) {

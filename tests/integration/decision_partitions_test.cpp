@@ -26,6 +26,7 @@ class BentWriter final : public streaming::Writer {
     base::Result<std::vector<streaming::Position>> append(
         std::string_view topic, std::span<const streaming::Record> records) override {
         if (const auto call = before) call();  // a copy: it may put another in its place
+        RAMPART_RETURN_IF_ERROR(check(records));
         auto positions = writer_.append(topic, records);
         if (const auto call = after) call();
         if (bend && positions) bend(*positions);
@@ -34,12 +35,21 @@ class BentWriter final : public streaming::Writer {
     base::Result<std::vector<streaming::Position>> append_to(
         std::string_view topic, PartitionId partition,
         std::span<const streaming::Record> records) override {
+        RAMPART_RETURN_IF_ERROR(check(records));
         return writer_.append_to(topic, partition, records);
     }
     std::function<void()> before, after;
+    std::function<bool(const streaming::Record&)> refuse;
     std::function<void(std::vector<streaming::Position>&)> bend;
 
   private:
+    base::Status check(std::span<const streaming::Record> records) const {
+        for (const auto& record : records) {
+            if (refuse && refuse(record))
+                return base::out_of_range("record_too_large", "too large");
+        }
+        return base::ok();
+    }
     streaming::Writer& writer_;
 };
 
@@ -332,15 +342,50 @@ TEST_F(DecisionPartitions, AfterAGapAPartitionWaitsUntilItIsAccepted) {
     ASSERT_TRUE(log_->create_topic("decisions", {3, streaming_local::Fsync::kNever, {}}));
     const auto a = node("a", {}, 2);
     EXPECT_EQ(reason(*a->service, application_in(1)), "partition_stopped");
-    const auto gap = (*a)->accept_gap(PartitionId(1)).value();
-    ASSERT_TRUE(gap);
-    EXPECT_EQ(gap->why.reason, "topic_recreated");
+    EXPECT_EQ((*a)->accept_gap(PartitionId(1)).error().reason, "topic_recreated");
+    const auto gaps = (*a)->accept_gap(PartitionId(-1)).value();
+    ASSERT_EQ(gaps.size(), 3u);
+    EXPECT_EQ(gaps[1].why.reason, "topic_recreated");
+    EXPECT_EQ(gaps[1].holder, PartitionId(1));
     decide_at(*a, application_in(1));
     EXPECT_EQ((*a)->partitions()[1].epoch, 2u);
     EXPECT_EQ((*a)->partitions()[1].fence, (Fence{2, "a"}));
-    EXPECT_EQ(reason(*a->service, application_in(0)), "partition_stopped");
-    EXPECT_FALSE((*a)->accept_gap(PartitionId(1))->has_value());
+    EXPECT_TRUE((*a)->accept_gap(PartitionId(1))->empty());
+    EXPECT_TRUE((*a)->accept_gap(PartitionId(-1))->empty());
     EXPECT_EQ((*a)->accept_gap(PartitionId(7)).error().reason, "not_owner");
+}
+
+TEST_F(DecisionPartitions, PartitionsThatWereAddedToTheTopicStayEmptyOnceTheyAreAccepted) {
+    const auto fewer = [&](const std::string& name) {
+        auto made = std::make_unique<Node>(*log_);
+        options_.partitions = 2;
+        const auto status = open_node(*made, name, {}, 1);
+        EXPECT_TRUE(status) << status.error().message;
+        return made;
+    };
+    const auto a = fewer("a");
+    const auto one = application(1);
+    EXPECT_EQ(reason(*a->service, one), "partition_stopped");
+    ASSERT_EQ((*a)->accept_gap(PartitionId(-1))->size(), 2u);
+    for (int i = 0; i < 20; ++i) {
+        const auto decided = decide_at(*a, application(i));
+        EXPECT_EQ((*a)->find(decided.id).value(), decided);
+    }
+    EXPECT_EQ(records_in(2), 0u);
+}
+
+TEST_F(DecisionPartitions, ARecordThatTheLogRefusesKeepsNoOtherOut) {
+    const auto a = node("a", {}, 1);
+    const auto poison = application(1);
+    const auto poison_id = domain::decision_id_of(poison.id).value();
+    a->writer.refuse = [&](const streaming::Record& record) { return record.key == poison_id; };
+    const std::vector batch{application(0), poison, application(2)};
+    const auto results = (*a)->decide_each(batch).value();
+    EXPECT_TRUE(results[0]);
+    EXPECT_EQ(results[1].error().reason, "record_too_large");
+    EXPECT_TRUE(results[2]);
+    EXPECT_EQ(reason(*a->service, poison), "record_too_large");
+    EXPECT_TRUE(a->health.report(runtime::Probe::kReady).ok());
 }
 
 TEST_F(DecisionPartitions, TheBudgetOfExplorationDoesNotDependOnWhoOwnsWhat) {

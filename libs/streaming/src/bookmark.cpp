@@ -23,7 +23,6 @@ base::Error gone(std::string_view topic, PartitionId partition, Offset next, Off
 std::string record_digest(const StoredRecord& stored) {
     std::string head;
     base::append_i64(head, stored.offset.value());
-    base::append_i64(head, stored.record.timestamp.micros());
     base::Sha256 hash;
     hash.update(head);
     hash.update_field(stored.record.key);

@@ -1,5 +1,7 @@
 #include "rampart/wire/record_codec.hpp"
 
+#include <algorithm>
+
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "rampart/wire/topics.hpp"
@@ -15,19 +17,22 @@ streaming::Header schema_header(std::string_view schema) {
     return {std::string(kSchemaHeader), std::string(schema)};
 }
 
+/// Kafka keeps no time before 1970; the exact one is in the value.
+base::TimePoint record_time(base::TimePoint time) { return std::max(time, base::TimePoint()); }
+
 }  // namespace
 
 Record to_record(const domain::Application& application) {
     return {application.id.value(),
             encode(application),
-            application.event_time,
+            record_time(application.event_time),
             {schema_header(kApplicationSchema)}};
 }
 
 Record to_record(const domain::Decision& decision, uint64_t epoch) {
     Record record{decision.id.value(),
                   encode(decision),
-                  decision.application.event_time,
+                  record_time(decision.application.event_time),
                   {schema_header(kDecisionSchema)}};
     if (epoch > 0) record.headers.push_back({std::string(kEpochHeader), std::to_string(epoch)});
     return record;
@@ -36,7 +41,7 @@ Record to_record(const domain::Decision& decision, uint64_t epoch) {
 Record to_record(const domain::Outcome& outcome) {
     return {outcome.decision.value(),
             encode(outcome),
-            outcome.observed_at,
+            record_time(outcome.observed_at),
             {schema_header(kOutcomeSchema)}};
 }
 

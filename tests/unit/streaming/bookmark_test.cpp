@@ -56,16 +56,17 @@ TEST_F(BookmarkTest, NoticesAnotherLogThatHasGrownPastIt) {
     EXPECT_EQ(reason(mark), "topic_recreated");
 }
 
-TEST_F(BookmarkTest, TellsRecordsApartByEveryPartOfThem) {
+TEST_F(BookmarkTest, TellsRecordsApartByEveryPartOfThemButTheTime) {
     const StoredRecord one{kFirst, Offset(3), record("k")};
-    std::vector<StoredRecord> others(5, one);
+    std::vector<StoredRecord> others(4, one);
     others[0].offset = Offset(4);
     others[1].record.key = "l";
     others[2].record.value = "w";
-    others[3].record.timestamp = base::TimePoint::from_micros(8);
-    others[4].record.headers[0].value = "s/2";
+    others[3].record.headers[0].value = "s/2";
     for (const auto& other : others) EXPECT_NE(record_digest(one), record_digest(other));
-    EXPECT_EQ(record_digest(one), record_digest(StoredRecord(one)));
+    auto rounded = one;
+    rounded.record.timestamp = base::TimePoint::from_micros(0);
+    EXPECT_EQ(record_digest(one), record_digest(rounded));
 }
 
 TEST_F(BookmarkTest, IsStoredAndReadBack) {

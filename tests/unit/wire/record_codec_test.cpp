@@ -34,6 +34,14 @@ TEST(RecordCodec, ARecordHasKeyEventTimeAndSchema) {
               (std::vector<streaming::Header>{{"schema", "rampart.v1.Outcome/1"}}));
 }
 
+TEST(RecordCodec, ARecordHasNoTimeThatALogCannotKeep) {
+    auto application = testing::sample_application();
+    application.event_time = testing::time("1950-01-01");
+    const auto record = to_record(application);
+    EXPECT_EQ(record.timestamp, base::TimePoint());
+    EXPECT_EQ(decode_application(record).value(), application);
+}
+
 TEST(RecordCodec, ADecisionCarriesTheEpochOfItsWriter) {
     const auto mark = writer_mark(to_record(testing::sample_decision(), 7)).value();
     EXPECT_EQ(mark.epoch, 7u);

@@ -16,7 +16,8 @@ struct Bookmark {
     bool operator==(const Bookmark&) const = default;
 };
 
-/// SHA-256 (32 bytes) over offset, time, key, value and headers.
+/// SHA-256 (32 bytes) over offset, key, value and headers. Not over the time, which a log may keep
+/// less exactly than it was given.
 std::string record_digest(const StoredRecord& record);
 
 /// Behind this record.

@@ -7,7 +7,8 @@
 #include "rampart/domain/outcome.hpp"
 #include "rampart/streaming/record.hpp"
 
-/// Events as records of their topics: key, value, event time, headers (schemas/keys.md).
+/// Events as records of their topics: key, value, event time (1970 at the earliest), headers
+/// (schemas/keys.md).
 namespace rampart::wire {
 
 streaming::Record to_record(const domain::Application& application);
