@@ -78,11 +78,11 @@ Result<http::Response> Node::take_resume(const http::Request& request) {
          {"reason", members.at("reason")}}));
     json::array out;
     bool index_accepted = false;
-    if (place.topic == log_->topics().decisions && place.partition.value() >= 0) {
+    if (place.topic == log_->topics().decisions) {
         // the index of decisions reads the same topic, where this node decides
-        const auto gap = decisions_->accept_gap(place.partition);
-        if (!gap && gap.error().reason != "not_owner") return gap.error();
-        index_accepted = gap && gap->has_value();
+        const auto gaps = decisions_->accept_gap(place.partition);
+        if (!gaps && gaps.error().reason != "not_owner") return gaps.error();
+        index_accepted = gaps && !gaps->empty();
     }
     const auto accepted = joiner_->accept_gap(place.topic, place.partition);
     if (!accepted && !(index_accepted && accepted.error().reason == "not_stopped")) {
