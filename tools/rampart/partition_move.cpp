@@ -40,7 +40,10 @@ Status copy_database(const fs::path& from, const fs::path& to) {
     fs::remove_all(beside, failure);  // of an earlier try
     RAMPART_TRY(const auto families, storage::families_in(from));
     {
-        RAMPART_TRY(const auto database, storage::Database::open(from, families, {.create = false}));
+        storage::OpenOptions as_it_is;
+        as_it_is.create = false;
+        as_it_is.schema.version = storage::Schema::kAnyVersion;
+        RAMPART_TRY(const auto database, storage::Database::open(from, families, as_it_is));
         RAMPART_RETURN_IF_ERROR(database->checkpoint(beside));
     }
     fs::copy(beside, to, fs::copy_options::recursive, failure);

@@ -35,8 +35,9 @@ std::string encoded(uint32_t version) {
 }  // namespace
 
 Status check_migrations(const Schema& schema) {
+    if (schema.version == Schema::kAnyVersion && schema.migrations.empty()) return base::ok();
     uint32_t from = schema.version - static_cast<uint32_t>(schema.migrations.size());
-    bool good = schema.version >= 1 && schema.migrations.size() < schema.version;
+    bool good = schema.migrations.size() < schema.version;
     for (const auto& migration : schema.migrations) {
         good = good && migration.to == ++from && migration.step != nullptr;
     }
@@ -56,6 +57,7 @@ Result<std::optional<uint32_t>> stored_version(rocksdb::DB& db, rocksdb::ColumnF
 
 Status check_version(uint32_t present, const Schema& schema, bool read_only,
                      const std::filesystem::path& path) {
+    if (schema.version == Schema::kAnyVersion) return base::ok();
     if (present > schema.version) {
         return base::failed_precondition(
             "newer_version",
@@ -79,7 +81,8 @@ Result<uint32_t> Database::Impl::present_version(const Schema& schema) {
     RAMPART_TRY(const auto stored, stored_version(*db, format, path));
     if (stored) return *stored;
     // Nothing was ever written: new, or the process died while it was being made.
-    const uint32_t present = db->GetLatestSequenceNumber() == 0 ? schema.version : kWithoutNumber;
+    const bool is_new = db->GetLatestSequenceNumber() == 0;
+    const uint32_t present = is_new && schema.version > 0 ? schema.version : kWithoutNumber;
     rocksdb::WriteBatch batch;
     const auto status = batch.Put(format, std::string(kVersionKey), encoded(present));
     if (!status.ok()) return map_error(status, path, "write to");

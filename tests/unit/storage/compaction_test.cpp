@@ -137,8 +137,9 @@ TEST(Compaction, HappensByItselfWithinAWeekSoThatErasedBytesGoWithoutBeingAskedT
         OpenOptions options;
         options.environment = std::make_shared<LaterClock>(days * kDay);
         const auto db = open(folder, options);
-        const auto deadline = std::chrono::steady_clock::now() +
-                              (days < 7 ? std::chrono::milliseconds(300) : std::chrono::milliseconds(60000));
+        const auto deadline =
+            std::chrono::steady_clock::now() +
+            (days < 7 ? std::chrono::milliseconds(300) : std::chrono::milliseconds(60000));
         while (files_with(folder, "secret") != "" && std::chrono::steady_clock::now() < deadline) {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }

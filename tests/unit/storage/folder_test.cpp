@@ -22,6 +22,7 @@ TEST(Folder, TellsADatabaseAndItsFamiliesWithoutOpeningIt) {
     for (const char* name : {"meta", "joins"}) {
         EXPECT_NE(std::find(families.begin(), families.end(), name), families.end());
     }
+    EXPECT_TRUE(Database::open(folder, families, {.read_only = true})) << "as open() takes them";
 }
 
 }  // namespace

@@ -128,6 +128,14 @@ TEST(SchemaVersion, ANewerDatabaseIsRefusedAndBothVersionsAreNamed) {
     }
 }
 
+TEST(SchemaVersion, ADatabaseCanBeTakenAsItIs) {
+    const auto folder = fresh_folder();
+    open(folder, {7, {}}).value().reset();
+    EXPECT_EQ(open(folder, {Schema::kAnyVersion, {}}).value()->version(), 7u);
+    EXPECT_EQ(open(unnumbered_database(), {Schema::kAnyVersion, {}}).value()->version(), 1u);
+    EXPECT_EQ(open(fresh_folder(), {Schema::kAnyVersion, {}}).value()->version(), 1u);
+}
+
 TEST(SchemaVersion, ANewerDatabaseIsCalledThatAlsoWhenItHasFurtherFamilies) {
     const auto folder = fresh_folder();
     OpenOptions options;
@@ -162,7 +170,7 @@ TEST(SchemaVersion, AReaderSaysWhichFamilyIsNotThereYet) {
 
 TEST(SchemaVersion, MigrationsHaveToLeadStepByStepToTheVersion) {
     const std::vector<Schema> bad{
-        {0, {}},
+        {0, {appending(1, "1")}},
         {3, {appending(2, "2")}},
         {3, {appending(3, "3"), appending(2, "2")}},
         {2, {appending(1, "1"), appending(2, "2")}},

@@ -34,6 +34,9 @@ struct Migration {
 /// Database::open brings an older database forward, one migration after the other, before it hands
 /// it out. Column families that a version adds are there already when its migration runs.
 struct Schema {
+    /// For tools that take a database as it is, whoever made it.
+    static constexpr uint32_t kAnyVersion = 0;
+
     uint32_t version = 1;
     /// To consecutive versions, the last of them `version`. May begin late: a database that is too
     /// old for the first is refused.

@@ -1,0 +1,419 @@
+#include "rampart/storage/backup.hpp"
+
+#include <rocksdb/utilities/backup_engine.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include "backup_list.hpp"
+#include "errors.hpp"
+#include "files.hpp"
+#include "rampart/base/file.hpp"
+#include "rampart/base/log.hpp"
+#include "rampart/storage/inspection.hpp"
+#include "rampart/storage/live_copy.hpp"
+#include "whole_database.hpp"
+
+namespace rampart::storage {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Result;
+using base::Status;
+using Kind = BackupItem::Kind;
+
+constexpr base::Logger kLog("storage");
+constexpr std::string_view kFormat = "rampart-backup 1\n";
+constexpr std::string_view kFormatName = "rampart-backup ";
+constexpr size_t kMaxListBytes = 64u << 20;
+constexpr unsigned kPrivate = 0700;
+
+base::Error damaged(const fs::path& what, std::string_view how) {
+    return base::data_loss("backup_damaged",
+                           "'{}' {}: restore from another backup, and make a new "
+                           "one into a new folder",
+                           what.string(), how);
+}
+
+rocksdb::BackupEngineOptions engine_options(const fs::path& folder) {
+    rocksdb::BackupEngineOptions options(folder.string());
+    options.sync = true;
+    options.share_table_files = true;
+    options.share_files_with_checksum = true;
+    options.max_background_operations = 2;
+    return options;
+}
+
+template <class Engine>
+Result<std::unique_ptr<Engine>> open_engine(const fs::path& folder) {
+    Engine* raw = nullptr;
+    const rocksdb::Status status =
+        Engine::Open(engine_options(folder), rocksdb::Env::Default(), &raw);
+    if (!status.ok()) return map_error(status, folder, "open backups of");
+    return std::unique_ptr<Engine>(raw);
+}
+
+/// "7" -> 7; anything else -> nullopt.
+std::optional<uint64_t> id_of(const std::string& name) {
+    uint64_t id = 0;
+    const auto* end = name.data() + name.size();
+    const auto [stopped, error] = std::from_chars(name.data(), end, id);
+    if (error != std::errc() || stopped != end || std::to_string(id) != name) return std::nullopt;
+    return id;
+}
+
+/// Folders that RocksDB keeps backups in.
+void find_engines(const fs::path& folder, std::vector<fs::path>& found) {
+    std::error_code error;
+    if (fs::is_directory(folder / "meta", error)) return found.push_back(folder);
+    for (auto it = fs::directory_iterator(folder, error); !error && it != fs::directory_iterator();
+         it.increment(error)) {
+        std::error_code ignored;
+        if (it->is_directory(ignored)) find_engines(it->path(), found);
+    }
+}
+
+bool is_inside(const fs::path& inner, const fs::path& outer) {
+    std::error_code error;
+    const auto relative =
+        fs::weakly_canonical(inner, error).lexically_relative(fs::weakly_canonical(outer, error));
+    return !relative.empty() && *relative.begin() != "..";
+}
+
+}  // namespace
+
+struct BackupFolder::Impl {
+    fs::path folder;
+    std::optional<FileLock> lock;
+
+    fs::path lists() const { return folder / "backups"; }
+    fs::path engine(const std::string& database) const { return folder / "databases" / database; }
+    fs::path content(Kind kind) const {
+        return folder / (kind == Kind::kSecret ? "secrets" : "files");
+    }
+    fs::path content(const BackupList::Entry& entry) const {
+        return content(entry.item.kind) / entry.digest.hex();
+    }
+
+    Result<std::vector<uint64_t>> ids() const;
+    Result<BackupList> load(uint64_t id) const;
+    Result<BackupList::Entry> take(const fs::path& store, const fs::path& stage,
+                                   const BackupItem& item) const;
+    Result<BackupList::Entry> take_database(const fs::path& store, const fs::path& stage,
+                                            const BackupItem& item) const;
+    Result<BackupList::Entry> take_file(const fs::path& store, const BackupItem& item) const;
+    Status restore(const BackupList::Entry& entry, const fs::path& to) const;
+    Status check(const BackupList::Entry& entry) const;
+    Status sweep() const;
+    Status sweep_engine(const fs::path& engine, const std::set<uint32_t>& needed) const;
+};
+
+BackupFolder::BackupFolder(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+BackupFolder::~BackupFolder() = default;
+
+Result<std::unique_ptr<BackupFolder>> BackupFolder::open(const fs::path& folder, Mode mode) {
+    auto impl = std::make_unique<Impl>();
+    impl->folder = folder;
+    std::error_code error;
+    const bool empty = !fs::exists(folder, error) || fs::is_empty(folder, error);
+    if (empty && mode == Mode::kRead) {
+        return base::not_found("no_backups", "there are no backups in '{}'", folder.string());
+    }
+    if (empty) {
+        RAMPART_RETURN_IF_ERROR(make_folder(folder, kPrivate));
+        RAMPART_RETURN_IF_ERROR(base::write_file_atomically(folder / "format", kFormat, 0600));
+    }
+    const auto format = base::read_file(folder / "format", 1024);
+    if (!format || !format->starts_with(kFormatName)) {
+        return base::failed_precondition(
+            "not_a_backup", "'{}' holds something else than backups; name another folder",
+            folder.string());
+    }
+    if (*format != kFormat) {
+        return base::failed_precondition("newer_version",
+                                         "the backups in '{}' are of a later release ({}); use it",
+                                         folder.string(), format->substr(0, format->find('\n')));
+    }
+    RAMPART_TRY(impl->lock, FileLock::acquire(folder / "LOCK", mode == Mode::kRead
+                                                                   ? FileLock::Kind::kShared
+                                                                   : FileLock::Kind::kExclusive));
+    if (!impl->lock) {
+        return base::failed_precondition(
+            "backup_in_use", "another process is at work in '{}'; try again when it is done",
+            folder.string());
+    }
+    if (mode == Mode::kChange) {
+        for (const auto& part : {impl->lists(), folder / "databases", impl->content(Kind::kFile),
+                                 impl->content(Kind::kSecret)}) {
+            RAMPART_RETURN_IF_ERROR(make_folder(part, kPrivate));
+        }
+    }
+    return std::unique_ptr<BackupFolder>(new BackupFolder(std::move(impl)));
+}
+
+Result<std::vector<uint64_t>> BackupFolder::Impl::ids() const {
+    std::vector<uint64_t> ids;
+    std::error_code error;
+    for (auto it = fs::directory_iterator(lists(), error); !error && it != fs::directory_iterator();
+         it.increment(error)) {
+        if (const auto id = id_of(it->path().filename())) ids.push_back(*id);
+    }
+    if (error) return file_error(error.value(), lists(), "list");
+    std::sort(ids.begin(), ids.end());
+    return ids;
+}
+
+Result<BackupList> BackupFolder::Impl::load(uint64_t id) const {
+    const auto path = lists() / std::to_string(id);
+    const auto text = base::read_file(path, kMaxListBytes);
+    if (!text && text.error().code == base::ErrorCode::kNotFound) {
+        return base::not_found("no_backup", "there is no backup {} in '{}'", id, folder.string());
+    }
+    if (!text) return text.error();
+    auto list = decode_backup_list(*text);
+    if (!list) return list.error().with_context(path.string());
+    if (list->id != id) return damaged(path, "is the list of another backup");
+    return list;
+}
+
+Result<BackupList::Entry> BackupFolder::Impl::take_database(const fs::path& store,
+                                                            const fs::path& stage,
+                                                            const BackupItem& item) const {
+    BackupList::Entry entry;
+    entry.item = item;
+    RAMPART_RETURN_IF_ERROR(remove_tree(stage));
+    RAMPART_RETURN_IF_ERROR(copy_live(store / item.path, stage));
+    {
+        RAMPART_TRY(auto copy, WholeDatabase::open(stage, WholeDatabase::Mode::kRecover));
+        RAMPART_RETURN_IF_ERROR(make_folder(engine(item.path), kPrivate));
+        RAMPART_TRY(const auto backups, open_engine<rocksdb::BackupEngine>(engine(item.path)));
+        rocksdb::Status status =
+            backups->CreateNewBackup(rocksdb::CreateBackupOptions(), &copy.db(), &entry.engine_id);
+        rocksdb::BackupInfo info;
+        if (status.ok()) status = backups->GetBackupInfo(entry.engine_id, &info);
+        if (!status.ok()) return map_error(status, store / item.path, "back up");
+        entry.bytes = info.size;
+    }
+    RAMPART_RETURN_IF_ERROR(remove_tree(stage));
+    return entry;
+}
+
+Result<BackupList::Entry> BackupFolder::Impl::take_file(const fs::path& store,
+                                                        const BackupItem& item) const {
+    BackupList::Entry entry;
+    entry.item = item;
+    const bool secret = item.kind == Kind::kSecret;
+    struct ::stat status {};
+    if (::stat((store / item.path).c_str(), &status) != 0) {
+        return file_error(errno, store / item.path, "back up");
+    }
+    entry.mode = secret ? 0600 : status.st_mode & 0777;
+    RAMPART_TRY(auto source, digest_of(store / item.path));
+    entry.digest = source.digest;
+    entry.bytes = source.bytes;
+    if (const auto there = digest_of(content(entry)); there && there->digest == entry.digest) {
+        return entry;
+    }
+    const auto temporary = content(item.kind) / "being_copied";
+    RAMPART_TRY(source, copy_file(store / item.path, temporary, {.mode = 0600}));
+    entry.digest = source.digest;
+    entry.bytes = source.bytes;
+    if (::rename(temporary.c_str(), content(entry).c_str()) != 0) {
+        return file_error(errno, content(entry), "write");
+    }
+    RAMPART_RETURN_IF_ERROR(sync_folder(content(item.kind)));
+    return entry;
+}
+
+Result<BackupInfo> BackupFolder::create(const fs::path& store, const std::vector<BackupItem>& items,
+                                        base::TimePoint now) {
+    std::set<std::string_view> seen;
+    for (const auto& item : items) {
+        RAMPART_RETURN_IF_ERROR(check_item(item));
+        if (seen.insert(item.path).second) continue;
+        return base::invalid_argument("bad_backup_item", "'{}' is to be backed up twice",
+                                      item.path);
+    }
+    if (is_inside(impl_->folder, store) || is_inside(store, impl_->folder)) {
+        return base::invalid_argument("backup_inside_store",
+                                      "'{}' and the store '{}' lie one in the other; name a folder "
+                                      "outside, best on another disk",
+                                      impl_->folder.string(), store.string());
+    }
+    if (const auto swept = impl_->sweep(); !swept) {
+        kLog.warning("msg=\"what earlier backups left is not swept away\" error=\"{}\"",
+                     swept.error().message);
+    }
+    const auto work = store / ".backup";
+    RAMPART_RETURN_IF_ERROR(make_folder(work, kPrivate));
+    RAMPART_TRY(const auto lock, FileLock::acquire(work / "LOCK", FileLock::Kind::kExclusive));
+    if (!lock) {
+        return base::failed_precondition("backup_running",
+                                         "another process is backing up '{}'; try again when it is "
+                                         "done",
+                                         store.string());
+    }
+    RAMPART_TRY(const auto ids, impl_->ids());
+    BackupList list;
+    list.id = ids.empty() ? 1 : ids.back() + 1;
+    list.created = now;
+    for (const auto& item : items) {
+        RAMPART_TRY(auto entry, item.kind == Kind::kDatabase
+                                    ? impl_->take_database(store, work / "copy", item)
+                                    : impl_->take_file(store, item));
+        list.entries.push_back(std::move(entry));
+    }
+    RAMPART_RETURN_IF_ERROR(
+        base::write_file_atomically(impl_->lists() / std::to_string(list.id), encode(list), 0600));
+    return list.info();
+}
+
+Result<std::vector<BackupInfo>> BackupFolder::list() const {
+    std::vector<BackupInfo> all;
+    RAMPART_TRY(const auto ids, impl_->ids());
+    for (const uint64_t id : ids) {
+        const auto list = impl_->load(id);
+        BackupInfo info = list ? list->info() : BackupInfo{};
+        info.id = id;
+        if (!list) info.damage = list.error().message;
+        all.push_back(std::move(info));
+    }
+    return all;
+}
+
+Status BackupFolder::Impl::check(const BackupList::Entry& entry) const {
+    if (entry.item.kind == Kind::kDatabase) {
+        const auto path = engine(entry.item.path);
+        RAMPART_TRY(const auto backups, open_engine<rocksdb::BackupEngineReadOnly>(path));
+        const auto status = backups->VerifyBackup(entry.engine_id, /*verify_with_checksum=*/true);
+        if (!status.ok()) return damaged(path, status.ToString());
+        return base::ok();
+    }
+    const auto digest = digest_of(content(entry));
+    if (!digest) return damaged(content(entry), digest.error().message);
+    if (digest->digest != entry.digest || digest->bytes != entry.bytes) {
+        return damaged(content(entry), "is not what was backed up as '" + entry.item.path + "'");
+    }
+    return base::ok();
+}
+
+Status BackupFolder::verify(uint64_t id) const {
+    RAMPART_TRY(const auto list, impl_->load(id));
+    for (const auto& entry : list.entries) RAMPART_RETURN_IF_ERROR(impl_->check(entry));
+    return base::ok();
+}
+
+Status BackupFolder::Impl::restore(const BackupList::Entry& entry, const fs::path& to) const {
+    if (entry.item.kind != Kind::kDatabase) {
+        RAMPART_RETURN_IF_ERROR(make_folder(to.parent_path(), kPrivate));
+        const auto copied = copy_file(content(entry), to, {.mode = entry.mode, .sync = false});
+        if (!copied && copied.error().code != base::ErrorCode::kNotFound) return copied.error();
+        if (!copied || copied->digest != entry.digest) {
+            return damaged(content(entry),
+                           "is not what was backed up as '" + entry.item.path + "'");
+        }
+        return base::ok();
+    }
+    RAMPART_RETURN_IF_ERROR(make_folder(to, kPrivate));
+    const auto path = engine(entry.item.path);
+    RAMPART_TRY(const auto backups, open_engine<rocksdb::BackupEngineReadOnly>(path));
+    const rocksdb::Status status =
+        backups->RestoreDBFromBackup(entry.engine_id, to.string(), to.string());
+    if (status.IsCorruption() || status.IsNotFound()) return damaged(path, status.ToString());
+    if (!status.ok()) return map_error(status, to, "restore");
+    return storage::verify(to).map([](const DatabaseReport&) {});
+}
+
+Result<BackupInfo> BackupFolder::restore(uint64_t id, const fs::path& store) const {
+    RAMPART_TRY(const auto list, impl_->load(id));
+    std::error_code error;
+    if (fs::exists(store, error) &&
+        !(fs::is_directory(store, error) && fs::is_empty(store, error))) {
+        return base::already_exists("store_not_empty",
+                                    "'{}' is there and not empty; name a new folder, or move it "
+                                    "out of the way",
+                                    store.string());
+    }
+    const auto target = fs::absolute(store, error).lexically_normal();
+    const auto name = target.has_filename() ? target : target.parent_path();
+    const auto growing = name.parent_path() / ("." + name.filename().string() + ".restoring");
+    RAMPART_RETURN_IF_ERROR(remove_tree(growing));
+    RAMPART_RETURN_IF_ERROR(make_folder(growing, kPrivate));
+    for (const auto& entry : list.entries) {
+        auto restored = impl_->restore(entry, growing / entry.item.path);
+        if (restored) continue;
+        RAMPART_RETURN_IF_ERROR(remove_tree(growing));
+        return restored.error().with_context(entry.item.path);
+    }
+    RAMPART_RETURN_IF_ERROR(base::sync_tree(growing));
+    if (::rename(growing.c_str(), name.c_str()) != 0) return file_error(errno, name, "restore to");
+    RAMPART_RETURN_IF_ERROR(sync_folder(name.parent_path()));
+    return list.info();
+}
+
+Result<size_t> BackupFolder::keep_newest(size_t n) {
+    if (n == 0) return base::invalid_argument("bad_count", "keep one backup or more, not 0");
+    RAMPART_TRY(const auto all, list());
+    for (const auto& info : all) {
+        if (!info.damage.empty()) return base::data_loss("backup_damaged", "{}", info.damage);
+    }
+    const size_t surplus = all.size() - std::min(n, all.size());
+    for (size_t i = 0; i < surplus; ++i) {
+        RAMPART_RETURN_IF_ERROR(remove_tree(impl_->lists() / std::to_string(all[i].id)));
+    }
+    RAMPART_RETURN_IF_ERROR(sync_folder(impl_->lists()));
+    RAMPART_RETURN_IF_ERROR(impl_->sweep());
+    return surplus;
+}
+
+Status BackupFolder::Impl::sweep_engine(const fs::path& path,
+                                        const std::set<uint32_t>& needed) const {
+    if (needed.empty()) return remove_tree(path);
+    RAMPART_TRY(const auto backups, open_engine<rocksdb::BackupEngine>(path));
+    std::vector<rocksdb::BackupInfo> present;
+    backups->GetBackupInfo(&present);
+    for (const auto& info : present) {
+        if (needed.contains(info.backup_id)) continue;
+        const auto status = backups->DeleteBackup(info.backup_id);
+        if (!status.ok()) return map_error(status, path, "sweep backups of");
+    }
+    const auto status = backups->GarbageCollect();
+    if (!status.ok()) return map_error(status, path, "sweep backups of");
+    return base::ok();
+}
+
+/// Removes what no list names: of a create() or keep_newest() that did not come to its end.
+Status BackupFolder::Impl::sweep() const {
+    std::map<fs::path, std::set<uint32_t>> engines;
+    std::set<fs::path> contents;
+    RAMPART_TRY(const auto all, ids());
+    for (const uint64_t id : all) {
+        RAMPART_TRY(const auto list, load(id));
+        for (const auto& entry : list.entries) {
+            if (entry.item.kind == Kind::kDatabase) {
+                engines[engine(entry.item.path)].insert(entry.engine_id);
+            } else {
+                contents.insert(content(entry));
+            }
+        }
+    }
+    std::vector<fs::path> present;
+    find_engines(folder / "databases", present);
+    for (const auto& path : present) RAMPART_RETURN_IF_ERROR(sweep_engine(path, engines[path]));
+    for (const Kind kind : {Kind::kFile, Kind::kSecret}) {
+        std::error_code error;
+        for (auto it = fs::directory_iterator(content(kind), error);
+             !error && it != fs::directory_iterator(); it.increment(error)) {
+            if (!contents.contains(it->path())) RAMPART_RETURN_IF_ERROR(remove_tree(it->path()));
+        }
+        if (error) return file_error(error.value(), content(kind), "list");
+    }
+    return base::ok();
+}
+
+}  // namespace rampart::storage
