@@ -74,6 +74,12 @@ int64_t day_of(TimePoint time) {
     return micros / kMicrosPerDay - (micros % kMicrosPerDay < 0 ? 1 : 0);
 }
 
+Status check_time(std::string_view what, TimePoint time) {
+    if (time >= kFirstTime && time <= kLastTime) return ok();
+    return out_of_range("bad_time", "{}: {} microseconds is not in the years 1900 to 9999", what,
+                        time.micros());
+}
+
 std::string to_iso8601(TimePoint time) {
     const auto [date, micros] = split(time);
     const int64_t seconds = micros / 1'000'000, fraction = micros % 1'000'000;

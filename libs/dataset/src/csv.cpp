@@ -8,7 +8,7 @@
 #include <set>
 
 #include "rampart/base/limits.hpp"
-#include "rampart/dataset/text.hpp"
+#include "rampart/base/utf8.hpp"
 
 namespace rampart::dataset {
 namespace {
@@ -169,7 +169,7 @@ Result<bool> CsvReader::Impl::next_record() {
         if (to != from && to[-1] == '\n') --to;
         if (to != from && to[-1] == '\r') --to;
         if (to == from) continue;
-        if (!is_utf8({from, static_cast<size_t>(to - from)})) {
+        if (!base::is_utf8({from, static_cast<size_t>(to - from)})) {
             return bad("not_utf8",
                        "the text is not UTF-8; convert the file, e.g. with iconv -t UTF-8");
         }

@@ -5,6 +5,7 @@
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/utf8.hpp"
 #include "rampart/dataset/text.hpp"
 
 namespace rampart::dataset {
@@ -20,7 +21,7 @@ base::Status check_name(std::string_view name, size_t position) {
                                       "feature {} has a name of {} bytes; allowed are 1 to {}",
                                       position + 1, name.size(), limits::kMaxNameBytes);
     }
-    if (!is_utf8(name)) {
+    if (!base::is_utf8(name)) {
         return base::invalid_argument("not_utf8", "the name of feature {} is not UTF-8",
                                       position + 1);
     }
@@ -52,7 +53,7 @@ base::Status check_category(const FeatureSpec& spec, std::string_view category) 
             "is missing, not a category)",
             spec.name, category.size(), limits::kMaxTextBytes);
     }
-    if (!is_utf8(category)) {
+    if (!base::is_utf8(category)) {
         return base::invalid_argument("not_utf8", "feature '{}' has a category that is not UTF-8",
                                       spec.name);
     }

@@ -2,8 +2,8 @@
 
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/utf8.hpp"
 #include "rampart/config/table.hpp"
-#include "rampart/dataset/text.hpp"
 
 namespace rampart::dataset {
 namespace {
@@ -76,10 +76,10 @@ class Roles {
     base::Status add(std::string_view column, std::string_view role) {
         // the empty name is a file's nameless column: it can only be ignored
         if ((column.empty() && role != "ignored") || column.size() > limits::kMaxNameBytes ||
-            !is_utf8(column)) {
-            return base::invalid_argument("bad_column_name",
-                                          "{} column '{}': a name has 1 to {} bytes of UTF-8", role,
-                                          is_utf8(column) ? column : "?", limits::kMaxNameBytes);
+            !base::is_utf8(column)) {
+            return base::invalid_argument(
+                "bad_column_name", "{} column '{}': a name has 1 to {} bytes of UTF-8", role,
+                base::is_utf8(column) ? column : "?", limits::kMaxNameBytes);
         }
         const auto [known, fresh] = role_of_.emplace(column, role);
         if (fresh) return base::ok();
@@ -97,7 +97,7 @@ class Roles {
 base::Status validate(const TableSchema& schema) {
     Roles roles;
     RAMPART_RETURN_IF_ERROR(roles.add(schema.label_column, "label"));
-    if (schema.favourable.empty() || !is_utf8(schema.favourable)) {
+    if (schema.favourable.empty() || !base::is_utf8(schema.favourable)) {
         return base::invalid_argument("bad_favourable",
                                       "favourable is empty or not UTF-8; it names the label "
                                       "value that becomes y = 1");

@@ -4,40 +4,8 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 
 namespace rampart::dataset {
-namespace {
-
-/// Length of the well-formed character at the front of the text, 0 if there is none.
-size_t character_length(std::string_view text) {
-    const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-    const uint8_t first = byte(0);
-    if (first < 0x80) return 1;
-    const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-    for (size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xc0) != 0x80) return 0;
-    }
-    const uint8_t second = byte(1);
-    if (first == 0xe0 && second < 0xa0) return 0;   // overlong
-    if (first == 0xed && second >= 0xa0) return 0;  // surrogates
-    if (first == 0xf0 && second < 0x90) return 0;   // overlong
-    if (first == 0xf4 && second >= 0x90) return 0;  // past U+10FFFF
-    return length;
-}
-
-}  // namespace
-
-bool is_utf8(std::string_view text) {
-    while (!text.empty()) {
-        const size_t length = character_length(text);
-        if (length == 0) return false;
-        text.remove_prefix(length);
-    }
-    return true;
-}
-
 std::optional<double> parse_number(std::string_view text) {
     constexpr std::string_view kSpaces = " \t";
     const size_t begin = text.find_first_not_of(kSpaces);

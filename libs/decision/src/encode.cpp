@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "rampart/dataset/text.hpp"
+#include "rampart/base/utf8.hpp"
 
 namespace rampart::decision {
 namespace {
@@ -25,7 +25,7 @@ Result<float> encode(const domain::Feature& feature, const dataset::FeatureSchem
                                       feature.name);
     }
     // the record goes into a log whose texts are UTF-8
-    if (!dataset::is_utf8(*text)) {
+    if (!base::is_utf8(*text)) {
         return base::invalid_argument("bad_feature_value", "feature '{}' is not UTF-8",
                                       feature.name);
     }

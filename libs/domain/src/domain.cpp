@@ -4,6 +4,7 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/utf8.hpp"
 #include "rampart/domain/application.hpp"
 #include "rampart/domain/decision.hpp"
 #include "rampart/domain/erasure.hpp"
@@ -35,29 +36,52 @@ DecisionId decision_id_of(const ApplicationId& application) {
     return DecisionId("d" + base::sha256("rampart decision" + application.value()).hex().substr(0, 31));
 }
 
+namespace {
+
+Status check_feature(const Feature& feature) {
+    const auto& [name, value] = feature;
+    if (name.empty() || name.size() > limits::kMaxNameBytes) {
+        return invalid_argument("bad_feature_name", "a feature name has 1 to {} bytes, not {}",
+                                limits::kMaxNameBytes, name.size());
+    }
+    if (!base::is_utf8(name)) return invalid_argument("bad_feature_name", "a feature name is not UTF-8");
+    if (const auto* number = std::get_if<double>(&value); number && !std::isfinite(*number)) {
+        return invalid_argument("bad_feature_value", "feature '{}' is not a finite number; leave it out if it is missing", name);
+    }
+    const auto* text = std::get_if<std::string>(&value);
+    if (text != nullptr && text->size() > limits::kMaxTextBytes) {
+        return out_of_range("bad_feature_value", "feature '{}' has {} bytes; at most {} are allowed",
+                            name, text->size(), limits::kMaxTextBytes);
+    }
+    if (text != nullptr && !base::is_utf8(*text)) {
+        return invalid_argument("bad_feature_value", "feature '{}' is not UTF-8", name);
+    }
+    return base::ok();
+}
+
+}  // namespace
+
 Status validate(const Application& application) {
     RAMPART_RETURN_IF_ERROR(check_id("application_id", application.id.value()));
     RAMPART_RETURN_IF_ERROR(check_id("person_id", application.person.value()));
+    RAMPART_RETURN_IF_ERROR(base::check_time("event_time", application.event_time));
     if (application.features.size() > limits::kMaxFeatures) {
         return out_of_range("too_many_features", "{} features; at most {} are allowed",
                             application.features.size(), limits::kMaxFeatures);
     }
     std::set<std::string_view> seen;
-    for (const auto& [name, value] : application.features) {
-        if (name.empty() || name.size() > limits::kMaxNameBytes) {
-            return invalid_argument("bad_feature_name", "a feature name has 1 to {} bytes, not {}",
-                                    limits::kMaxNameBytes, name.size());
+    size_t bytes = 0;
+    for (const auto& feature : application.features) {
+        RAMPART_RETURN_IF_ERROR(check_feature(feature));
+        if (!seen.insert(feature.name).second) {
+            return invalid_argument("duplicate_feature", "feature '{}' is given twice", feature.name);
         }
-        if (!seen.insert(name).second) {
-            return invalid_argument("duplicate_feature", "feature '{}' is given twice", name);
-        }
-        if (const auto* number = std::get_if<double>(&value); number && !std::isfinite(*number)) {
-            return invalid_argument("bad_feature_value", "feature '{}' is not a finite number; leave it out if it is missing", name);
-        }
-        if (const auto* text = std::get_if<std::string>(&value); text && text->size() > limits::kMaxTextBytes) {
-            return out_of_range("bad_feature_value", "feature '{}' has {} bytes; at most {} are allowed",
-                                name, text->size(), limits::kMaxTextBytes);
-        }
+        const auto* text = std::get_if<std::string>(&feature.value);
+        bytes += 16 + feature.name.size() + (text != nullptr ? text->size() : 0);
+    }
+    if (bytes > limits::kMaxApplicationBytes) {
+        return out_of_range("application_too_large", "features of {} bytes in all; at most {} are allowed", bytes,
+                            limits::kMaxApplicationBytes);
     }
     return base::ok();
 }
@@ -66,9 +90,31 @@ std::string_view to_string(Action action) {
     return action == Action::kApprove ? "approve" : "decline";
 }
 
+namespace {
+
+Status check_reasons(const Decision& d) {
+    if (d.reasons.size() > limits::kMaxReasons) {
+        return out_of_range("too_many_reasons", "decision {}: {} reasons; at most {} are allowed", d.id,
+                            d.reasons.size(), limits::kMaxReasons);
+    }
+    for (const auto& reason : d.reasons) {
+        if (reason.empty() || reason.size() > limits::kMaxReasonBytes || !base::is_utf8(reason)) {
+            return invalid_argument("bad_reason", "decision {}: a reason is a UTF-8 text of 1 to {} bytes, this has {}",
+                                    d.id, limits::kMaxReasonBytes, reason.size());
+        }
+    }
+    return base::ok();
+}
+
+}  // namespace
+
 Status validate(const Decision& d) {
     RAMPART_RETURN_IF_ERROR(check_id("decision_id", d.id.value()));
     RAMPART_RETURN_IF_ERROR(validate(d.application));
+    RAMPART_RETURN_IF_ERROR(base::check_time("decided_at", d.decided_at));
+    RAMPART_RETURN_IF_ERROR(check_id("policy_id", d.policy.value()));
+    RAMPART_RETURN_IF_ERROR(check_id("draw_key_id", d.draw_key_id));
+    RAMPART_RETURN_IF_ERROR(check_reasons(d));
     const auto probability = [](double p) { return p >= 0 && p <= 1; };  // false for NaN
     if (!probability(d.score) || !probability(d.p_exploit) || !probability(d.p_approve)) {
         return invalid_argument("bad_probability", "decision {}: score {}, p_exploit {} and p_approve {} must lie in [0, 1]",
@@ -92,6 +138,7 @@ Status validate(const Decision& d) {
 Status validate(const Outcome& outcome) {
     RAMPART_RETURN_IF_ERROR(check_id("decision_id", outcome.decision.value()));
     RAMPART_RETURN_IF_ERROR(check_id("measure", outcome.measure));
+    RAMPART_RETURN_IF_ERROR(base::check_time("observed_at", outcome.observed_at));
     if (!std::isfinite(outcome.value)) {
         return invalid_argument("bad_outcome_value", "measure '{}': the value is not a finite number", outcome.measure);
     }
@@ -105,10 +152,14 @@ Status validate(const Outcome& outcome) {
 Status validate(const Override& taken) {
     RAMPART_RETURN_IF_ERROR(check_id("decision_id", taken.decision.value()));
     RAMPART_RETURN_IF_ERROR(check_id("actor", taken.actor));
+    RAMPART_RETURN_IF_ERROR(base::check_time("at", taken.at));
     return check_id("reason", taken.reason);
 }
 
-Status validate(const Erasure& erasure) { return check_id("decision_id", erasure.decision.value()); }
+Status validate(const Erasure& erasure) {
+    RAMPART_RETURN_IF_ERROR(check_id("decision_id", erasure.decision.value()));
+    return base::check_time("at", erasure.at);
+}
 
 const Measure* Product::find_measure(std::string_view wanted) const {
     if (label.name == wanted) return &label;

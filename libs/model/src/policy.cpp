@@ -6,7 +6,7 @@
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
-#include "rampart/dataset/text.hpp"
+#include "rampart/base/utf8.hpp"
 
 namespace rampart::model {
 namespace {
@@ -83,7 +83,7 @@ base::Status check_learned(const LearnedLink& link, const dataset::FeatureSchema
 base::Status check_text(std::string_view what, std::string_view text, size_t limit) {
     if (text.size() > limit)
         return bad("{} has {} bytes; allowed are {}", what, text.size(), limit);
-    if (!dataset::is_utf8(text)) return bad("{} is not UTF-8", what);
+    if (!base::is_utf8(text)) return bad("{} is not UTF-8", what);
     return base::ok();
 }
 

@@ -1,30 +1,24 @@
 #include "rampart/protected_attributes/record.hpp"
 
 #include "rampart/base/limits.hpp"
+#include "rampart/base/utf8.hpp"
 
 namespace rampart::protected_attributes {
 
 namespace limits = base::limits;
 
-namespace {
-
-constexpr auto kFirstTime = base::TimePoint::from_micros(-2'208'988'800'000'000);  // 1900
-constexpr auto kLastTime = base::TimePoint::from_micros(253'402'300'799'999'999);  // 9999
-
-}  // namespace
-
 base::Status validate(const ProtectedAttributes& person) {
     RAMPART_RETURN_IF_ERROR(domain::check_id("person_id", person.person.value()));
-    if (person.event_time < kFirstTime || person.event_time > kLastTime) {
-        return base::out_of_range("bad_time",
-                                  "event_time: {} microseconds is not in the years 1900 to 9999",
-                                  person.event_time.micros());
-    }
+    RAMPART_RETURN_IF_ERROR(base::check_time("event_time", person.event_time));
     if (person.attributes.size() > limits::kMaxGroups) {
         return base::out_of_range("too_many_attributes", "{} attributes; at most {} are allowed",
                                   person.attributes.size(), limits::kMaxGroups);
     }
     for (const auto& [name, value] : person.attributes) {
+        if (!base::is_utf8(name) || !base::is_utf8(value)) {
+            return base::invalid_argument("bad_attribute",
+                                          "an attribute's name or value is not UTF-8");
+        }
         if (name.empty() || name.size() > limits::kMaxNameBytes) {
             return base::invalid_argument("bad_attribute_name",
                                           "an attribute name has 1 to {} bytes, not {}",

@@ -20,17 +20,9 @@ using base::Status;
 using base::TimePoint;
 namespace limits = base::limits;
 
-// What ISO 8601 with four digits can say; anything else in a record is corruption.
-constexpr TimePoint kFirstTime = TimePoint::from_micros(-2'208'988'800'000'000);
-constexpr TimePoint kLastTime = TimePoint::from_micros(253'402'300'799'999'999);
-
 Status read_time(std::string_view field, int64_t micros, TimePoint& out) {
     out = TimePoint::from_micros(micros);
-    if (out < kFirstTime || out > kLastTime) {
-        return base::out_of_range(
-            "bad_time", "{}: {} microseconds is not in the years 1900 to 9999", field, micros);
-    }
-    return base::ok();
+    return base::check_time(field, out);
 }
 
 template <class Message>

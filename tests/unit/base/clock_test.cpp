@@ -23,6 +23,16 @@ TEST(Clock, RefusesWhatIsNoMomentInUtc) {
     }
 }
 
+TEST(Clock, TimesOfRecordsLieInYearsOfFourDigits) {
+    EXPECT_EQ(to_iso8601(kFirstTime), "1900-01-01T00:00:00Z");
+    EXPECT_EQ(to_iso8601(kLastTime), "9999-12-31T23:59:59.999999Z");
+    EXPECT_TRUE(check_time("t", kFirstTime));
+    EXPECT_TRUE(check_time("t", kLastTime));
+    EXPECT_EQ(check_time("t", kFirstTime - Duration::micros(1)).error().reason, "bad_time");
+    EXPECT_EQ(check_time("t", kLastTime + Duration::micros(1)).error().code,
+              ErrorCode::kOutOfRange);
+}
+
 TEST(Clock, AMonthLaterIsTheSameDayOrTheLastOfTheMonth) {
     EXPECT_EQ(add_months(at("2024-01-31"), 1), at("2024-02-29"));
     EXPECT_EQ(add_months(at("2023-11-30"), 3), at("2024-02-29"));

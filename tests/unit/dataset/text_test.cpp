@@ -30,20 +30,5 @@ TEST(Text, ANumberHasItsShortestText) {
     EXPECT_EQ(number_text(-3), "-3");
 }
 
-TEST(Text, Utf8IsCheckedByTheLetter) {
-    EXPECT_TRUE(is_utf8(""));
-    EXPECT_TRUE(is_utf8("plain"));
-    EXPECT_TRUE(is_utf8("Straße € 𝄞"));
-    EXPECT_TRUE(is_utf8("\xf4\x8f\xbf\xbf"));   // U+10FFFF
-    EXPECT_FALSE(is_utf8("M\xfcller"));         // Latin-1
-    EXPECT_FALSE(is_utf8("\xc0\x80"));          // overlong
-    EXPECT_FALSE(is_utf8("\xe0\x9f\xbf"));      // overlong
-    EXPECT_FALSE(is_utf8("\xf0\x8f\xbf\xbf"));  // overlong
-    EXPECT_FALSE(is_utf8("\xed\xa0\x80"));      // a surrogate
-    EXPECT_FALSE(is_utf8("\xf4\x90\x80\x80"));  // past the last character
-    EXPECT_FALSE(is_utf8("\xe2\x82"));          // cut off
-    EXPECT_FALSE(is_utf8("\x80"));
-}
-
 }  // namespace
 }  // namespace rampart::dataset

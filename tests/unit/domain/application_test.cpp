@@ -44,6 +44,33 @@ TEST(Application, LimitsHoldAtTheEdge) {
     EXPECT_EQ(validate(a).error().code, base::ErrorCode::kOutOfRange);
 }
 
+TEST(Application, AllFeaturesTogetherHaveALimit) {
+    constexpr size_t kEach = 16 + 3 + 1000;
+    auto a = good();
+    a.features.clear();
+    for (size_t i = 0; i < base::limits::kMaxApplicationBytes / kEach; ++i) {
+        a.features.push_back({fmt::format("{:03}", i), std::string(1000, 'x')});
+    }
+    const size_t left = base::limits::kMaxApplicationBytes % kEach;
+    a.features.push_back({"end", std::string(left - 16 - 3, 'x')});
+    EXPECT_TRUE(validate(a));
+    std::get<std::string>(a.features.back().value) += 'x';
+    EXPECT_EQ(validate(a).error().reason, "application_too_large");
+}
+
+TEST(Application, TimesAndTextsAreThoseThatCanBeWritten) {
+    auto a = good();
+    a.event_time = base::kFirstTime;
+    EXPECT_TRUE(validate(a));
+    a.event_time = base::kFirstTime - base::Duration::micros(1);
+    EXPECT_EQ(validate(a).error().reason, "bad_time");
+    a = good();
+    a.features[1].value = std::string("M\xfcller");  // Latin-1
+    EXPECT_EQ(validate(a).error().reason, "bad_feature_value");
+    a.features[1] = {"gr\xf6\xdf\x65", 1.0};
+    EXPECT_EQ(validate(a).error().reason, "bad_feature_name");
+}
+
 TEST(Application, BothIdsAreChecked) {
     auto a = good();
     a.id = ApplicationId("");

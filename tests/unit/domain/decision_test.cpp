@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "rampart/base/limits.hpp"
+
 namespace rampart::domain {
 namespace {
 
@@ -12,6 +14,7 @@ Decision approved() {
     d.id = DecisionId("d1");
     d.application = {ApplicationId("a1"), PersonId("p1"), {}, {}};
     d.policy = PolicyId("policy");
+    d.draw_key_id = "key";
     d.score = 0.7;
     d.p_exploit = 0.6;
     d.p_approve = 0.6;
@@ -47,6 +50,27 @@ TEST(Decision, TheActionIsWhatTheDrawSays) {
     EXPECT_EQ(reason_of(d), "bad_draw");
     d.draw = 1.0;
     EXPECT_EQ(reason_of(d), "bad_draw");
+}
+
+TEST(Decision, WhatCannotBeLoggedAndReadBackIsRefused) {
+    namespace limits = base::limits;
+    const auto reason_after = [](auto change) {
+        auto d = approved();
+        change(d);
+        return reason_of(d);
+    };
+    EXPECT_EQ(reason_after([](Decision& d) { d.policy = PolicyId(""); }), "bad_id");
+    EXPECT_EQ(reason_after([](Decision& d) { d.draw_key_id = "a b"; }), "bad_id");
+    EXPECT_EQ(reason_after([](Decision& d) { d.decided_at = base::kLastTime; }), "");
+    EXPECT_EQ(reason_after([](Decision& d) { d.decided_at = base::kLastTime + base::Duration::micros(1); }),
+              "bad_time");
+    EXPECT_EQ(reason_after([](Decision& d) { d.reasons.assign(limits::kMaxReasons, "r"); }), "");
+    EXPECT_EQ(reason_after([](Decision& d) { d.reasons.assign(limits::kMaxReasons + 1, "r"); }), "too_many_reasons");
+    EXPECT_EQ(reason_after([](Decision& d) { d.reasons = {std::string(limits::kMaxReasonBytes, 'r')}; }), "");
+    EXPECT_EQ(reason_after([](Decision& d) { d.reasons = {std::string(limits::kMaxReasonBytes + 1, 'r')}; }),
+              "bad_reason");
+    EXPECT_EQ(reason_after([](Decision& d) { d.reasons = {""}; }), "bad_reason");
+    EXPECT_EQ(reason_after([](Decision& d) { d.reasons = {"\xff"}; }), "bad_reason");
 }
 
 TEST(Decision, ProbabilitiesAreProbabilities) {

@@ -12,6 +12,8 @@ TEST(Outcome, NeedsIdsAndAFiniteValue) {
     EXPECT_TRUE(validate(outcome));
     outcome.value = std::nan("");
     EXPECT_EQ(validate(outcome).error().reason, "bad_outcome_value");
+    outcome = {DecisionId("d1"), "repaid", 0, 1.0, base::kLastTime + base::Duration::micros(1)};
+    EXPECT_EQ(validate(outcome).error().reason, "bad_time");
     outcome = {DecisionId(""), "repaid", 0, 1.0, {}};
     EXPECT_EQ(validate(outcome).error().reason, "bad_id");
 }

@@ -8,6 +8,9 @@ namespace {
 TEST(Override, SaysWhoDidWhatAndWhy) {
     const Override good{DecisionId("d1"), 0, Action::kApprove, "underwriter-17", "verified", {}};
     EXPECT_TRUE(validate(good));
+    auto late = good;
+    late.at = base::kLastTime + base::Duration::micros(1);
+    EXPECT_EQ(validate(late).error().reason, "bad_time");
     for (const char* field : {"decision_id", "actor", "reason"}) {
         auto bad = good;
         if (field == std::string_view("decision_id")) bad.decision = DecisionId("");

@@ -31,6 +31,8 @@ TEST(ProtectedAttributes, BadIdsNamesValuesAndTimesAreNamed) {
     EXPECT_TRUE(validate(bad));
     bad.attributes = {{"sex", std::string(base::limits::kMaxNameBytes + 1, 'x')}};
     EXPECT_EQ(validate(bad).error().reason, "bad_attribute_value");
+    bad.attributes = {{"sex", "\xff"}};  // not UTF-8: would be written, but not read back
+    EXPECT_EQ(validate(bad).error().reason, "bad_attribute");
     bad = person();
     bad.event_time = base::TimePoint::from_micros(INT64_MAX);
     EXPECT_EQ(validate(bad).error().reason, "bad_time");

@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/wire/decision_json.hpp"
 #include "records.hpp"
 
 namespace rampart::wire {
@@ -68,6 +69,24 @@ TEST(EventCodec, BytesThatAreNoMessageAreDataLoss) {
     EXPECT_EQ(cut.error().code, ErrorCode::kDataLoss);
     EXPECT_EQ(cut.error().reason, "not_a_message");
     EXPECT_EQ(decode_outcome("\xff\xff\xff").error().code, ErrorCode::kDataLoss);
+}
+
+TEST(EventCodec, TheLargestValidExampleFitsIntoARecord) {
+    namespace limits = base::limits;
+    auto example = sample_example();
+    auto& decision = example.decision;
+    decision.application.features.clear();
+    constexpr size_t kEach = limits::kMaxApplicationBytes / limits::kMaxFeatures;
+    for (size_t i = 0; i < limits::kMaxFeatures; ++i) {
+        decision.application.features.push_back(
+            {fmt::format("{:04}", i), std::string(kEach - 16 - 4, 'x')});
+    }
+    decision.reasons.assign(limits::kMaxReasons, std::string(limits::kMaxReasonBytes, 'r'));
+    ASSERT_TRUE(validate(decision)) << validate(decision).error().message;
+    const auto bytes = encode(example);
+    EXPECT_LE(bytes.size(), limits::kMaxRecordBytes);
+    EXPECT_EQ(decode_labeled_example(bytes), example);
+    EXPECT_EQ(decision_from_json(to_json(decision)), decision);
 }
 
 TEST(EventCodec, ARecordPastTheLimitIsRefusedAndOneAtTheLimitIsRead) {

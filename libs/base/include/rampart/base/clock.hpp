@@ -43,6 +43,13 @@ class TimePoint {
     int64_t micros_ = 0;
 };
 
+/// The moments that ISO 8601 can say with a year of four digits, from 1900 on. Times in records lie
+/// between them.
+inline constexpr TimePoint kFirstTime = TimePoint::from_micros(-2'208'988'800'000'000);
+inline constexpr TimePoint kLastTime = TimePoint::from_micros(253'402'300'799'999'999);
+/// out_of_range "bad_time", naming `what`.
+Status check_time(std::string_view what, TimePoint time);
+
 /// "2005-04-01T00:00:00Z"; with a fraction ("….250000Z") only when there is one.
 std::string to_iso8601(TimePoint time);
 

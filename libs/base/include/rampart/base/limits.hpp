@@ -10,6 +10,11 @@ inline constexpr size_t kMaxIdBytes = 128;             // application, decision 
 inline constexpr size_t kMaxNameBytes = 128;           // features, measures, groups, topics
 inline constexpr size_t kMaxTextBytes = 1024;          // one categorical value
 inline constexpr size_t kMaxFeatures = 1024;
+/// Names and texts of an application, with 16 bytes for each: a decision with it fits into a
+/// record.
+inline constexpr size_t kMaxApplicationBytes = 512 << 10;
+inline constexpr size_t kMaxReasons = 64;              // of one decision
+inline constexpr size_t kMaxReasonBytes = 160;         // a feature's name fits
 inline constexpr size_t kMaxCategories = 4096;         // of one feature
 inline constexpr size_t kMaxGroups = 64;               // protected groups, intersections among them
 inline constexpr size_t kMaxTrees = 20'000;            // of one ensemble

@@ -30,7 +30,8 @@ struct Decision {
 };
 
 /// Internal consistency: propensity in (0, 1] and equal to the action's probability, draw against
-/// p_approve, all numbers finite. Used on everything that is read back.
+/// p_approve, all numbers finite; ids, times, limits and UTF-8, so that it can be logged and read back. Used on
+/// everything that is read back.
 base::Status validate(const Decision& decision);
 
 }  // namespace rampart::domain

@@ -14,6 +14,6 @@ struct Erasure {
     bool operator==(const Erasure&) const = default;
 };
 
-base::Status validate(const Erasure& erasure);  // the id
+base::Status validate(const Erasure& erasure);  // id and time
 
 }  // namespace rampart::domain

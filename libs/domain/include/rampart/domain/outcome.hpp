@@ -21,6 +21,6 @@ struct Outcome {
     bool operator==(const Outcome&) const = default;
 };
 
-base::Status validate(const Outcome& outcome);  // ids, limits, finite value, none if censored
+base::Status validate(const Outcome& outcome);  // ids, limits, time, finite value, none if censored
 
 }  // namespace rampart::domain

@@ -25,6 +25,6 @@ struct Override {
     bool operator==(const Override&) const = default;
 };
 
-base::Status validate(const Override& taken);  // ids and limits
+base::Status validate(const Override& taken);  // ids, limits, time
 
 }  // namespace rampart::domain
