@@ -165,6 +165,7 @@ class DecisionService {
 
     /// Which partition decides for an application.
     streaming::PartitionId partition_of(const domain::ApplicationId& application) const;
+    int32_t partition_count() const { return options_.partitions; }  // N
     /// The index of an owned partition; nullptr: not owned, or given up. Lives as long as the
     /// service.
     DecisionIndex* index_of(streaming::PartitionId partition);
