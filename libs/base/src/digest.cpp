@@ -26,6 +26,12 @@ int hex_value(char c) {
     return -1;
 }
 
+/// OpenSSL 3 would look it up by name for every hash, which costs more than hashing a short text.
+const EVP_MD* sha256_algorithm() {
+    static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+    return algorithm;
+}
+
 }  // namespace
 
 struct Sha256::Impl {
@@ -34,7 +40,7 @@ struct Sha256::Impl {
 };
 
 Sha256::Sha256() : impl_(std::make_unique<Impl>()) {
-    RAMPART_CHECK(EVP_DigestInit_ex(impl_->context, EVP_sha256(), nullptr) == 1);
+    RAMPART_CHECK(EVP_DigestInit_ex(impl_->context, sha256_algorithm(), nullptr) == 1);
 }
 Sha256::~Sha256() = default;
 Sha256::Sha256(Sha256&&) noexcept = default;
