@@ -69,13 +69,12 @@ Status validate(const Application& application) {
         return out_of_range("too_many_features", "{} features; at most {} are allowed",
                             application.features.size(), limits::kMaxFeatures);
     }
-    std::set<std::string_view> seen;
+    std::vector<std::string_view> names;
+    names.reserve(application.features.size());
     size_t bytes = 0;
     for (const auto& feature : application.features) {
         RAMPART_RETURN_IF_ERROR(check_feature(feature));
-        if (!seen.insert(feature.name).second) {
-            return invalid_argument("duplicate_feature", "feature '{}' is given twice", feature.name);
-        }
+        names.push_back(feature.name);
         const auto* text = std::get_if<std::string>(&feature.value);
         bytes += 16 + feature.name.size() + (text != nullptr ? text->size() : 0);
     }
@@ -83,7 +82,10 @@ Status validate(const Application& application) {
         return out_of_range("application_too_large", "features of {} bytes in all; at most {} are allowed", bytes,
                             limits::kMaxApplicationBytes);
     }
-    return base::ok();
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice == names.end()) return base::ok();
+    return invalid_argument("duplicate_feature", "feature '{}' is given twice", *twice);
 }
 
 std::string_view to_string(Action action) {
