@@ -1,7 +1,9 @@
 #include "rampart/wire/event_codec.hpp"
 
+#include <google/protobuf/arena.h>
 #include <google/protobuf/stubs/logging.h>
 
+#include <array>
 #include <cmath>
 
 #include "rampart/base/limits.hpp"
@@ -24,6 +26,22 @@ Status read_time(std::string_view field, int64_t micros, TimePoint& out) {
     out = TimePoint::from_micros(micros);
     return base::check_time(field, out);
 }
+
+/// A message that has all its parts in one piece of memory: otherwise each feature of an
+/// application takes allocations of its own, which cost more than reading or writing it.
+template <class Message>
+class Scratch {
+  public:
+    Scratch() : arena_(block_.data(), block_.size()) {
+        message_ = google::protobuf::Arena::CreateMessage<Message>(&arena_);
+    }
+    Message& operator*() { return *message_; }
+
+  private:
+    alignas(8) std::array<char, 4096> block_;  // longer ones go on elsewhere
+    google::protobuf::Arena arena_;
+    Message* message_;
+};
 
 template <class Message>
 Status parse(std::string_view name, std::string_view bytes, Message& out) {
@@ -172,13 +190,15 @@ Status check_example(const domain::LabeledExample& example) {
 }  // namespace
 
 std::string encode(const domain::Application& application) {
-    v1::Application message;
+    Scratch<v1::Application> scratch;
+    v1::Application& message = *scratch;
     write(application, message);
     return message.SerializeAsString();
 }
 
 std::string encode(const domain::Decision& decision) {
-    v1::Decision message;
+    Scratch<v1::Decision> scratch;
+    v1::Decision& message = *scratch;
     write(decision, message);
     return message.SerializeAsString();
 }
@@ -208,7 +228,8 @@ std::string encode(const domain::Erasure& erasure) {
 }
 
 std::string encode(const domain::LabeledExample& example) {
-    v1::LabeledExample message;
+    Scratch<v1::LabeledExample> scratch;
+    v1::LabeledExample& message = *scratch;
     write(example.decision, *message.mutable_decision());
     message.set_measure(example.measure);
     if (example.value) message.set_value(*example.value);
@@ -222,7 +243,8 @@ std::string encode(const domain::LabeledExample& example) {
 }
 
 Result<domain::Application> decode_application(std::string_view bytes) {
-    v1::Application message;
+    Scratch<v1::Application> scratch;
+    v1::Application& message = *scratch;
     domain::Application application;
     RAMPART_RETURN_IF_ERROR(parse(kApplicationSchema, bytes, message));
     RAMPART_RETURN_IF_ERROR(read(message, application));
@@ -231,7 +253,8 @@ Result<domain::Application> decode_application(std::string_view bytes) {
 }
 
 Result<domain::Decision> decode_decision(std::string_view bytes) {
-    v1::Decision message;
+    Scratch<v1::Decision> scratch;
+    v1::Decision& message = *scratch;
     domain::Decision decision;
     RAMPART_RETURN_IF_ERROR(parse(kDecisionSchema, bytes, message));
     RAMPART_RETURN_IF_ERROR(read(message, decision));
@@ -272,7 +295,8 @@ Result<domain::Erasure> decode_erasure(std::string_view bytes) {
 }
 
 Result<domain::LabeledExample> decode_labeled_example(std::string_view bytes) {
-    v1::LabeledExample message;
+    Scratch<v1::LabeledExample> scratch;
+    v1::LabeledExample& message = *scratch;
     domain::LabeledExample example;
     RAMPART_RETURN_IF_ERROR(parse(kLabeledExampleSchema, bytes, message));
     RAMPART_RETURN_IF_ERROR(read(message.decision(), example.decision));
