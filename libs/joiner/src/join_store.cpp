@@ -245,19 +245,8 @@ void JoinBatch::put_clock(TimePoint clock) {
 
 void JoinBatch::put_quarantined(const std::string& topic, const streaming::StoredRecord& stored,
                                 const base::Error& why) {
-    const streaming::Record& record = stored.record;
-    std::string value;
-    base::append_field(value, why.reason);
-    base::append_field(value, why.message);
-    base::append_field(value, record.key);
-    base::append_field(value, record.value);
-    base::append_i64(value, record.timestamp.micros());
-    base::append_u32(value, static_cast<uint32_t>(record.headers.size()));
-    for (const auto& header : record.headers) {
-        base::append_field(value, header.name);
-        base::append_field(value, header.value);
-    }
-    put(kQuarantine, quarantine_key(topic, stored.partition, stored.offset), value);
+    put(kQuarantine, wire::quarantine_key(topic, stored.partition, stored.offset),
+        wire::encode_quarantined(wire::quarantine(topic, stored, why)));
 }
 
 Result<JoinBatch::Totals> JoinBatch::commit(storage::Sync sync) {
@@ -284,42 +273,6 @@ void add(Counts& total, const Counts& more) {
     const auto into = fields(total);
     const auto from = fields(more);
     for (size_t i = 0; i < into.size(); ++i) *into[i] += *from[i];
-}
-
-std::string quarantine_key(std::string_view topic, streaming::PartitionId partition,
-                           streaming::Offset offset) {
-    std::string key;
-    base::append_field(key, topic);
-    base::append_u32(key, static_cast<uint32_t>(partition.value()));
-    base::append_i64(key, offset.value());
-    return key;
-}
-
-Result<Quarantined> decode_quarantined(std::string_view key, std::string_view value) {
-    Quarantined out;
-    base::ByteReader where(key), what(value);
-    RAMPART_TRY(out.topic, where.field());
-    RAMPART_TRY(const uint32_t partition, where.u32());
-    out.partition = streaming::PartitionId(static_cast<int32_t>(partition));
-    RAMPART_TRY(const int64_t offset, where.i64());
-    out.offset = streaming::Offset(offset);
-    RAMPART_TRY(out.reason, what.field());
-    RAMPART_TRY(out.message, what.field());
-    RAMPART_TRY(out.record.key, what.field());
-    RAMPART_TRY(out.record.value, what.field());
-    RAMPART_TRY(out.record.timestamp, read_time(what));
-    RAMPART_TRY(const uint32_t headers, what.u32());
-    for (uint32_t i = 0; i < headers; ++i) {
-        streaming::Header header;
-        RAMPART_TRY(header.name, what.field());
-        RAMPART_TRY(header.value, what.field());
-        out.record.headers.push_back(std::move(header));
-    }
-    if (!where.empty() || !what.empty()) {
-        return base::data_loss("bad_quarantine_entry", "a quarantined record has {} bytes too many",
-                               where.rest().size() + what.rest().size());
-    }
-    return out;
 }
 
 }  // namespace rampart::joiner

@@ -144,8 +144,4 @@ class JoinBatch {
 /// total += more, field by field.
 void add(Counts& total, const Counts& more);
 
-std::string quarantine_key(std::string_view topic, streaming::PartitionId partition,
-                           streaming::Offset offset);
-base::Result<Quarantined> decode_quarantined(std::string_view key, std::string_view value);
-
 }  // namespace rampart::joiner

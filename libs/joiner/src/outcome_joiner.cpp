@@ -66,12 +66,6 @@ Result<std::vector<PartitionId>> held_of(const JoinerOptions& options) {
     return held;
 }
 
-/// What goes wrong with a log, not with a network or a disk.
-bool is_gap(const Error& error) {
-    return error.reason == "retention_gap" || error.reason == "offset_ahead" ||
-           error.reason == "topic_recreated" || error.reason == "partitions_changed";
-}
-
 }  // namespace
 
 struct OutcomeJoiner::Impl {
@@ -296,7 +290,7 @@ Result<std::optional<AcceptedGap>> OutcomeJoiner::Impl::accept(size_t i, const S
     const Status fit =
         streaming::check_bookmark(reader, source.topic, source.partition, bookmark);
     if (fit) return std::optional<AcceptedGap>();
-    if (!is_gap(fit.error())) return fit.error();
+    if (!streaming::is_gap(fit.error())) return fit.error();
     RAMPART_TRY(const Offset begin, reader.begin_offset(source.topic, source.partition));
     JoinBatch batch = partition.begin();
     batch.put_bookmark(source, {begin, ""});
@@ -320,7 +314,7 @@ Result<std::vector<AcceptedGap>> OutcomeJoiner::accept_gap(std::string_view name
     Impl::Round round;
     for (const auto& partition : impl_->partitions) round.batches.push_back(partition->begin());
     const Status fit = impl_->check_topic(round, topic, sources);
-    if (!fit && !is_gap(fit.error())) return fit.error();
+    if (!fit && !streaming::is_gap(fit.error())) return fit.error();
     if (id == kWholeTopic && !fit) {
         RAMPART_TRY(const int32_t count, impl_->reader.partitions(topic));
         RAMPART_TRY(const std::string identity, impl_->reader.identity(topic));
@@ -474,7 +468,7 @@ Result<std::vector<Quarantined>> OutcomeJoiner::list_quarantined(size_t limit) c
         size_t left = limit;
         const auto visit = [&](std::string_view key, std::string_view value) -> Result<bool> {
             if (left-- == 0) return false;
-            RAMPART_TRY(auto quarantined, decode_quarantined(key, value));
+            RAMPART_TRY(auto quarantined, wire::decode_quarantined(key, value));
             found.push_back(std::move(quarantined));
             return true;
         };
@@ -490,11 +484,11 @@ Result<std::vector<Quarantined>> OutcomeJoiner::list_quarantined(size_t limit) c
 /// The record and the position in `partitions` of the one that keeps it.
 Result<std::pair<size_t, Quarantined>> OutcomeJoiner::Impl::find_quarantined(
     std::string_view topic, PartitionId partition, Offset offset) const {
-    const std::string key = quarantine_key(topic, partition, offset);
+    const std::string key = wire::quarantine_key(topic, partition, offset);
     for (size_t i = 0; i < partitions.size(); ++i) {
         RAMPART_TRY(const auto value, partitions[i]->store().db().get(kQuarantine, key));
         if (!value) continue;
-        RAMPART_TRY(auto found, decode_quarantined(key, *value));
+        RAMPART_TRY(auto found, wire::decode_quarantined(key, *value));
         return std::pair(i, std::move(found));
     }
     return base::not_found("not_quarantined",
@@ -528,14 +522,14 @@ Result<std::optional<Error>> OutcomeJoiner::replay_quarantined(std::string_view 
     if (why) return why;  // the batch is dropped: nothing changes
     ++batch.counts().replayed;
     if (home == i) {
-        batch.erase(kQuarantine, quarantine_key(topic, partition, offset));
+        batch.erase(kQuarantine, wire::quarantine_key(topic, partition, offset));
         RAMPART_RETURN_IF_ERROR(impl_->partitions[i]->commit(batch, Sync::kAlways));
         return std::optional<Error>();
     }
     // applied first: after a crash in between it is a duplicate
     RAMPART_RETURN_IF_ERROR(impl_->partitions[home]->commit(batch, Sync::kAlways));
     JoinBatch old = impl_->partitions[i]->begin();
-    old.erase(kQuarantine, quarantine_key(topic, partition, offset));
+    old.erase(kQuarantine, wire::quarantine_key(topic, partition, offset));
     RAMPART_RETURN_IF_ERROR(impl_->partitions[i]->commit(old, Sync::kAlways));
     return std::optional<Error>();
 }
@@ -545,7 +539,7 @@ Status OutcomeJoiner::drop_quarantined(std::string_view topic, PartitionId parti
     const std::lock_guard lock(impl_->write_mutex);
     RAMPART_TRY(const auto found, impl_->find_quarantined(topic, partition, offset));
     JoinBatch batch = impl_->partitions[found.first]->begin();
-    batch.erase(kQuarantine, quarantine_key(topic, partition, offset));
+    batch.erase(kQuarantine, wire::quarantine_key(topic, partition, offset));
     ++batch.counts().dropped;
     return impl_->partitions[found.first]->commit(batch, Sync::kAlways);
 }

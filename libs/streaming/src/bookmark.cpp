@@ -63,6 +63,11 @@ Status check_bookmark(const Reader& reader, std::string_view topic, PartitionId 
                                      topic, partition, last);
 }
 
+bool is_gap(const base::Error& error) {
+    return error.reason == "retention_gap" || error.reason == "offset_ahead" ||
+           error.reason == "topic_recreated" || error.reason == "partitions_changed";
+}
+
 std::string encode(const Bookmark& bookmark) {
     std::string out;
     base::append_u8(out, kFormat);

@@ -7,11 +7,11 @@
 #include <map>
 #include <set>
 
-#include "rampart/base/bytes.hpp"
 #include "rampart/joiner/join_state.hpp"
 #include "rampart/storage/database.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/fence.hpp"
+#include "rampart/wire/quarantined.hpp"
 #include "support/loan_makers.hpp"
 #include "support/memory_log.hpp"
 
@@ -424,17 +424,10 @@ void quarantine(const fs::path& folder, int32_t partition, const streaming::Reco
         *storage::Database::open(folder / std::to_string(partition) / "joins",
                                  {"meta", "joins", "by_time", "pending", "dangling", "overdue",
                                   "quarantine"});
-    std::string key, value;
-    base::append_field(key, "outcomes");
-    base::append_u32(key, 1);
-    base::append_i64(key, 77);
-    for (const std::string_view field :
-         {std::string_view("not_a_message"), std::string_view("new to us"),
-          std::string_view(record.key), std::string_view(record.value)}) {
-        base::append_field(value, field);
-    }
-    base::append_i64(value, record.timestamp.micros());
-    base::append_u32(value, 0);
+    const streaming::StoredRecord stored{PartitionId(1), streaming::Offset(77), record};
+    const auto key = wire::quarantine_key("outcomes", stored.partition, stored.offset);
+    auto value = wire::encode_quarantined(
+        wire::quarantine("outcomes", stored, base::data_loss("not_a_message", "new to us")));
     value += more;
     storage::WriteBatch batch;
     batch.put(storage::ColumnFamily{6}, key, value);

@@ -69,6 +69,15 @@ TEST_F(BookmarkTest, TellsRecordsApartByEveryPartOfThemButTheTime) {
     EXPECT_EQ(record_digest(one), record_digest(rounded));
 }
 
+TEST_F(BookmarkTest, AGapIsNoTroubleOfTheNetwork) {
+    append("a");
+    const auto mark = behind_last();
+    log_.topics["t"].partitions[0].clear();
+    EXPECT_TRUE(is_gap(check_bookmark(log_, "t", kFirst, mark).error()));
+    EXPECT_FALSE(is_gap(base::unavailable("timeout", "")));
+    EXPECT_FALSE(is_gap(base::not_found("no_topic", "")));
+}
+
 TEST_F(BookmarkTest, IsStoredAndReadBack) {
     append("a");
     for (const auto& mark : {Bookmark{}, behind_last()}) {

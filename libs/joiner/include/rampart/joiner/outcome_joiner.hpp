@@ -19,6 +19,7 @@
 #include "rampart/storage/memory_budget.hpp"
 #include "rampart/streaming/bookmark.hpp"
 #include "rampart/streaming/reader.hpp"
+#include "rampart/wire/quarantined.hpp"
 
 namespace rampart::joiner {
 
@@ -91,14 +92,7 @@ struct Overdue {
     base::TimePoint matured_at;
 };
 
-struct Quarantined {
-    std::string topic;
-    streaming::PartitionId partition;
-    streaming::Offset offset;
-    std::string reason;   // machine-readable: "conflicting_decision", "unknown_measure", …
-    std::string message;  // for a person
-    streaming::Record record;
-};
+using wire::Quarantined;
 
 /// A held partition, seen from outside.
 struct PartitionState {

@@ -30,6 +30,11 @@ Bookmark bookmark_after(const StoredRecord& record);
 base::Status check_bookmark(const Reader& reader, std::string_view topic, PartitionId partition,
                             const Bookmark& bookmark);
 
+/// Whether something is wrong with the log, not with a network or a disk: "retention_gap",
+/// "offset_ahead", "topic_recreated", "partitions_changed". Trying again does not help; somebody
+/// has to accept the gap.
+bool is_gap(const base::Error& error);
+
 /// The stored form: u8 format = 1, i64 next, field digest. decode: data_loss for anything else.
 std::string encode(const Bookmark& bookmark);
 base::Result<Bookmark> decode_bookmark(std::string_view bytes);
