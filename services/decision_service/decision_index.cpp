@@ -77,11 +77,6 @@ std::string node_of(const streaming::Record& fence) {
 
 }  // namespace
 
-bool is_gap(const base::Error& error) {
-    return error.reason == "retention_gap" || error.reason == "offset_ahead" ||
-           error.reason == "topic_recreated" || error.reason == "partitions_changed";
-}
-
 /// What a run of records does to the index.
 struct DecisionIndex::Changes {
     storage::WriteBatch batch;

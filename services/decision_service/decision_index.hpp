@@ -52,9 +52,7 @@ struct AcceptedGap {
     streaming::Offset from, to;  // was to be read next, is to be read next
 };
 
-/// Goes wrong with a log, not with a network or a disk: retention_gap, offset_ahead,
-/// topic_recreated, partitions_changed. Trying again does not help; accept_gap() does.
-bool is_gap(const base::Error& error);
+using streaming::is_gap;
 
 /// What the decision service has to look up, for one partition: decisions by id, how many explored
 /// approvals each event-time day has had, the last fence, and how far the applications have been

@@ -52,6 +52,7 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
     RAMPART_RETURN_IF_ERROR(node->bootstrap());
     RAMPART_RETURN_IF_ERROR(node->open_services());
     RAMPART_RETURN_IF_ERROR(node->serve_champion());
+    node->applications_->start();
     return node;
 }
 
@@ -133,6 +134,10 @@ Status Node::open_services() {
     auto& reader = log_->reader();
     auto& writer = log_->writer();
     RAMPART_TRY(decisions_, decision_service::DecisionService::open(decision_options(), {reader, writer, *clock_, metrics_, health_}));
+    decision_service::ConsumerOptions consumer;
+    consumer.applications_topic = log_->topics().applications;
+    consumer.quarantine_topic = log_->topics().quarantine;
+    RAMPART_TRY(applications_, decision_service::ApplicationConsumer::create(std::move(consumer), {reader, writer, *decisions_, metrics_, health_}));
     RAMPART_TRY(builder_, training_set::TrainingSetBuilder::create(*joiner_, settings_.product, settings_.schema, *protected_, keys_.split));
     if (log_->shared()) attributes_.emplace(reader, writer, log_->topics().protected_attributes, *protected_);
     if (settings_.trains) {

@@ -16,6 +16,7 @@
 #include "rampart/runtime/shutdown.hpp"
 #include "rampart/runtime/system_clock.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
+#include "services/decision_service/application_consumer.hpp"
 #include "services/decision_service/decision_service.hpp"
 #include "services/rampartd/attribute_feed.hpp"
 #include "services/rampartd/champion_feed.hpp"
@@ -118,6 +119,7 @@ class Node {
     std::optional<training_set::TrainingSetBuilder> builder_;
     std::unique_ptr<trainer::TrainingLoop> trainer_;
     std::unique_ptr<decision_service::DecisionService> decisions_;
+    std::unique_ptr<decision_service::ApplicationConsumer> applications_;
     std::optional<AttributeFeed> attributes_;          // on a shared log
     std::optional<ChampionPublisher> publisher_;       // where this node trains for others
     std::optional<ChampionFollower> follower_;         // where another does

@@ -53,13 +53,17 @@ Result<http::Response> Node::list_partitions() const {
         }
         partitions.push_back(std::move(one));
     }
-    const std::lock_guard lock(status_mutex_);
-    for (const auto& source : stopped_) {
-        stopped.push_back(json::object{{"topic", source.topic},
-                                       {"partition", text_of(source.partition)},
-                                       {"reason", source.error.reason},
-                                       {"message", source.error.message}});
+    const auto add = [&](const std::string& topic, PartitionId partition, const base::Error& error) {
+        stopped.push_back(json::object{{"topic", topic},
+                                       {"partition", text_of(partition)},
+                                       {"reason", error.reason},
+                                       {"message", error.message}});
+    };
+    for (const auto& source : applications_->stopped()) {
+        add(log_->topics().applications, source.source, source.error);
     }
+    const std::lock_guard lock(status_mutex_);
+    for (const auto& source : stopped_) add(source.topic, source.partition, source.error);
     return json_response(json::object{{"partitions", partitions}, {"stopped", stopped}});
 }
 
@@ -77,6 +81,19 @@ Result<http::Response> Node::take_resume(const http::Request& request) {
          {"partition", members.at("partition")},
          {"reason", members.at("reason")}}));
     json::array out;
+    const auto add = [&](const auto& gap) {
+        out.push_back(json::object{{"holder", gap.holder.value()},
+                                   {"topic", gap.topic},
+                                   {"partition", text_of(gap.partition)},
+                                   {"why", gap.why.message},
+                                   {"from", gap.from.value()},
+                                   {"to", gap.to.value()}});
+    };
+    if (place.topic == log_->topics().applications) {
+        RAMPART_TRY(const auto accepted, applications_->accept_gap(place.partition));
+        for (const auto& gap : accepted) add(gap);
+        return json_response(json::object{{"accepted", out}, {"index_accepted", false}});
+    }
     bool index_accepted = false;
     if (place.topic == log_->topics().decisions) {
         // the index of decisions reads the same topic, where this node decides
@@ -88,19 +105,14 @@ Result<http::Response> Node::take_resume(const http::Request& request) {
     if (!accepted && !(index_accepted && accepted.error().reason == "not_stopped")) {
         return accepted.error();
     }
-    for (const auto& gap : accepted.value_or(std::vector<joiner::AcceptedGap>())) {
-        out.push_back(json::object{{"holder", gap.holder.value()},
-                                   {"topic", gap.topic},
-                                   {"partition", text_of(gap.partition)},
-                                   {"why", gap.why.message},
-                                   {"from", gap.from.value()},
-                                   {"to", gap.to.value()}});
-    }
+    for (const auto& gap : accepted.value_or(std::vector<joiner::AcceptedGap>())) add(gap);
     return json_response(json::object{{"accepted", out}, {"index_accepted", index_accepted}});
 }
 
 Result<http::Response> Node::list_quarantined() const {
-    RAMPART_TRY(const auto quarantined, joiner_->list_quarantined(kMaxListed));
+    RAMPART_TRY(const auto applications, applications_->list_quarantined(kMaxListed));
+    RAMPART_TRY(auto quarantined, joiner_->list_quarantined(kMaxListed));
+    quarantined.insert(quarantined.begin(), applications.begin(), applications.end());
     json::array out;
     for (const auto& one : quarantined) {
         // not the content: it may hold what applicants told about themselves
@@ -126,12 +138,16 @@ Result<http::Response> Node::take_from_quarantine(const http::Request& request, 
          {"partition", members.at("partition")},
          {"offset", members.at("offset")},
          {"reason", members.at("reason")}}));
+    const bool application = place.topic == log_->topics().applications;
     if (!replay) {
-        RAMPART_RETURN_IF_ERROR(joiner_->drop_quarantined(place.topic, place.partition, offset));
+        RAMPART_RETURN_IF_ERROR(
+            application ? applications_->drop_quarantined(place.partition, offset)
+                        : joiner_->drop_quarantined(place.topic, place.partition, offset));
         return json_response(json::object{{"dropped", true}});
     }
     RAMPART_TRY(const auto why,
-                joiner_->replay_quarantined(place.topic, place.partition, offset));
+                application ? applications_->replay_quarantined(place.partition, offset)
+                            : joiner_->replay_quarantined(place.topic, place.partition, offset));
     if (!why) return json_response(json::object{{"applied", true}});
     return json_response(
         json::object{{"applied", false}, {"reason", why->reason}, {"message", why->message}});
