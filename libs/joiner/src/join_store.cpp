@@ -42,38 +42,6 @@ Result<TimePoint> read_time(base::ByteReader& in) {
     return TimePoint::from_micros(micros);
 }
 
-}  // namespace
-
-std::string time_key(TimePoint event_time, std::string_view id) {
-    std::string key;
-    base::append_i64(key, event_time.micros());
-    key += id;
-    return key;
-}
-
-Result<TimeKey> parse_time_key(std::string_view key) {
-    base::ByteReader in(key);
-    RAMPART_TRY(const auto time, read_time(in));
-    return TimeKey{time, std::string(in.rest())};
-}
-
-std::string maturity_key(const MaturityKey& key) {
-    std::string out;
-    base::append_i64(out, key.maturity.micros());
-    base::append_field(out, key.measure);
-    out += key.id;
-    return out;
-}
-
-Result<MaturityKey> parse_maturity_key(std::string_view key) {
-    base::ByteReader in(key);
-    RAMPART_TRY(const auto maturity, read_time(in));
-    RAMPART_TRY(const auto measure, in.field());
-    return MaturityKey{maturity, std::string(measure), std::string(in.rest())};
-}
-
-namespace {
-
 std::string partition_value(const StoreIdentity& identity) {
     std::string value;
     base::append_u32(value, static_cast<uint32_t>(identity.partition.value()));

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "join_keys.hpp"
 #include "rampart/joiner/join_state.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/joiner/state_hash.hpp"
@@ -24,23 +25,6 @@ namespace rampart::joiner {
 /// quarantine.
 inline constexpr storage::ColumnFamily kMeta{0}, kJoins{1}, kByTime{2}, kPending{3}, kDangling{4},
     kOverdue{5}, kQuarantine{6};
-
-/// (event time, decision id) of a decision: kByTime.
-std::string time_key(base::TimePoint event_time, std::string_view id);
-struct TimeKey {
-    base::TimePoint event_time;
-    std::string id;
-};
-base::Result<TimeKey> parse_time_key(std::string_view key);
-
-/// (maturity, measure, decision id): kPending (to be matured), kOverdue (matured, approved, no
-/// value).
-struct MaturityKey {
-    base::TimePoint maturity;
-    std::string measure, id;
-};
-std::string maturity_key(const MaturityKey& key);
-base::Result<MaturityKey> parse_maturity_key(std::string_view key);
 
 /// Where records come from.
 struct Source {
