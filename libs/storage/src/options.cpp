@@ -78,6 +78,10 @@ rocksdb::Options database_options(const OpenOptions& options) {
     out.keep_log_file_num = 2;
     out.listeners.push_back(std::make_shared<NoLogRecovery>());
     out.write_buffer_size = options.memtable_bytes;
+    // Most keys that are looked up are new, and need no search through the write buffer to say so.
+    // 16 kB of 8 MB, taken at once, for every column family: 16 bits for each kB that is written.
+    out.memtable_prefix_bloom_size_ratio = 0.002;
+    out.memtable_whole_key_filtering = true;
     out.compression = rocksdb::kLZ4Compression;
 
     out.level_compaction_dynamic_level_bytes = true;  // all levels but the last: a tenth of it
