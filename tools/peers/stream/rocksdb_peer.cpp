@@ -3,8 +3,8 @@
 // for LZ4, which ours uses too.
 //
 // usage: peer_stream_rocksdb join|log FILE COUNT FOLDER BATCH
-//   join: for each decision its state and three index entries; for each outcome the state again,
-//         with the report; decisions and outcomes in turn, half a batch of each
+//   join: for each decision its state and three index entries; for each decision that a batch's
+//         outcomes are about the state again, with the reports; half a batch of each kind of record
 //   log:  for each decision the record
 #include <rocksdb/db.h>
 
@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -87,11 +88,12 @@ std::vector<Batch> join_batches(std::ifstream& in, size_t count, size_t size) {
             batch.push_back({2, std::string(8, 't') + "\6\0\0\0repaid" + key, ""});
             batch.push_back({2, std::string(8, 't') + "\14\0\0\0score_change" + key, ""});
         }
+        std::set<std::string> reported;  // a state that changes twice in a batch is written once
         for (size_t i = from; i < to; ++i) {
-            std::string& state = states.at(outcomes[i].key);
-            state += std::string(kReport, '\0');
-            batch.push_back({0, outcomes[i].key, state});
+            states.at(outcomes[i].key) += std::string(kReport, '\0');
+            reported.insert(outcomes[i].key);
         }
+        for (const auto& id : reported) batch.push_back({0, id, states.at(id)});
         batches.push_back(std::move(batch));
     }
     return batches;
