@@ -46,6 +46,31 @@ class KafkaMock {
     void create(const std::string& topic, int partitions) const {
         ASSERT_EQ(rd_kafka_mock_topic_create(cluster_, topic.c_str(), partitions, 1), 0);
     }
+    /// As any other program would, into partition 0.
+    void produce(const std::string& topic, const std::string& key, const std::string& value,
+                 int64_t time_millis) const {
+        std::array<char, 512> why{};
+        rd_kafka_conf_t* conf = rd_kafka_conf_new();
+        rd_kafka_conf_set(conf, "bootstrap.servers", bootstrap().c_str(), why.data(), why.size());
+        auto* producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why.data(), why.size());
+        ASSERT_NE(producer, nullptr) << why.data();
+        std::array<rd_kafka_vu_t, 6> values{};
+        values[0].vtype = RD_KAFKA_VTYPE_TOPIC;
+        values[0].u.cstr = topic.c_str();
+        values[1].vtype = RD_KAFKA_VTYPE_PARTITION;
+        values[1].u.i32 = 0;
+        values[2].vtype = RD_KAFKA_VTYPE_KEY;
+        values[2].u.mem = {const_cast<char*>(key.data()), key.size()};
+        values[3].vtype = RD_KAFKA_VTYPE_VALUE;
+        values[3].u.mem = {const_cast<char*>(value.data()), value.size()};
+        values[4].vtype = RD_KAFKA_VTYPE_TIMESTAMP;
+        values[4].u.i64 = time_millis;
+        values[5].vtype = RD_KAFKA_VTYPE_MSGFLAGS;
+        values[5].u.i = RD_KAFKA_MSG_F_COPY;
+        EXPECT_EQ(rd_kafka_produceva(producer, values.data(), values.size()), nullptr);
+        EXPECT_EQ(rd_kafka_flush(producer, 10'000), RD_KAFKA_RESP_ERR_NO_ERROR);
+        rd_kafka_destroy(producer);
+    }
     void down(int32_t broker = 1) const { rd_kafka_mock_broker_set_down(cluster_, broker); }
     void up(int32_t broker = 1) const { rd_kafka_mock_broker_set_up(cluster_, broker); }
     void lead(const std::string& topic, streaming::PartitionId partition, int32_t broker) const {

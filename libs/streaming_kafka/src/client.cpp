@@ -130,11 +130,12 @@ void Client::on_error(rd_kafka_t* handle, int code, const char* reason, void* op
         return;
     }
     if (!explains_a_timeout(error)) return;  // the library logs what it reports
+    // a handshake that the other side broke off
+    const bool tls = std::string_view(reason).find("SSL routines") != std::string_view::npos;
+    if (tls) error = RD_KAFKA_RESP_ERR__SSL;
     const std::lock_guard lock(client->mutex_);
-    Trouble& last = client->trouble_;
-    const bool fresh = now() - last.at < 5s;
-    if (fresh && is_refusal(last.error) && !is_refusal(error)) return;
-    last = {error, reason, now()};
+    auto& last = client->trouble_;
+    if (!last || !is_refusal(last->error) || is_refusal(error)) last = {error, reason};
 }
 
 void Client::pause(Span span) {
@@ -142,16 +143,18 @@ void Client::pause(Span span) {
     closing_changed_.wait_for(lock, span, [this] { return closing_; });
 }
 
-base::Error Client::error(rd_kafka_resp_err_t error, std::string_view what, Instant since) const {
+base::Error Client::error(rd_kafka_resp_err_t error, std::string_view what) const {
     const auto reason = meaning_of(error).reason;
     if (reason == "timeout" || reason == "no_broker" || reason == "delivery_timeout") {
         const std::lock_guard lock(mutex_);
-        // a connection that is refused is tried again within a second
-        if (explains_a_timeout(trouble_.error) && trouble_.at >= since - 2s) {
-            return to_error(trouble_.error, what, trouble_.reason);
-        }
+        if (trouble_) return to_error(trouble_->error, what, trouble_->reason);
     }
     return to_error(error, what);
+}
+
+void Client::succeeded() {
+    const std::lock_guard lock(mutex_);
+    trouble_.reset();
 }
 
 Result<rd_kafka_topic_t*> Client::topic(std::string_view name) {
@@ -171,13 +174,13 @@ Result<rd_kafka_topic_t*> Client::topic(std::string_view name) {
 Result<Client::TopicState> Client::describe(std::string_view name) {
     RAMPART_TRY(rd_kafka_topic_t * topic, this->topic(name));
     const std::string what = fmt::format("topic '{}'", name);
-    const Instant since = now();
-    const Instant deadline = since + to_chrono(settings_.request_timeout);
+    const Instant deadline = now() + to_chrono(settings_.request_timeout);
     for (;;) {
         const rd_kafka_metadata_t* raw = nullptr;
         auto failure = rd_kafka_metadata(handle_.get(), 0, topic, &raw, millis_until(deadline));
         const MetadataHandle metadata(raw);
         if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            succeeded();
             if (metadata->topic_cnt != 1) {
                 return base::internal_error("bad_metadata", "{}: Kafka told of {} topics", what,
                                             metadata->topic_cnt);
@@ -191,7 +194,7 @@ Result<Client::TopicState> Client::describe(std::string_view name) {
             return state;
         }
         if (!meaning_of(failure).retry || now() + kRetryPause >= deadline) {
-            return error(failure, what, since);
+            return error(failure, what);
         }
         pause(kRetryPause);
     }
@@ -207,8 +210,7 @@ Result<int64_t> Client::end_offset(const std::string& topic, int32_t partition) 
 
 /// One request to the leader; the library's own call for both ends makes two.
 Result<int64_t> Client::offset_at(const std::string& topic, int32_t partition, int64_t which) {
-    const Instant since = now();
-    const Instant deadline = since + to_chrono(settings_.request_timeout);
+    const Instant deadline = now() + to_chrono(settings_.request_timeout);
     for (;;) {
         const PartitionList list(rd_kafka_topic_partition_list_new(1));
         auto* asked = rd_kafka_topic_partition_list_add(list.get(), topic.c_str(), partition);
@@ -216,9 +218,12 @@ Result<int64_t> Client::offset_at(const std::string& topic, int32_t partition, i
         auto failure =
             rd_kafka_offsets_for_times(handle_.get(), list.get(), millis_until(deadline));
         if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) failure = list->elems[0].err;
-        if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) return list->elems[0].offset;
+        if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            succeeded();
+            return list->elems[0].offset;
+        }
         if (!meaning_of(failure).retry || now() + kRetryPause >= deadline) {
-            return error(failure, fmt::format("topic '{}', partition {}", topic, partition), since);
+            return error(failure, fmt::format("topic '{}', partition {}", topic, partition));
         }
         pause(kRetryPause);
     }

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -31,8 +32,8 @@ int millis_until(Instant deadline);
 /// writers and the admin share. Thread safe.
 ///
 /// The library reports why it cannot connect (a refused password, a bad certificate) apart from the
-/// requests, which just time out. The client keeps the last such report, and a request that timed
-/// out fails with that.
+/// requests, which just time out, and only the first times that it happens. The client keeps the
+/// last such report until a request succeeds, and one that timed out fails with that.
 class Client {
   public:
     enum class Kind { kConsumer, kProducer };
@@ -62,9 +63,10 @@ class Client {
     base::Result<int64_t> begin_offset(const std::string& topic, int32_t partition);
     base::Result<int64_t> end_offset(const std::string& topic, int32_t partition);
 
-    /// The error of a request that was made at `since`: a timeout is explained by what is known of
-    /// the connections.
-    base::Error error(rd_kafka_resp_err_t error, std::string_view what, Instant since) const;
+    /// A timeout is explained by what is known of the connections.
+    base::Error error(rd_kafka_resp_err_t error, std::string_view what) const;
+    /// A request was answered: what kept us from connecting is over.
+    void succeeded();
     /// Waits, unless the client is being closed.
     void pause(Span span);
     /// A fatal error was met: the instance is of no use any more.
@@ -82,10 +84,10 @@ class Client {
     bool closing_ = false;
     std::atomic<bool> failed_ = false;
     struct Trouble {
-        rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
+        rd_kafka_resp_err_t error;
         std::string reason;
-        Instant at;
-    } trouble_;
+    };
+    std::optional<Trouble> trouble_;
     Handle handle_;
     std::map<std::string, TopicHandle, std::less<>> topics_;  // before the handle goes
     std::thread thread_;

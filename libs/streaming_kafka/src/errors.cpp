@@ -29,8 +29,9 @@ Meaning meaning_of(rd_kafka_resp_err_t error) {
                     "check security, sasl_mechanism, user and the content of password_file"};
         case RD_KAFKA_RESP_ERR__SSL:
             return {kPermissionDenied, "tls_failed",
-                    "check ca_file, certificate_file and key_file, and that the broker's "
-                    "certificate names the host in bootstrap_servers"};
+                    "check ca_file, certificate_file and key_file, that the broker's certificate "
+                    "names the host in bootstrap_servers, and that security is what this port "
+                    "speaks"};
         case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
         case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
         case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
@@ -48,7 +49,8 @@ Meaning meaning_of(rd_kafka_resp_err_t error) {
             return {kOutOfRange, "record_too_large", "compare with max.message.bytes of the topic"};
         case RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP:
             return {kInvalidArgument, "bad_time",
-                    "compare with message.timestamp.after.max.ms of the topic"};
+                    "compare this machine's clock with the broker's, and with "
+                    "message.timestamp.after.max.ms of the topic"};
         case RD_KAFKA_RESP_ERR_INVALID_RECORD:
             return {kInvalidArgument, "bad_record",
                     "a compacted topic takes no record without key"};

@@ -1,11 +1,13 @@
 #include "rampart/streaming_kafka/kafka_reader.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
 
 #include "client.hpp"
+#include "time_header.hpp"
 
 namespace rampart::streaming_kafka {
 namespace {
@@ -18,6 +20,8 @@ using streaming::StoredRecord;
 using namespace std::chrono_literals;
 
 constexpr Span kStateAge = 1s;
+constexpr int kFirstPatienceMs = 2;  // for a fetch that is due, and then twice as much
+constexpr int kMostPatienceMs = 100;
 
 std::string_view bytes_of(const void* data, size_t size) {
     return data == nullptr ? std::string_view()
@@ -40,7 +44,13 @@ StoredRecord to_record(const rd_kafka_message_t& message) {
     for (size_t i = 0;
          rd_kafka_header_get_all(headers, i, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR;
          ++i) {
-        stored.record.headers.push_back({name, std::string(bytes_of(value, size))});
+        const auto bytes = bytes_of(value, size);
+        const auto time = name == kTimeHeader ? decode_time(bytes) : std::nullopt;
+        if (time) {
+            stored.record.timestamp = *time;
+        } else {
+            stored.record.headers.push_back({name, std::string(bytes)});
+        }
     }
     return stored;
 }
@@ -70,6 +80,7 @@ struct Topic {
     std::optional<Instant> known_at;
     uint64_t cluster = 0;  // counts the changes of the cluster id
     std::map<int32_t, std::unique_ptr<Cursor>> cursors;
+    std::atomic<int32_t> fetchable = 0;  // partitions that the fetching client knows
 };
 
 }  // namespace
@@ -95,7 +106,7 @@ struct KafkaReader::Impl {
     };
     Result<bool> take(Topic& topic, int32_t partition, Cursor& cursor, int timeout_ms, Read& read);
     Status take_all(Topic& topic, int32_t partition, Cursor& cursor, size_t limit, Read& read);
-    Result<int64_t> end_for(Topic& topic, int32_t partition, Cursor& cursor);
+    Result<int64_t> end_for(Client& whom, Topic& topic, int32_t partition, Cursor& cursor);
     Status wait(Topic& topic, int32_t partition, Cursor& cursor, Read& read);
     Status check_skip(Topic& topic, int32_t partition, Cursor& cursor, Read& read);
     base::Error moved(const Topic& topic, int32_t partition, int64_t at);
@@ -165,6 +176,10 @@ void KafkaReader::Impl::stop(Topic& topic, int32_t partition, Cursor& cursor) {
 
 Status KafkaReader::Impl::start(Topic& topic, int32_t partition, Cursor& cursor, int64_t from) {
     stop(topic, partition, cursor);
+    if (partition >= topic.fetchable) {
+        RAMPART_TRY(const auto state, fetching->describe(topic.name));
+        topic.fetchable = state.partitions;
+    }
     Queue queue(rd_kafka_queue_new(fetching->handle()));
     if (rd_kafka_consume_start_queue(topic.handle, partition, from, queue.get()) != 0) {
         return to_error(rd_kafka_last_error(),
@@ -221,10 +236,16 @@ Result<bool> KafkaReader::Impl::take(Topic& topic, int32_t partition, Cursor& cu
     const int64_t at = cursor.high;
     const auto failure = message->err;
     const std::string what = fmt::format("topic '{}', partition {}", topic.name, partition);
-    const auto error = failure == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE ||
-                               failure == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET
-                           ? moved(topic, partition, at)
-                           : to_error(failure, what, rd_kafka_message_errstr(message.get()));
+    base::Error error = to_error(failure, what, rd_kafka_message_errstr(message.get()));
+    if (meaning_of(failure).reason == "offset_moved") {
+        error = moved(topic, partition, at);
+    } else if (error.code == base::ErrorCode::kNotFound) {
+        // or the fetching client has not heard of it yet: it asks before it starts again
+        topic.fetchable = 0;
+        const auto there = asking->describe(topic.name);
+        error = !there ? there.error()
+                       : base::unavailable("broker_error", "{}: it was made just now; retry", what);
+    }
     stop(topic, partition, cursor);
     return error;
 }
@@ -241,8 +262,9 @@ Status KafkaReader::Impl::take_all(Topic& topic, int32_t partition, Cursor& curs
 }
 
 /// Asks for the end as it stands now; cursors that are past it are in another log.
-Result<int64_t> KafkaReader::Impl::end_for(Topic& topic, int32_t partition, Cursor& cursor) {
-    auto end = asking->end_offset(topic.name, partition);
+Result<int64_t> KafkaReader::Impl::end_for(Client& whom, Topic& topic, int32_t partition,
+                                           Cursor& cursor) {
+    auto end = whom.end_offset(topic.name, partition);
     if (end && *end < cursor.high) end = moved(topic, partition, cursor.high);
     if (!end) stop(topic, partition, cursor);
     return end;
@@ -250,27 +272,35 @@ Result<int64_t> KafkaReader::Impl::end_for(Topic& topic, int32_t partition, Curs
 
 /// Waits for the first record, or for the end as it stands now.
 Status KafkaReader::Impl::wait(Topic& topic, int32_t partition, Cursor& cursor, Read& read) {
-    const Instant since = now();
-    const Instant deadline = since + to_chrono(asking->settings().request_timeout);
-    // The end that came with the last fetch may tell that there is more, never that there is not.
+    const Instant deadline = now() + to_chrono(asking->settings().request_timeout);
+    // The end that came with the last fetch may tell that there is more, never that there is not:
+    // more may have come, or be held back by a transaction.
     int64_t begin = 0, end = 0;
     rd_kafka_get_watermark_offsets(fetching->handle(), topic.name.c_str(), partition, &begin, &end);
     bool asked = false;
-    while (read.records.empty()) {
-        if (end <= cursor.high) {
-            if (asked) break;
-            RAMPART_TRY(end, end_for(topic, partition, cursor));
-            asked = true;
-            continue;
+    for (int patience = kFirstPatienceMs;; patience = std::min(2 * patience, kMostPatienceMs)) {
+        const bool more = end > cursor.high;
+        RAMPART_TRY(const bool taken,
+                    take(topic, partition, cursor,
+                         more ? std::min(patience, millis_until(deadline)) : 0, read));
+        if (!read.records.empty()) break;
+        if (taken && now() < deadline) continue;
+        if (asked && !more) break;
+        if (now() >= deadline) {
+            stop(topic, partition, cursor);
+            return fetching->error(RD_KAFKA_RESP_ERR__TIMED_OUT,
+                                   fmt::format("topic '{}', partition {}, offset {} of {}",
+                                               topic.name, partition, cursor.high, end));
         }
-        RAMPART_TRY(const bool taken, take(topic, partition, cursor, millis_until(deadline), read));
-        if (taken || now() < deadline) continue;
-        stop(topic, partition, cursor);
-        return fetching->error(RD_KAFKA_RESP_ERR__TIMED_OUT,
-                               fmt::format("topic '{}', partition {}, offset {} of {}", topic.name,
-                                           partition, cursor.high, end),
-                               since);
+        // Where there is more and no fetch brings it, the question goes down the fetches' own
+        // connection: the library stops fetching when the queue is full, and looks again whether
+        // there is room only when something happens there.
+        Client& whom = more ? *fetching : *asking;
+        RAMPART_TRY(const int64_t answer, end_for(whom, topic, partition, cursor));
+        if (!asked) end = answer;
+        asked = true;
     }
+    fetching->succeeded();
     return base::ok();
 }
 

@@ -10,7 +10,7 @@
 #include "client.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/streaming/partitioner.hpp"
-#include "rampart/streaming_kafka/kafka_reader.hpp"
+#include "time_header.hpp"
 
 namespace rampart::streaming_kafka {
 namespace {
@@ -66,12 +66,6 @@ size_t size_of(const Record& record) {
     return size;
 }
 
-/// Kafka's milliseconds; the library takes 0 for "now", and -1 stands for none.
-int64_t kafka_time(base::TimePoint time) {
-    const int64_t millis = time.micros() / 1000;
-    return millis == 0 ? -1 : millis;
-}
-
 Result<size_t> check_records(const KafkaSettings& settings, std::string_view topic,
                              std::span<const Record> records) {
     size_t total = 0;
@@ -87,12 +81,6 @@ Result<size_t> check_records(const KafkaSettings& settings, std::string_view top
                                       "a record with {} headers for topic '{}'; at most {}",
                                       record.headers.size(), topic, kMaxHeaders);
         }
-        if (record.timestamp.micros() < 0) {
-            return base::invalid_argument("bad_time",
-                                          "a record of {} for topic '{}'; Kafka keeps no time "
-                                          "before 1970",
-                                          base::to_iso8601(record.timestamp), topic);
-        }
         total += size + kBytesPerRecord;
     }
     if (total > settings.writer_bytes) {
@@ -103,15 +91,17 @@ Result<size_t> check_records(const KafkaSettings& settings, std::string_view top
     return total;
 }
 
+/// Those of the record, and its time.
 rd_kafka_headers_t* new_headers(const Record& record) {
-    if (record.headers.empty()) return nullptr;
-    Headers headers(rd_kafka_headers_new(record.headers.size()));
-    for (const auto& header : record.headers) {
-        const auto error = rd_kafka_header_add(
-            headers.get(), header.name.data(), static_cast<ssize_t>(header.name.size()),
-            header.value.data(), static_cast<ssize_t>(header.value.size()));
+    Headers headers(rd_kafka_headers_new(record.headers.size() + 1));
+    const auto add = [&](std::string_view name, std::string_view value) {
+        const auto error =
+            rd_kafka_header_add(headers.get(), name.data(), static_cast<ssize_t>(name.size()),
+                                value.data(), static_cast<ssize_t>(value.size()));
         RAMPART_CHECK(error == RD_KAFKA_RESP_ERR_NO_ERROR, "{}", rd_kafka_err2str(error));
-    }
+    };
+    for (const auto& header : record.headers) add(header.name, header.value);
+    add(kTimeHeader, encode_time(record.timestamp));
     return headers.release();
 }
 
@@ -126,28 +116,23 @@ rd_kafka_vu_t memory(rd_kafka_vtype_t type, const std::string& bytes) {
 /// Queues a copy of the record.
 rd_kafka_resp_err_t produce(rd_kafka_t* handle, rd_kafka_topic_t* topic, int32_t partition,
                             const Record& record, Batch::Slot& slot) {
-    std::array<rd_kafka_vu_t, 8> values{};
+    std::array<rd_kafka_vu_t, 7> values{};
     values[0].vtype = RD_KAFKA_VTYPE_RKT;
     values[0].u.rkt = topic;
     values[1].vtype = RD_KAFKA_VTYPE_PARTITION;
     values[1].u.i32 = partition;
     values[2] = memory(RD_KAFKA_VTYPE_KEY, record.key);
     values[3] = memory(RD_KAFKA_VTYPE_VALUE, record.value);
-    values[4].vtype = RD_KAFKA_VTYPE_TIMESTAMP;
-    values[4].u.i64 = kafka_time(record.timestamp);
-    values[5].vtype = RD_KAFKA_VTYPE_MSGFLAGS;
-    values[5].u.i = RD_KAFKA_MSG_F_COPY;
-    values[6].vtype = RD_KAFKA_VTYPE_OPAQUE;
-    values[6].u.ptr = &slot;
-    size_t count = 7;
+    values[4].vtype = RD_KAFKA_VTYPE_MSGFLAGS;
+    values[4].u.i = RD_KAFKA_MSG_F_COPY;
+    values[5].vtype = RD_KAFKA_VTYPE_OPAQUE;
+    values[5].u.ptr = &slot;
     rd_kafka_headers_t* headers = new_headers(record);
-    if (headers != nullptr) {
-        values[count].vtype = RD_KAFKA_VTYPE_HEADERS;
-        values[count++].u.headers = headers;
-    }
-    const KafkaError error(rd_kafka_produceva(handle, values.data(), count));
+    values[6].vtype = RD_KAFKA_VTYPE_HEADERS;
+    values[6].u.headers = headers;
+    const KafkaError error(rd_kafka_produceva(handle, values.data(), values.size()));
     if (!error) return RD_KAFKA_RESP_ERR_NO_ERROR;
-    if (headers != nullptr) rd_kafka_headers_destroy(headers);
+    rd_kafka_headers_destroy(headers);
     return rd_kafka_error_code(error.get());
 }
 
@@ -299,17 +284,17 @@ Result<std::vector<Position>> KafkaWriter::Impl::send(Client& producer, std::str
         batch->done.wait_until(lock, begin + to_chrono(settings.delivery_timeout) + kReportMargin,
                                [&] { return batch->waiting == 0; });
     const std::string what = fmt::format("{} records for topic '{}'", records.size(), topic);
-    if (!reported) return producer.error(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, what, begin);
+    if (!reported) return producer.error(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, what);
     std::vector<Position> positions;
     for (size_t i = 0; i < records.size(); ++i) {
         const auto& slot = batch->slots[i];
-        if (slot.error != RD_KAFKA_RESP_ERR_NO_ERROR)
-            return producer.error(slot.error, what, begin);
+        if (slot.error != RD_KAFKA_RESP_ERR_NO_ERROR) return producer.error(slot.error, what);
         if (slot.offset < 0) {
             return base::internal_error("no_offset", "{}: acknowledged without an offset", what);
         }
         positions.push_back({places[i], streaming::Offset(slot.offset)});
     }
+    producer.succeeded();
     return positions;
 }
 

@@ -95,10 +95,10 @@ Result<Event> TopicAdmin::Impl::answer(rd_kafka_queue_t* queue, std::string_view
     // the library answers within the request's own timeout
     const auto limit = to_chrono(client->settings().request_timeout) + 5s;
     Event event(rd_kafka_queue_poll(queue, millis_until(since + limit)));
-    if (!event) return client->error(RD_KAFKA_RESP_ERR__TIMED_OUT, what, since);
+    if (!event) return client->error(RD_KAFKA_RESP_ERR__TIMED_OUT, what);
     const auto failure = rd_kafka_event_error(event.get());
     if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) return event;
-    return client->error(failure, what, since);
+    return client->error(failure, what);
 }
 
 Result<std::optional<Client::TopicState>> TopicAdmin::Impl::find(const std::string& topic) {
@@ -149,15 +149,13 @@ Status TopicAdmin::Impl::make(std::span<const TopicSpec* const> specs, int repli
 
 /// Until every partition has a leader.
 Status TopicAdmin::Impl::await(const TopicSpec& spec) {
-    const Instant since = now();
-    const Instant deadline = since + to_chrono(client->settings().request_timeout);
+    const Instant deadline = now() + to_chrono(client->settings().request_timeout);
     for (;;) {
         RAMPART_TRY(const auto state, find(spec.name));
         if (state && state->leaders >= spec.partitions) return base::ok();
         if (now() >= deadline) {
             return client->error(RD_KAFKA_RESP_ERR__TIMED_OUT,
-                                 fmt::format("topic '{}' was made, but has no leader", spec.name),
-                                 since);
+                                 fmt::format("topic '{}' was made, but has no leader", spec.name));
         }
         client->pause(kRetryPause);
     }

@@ -108,9 +108,6 @@ TEST_F(KafkaWriterTest, WhatCannotBeWrittenIsRefusedBeforeAnythingIs) {
     Record many = record("a");
     many.headers.resize(kMaxHeaders + 1, {"h", "v"});
     refused(many, ErrorCode::kOutOfRange, "too_many_headers");
-    Record early = record("a");
-    early.timestamp = TimePoint::from_micros(-1);
-    refused(early, ErrorCode::kInvalidArgument, "bad_time");
     expect_error(writer->append("t", std::vector(1000, record("a", std::string(1000, 'x')))),
                  ErrorCode::kOutOfRange, "batch_too_large");
     EXPECT_TRUE(keys_of("t", kFirst).empty());

@@ -29,7 +29,8 @@ inline constexpr size_t kMaxTopics = 1024;         // that one reader or writer 
 /// Opening does not connect: while no broker answers, everything is unavailable, and works again
 /// once one does. Thread safe.
 ///
-/// Times are those of the records, in Kafka's milliseconds; an empty key or value stands for none.
+/// A record's time is the one that KafkaWriter put into a header, or where somebody else wrote it,
+/// Kafka's own, in milliseconds. An empty key or value stands for Kafka's null as well.
 ///
 /// Errors beside those of Reader: not_found "no_topic"; out_of_range "bad_partition",
 /// "too_many_topics"; unavailable "timeout", "no_broker", "offset_moved" (retry);

@@ -28,15 +28,17 @@ inline constexpr size_t kMaxHeaders = 32;  // of one record
 ///
 /// A key goes to the partition that streaming::partition_of says, with the number of partitions
 /// that the topic had at most ten seconds ago. An empty key or value is written as Kafka's null: in
-/// a compacted topic, an empty value removes the key. Times are cut to milliseconds; none before
-/// 1970 can be kept. Thread safe; no append may be under way when it is destroyed.
+/// a compacted topic, an empty value removes the key. A record's time goes into a header
+/// ("rampart-time", i64 microseconds as in schemas/keys.md) which the reader takes out again, and
+/// Kafka's own time is that of the writing: retention by age counts from there, and a broker
+/// forgets producers, and with them to drop repeats, by it (ops/adr/0008). Thread safe; no append
+/// may be under way when it is destroyed.
 ///
 /// Errors beside those of Writer, nothing written: not_found "no_topic"; out_of_range
 /// "record_too_large", "batch_too_large" (more than writer_bytes at once), "too_many_headers",
-/// "bad_partition"; invalid_argument "bad_time"; resource_exhausted "queue_full",
-/// "broker_stalled". Perhaps written: unavailable "delivery_timeout", "no_broker",
-/// "producer_failed"; permission_denied as for the reader; out_of_range "record_too_large" by the
-/// topic's own limit.
+/// "bad_partition"; resource_exhausted "queue_full", "broker_stalled". Perhaps written: unavailable
+/// "delivery_timeout", "no_broker", "producer_failed"; permission_denied as for the reader;
+/// out_of_range "record_too_large" by the topic's own limit.
 class KafkaWriter final : public streaming::Writer {
   public:
     static base::Result<std::unique_ptr<KafkaWriter>> open(const KafkaSettings& settings);

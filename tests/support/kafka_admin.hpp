@@ -1,0 +1,112 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <librdkafka/rdkafka.h>
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "rampart/streaming/record.hpp"
+
+namespace rampart::support {
+
+/// What an operator, or another program, may do to a Kafka cluster behind our back.
+class KafkaAdmin {
+  public:
+    explicit KafkaAdmin(const std::string& bootstrap) {
+        handle_.reset(new_producer({{"bootstrap.servers", bootstrap}}));
+        queue_.reset(rd_kafka_queue_new(handle_.get()));
+    }
+
+    void delete_topic(const std::string& name) const {
+        auto* topic = rd_kafka_DeleteTopic_new(name.c_str());
+        rd_kafka_DeleteTopics(handle_.get(), &topic, 1, nullptr, queue_.get());
+        rd_kafka_DeleteTopic_destroy(topic);
+        expect_done("DeleteTopics");
+    }
+    void add_partitions(const std::string& name, size_t total) const {
+        std::array<char, 256> why{};
+        auto* more = rd_kafka_NewPartitions_new(name.c_str(), total, why.data(), why.size());
+        ASSERT_NE(more, nullptr) << why.data();
+        rd_kafka_CreatePartitions(handle_.get(), &more, 1, nullptr, queue_.get());
+        rd_kafka_NewPartitions_destroy(more);
+        expect_done("CreatePartitions");
+    }
+    void delete_records_before(const std::string& name, streaming::PartitionId partition,
+                               streaming::Offset offset) const {
+        auto* list = rd_kafka_topic_partition_list_new(1);
+        rd_kafka_topic_partition_list_add(list, name.c_str(), partition.value())->offset =
+            offset.value();
+        auto* deletion = rd_kafka_DeleteRecords_new(list);
+        rd_kafka_topic_partition_list_destroy(list);
+        rd_kafka_DeleteRecords(handle_.get(), &deletion, 1, nullptr, queue_.get());
+        rd_kafka_DeleteRecords_destroy(deletion);
+        expect_done("DeleteRecords");
+    }
+
+    struct Destroy {
+        void operator()(rd_kafka_t* handle) const { rd_kafka_destroy(handle); }
+        void operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }
+        void operator()(rd_kafka_event_t* event) const { rd_kafka_event_destroy(event); }
+    };
+    using Handle = std::unique_ptr<rd_kafka_t, Destroy>;
+
+    static rd_kafka_t* new_producer(
+        std::initializer_list<std::pair<const char*, std::string>> properties) {
+        std::array<char, 512> why{};
+        rd_kafka_conf_t* conf = rd_kafka_conf_new();
+        for (const auto& [name, value] : properties) {
+            EXPECT_EQ(rd_kafka_conf_set(conf, name, value.c_str(), why.data(), why.size()),
+                      RD_KAFKA_CONF_OK)
+                << why.data();
+        }
+        auto* handle = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why.data(), why.size());
+        EXPECT_NE(handle, nullptr) << why.data();
+        return handle;
+    }
+
+  private:
+    void expect_done(const char* what) const {
+        const std::unique_ptr<rd_kafka_event_t, Destroy> event(
+            rd_kafka_queue_poll(queue_.get(), 30'000));
+        ASSERT_NE(event, nullptr) << what << " was not answered";
+        ASSERT_EQ(rd_kafka_event_error(event.get()), RD_KAFKA_RESP_ERR_NO_ERROR)
+            << what << ": " << rd_kafka_event_error_string(event.get());
+    }
+    Handle handle_;
+    std::unique_ptr<rd_kafka_queue_t, Destroy> queue_;  // goes first
+};
+
+/// Writes transactions, whose ends Kafka marks with records of its own.
+class TransactionalProducer {
+  public:
+    TransactionalProducer(const std::string& bootstrap, const std::string& id)
+        : handle_(KafkaAdmin::new_producer(
+              {{"bootstrap.servers", bootstrap}, {"transactional.id", id}})) {
+        expect_ok(rd_kafka_init_transactions(handle_.get(), 30'000));
+    }
+    void begin() const { expect_ok(rd_kafka_begin_transaction(handle_.get())); }
+    void produce(const std::string& topic, int32_t partition, const std::string& value) const {
+        EXPECT_EQ(rd_kafka_producev(handle_.get(), RD_KAFKA_V_TOPIC(topic.c_str()),
+                                    RD_KAFKA_V_PARTITION(partition),
+                                    RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+                                    RD_KAFKA_V_VALUE(const_cast<char*>(value.data()), value.size()),
+                                    RD_KAFKA_V_END),
+                  RD_KAFKA_RESP_ERR_NO_ERROR);
+        EXPECT_EQ(rd_kafka_flush(handle_.get(), 30'000), RD_KAFKA_RESP_ERR_NO_ERROR);
+    }
+    void commit() const { expect_ok(rd_kafka_commit_transaction(handle_.get(), 30'000)); }
+    void abort() const { expect_ok(rd_kafka_abort_transaction(handle_.get(), 30'000)); }
+
+  private:
+    static void expect_ok(rd_kafka_error_t* error) {
+        if (error == nullptr) return;
+        ADD_FAILURE() << rd_kafka_error_string(error);
+        rd_kafka_error_destroy(error);
+    }
+    KafkaAdmin::Handle handle_;
+};
+
+}  // namespace rampart::support
