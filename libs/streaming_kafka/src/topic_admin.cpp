@@ -29,8 +29,7 @@ constexpr Span kRetryPause = 50ms;
 /// What a topic's configuration has to say, by Kafka's names.
 Configs configs_of(const TopicSpec& spec, int replicas) {
     Configs configs{{"max.message.bytes", std::to_string(spec.max_record_bytes)},
-                    // by age of arrival: a backfill of old events must not be gone at once
-                    {"message.timestamp.type", spec.max_age ? "LogAppendTime" : "CreateTime"},
+                    {"message.timestamp.type", "CreateTime"},
                     {"min.insync.replicas", std::to_string(std::max(1, replicas - 1))}};
     switch (spec.cleanup) {
         case TopicSpec::Cleanup::kCompact:

@@ -33,8 +33,8 @@ struct TopicCheck {
 
 /// Makes topics, and compares those that are there with what they have to be like: partitions,
 /// cleanup.policy, retention.ms and retention.bytes (where records go by age, or never),
-/// max.message.bytes, message.timestamp.type = CreateTime (LogAppendTime where
-/// records go by age, so that old events are not gone at once), and min.insync.replicas, which has to be
+/// max.message.bytes, message.timestamp.type = CreateTime (the writer's
+/// own clock, so that old events are not gone at once), and min.insync.replicas, which has to be
 /// one less than the replicas (at least 1): with it, what was acknowledged survives the loss of a
 /// broker. Thread safe.
 class TopicAdmin {
