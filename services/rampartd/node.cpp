@@ -182,12 +182,17 @@ Status Node::follow_champion() {
 }
 
 Status Node::tend() {
-    decisions_->tend();
+    Status status;
     if (auto* leases = log_->leases()) {
-        RAMPART_TRY(const auto lost, leases->heartbeat());
-        for (const auto& holder : lost) decisions_->give_up(holder.partition, holder.node);
+        // first: what comes after may wait for a broker, and the leases may not
+        const auto lost = leases->heartbeat();
+        if (!lost) status = lost.error();
+        for (const auto& holder : lost.value_or(std::vector<lease::Holder>())) {
+            decisions_->give_up(holder.partition, holder.node);
+        }
     }
-    return base::ok();
+    decisions_->tend();
+    return status;
 }
 
 Status Node::release() { return log_->leases() == nullptr ? base::ok() : log_->leases()->release(); }
