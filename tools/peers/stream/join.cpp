@@ -87,7 +87,6 @@ base::Status load(const LogPlace& place, size_t count) {
 }
 
 base::Status join(const LogPlace& place, const std::filesystem::path& store) {
-    const Stopwatch watch;
     std::unique_ptr<streaming::Reader> reader;
     if (place.brokers.empty()) {
         RAMPART_TRY(reader, streaming_local::LocalLog::open(place.folder));
@@ -95,6 +94,7 @@ base::Status join(const LogPlace& place, const std::filesystem::path& store) {
         RAMPART_TRY(reader, streaming_kafka::KafkaReader::open(kafka_settings(place)));
     }
     RAMPART_TRY(const auto joiner, open_joiner(place, store, *reader));
+    const Stopwatch watch;
     RAMPART_TRY(const auto caught_up, outcome_joiner::catch_up(*joiner));
     const double seconds = watch.seconds(), cpu_seconds = watch.cpu_seconds();
     RAMPART_RETURN_IF_ERROR(outcome_joiner::nothing_stopped(caught_up.stopped));
