@@ -63,16 +63,17 @@ base::Status Database::Impl::check_room(size_t bytes) const {
 
 base::Status Database::Impl::add(rocksdb::WriteBatch& batch, const WriteBatch& changes) const {
     for (const auto& change : changes.changes_) {
+        const auto key = slice(changes.key_of(change)), value = slice(changes.value_of(change));
         rocksdb::Status added;
         switch (change.kind) {
             case WriteBatch::Kind::kPut:
-                added = batch.Put(handle(change.family), change.key, change.value);
+                added = batch.Put(handle(change.family), key, value);
                 break;
             case WriteBatch::Kind::kErase:
-                added = batch.Delete(handle(change.family), change.key);
+                added = batch.Delete(handle(change.family), key);
                 break;
             case WriteBatch::Kind::kEraseRange:
-                added = batch.DeleteRange(handle(change.family), change.key, change.value);
+                added = batch.DeleteRange(handle(change.family), key, value);
                 break;
         }
         if (!added.ok()) return map_error(added, path, "write to");
@@ -97,7 +98,8 @@ const std::filesystem::path& Database::path() const { return impl_->path; }
 uint32_t Database::version() const { return impl_->version; }
 
 base::Status Database::write(const WriteBatch& changes, Sync sync) {
-    rocksdb::WriteBatch batch;
+    constexpr size_t kOverhead = 24;  // of a change: kind, family, two lengths
+    rocksdb::WriteBatch batch(changes.bytes() + kOverhead * changes.size());
     RAMPART_RETURN_IF_ERROR(impl_->add(batch, changes));
     return impl_->write(batch, sync);
 }

@@ -3,8 +3,17 @@
 namespace rampart::storage {
 
 void WriteBatch::add(Kind kind, ColumnFamily family, std::string_view key, std::string_view value) {
-    changes_.push_back({kind, family, std::string(key), std::string(value)});
-    bytes_ += key.size() + value.size();
+    changes_.push_back({kind, family, bytes_.size(), key.size(), value.size()});
+    bytes_ += key;
+    bytes_ += value;
+}
+
+std::string_view WriteBatch::key_of(const Change& change) const {
+    return std::string_view(bytes_).substr(change.begin, change.key_size);
+}
+
+std::string_view WriteBatch::value_of(const Change& change) const {
+    return std::string_view(bytes_).substr(change.begin + change.key_size, change.value_size);
 }
 
 void WriteBatch::put(ColumnFamily family, std::string_view key, std::string_view value) {
@@ -21,7 +30,7 @@ void WriteBatch::erase_range(ColumnFamily family, std::string_view begin, std::s
 
 void WriteBatch::clear() {
     changes_.clear();
-    bytes_ = 0;
+    bytes_.clear();
 }
 
 }  // namespace rampart::storage

@@ -25,20 +25,24 @@ class WriteBatch {
 
     bool empty() const { return changes_.empty(); }
     size_t size() const { return changes_.size(); }
-    size_t bytes() const { return bytes_; }  // of keys and values
+    size_t bytes() const { return bytes_.size(); }  // of keys and values
     void clear();
 
   private:
     friend class Database;
     enum class Kind : uint8_t { kPut, kErase, kEraseRange };
+    /// Key and value lie behind one another in bytes_, the former from `begin` on: a change costs no
+    /// allocation of its own.
     struct Change {
         Kind kind;
         ColumnFamily family;
-        std::string key, value;  // value: the end of the range for kEraseRange
+        size_t begin, key_size, value_size;  // value: the end of the range for kEraseRange
     };
     void add(Kind kind, ColumnFamily family, std::string_view key, std::string_view value);
+    std::string_view key_of(const Change& change) const;
+    std::string_view value_of(const Change& change) const;
     std::vector<Change> changes_;
-    size_t bytes_ = 0;
+    std::string bytes_;
 };
 
 }  // namespace rampart::storage
