@@ -1,5 +1,6 @@
 # Language level, warnings, sanitizers and build speed, the same for every target.
 option(RAMPART_TESTS "Build the tests" ON)
+option(RAMPART_FUZZ "Build the fuzzers (preset fuzz)" OFF)
 set(RAMPART_SANITIZE "" CACHE STRING "Sanitizers, comma separated: address,undefined or thread")
 
 set(CMAKE_CXX_STANDARD 20)

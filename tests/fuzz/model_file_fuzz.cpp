@@ -1,0 +1,124 @@
+#include <bit>
+#include <cmath>
+
+#include "fuzz.hpp"
+#include "rampart/base/bytes.hpp"
+#include "rampart/base/digest.hpp"
+#include "rampart/base/random.hpp"
+#include "rampart/model/model_file.hpp"
+#include "unit/model/model_pieces.hpp"
+
+/// Model files: whoever can place one decides about loans, so loading checks everything.
+namespace rampart::fuzz {
+namespace {
+
+/// `payload` as a whole file with the right length and checksum, which no mutation finds by itself.
+std::string framed(std::string_view payload) {
+    std::string file = "RAMPARTM";
+    base::append_u32(file, 1);
+    base::append_u64(file, payload.size());
+    file += payload;
+    const auto digest = base::sha256(file);
+    return file.append(digest.bytes.begin(), digest.bytes.end());
+}
+
+bool is_probability(double p) { return p >= 0 && p <= 1; }
+
+/// Any row that fits the schema gets probabilities, and the fast engine says what the trees say.
+void decides(const model::Policy& policy, std::string_view bytes) {
+    base::Random random(bytes.size());
+    const auto& features = policy.schema().features();
+    for (size_t r = 0; r < 4; ++r) {
+        std::vector<float> row;
+        for (const auto& feature : features) {
+            const auto count = static_cast<uint32_t>(feature.categories.size());
+            const uint64_t draw = random.next();
+            float value = std::bit_cast<float>(static_cast<uint32_t>(draw));
+            if (count > 0) value = static_cast<float>(draw % count);
+            if (std::isinf(value) || draw % 5 == 0) value = std::nanf("");
+            row.push_back(value);
+        }
+        const size_t groups = policy.group_names().size();
+        const auto group = policy.group_aware() ? std::optional<size_t>(r % groups) : std::nullopt;
+        const auto out = policy.evaluate(row, group);
+        FUZZ_LAW(
+            is_probability(out.score) && is_probability(out.exploit) && is_probability(out.approve),
+            "score {}, exploit {}, approve {}", out.score, out.exploit, out.approve);
+        if (const auto* last = policy.last_learned(); last != nullptr) {
+            const double walked = model::sigmoid(last->ensemble.predict_raw(row));
+            FUZZ_LAW(out.score == walked, "the engine says {}, the trees {}", out.score, walked);
+        }
+    }
+}
+
+bool file(std::string_view bytes) {
+    const auto policy = model::decode_model_file(bytes);
+    if (!policy) return refused(policy.error());
+    const std::string written = model::encode_model_file(*policy);
+    const auto again = model::decode_model_file(written);
+    FUZZ_LAW(again.has_value(), "refuses what it wrote: {}", again.error().message);
+    FUZZ_LAW(model::encode_model_file(*again) == written, "writes one policy in two ways");
+    decides(*again, bytes);
+    return true;
+}
+
+bool payload(std::string_view bytes) { return file(framed(bytes)); }
+
+using Seeds = std::vector<std::string>;
+
+dataset::FeatureSchema small_schema() {
+    return dataset::FeatureSchema::create(
+               {{"x0", dataset::FeatureKind::kNumeric, {}},
+                {"c", dataset::FeatureKind::kCategorical, {"a", "b", "c"}}})
+        .value();
+}
+
+model::LearnedLink small_link(size_t groups) {
+    model::LearnedLink link;
+    model::Tree tree;
+    tree.nodes = {{0, 0.5f, 1, 2, -1, true, 0, 9, 1.5},
+                  {-1, 0, -1, -1, -1, false, -0.25, 5, 0},
+                  {1, 0, 3, 4, 0, false, 0, 4, 0.5},
+                  {-1, 0, -1, -1, -1, false, 0.75, 2, 0},
+                  {-1, 0, -1, -1, -1, false, 0.125, 2, 0}};
+    tree.category_sets = {{5}};
+    link.ensemble.trees = {tree};
+    link.ramp.gamma = 0.5;
+    link.ramp.thresholds.assign(groups, 0.25);
+    link.ramp.ties.assign(groups, 1);
+    link.exploration = {model::ExplorationMode::kOneSided, 0.05};
+    return link;
+}
+
+Seeds small_files() {
+    using model::Policy;
+    std::vector<Policy> policies;
+    policies.push_back(
+        Policy::create(small_schema(), {model::example_bootstrap()}, {}, {{"seed", "7"}}).value());
+    policies.push_back(Policy::create(small_schema(), {model::example_bootstrap(), small_link(1)},
+                                      {}, {{"learner", "gbdt"}, {"seed", "7"}})
+                           .value());
+    policies.push_back(
+        Policy::create(small_schema(), {small_link(2), small_link(2)}, {"f", "m"}, {}).value());
+    Seeds files;
+    for (const auto& policy : policies) files.push_back(model::encode_model_file(policy));
+    return files;
+}
+
+/// The part that framed() puts back around.
+Seeds small_payloads() {
+    constexpr size_t kHead = 20, kDigest = 32;
+    Seeds payloads;
+    for (const auto& bytes : small_files())
+        payloads.push_back(bytes.substr(kHead, bytes.size() - kHead - kDigest));
+    return payloads;
+}
+
+}  // namespace
+
+std::vector<Target> targets() {
+    return {{"payload", payload, small_payloads, kProtobufSpare},
+            {"file", file, small_files, kProtobufSpare}};
+}
+
+}  // namespace rampart::fuzz
