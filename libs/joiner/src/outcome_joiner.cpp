@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
+#include <thread>
 
 #include "examples_by_time.hpp"
 #include "partition_joiner.hpp"
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/check.hpp"
+#include "rampart/base/thread_pool.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "store_check.hpp"
@@ -76,6 +78,7 @@ struct OutcomeJoiner::Impl {
     const streaming::Reader& reader;
     std::vector<PartitionId> held;
     std::vector<std::unique_ptr<PartitionJoiner>> partitions;  // one of each held
+    std::unique_ptr<base::ThreadPool> writers;                 // of a round's batches
 
     std::mutex write_mutex;  // one poll, advance, replay or acceptance at a time
     size_t turn = 0;         // which source is read first: nobody starves
@@ -95,6 +98,7 @@ struct OutcomeJoiner::Impl {
                  const std::vector<Offset>& next) const;
     Result<std::optional<Error>> reduce(JoinBatch& batch, const PartitionJoiner& partition,
                                         bool decision, const streaming::Record& record) const;
+    Status commit(Round& round);
     Result<std::optional<AcceptedGap>> accept(size_t i, const Source& source);
     Result<std::pair<size_t, Quarantined>> find_quarantined(std::string_view topic,
                                                             PartitionId partition,
@@ -139,6 +143,16 @@ Status OutcomeJoiner::Impl::check_topic(Round& round, const std::string& topic,
     } else {
         for (int32_t p = 0; p < count; ++p) sources.push_back({topic, PartitionId(p), false});
     }
+    return base::ok();
+}
+
+/// Side by side, for the partitions share nothing: each has its states and bookmarks in one write.
+Status OutcomeJoiner::Impl::commit(Round& round) {
+    std::vector<Status> written(round.batches.size());
+    writers->run(round.batches.size(), [&](size_t i) {
+        written[i] = partitions[i]->commit(round.batches[i], Sync::kAlways);
+    });
+    for (Status& status : written) RAMPART_RETURN_IF_ERROR(std::move(status));
     return base::ok();
 }
 
@@ -245,6 +259,8 @@ Result<std::unique_ptr<OutcomeJoiner>> OutcomeJoiner::open(const std::filesystem
                                           impl->options.memory));
         impl->partitions.push_back(std::move(partition));
     }
+    impl->writers = std::make_unique<base::ThreadPool>(std::min<size_t>(
+        impl->held.size(), std::max<size_t>(1, std::thread::hardware_concurrency())));
     return std::unique_ptr<OutcomeJoiner>(new OutcomeJoiner(std::move(impl)));
 }
 
@@ -266,9 +282,7 @@ Result<PollReport> OutcomeJoiner::poll(size_t limit) {
             impl_->read(round, source, std::min(share, limit - report.records)));
     }
     ++impl_->turn;
-    for (size_t i = 0; i < round.batches.size(); ++i) {
-        RAMPART_RETURN_IF_ERROR(impl_->partitions[i]->commit(round.batches[i], Sync::kAlways));
-    }
+    RAMPART_RETURN_IF_ERROR(impl_->commit(round));
     return std::move(report);
 }
 
