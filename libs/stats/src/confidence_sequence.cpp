@@ -1,0 +1,124 @@
+#include "rampart/stats/confidence_sequence.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace rampart::stats {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+
+/// Bets on values in [0, 1] that each know only the values before theirs: of the fixed-sample or of
+/// the any-time kind, with one made-up observation of mean 1/2 and variance 1/4.
+std::vector<double> plug_in_bets(std::span<const double> x, double alpha, bool any_time) {
+    std::vector<double> bets;
+    bets.reserve(x.size());
+    double sum = 0.5, squares = 0.25;
+    const double needed = 2 * std::log(2 / alpha);
+    const auto n = static_cast<double>(x.size());
+    for (size_t i = 0; i < x.size(); ++i) {
+        const double t = static_cast<double>(i) + 1;
+        const double variance = squares / t;
+        bets.push_back(std::sqrt(needed / (variance * (any_time ? t * std::log1p(t) : n))));
+        sum += x[i];
+        const double mean = sum / (t + 1);
+        squares += (x[i] - mean) * (x[i] - mean);
+    }
+    return bets;
+}
+
+/// Largest of ln prod(1 + bet_i (x_i - m)) over the moments that count, less its rounding errors;
+/// bets are truncated at truncation / m, so that it falls in m. m in (0, 1].
+double log_wealth(std::span<const double> x, std::span<const double> bets, double m,
+                  const HedgedBettingOptions& options) {
+    Sum sum;
+    double best = -kInfinity, rounding = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+        const double gain = std::min(bets[i], options.truncation / m) * (x[i] - m);
+        const double log_factor = std::log1p(gain);
+        sum.add(log_factor);
+        rounding += std::abs(log_factor) + std::abs(gain) / (1 + gain);
+        if (options.running || i + 1 == x.size()) {
+            best = std::max(best, sum.value() - 8 * kEpsilon * rounding);
+        }
+    }
+    return best;
+}
+
+/// The largest mean found that is rejected from above: the lower end, in [0, 1].
+double lower_end(std::span<const double> x, std::span<const double> bets, double needed,
+                 const HedgedBettingOptions& options) {
+    double safe = 0, unsafe = 1;
+    for (int i = 0; i < 60; ++i) {
+        const double middle = safe + (unsafe - safe) / 2;
+        (log_wealth(x, bets, middle, options) >= needed ? safe : unsafe) = middle;
+    }
+    return safe;
+}
+
+bool usable(std::span<const double> values, Range range, double alpha,
+            const HedgedBettingOptions& options) {
+    const bool good = !values.empty() && std::isfinite(range.lo) && std::isfinite(range.hi) &&
+                      range.lo < range.hi && std::isfinite(range.hi - range.lo) && alpha > 0 &&
+                      alpha < 1 && options.truncation > 0 && options.truncation < 1;
+    // the negation catches NaN
+    return good && std::none_of(values.begin(), values.end(),
+                                [&](double x) { return !(x >= range.lo && x <= range.hi); });
+}
+
+}  // namespace
+
+Interval hedged_betting_interval(std::span<const double> values, Range range, double alpha,
+                                 const HedgedBettingOptions& options) {
+    if (!usable(values, range, alpha, options)) return {-kInfinity, kInfinity};
+    const double width = range.hi - range.lo;
+    std::vector<double> x, mirrored;
+    for (const double value : values) {
+        x.push_back(std::clamp((value - range.lo) / width, 0.0, 1.0));
+        mirrored.push_back(1 - x.back());
+    }
+    const auto bets = plug_in_bets(x, alpha, options.any_time);
+    const double needed = std::log(2 / alpha);
+    const double outwards = 8 * kEpsilon * (std::abs(range.lo) + std::abs(range.hi));
+    const double lo = range.lo + width * lower_end(x, bets, needed, options) - outwards;
+    const double hi = range.hi - width * lower_end(mirrored, bets, needed, options) + outwards;
+    return {std::max(lo, range.lo), std::min(hi, range.hi)};
+}
+
+AsymptoticSequence::AsymptoticSequence(double delta, size_t tuned_for)
+    : delta_(delta), r_(std::numeric_limits<double>::quiet_NaN()) {
+    if (!(delta > 0 && delta < 0.5) || tuned_for == 0) return;
+    const double l = -2 * std::log(2 * delta);
+    r_ = (l + std::log1p(l)) / static_cast<double>(tuned_for);
+}
+
+void AsymptoticSequence::add(double x) {
+    ++n_;
+    const double before = x - mean_;
+    mean_ += before / static_cast<double>(n_);
+    squares_ += before * (x - mean_);
+}
+
+double AsymptoticSequence::margin() const {
+    if (n_ < 2 || !std::isfinite(mean_) || !(squares_ > 0)) return kInfinity;
+    const auto n = static_cast<double>(n_);
+    const double s = std::sqrt(squares_ / (n - 1)), grown = n * r_ + 1;
+    const double margin =
+        s * std::sqrt(2 * grown / (n * n * r_) * std::log1p(std::sqrt(grown) / (2 * delta_)));
+    return std::isfinite(margin) ? margin : kInfinity;
+}
+
+double AsymptoticSequence::lower() const {
+    const double m = margin();
+    return m == kInfinity ? -kInfinity : mean_ - m;
+}
+
+double AsymptoticSequence::upper() const {
+    const double m = margin();
+    return m == kInfinity ? kInfinity : mean_ + m;
+}
+
+}  // namespace rampart::stats

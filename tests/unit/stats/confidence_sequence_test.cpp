@@ -1,0 +1,118 @@
+#include "rampart/stats/confidence_sequence.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "rampart/base/random.hpp"
+
+namespace rampart::stats {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Values in [-2, 3], mostly near the middle, of mean 0.5.
+std::vector<double> sample(size_t n, uint64_t seed) {
+    base::Random random(seed);
+    std::vector<double> out;
+    for (size_t i = 0; i < n; ++i) out.push_back(0.5 + 0.5 * (random.uniform() - random.uniform()));
+    return out;
+}
+
+TEST(HedgedBetting, TheFirstBetsAreThoseOfTheFormula) {
+    // one value of 1 in [0, 1] with the bet sqrt(2 ln(2 / alpha) / (1/4)): the mean m is rejected
+    // from above iff 1 + bet (1 - m) reaches 2 / alpha = 4
+    const Interval interval = hedged_betting_interval(std::vector<double>{1}, {0, 1}, 0.5);
+    EXPECT_NEAR(interval.lo, 1 - 3 / std::sqrt(8 * std::log(4)), 1e-12);
+    EXPECT_EQ(interval.hi, 1);
+}
+
+TEST(HedgedBetting, NoBetRisksMoreThanItsShare) {
+    // truncated at 1/4 of 1/m, the same value rejects m iff 1 + (1/m - 1) / 4 reaches 4
+    const Interval interval =
+        hedged_betting_interval(std::vector<double>{1}, {0, 1}, 0.5, {.truncation = 0.25});
+    EXPECT_NEAR(interval.lo, 1.0 / 13, 1e-12);
+}
+
+TEST(HedgedBetting, IsNarrowerThanHoeffdingWhereValuesVaryLittle) {
+    const auto values = sample(1000, 1);
+    const Interval betting = hedged_betting_interval(values, {-2, 3}, 0.1);
+    EXPECT_LT(betting.lo, 0.5);
+    EXPECT_GT(betting.hi, 0.5);
+    EXPECT_GT(betting.lo, hoeffding_lower_bound(moments(values), {-2, 3}, 0.05));
+    EXPECT_LT(betting.hi - betting.lo, 0.1);
+}
+
+TEST(HedgedBetting, MirroredValuesHaveTheMirroredInterval) {
+    auto values = sample(300, 2);
+    const Interval a = hedged_betting_interval(values, {-2, 3}, 0.1);
+    for (double& x : values) x = -x;
+    const Interval b = hedged_betting_interval(values, {-3, 2}, 0.1);
+    EXPECT_NEAR(a.lo, -b.hi, 1e-12);
+    EXPECT_NEAR(a.hi, -b.lo, 1e-12);
+}
+
+TEST(HedgedBetting, TheRunningIntervalIsNeverWiderAndAnyTimeCostsWidth) {
+    const auto values = sample(500, 3);
+    const Interval running = hedged_betting_interval(values, {-2, 3}, 0.1);
+    const Interval last = hedged_betting_interval(values, {-2, 3}, 0.1, {.running = false});
+    const Interval any_time = hedged_betting_interval(values, {-2, 3}, 0.1, {.any_time = true});
+    EXPECT_GE(running.lo, last.lo);
+    EXPECT_LE(running.hi, last.hi);
+    EXPECT_GT(any_time.hi - any_time.lo, running.hi - running.lo);
+}
+
+TEST(HedgedBetting, WhatCannotBeComputedSaysNothing) {
+    const double nan = std::nan("");
+    const auto says_nothing = [](const std::vector<double>& values, Range range, double alpha) {
+        const Interval i = hedged_betting_interval(values, range, alpha);
+        return i.lo == -kInfinity && i.hi == kInfinity;
+    };
+    EXPECT_TRUE(says_nothing({}, {0, 1}, 0.1));
+    EXPECT_TRUE(says_nothing({nan}, {0, 1}, 0.1));
+    EXPECT_TRUE(says_nothing({1.5}, {0, 1}, 0.1));
+    EXPECT_TRUE(says_nothing({0.5}, {1, 0}, 0.1));
+    EXPECT_TRUE(says_nothing({0.5}, {0, kInfinity}, 0.1));
+    EXPECT_TRUE(says_nothing({0.5}, {0, 1}, 0));
+    EXPECT_TRUE(says_nothing({0.5}, {0, 1}, nan));
+}
+
+TEST(AsymptoticSequence, MarginIsThatOfTheFormula) {
+    AsymptoticSequence sequence(0.05, 100);
+    const auto values = sample(100, 4);
+    for (const double x : values) sequence.add(x);
+    const Moments m = moments(values);
+    const double l = -2 * std::log(0.1), r = (l + std::log(1 + l)) / 100;
+    const double margin =
+        std::sqrt(m.variance) *
+        std::sqrt(2 * (100 * r + 1) / (1e4 * r) * std::log(1 + std::sqrt(100 * r + 1) / 0.1));
+    EXPECT_NEAR(sequence.mean(), m.mean, 1e-12);
+    EXPECT_NEAR(sequence.lower(), m.mean - margin, 1e-12);
+    EXPECT_NEAR(sequence.upper(), m.mean + margin, 1e-12);
+}
+
+TEST(AsymptoticSequence, IsWiderThanTheIntervalOfOneLook) {
+    AsymptoticSequence sequence(0.05, 500);
+    const auto values = sample(500, 5);
+    for (const double x : values) sequence.add(x);
+    EXPECT_LT(sequence.lower(), t_lower_bound(moments(values), 0.05));
+}
+
+TEST(AsymptoticSequence, WhatCannotBeComputedSaysNothing) {
+    for (const auto& [delta, tuned] : {std::pair{0.0, 9}, {0.5, 9}, {std::nan(""), 9}, {0.1, 0}}) {
+        AsymptoticSequence sequence(delta, static_cast<size_t>(tuned));
+        for (const double x : sample(50, 6)) sequence.add(x);
+        EXPECT_EQ(sequence.lower(), -kInfinity);
+        EXPECT_EQ(sequence.upper(), kInfinity);
+    }
+    AsymptoticSequence broken(0.1, 9), constant(0.1, 9), young(0.1, 9);
+    for (const double x : {1.0, std::nan(""), 2.0}) broken.add(x);
+    for (int i = 0; i < 9; ++i) constant.add(1);
+    young.add(1);
+    for (const auto* s : {&broken, &constant, &young}) EXPECT_EQ(s->lower(), -kInfinity);
+}
+
+}  // namespace
+}  // namespace rampart::stats
