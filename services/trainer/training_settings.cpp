@@ -47,6 +47,26 @@ model::Exploration read_exploration(config::Table table) {
     return exploration;
 }
 
+/// By which bound and from which estimate the gate decides.
+void read_estimate(config::Table& gate, certification::GateConfig& config) {
+    using certification::Bound;
+    using certification::Centres;
+    const auto bound = gate.choice(
+        "bound", {"betting", "student_t", "hoeffding", "maurer_pontil"}, "betting");
+    for (const Bound b :
+         {Bound::kBetting, Bound::kStudentT, Bound::kHoeffding, Bound::kMaurerPontil}) {
+        if (to_string(b) == bound) config.bound = b;
+    }
+    const auto centres =
+        gate.choice("centres", {"per_action", "single", "none", "best"}, "per_action");
+    for (const Centres c :
+         {Centres::kPerAction, Centres::kSingle, Centres::kNone, Centres::kBest}) {
+        if (to_string(c) == centres) config.centres = c;
+    }
+    if (gate.has("at_least")) config.at_least = gate.number("at_least", -1e9, 1e9);
+    if (gate.has("max_weight")) config.max_weight = gate.number("max_weight", 1, 1000);
+}
+
 }  // namespace
 
 TrainingSettings read_training_settings(config::Table& root) {
@@ -62,9 +82,7 @@ TrainingSettings read_training_settings(config::Table& root) {
     auto gate = root.table("gate");
     settings.gate.delta_epoch = gate.number("delta_epoch", 1e-9, 0.5, 0.1);
     settings.gate.runs_per_epoch = static_cast<unsigned>(gate.integer("runs_per_epoch", 1, 1000, 12));
-    settings.gate.bound = gate.choice("bound", {"betting", "student_t"}, "betting") == "betting"
-                              ? certification::Bound::kBetting
-                              : certification::Bound::kStudentT;
+    read_estimate(gate, settings.gate);
     settings.gate.kappa = gate.number("kappa", 0.01, 1, 0.5);
     settings.distilled_kappa = gate.number("distilled_kappa", 0.01, 10, settings.distilled_kappa);
     if (settings.recipe.kappa > settings.gate.kappa) {

@@ -41,6 +41,23 @@ TEST(Gate, AtTheBoundaryFalseCertificatesStayWithinDelta) {
     }
 }
 
+TEST(Gate, HeldAgainstAConstantItIsCertifiedFalselyAtMostAsOften) {
+    constexpr int kRepetitions = 1000;
+    GateConfig config = lender_config();
+    // P(approve) averages 0.5 whatever a candidate without skill does: half of what an approval
+    // brings
+    config.at_least = 0.5 * (0.625 * 75 - 0.375 * 150);
+    for (const bool cut : {false, true}) {
+        if (cut) config.max_weight = 1.2;
+        const double rate = rate_of(cut ? "a constant, weights cut" : "a constant", kRepetitions,
+                                    17, [&](base::Random& random) {
+                                        const World w(random, 400, 0);
+                                        return certified(config, w.selection, w.vault);
+                                    });
+        EXPECT_LE(rate, at_most(kDelta, kRepetitions));
+    }
+}
+
 TEST(Gate, AClearGainIsCertifiedAndMoreRecordsCertifyMoreOften) {
     const GateConfig config = lender_config();
     double last = 0;

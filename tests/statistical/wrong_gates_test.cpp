@@ -70,6 +70,52 @@ TEST(WrongGate, ChoosingOnTheRecordsThatTestCertifiesNoise) {
     EXPECT_GT(wrong, 0.5);
 }
 
+/// Half of the people are rarely approved, and lose by it; the candidate approves them five times
+/// as often, and the others, who gain by it, not quite twice as often. On average it harms a
+/// little.
+ope::LoggedFeedback rarely_approved(base::Random& random, const std::string& prefix) {
+    ope::LoggedFeedback f;
+    for (size_t i = 0; i < 800; ++i) {
+        const bool rare = i % 2 == 0;
+        Draft draft{.p = rare ? 0.1 : 0.5,
+                    .candidate = rare ? 0.5 : 0.9,
+                    .reference = rare ? 0.1 : 0.5,
+                    .person = i};
+        draft.approved = random.bernoulli(draft.p);
+        draft.impact = (rare ? -1 : 0.97) + random.uniform(-1, 1);
+        add(f, draft, prefix);
+    }
+    return f;
+}
+
+TEST(WrongGate, CuttingWeightsWithoutPayingForItCertifiesHarm) {
+    GateConfig config = lender_config();
+    config.impact_lo = -3, config.impact_hi = 3;
+    config.trust_region = certification::TrustRegion::kApprovals;
+    config.kappa = 10;
+    for (const double weight : {0.0, 2.0, 4.9}) {
+        if (weight > 0) config.max_weight = weight;
+        const double right = rate_of(
+            fmt::format("weights up to {}", weight), kRepetitions, 16, [&](base::Random& random) {
+                const auto selection = rarely_approved(random, "c");
+                return certified(config, selection, rarely_approved(random, "v"));
+            });
+        EXPECT_LE(right, at_most(kDelta, kRepetitions));
+    }
+    const double wrong =
+        rate_of("WRONG: (min(w, 2) - 1) I", kRepetitions, 16, [&](base::Random& random) {
+            const auto f = rarely_approved(random, "v");
+            std::vector<double> values;
+            for (size_t i = 0; i < f.impact.size(); ++i) {
+                const auto& d = f.decisions;
+                const double w = d.candidate[i] / d.p_approve[i];
+                values.push_back(d.approved[i] != 0 ? (std::min(w, 2.0) - 1) * f.impact[i] : 0);
+            }
+            return stats::t_lower_bound(stats::moments(values), kDelta) > 0;
+        });
+    EXPECT_GT(wrong, 0.9);
+}
+
 /// Losers report with probability 0.6. Approvals harm a little on average, the candidate approves
 /// more.
 ope::LoggedFeedback silent_losers(base::Random& random, const std::string& prefix, bool drop) {

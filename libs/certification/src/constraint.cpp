@@ -26,6 +26,12 @@ base::Status check_impact(const GateConfig& c) {
     const double declined = c.declined_impact.value_or(c.impact_lo);
     RAMPART_RETURN_IF_ERROR(require(declined >= c.impact_lo && declined <= c.impact_hi,
                                     "declined_impact", declined, "lie in [impact_lo, impact_hi]"));
+    const double at_least = c.at_least.value_or(c.impact_lo);
+    RAMPART_RETURN_IF_ERROR(require(at_least >= c.impact_lo && at_least <= c.impact_hi, "at_least",
+                                    at_least, "lie in [impact_lo, impact_hi]"));
+    const double max_weight = c.max_weight.value_or(1);
+    RAMPART_RETURN_IF_ERROR(require(max_weight >= 1 && max_weight <= 1000, "max_weight", max_weight,
+                                    "lie in [1, 1000]"));
     RAMPART_RETURN_IF_ERROR(require(std::isfinite(c.margin), "margin", c.margin, "be finite"));
     return require(c.impact_units.size() <= base::limits::kMaxNameBytes, "impact_units",
                    c.impact_units, "be short");
@@ -53,8 +59,26 @@ std::string_view to_string(Bound bound) {
             return "betting";
         case Bound::kStudentT:
             return "student_t";
+        case Bound::kHoeffding:
+            return "hoeffding";
+        case Bound::kMaurerPontil:
+            return "maurer_pontil";
     }
     RAMPART_CHECK(false, "bound {}", static_cast<int>(bound));
+}
+
+std::string_view to_string(Centres centres) {
+    switch (centres) {
+        case Centres::kPerAction:
+            return "per_action";
+        case Centres::kSingle:
+            return "single";
+        case Centres::kNone:
+            return "none";
+        case Centres::kBest:
+            return "best";
+    }
+    RAMPART_CHECK(false, "centres {}", static_cast<int>(centres));
 }
 
 std::string_view to_string(Spending spending) {

@@ -6,6 +6,7 @@
 
 #include "members.hpp"
 #include "rampart/base/bytes.hpp"
+#include "rampart/base/check.hpp"
 
 namespace rampart::certification {
 namespace {
@@ -59,8 +60,14 @@ std::vector<uint32_t> all_records(const LoggedDecisions& d) {
 }  // namespace
 
 ope::ImpactModel impact_model(const GateConfig& config, const GroupPlan& group) {
-    return {config.impact_lo, config.impact_hi,       group.q_approve,
-            group.q_decline,  config.declined_impact, config.declines_overridden};
+    return {.lo = config.impact_lo,
+            .hi = config.impact_hi,
+            .q_approve = group.q_approve,
+            .q_decline = group.q_decline,
+            .declined = config.declined_impact,
+            .declines_overridden = config.declines_overridden,
+            .absolute = config.at_least,
+            .max_weight = config.max_weight};
 }
 
 void measure_group(const GateConfig& config, const LoggedDecisions& vault,
@@ -119,10 +126,7 @@ std::optional<PublicResult> find_record_fault(const GateConfig& config,
             "to certify"};
     }
     if (auto fault = find_override_fault(config, vault)) return fault;
-    const ope::ImpactModel model{.lo = config.impact_lo,
-                                 .hi = config.impact_hi,
-                                 .declined = config.declined_impact,
-                                 .declines_overridden = config.declines_overridden};
+    const ope::ImpactModel model = impact_model(config, {});
     size_t unsupported = 0, outside = 0;
     for (size_t i = 0; i < vault.size(); ++i) {
         unsupported += !ope::has_support(record_at(vault, i), model);
@@ -147,7 +151,7 @@ std::optional<PublicResult> find_record_fault(const GateConfig& config,
         const bool changed =
             std::any_of(group.records.begin(), group.records.end(),
                         [&](uint32_t i) { return vault.candidate[i] != vault.reference[i]; });
-        if (!changed && !group.records.empty()) {
+        if (!changed && !config.at_least && !group.records.empty()) {
             return refused("group_unchanged",
                            "group {}: the candidate changes nothing on its vault "
                            "records, so nothing can be certified there",
@@ -206,6 +210,25 @@ base::Status check_impacts(const GateConfig& config, const LoggedDecisions& deci
     return base::ok();
 }
 
+namespace {
+
+/// Of a unit's value, by a bound that has no wealth.
+double lower_bound(const RunPlan& plan, const GroupPlan& group, const stats::Moments& sample) {
+    switch (plan.config.bound) {
+        case Bound::kStudentT:
+            return stats::t_lower_bound(sample, plan.delta);
+        case Bound::kHoeffding:
+            return stats::hoeffding_lower_bound(sample, {group.lo, group.hi}, plan.delta);
+        case Bound::kMaurerPontil:
+            return stats::maurer_pontil_lower_bound(sample, {group.lo, group.hi}, plan.delta);
+        case Bound::kBetting:
+            break;
+    }
+    RAMPART_CHECK(false, "bound {}", static_cast<int>(plan.config.bound));
+}
+
+}  // namespace
+
 SealedResult evaluate(const RunPlan& plan, const LoggedDecisions& vault,
                       std::span<const double> impact) {
     SealedResult result;
@@ -224,7 +247,7 @@ SealedResult evaluate(const RunPlan& plan, const LoggedDecisions& vault,
                             std::isfinite(out.bound.sample.variance);
         const bool clears = plan.config.bound == Bound::kBetting
                                 ? out.bound.log_wealth >= needed
-                                : stats::t_lower_bound(out.bound.sample, plan.delta) > 0;
+                                : lower_bound(plan, group, out.bound.sample) > 0;
         out.passed = varied && clears;
         all = all && out.passed;
         result.groups.push_back(std::move(out));

@@ -13,7 +13,13 @@ struct EnumValues<Verdict> {
 };
 template <>
 struct EnumValues<Bound> {
-    static constexpr Bound kAll[] = {Bound::kBetting, Bound::kStudentT};
+    static constexpr Bound kAll[] = {Bound::kBetting, Bound::kStudentT, Bound::kHoeffding,
+                                     Bound::kMaurerPontil};
+};
+template <>
+struct EnumValues<Centres> {
+    static constexpr Centres kAll[] = {Centres::kPerAction, Centres::kSingle, Centres::kNone,
+                                       Centres::kBest};
 };
 template <>
 struct EnumValues<TrustRegion> {
@@ -76,6 +82,9 @@ void members(A& a, GateConfig& c) {
     a("declined_impact", c.declined_impact);
     a("impact_units", c.impact_units);
     a.unless_default("declines_overridden", c.declines_overridden);
+    a.unless_default("centres", c.centres);
+    a.unless_default("at_least", c.at_least);
+    a.unless_default("max_weight", c.max_weight);
 }
 
 template <class A>

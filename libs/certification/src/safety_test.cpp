@@ -114,10 +114,35 @@ Centre centre_of(const GateConfig& config, const LoggedFeedback& selection, cons
     return {n > 0 ? sum.value() / static_cast<double>(n) : 0, n};
 }
 
+/// Sets the centres by the means of D_c. A mean may leave the range by a rounding error, and the
+/// range computed from it would be too short.
+void set_centres(const GateConfig& config, Centres kind, const Centre& approve,
+                 const Centre& decline, GroupPlan& plan) {
+    const auto within = [&](double x) { return std::clamp(x, config.impact_lo, config.impact_hi); };
+    const bool known_decline = config.declined_impact && !config.declines_overridden;
+    switch (kind) {
+        case Centres::kNone:
+            plan.q_approve = plan.q_decline = within(0);
+            break;
+        case Centres::kSingle: {
+            const auto n1 = static_cast<double>(approve.outcomes);
+            const auto n0 = static_cast<double>(decline.outcomes);
+            plan.q_approve = plan.q_decline =
+                within((n1 * approve.mean + n0 * decline.mean) / (n1 + n0));
+            break;
+        }
+        case Centres::kPerAction:
+        case Centres::kBest:
+            plan.q_approve = within(approve.mean);
+            plan.q_decline = within(decline.mean);
+    }
+    if (known_decline) plan.q_decline = *config.declined_impact;
+}
+
 /// Centres and variance of a group, from D_c; keeps the units' values for the forecast.
-base::Status plan_from_selection(const GateConfig& config, const LoggedFeedback& selection,
-                                 const ope::Group& group, GroupPlan& plan,
-                                 std::vector<double>& values) {
+base::Status plan_from_selection(const GateConfig& config, Centres kind,
+                                 const LoggedFeedback& selection, const ope::Group& group,
+                                 GroupPlan& plan, std::vector<double>& values) {
     const Centre approve = centre_of(config, selection, group, true);
     const Centre decline = centre_of(config, selection, group, false);
     const bool known_decline = config.declined_impact && !config.declines_overridden;
@@ -130,11 +155,7 @@ base::Status plan_from_selection(const GateConfig& config, const LoggedFeedback&
             "{} are needed of each action whose impact is not known",
             group.name, approve.outcomes, decline.outcomes, config.min_outcomes);
     }
-    // a mean may leave the range by a rounding error, and the range computed from it would be too
-    // short
-    plan.q_approve = std::clamp(approve.mean, config.impact_lo, config.impact_hi);
-    plan.q_decline = known_decline ? *config.declined_impact
-                                   : std::clamp(decline.mean, config.impact_lo, config.impact_hi);
+    set_centres(config, kind, approve, decline, plan);
     const ope::UnitMap units = ope::map_units(selection.decisions, group.records);
     values = ope::unit_values(selection.decisions, group.records, units, selection.impact,
                               impact_model(config, plan), config.margin);
@@ -146,6 +167,59 @@ base::Status plan_from_selection(const GateConfig& config, const LoggedFeedback&
         "group {}: the change of impact does not vary in D_c, so that bets "
         "cannot be planned: the candidate changes nothing there",
         group.name);
+}
+
+/// P(the best of the constant bets alone reaches ln(1/delta)), its log wealth taken as normal with
+/// mean and variance of D_c, and the uncertainty of that mean included.
+double pass_probability(std::span<const double> values, const GroupPlan& group, double delta) {
+    const double lo = std::min(group.lo, *std::min_element(values.begin(), values.end()));
+    const auto n = static_cast<double>(group.units), n_c = static_cast<double>(values.size());
+    double best = 0;
+    std::vector<double> logs(values.size());
+    for (size_t k = 0; k < stats::kBetCount; ++k) {
+        const double bet = std::min(group.bets.bets[k], group.bets.cap / -lo);
+        for (size_t i = 0; i < values.size(); ++i) logs[i] = std::log1p(bet * values[i]);
+        const stats::Moments growth = stats::moments(logs);
+        const double spread = std::sqrt(growth.variance * n * (1 + n / n_c));
+        const double excess = n * growth.mean + std::log(group.bets.weights[k]) + std::log(delta);
+        const double p = spread > 0 ? stats::normal_cdf(excess / spread) : 0;
+        best = std::max(best, p);  // NaN loses
+    }
+    return best;
+}
+
+/// A group's plan with centres of one kind, and its units' values in D_c.
+struct PlannedGroup {
+    GroupPlan plan;
+    std::vector<double> values;
+};
+
+/// Plans the group with the configured centres; of kBest with those that D_c forecasts to pass more
+/// likely, which is no choice by the vault's impacts: they are not read.
+Result<PlannedGroup> plan_group(const RunPlan& run, const LoggedFeedback& selection,
+                                const LoggedDecisions& vault, size_t g) {
+    const bool best = run.config.centres == Centres::kBest;
+    PlannedGroup chosen;
+    double chance = -1;
+    for (const Centres kind : best ? std::vector{Centres::kPerAction, Centres::kSingle}
+                                   : std::vector{run.config.centres}) {
+        PlannedGroup group;
+        RAMPART_RETURN_IF_ERROR(plan_from_selection(
+            run.config, kind, selection, selection.decisions.groups[g], group.plan, group.values));
+        measure_group(run.config, vault, vault.groups[g], group.plan);
+        double forecast = 0;
+        if (best) {
+            if (auto bets = plan_group_bets(run, group.plan)) {
+                group.plan.bets = *bets;
+                forecast = pass_probability(group.values, group.plan, run.delta);
+            }
+        }
+        if (forecast > chance) {
+            chance = forecast;
+            chosen = std::move(group);
+        }
+    }
+    return chosen;
 }
 
 /// Everything about the data that can refuse a run or show that it is needless, in the order in
@@ -164,12 +238,9 @@ base::Result<std::optional<PublicResult>> prepare(const LoggedFeedback& selectio
     RunAccess::vault(run) = pseudonymise(vault, key, RunAccess::source(run));
     measure_log(run.vault(), plan);
     for (size_t g = 0; g < vault.groups.size(); ++g) {
-        GroupPlan group;
-        auto& values = RunAccess::selection_values(run).emplace_back();
-        RAMPART_RETURN_IF_ERROR(plan_from_selection(plan.config, selection,
-                                                    selection.decisions.groups[g], group, values));
-        measure_group(plan.config, run.vault(), run.vault().groups[g], group);
-        plan.groups.push_back(std::move(group));
+        RAMPART_TRY(auto group, plan_group(plan, selection, run.vault(), g));
+        RunAccess::selection_values(run).push_back(std::move(group.values));
+        plan.groups.push_back(std::move(group.plan));
     }
     if (auto fault = find_figure_fault(plan)) return fault;
     for (GroupPlan& group : plan.groups) {
@@ -207,25 +278,6 @@ base::Status check_operator_input(const GateConfig& config, const RunIdentity& i
             config.delta_epoch, config.runs_per_epoch, to_string(config.spending));
     }
     return base::ok();
-}
-
-/// P(the best of the constant bets alone reaches ln(1/delta)), its log wealth taken as normal with
-/// mean and variance of D_c, and the uncertainty of that mean included.
-double pass_probability(std::span<const double> values, const GroupPlan& group, double delta) {
-    const double lo = std::min(group.lo, *std::min_element(values.begin(), values.end()));
-    const auto n = static_cast<double>(group.units), n_c = static_cast<double>(values.size());
-    double best = 0;
-    std::vector<double> logs(values.size());
-    for (size_t k = 0; k < stats::kBetCount; ++k) {
-        const double bet = std::min(group.bets.bets[k], group.bets.cap / -lo);
-        for (size_t i = 0; i < values.size(); ++i) logs[i] = std::log1p(bet * values[i]);
-        const stats::Moments growth = stats::moments(logs);
-        const double spread = std::sqrt(growth.variance * n * (1 + n / n_c));
-        const double excess = n * growth.mean + std::log(group.bets.weights[k]) + std::log(delta);
-        const double p = spread > 0 ? stats::normal_cdf(excess / spread) : 0;
-        best = std::max(best, p);  // NaN loses
-    }
-    return best;
 }
 
 }  // namespace

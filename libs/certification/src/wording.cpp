@@ -27,6 +27,23 @@ bool has_overrides(const RunPlan& plan) {
                        [](const GroupPlan& g) { return g.overridden > 0; });
 }
 
+/// Z where the candidate is held against a constant or weights are cut.
+std::string general_terms(const GateConfig& config) {
+    const bool known_decline = config.declined_impact && !config.declines_overridden;
+    const std::string weight =
+        config.max_weight ? fmt::format("{}", *config.max_weight) : "infinity";
+    std::string out = fmt::format(
+        "pi(1) = pi, pi(0) = 1 - pi and so for s and p; cut(a) = max(0, pi(a) - M p(a)), M = {}; "
+        "c(a) = pi(a) - cut(a){}; ",
+        weight, config.at_least ? "" : " - s(a)");
+    if (known_decline) out += "but cut(0) = 0 and q_decline is declined_impact; ";
+    out += "offset = c(1) q_approve + c(0) q_decline + (cut(1) + cut(0)) impact_lo";
+    if (config.at_least) out += fmt::format(" - {}", *config.at_least);
+    out += "; Z = c(1) / p(1) * (impact - q_approve) + offset if approved, else ";
+    out += known_decline ? "offset" : "c(0) / p(0) * (impact - q_decline) + offset";
+    return out;
+}
+
 std::string run_of(const LedgerReference& l) {
     return fmt::format("run {} of {} in epoch {}, error budget {}", l.registration.run,
                        l.epoch.runs, l.epoch.epoch, l.epoch.delta_epoch);
@@ -48,10 +65,12 @@ std::string claim_of(const Certificate& c) {
     return fmt::format(
         "With confidence 1 - {} ({}), in each of the groups {} the average impact that candidate "
         "{} would "
-        "have had on the {} vault decisions from {} to {} is {} that of reference {}.",
+        "have had on the {} vault decisions from {} to {} is {} {}.",
         c.plan.delta, run_of(*c.ledger), group_names(c.plan), id.candidate_id, c.evidence_records,
         base::to_iso8601(id.period_from), base::to_iso8601(id.period_to),
-        better_than(c.plan.config), id.reference_id);
+        better_than(c.plan.config),
+        c.plan.config.at_least ? fmt::format("{}", *c.plan.config.at_least)
+                               : "that of reference " + id.reference_id);
 }
 
 std::string recipe_of(const RunPlan& plan) {
@@ -62,18 +81,21 @@ std::string recipe_of(const RunPlan& plan) {
         not_granted ? "; a record is granted iff approved differs from overridden, and the impact "
                       "of one that is not is declined_impact"
                     : "";
-    const std::string terms = known_decline
-                                  ? "Z = (pi - s) * ((impact - q_approve) / p + (q_approve - "
-                                    "declined_impact)) if approved, else "
-                                    "(pi - s) * (q_approve - declined_impact)"
-                                  : "Z = (pi - s) / p * (impact - q_approve) + (pi - s) * "
-                                    "(q_approve - q_decline) if approved, "
-                                    "else -(pi - s) / (1 - p) * (impact - q_decline) + (pi - s) * "
-                                    "(q_approve - q_decline)";
-    return terms + granted +
-           "; Z = 0 where pi = s; a missing impact is impact_lo where the candidate takes the "
-           "action more "
-           "often than the reference, else impact_hi. A unit's value V is the sum of Z + margin "
+    const std::string terms =
+        plan.config.at_least || plan.config.max_weight ? general_terms(plan.config)
+        : known_decline ? "Z = (pi - s) * ((impact - q_approve) / p + (q_approve - "
+                          "declined_impact)) if approved, else "
+                          "(pi - s) * (q_approve - declined_impact)"
+                        : "Z = (pi - s) / p * (impact - q_approve) + (pi - s) * "
+                          "(q_approve - q_decline) if approved, "
+                          "else -(pi - s) / (1 - p) * (impact - q_decline) + (pi - s) * "
+                          "(q_approve - q_decline)";
+    return terms + granted + (plan.config.at_least ? "" : "; Z = 0 where pi = s") +
+           "; a missing impact is impact_lo where " +
+           (plan.config.at_least || plan.config.max_weight
+                ? "c of the action drawn is positive"
+                : "the candidate takes the action more often than the reference") +
+           ", else impact_hi. A unit's value V is the sum of Z + margin "
            "over its "
            "records in the group, added in the order of the evidence file; units are numbered by "
            "first "
@@ -84,7 +106,9 @@ std::string recipe_of(const RunPlan& plan) {
            "down. A "
            "group passes by betting iff log_wealth >= ln(1/delta), by student_t iff the mean of V "
            "less "
-           "t(1 - delta, units - 1) standard errors is above 0; never when V does not vary. "
+           "t(1 - delta, units - 1) standard errors is above 0, by hoeffding and maurer_pontil iff "
+           "the "
+           "lower bound of that name is above -margin; never when V does not vary. "
            "CERTIFIED "
            "iff all groups pass. Bounds per record: bound of V * units / records - margin. IEEE "
            "double, "

@@ -14,35 +14,59 @@ double impact_of(const Record& r, const ImpactModel& m, double worst) {
     return r.impact.value_or(worst);
 }
 
+/// c(1) and c(0), and what the estimate owes to nothing that was drawn.
+struct Change {
+    double approve = 0, decline = 0;
+    double offset = 0;
+};
+
+bool unchanged(const Record& r, const ImpactModel& m) {
+    return !m.absolute && r.candidate == r.reference;
+}
+
+Change change_of(const Record& r, const ImpactModel& m) {
+    Change c;
+    const double cut_approve = m.max_weight ? std::max(0.0, r.candidate - *m.max_weight * r.p) : 0;
+    c.approve = (m.absolute ? r.candidate : r.candidate - r.reference) - cut_approve;
+    c.decline = m.absolute ? 1 - r.candidate : r.reference - r.candidate;
+    double cut = cut_approve;
+    if (m.max_weight && !known_decline(m)) {
+        const double cut_decline = std::max(0.0, 1 - r.candidate - *m.max_weight * (1 - r.p));
+        c.decline -= cut_decline;
+        cut += cut_decline;
+    }
+    c.offset = c.approve * m.q_approve +
+               c.decline * (known_decline(m) ? *m.declined : m.q_decline) + cut * m.lo -
+               m.absolute.value_or(0);
+    return c;
+}
+
 /// Z for a given action and impact. The order of operations matters: each step is monotone in the
 /// impact, so that a rounded value never leaves the range computed from the rounded corners.
-double value_at(const Record& r, const ImpactModel& m, bool approved, double impact) {
-    const double d = r.candidate - r.reference;
-    if (known_decline(m)) {
-        const double offset = m.q_approve - *m.declined;
-        return approved ? d * ((impact - m.q_approve) / r.p + offset) : d * offset;
-    }
-    const double offset = d * (m.q_approve - m.q_decline);
-    return approved ? d / r.p * (impact - m.q_approve) + offset
-                    : -d / (1 - r.p) * (impact - m.q_decline) + offset;
+double value_at(const Record& r, const ImpactModel& m, const Change& c, bool approved,
+                double impact) {
+    if (approved) return c.approve / r.p * (impact - m.q_approve) + c.offset;
+    if (known_decline(m)) return c.offset;
+    return c.decline / (1 - r.p) * (impact - m.q_decline) + c.offset;
 }
 
 }  // namespace
 
-double paired_difference(const Record& record, const ImpactModel& model) {
-    const double d = record.candidate - record.reference;
-    if (d == 0) return 0;
-    const bool more_often = record.approved ? d > 0 : d < 0;
-    const double worst = more_often ? model.lo : model.hi;
-    return value_at(record, model, record.approved, impact_of(record, model, worst));
+double impact_change(const Record& record, const ImpactModel& model) {
+    if (unchanged(record, model)) return 0;
+    const Change c = change_of(record, model);
+    const bool gains = (record.approved ? c.approve : c.decline) > 0;
+    const double worst = gains ? model.lo : model.hi;
+    return value_at(record, model, c, record.approved, impact_of(record, model, worst));
 }
 
-Interval difference_range(const Record& record, const ImpactModel& model) {
-    if (record.candidate == record.reference) return {};
+Interval change_range(const Record& record, const ImpactModel& model) {
+    if (unchanged(record, model)) return {};
+    const Change c = change_of(record, model);
     Interval range;
     bool first = true;
     const auto include = [&](bool approved, double impact) {
-        const double z = value_at(record, model, approved, impact);
+        const double z = value_at(record, model, c, approved, impact);
         range = first ? Interval{z, z} : Interval{std::min(range.lo, z), std::max(range.hi, z)};
         first = false;
     };
@@ -58,8 +82,10 @@ Interval difference_range(const Record& record, const ImpactModel& model) {
 }
 
 bool has_support(const Record& record, const ImpactModel& model) {
-    if (record.candidate == record.reference) return true;
-    return record.p > 0 && (known_decline(model) || record.p < 1);
+    if (unchanged(record, model)) return true;
+    const Change c = change_of(record, model);
+    return (record.p > 0 || c.approve == 0) &&
+           (record.p < 1 || known_decline(model) || c.decline == 0);
 }
 
 }  // namespace rampart::ope

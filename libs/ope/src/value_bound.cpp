@@ -39,7 +39,7 @@ GroupDesign design_group(const LoggedDecisions& decisions, std::span<const uint3
                          const UnitMap& units, const ImpactModel& model, double margin) {
     std::vector<double> lo(units.units, 0), hi(units.units, 0);
     for (size_t k = 0; k < records.size(); ++k) {
-        const Interval range = difference_range(record_at(decisions, records[k]), model);
+        const Interval range = change_range(record_at(decisions, records[k]), model);
         lo[units.unit_of[k]] += range.lo + margin;
         hi[units.unit_of[k]] += range.hi + margin;
     }
@@ -60,7 +60,7 @@ std::vector<double> unit_values(const LoggedDecisions& decisions, std::span<cons
         const uint32_t i = records[k];
         Record record = record_at(decisions, i);
         if (decisions.has_impact[i] != 0) record.impact = impact[i];
-        values[units.unit_of[k]] += paired_difference(record, model) + margin;
+        values[units.unit_of[k]] += impact_change(record, model) + margin;
     }
     return values;
 }

@@ -100,11 +100,30 @@ TEST(Certificate, OfALogWithOverridesIsVerifiedAndSaysSo) {
     EXPECT_FALSE(verify(sealed.certificate, forged, c.key.public_key()));
 }
 
+TEST(Certificate, OfEachWayToEstimateIsVerifiedAndSaysWhich) {
+    const auto absolute = [](Case& c) {
+        c.config.at_least = -40;
+        c.config.max_weight = 1.4;
+        c.config.centres = Centres::kBest;
+        c.config.bound = Bound::kMaurerPontil;
+    };
+    const Case c(1.0, 11, 400, absolute);
+    const SealedCertificate sealed = c.sealed();
+    const auto read = verify(sealed.certificate, sealed.evidence, c.key.public_key());
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->plan.config.at_least, -40);
+    EXPECT_EQ(read->plan.config.max_weight, 1.4);
+    EXPECT_EQ(read->plan.config.centres, Centres::kBest);
+    EXPECT_NE(read->recipe.find("M = 1.4"), std::string::npos);
+    EXPECT_NE(read->recipe.find("- -40"), std::string::npos) << read->recipe;
+}
+
 TEST(Certificate, WithoutOverridesHasTheFormThatItHadBeforeTheyWereThere) {
     const SealedCertificate sealed = Case(1.0).sealed();
     EXPECT_EQ(sealed.evidence.find("overridden"), std::string::npos);
     const auto payload = inspect_payload(sealed.certificate);
     EXPECT_EQ(payload.find("overridden"), std::string::npos);
+    EXPECT_EQ(payload.find("at_least"), std::string::npos);
     EXPECT_NE(payload.find("declined_impact"), std::string::npos);
 }
 

@@ -31,6 +31,10 @@ TEST(GateConfig, EachSettingOutOfItsRangeIsNamed) {
         {"impact_hi", [](auto& c) { c.impact_hi = c.impact_lo; }},
         {"impact_lo", [=](auto& c) { c.impact_lo = nan; }},
         {"declined_impact", [](auto& c) { c.declined_impact = 76; }},
+        {"at_least", [](auto& c) { c.at_least = 76; }},
+        {"at_least", [=](auto& c) { c.at_least = nan; }},
+        {"max_weight", [](auto& c) { c.max_weight = 0.9; }},
+        {"max_weight", [=](auto& c) { c.max_weight = nan; }},
     };
     for (const auto& [setting, change] : cases) {
         GateConfig config = test::lender_config();

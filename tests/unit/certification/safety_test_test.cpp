@@ -84,6 +84,59 @@ TEST(SafetyTest, AMarginToleratesALossAndANegativeOneDemandsAGain) {
     EXPECT_EQ(strict.test().verdict, Verdict::kNoSolutionFound);
 }
 
+TEST(SafetyTest, EveryBoundDecidesWhenItIsAskedTo) {
+    for (const Bound bound :
+         {Bound::kBetting, Bound::kStudentT, Bound::kHoeffding, Bound::kMaurerPontil}) {
+        Gate gain(1.0), loss(-1.0);
+        gain.config.bound = loss.config.bound = bound;
+        EXPECT_EQ(gain.test().verdict, Verdict::kCertified) << to_string(bound);
+        EXPECT_EQ(loss.test().verdict, Verdict::kNoSolutionFound) << to_string(bound);
+    }
+    Gate betting(1.0, 400), hoeffding(1.0, 400);
+    hoeffding.config.bound = Bound::kHoeffding;
+    EXPECT_EQ(betting.test().verdict, Verdict::kCertified);
+    EXPECT_EQ(hoeffding.test().verdict, Verdict::kNoSolutionFound);
+}
+
+TEST(SafetyTest, AConstantCanBeWhatTheCandidateIsHeldAgainst) {
+    Gate reached(1.0, 8000);  // its own average is about 9
+    reached.config.at_least = 0;
+    EXPECT_EQ(reached.test().verdict, Verdict::kCertified);
+    Gate missed(1.0, 8000);
+    missed.config.at_least = 20;
+    const SealedResult result = missed.test();
+    EXPECT_EQ(result.verdict, Verdict::kNoSolutionFound);
+    EXPECT_LT(result.groups[0].bound.mean_gain, 0) << "the gain is over the constant";
+}
+
+TEST(SafetyTest, CentresAreWhatTheConfigurationSays) {
+    const auto plan_with = [](Centres centres, bool known) {
+        Gate gate(1.0);
+        gate.config.centres = centres;
+        if (!known) {
+            gate.config.declined_impact.reset();
+            for (auto* f : {&gate.selection, &gate.vault}) {
+                for (size_t i = 0; i < f->decisions.size(); ++i) {
+                    if (f->decisions.has_impact[i] != 0) continue;
+                    f->decisions.has_impact[i] = 1, f->impact[i] = i % 2 == 0 ? 10 : -10;
+                }
+            }
+        }
+        return gate.check()->prepared->plan().groups[0];
+    };
+    const GroupPlan each = plan_with(Centres::kPerAction, false);
+    EXPECT_NEAR(each.q_decline, 0, 10);
+    EXPECT_NE(each.q_approve, each.q_decline);
+    const GroupPlan single = plan_with(Centres::kSingle, false);
+    EXPECT_EQ(single.q_approve, single.q_decline);
+    EXPECT_GT(single.q_approve, std::min(each.q_approve, each.q_decline));
+    EXPECT_LT(single.q_approve, std::max(each.q_approve, each.q_decline));
+    EXPECT_EQ(plan_with(Centres::kNone, false).q_approve, 0);
+    const GroupPlan best = plan_with(Centres::kBest, false);
+    EXPECT_TRUE(best.q_approve == each.q_approve || best.q_approve == single.q_approve);
+    EXPECT_EQ(plan_with(Centres::kSingle, true).q_decline, 0) << "the known impact";
+}
+
 TEST(SafetyTest, TheOrderOfTheRecordsDoesNotMatter) {
     Gate gate(0.5);
     const SealedResult before = gate.test();

@@ -20,10 +20,22 @@ std::string_view to_string(
 
 /// Which lower bound decides.
 enum class Bound {
-    kBetting,   // holds for every distribution within the declared range
-    kStudentT,  // approximate: certifies falsely when harm is rare and severe
+    kBetting,    // holds for every distribution within the declared range
+    kStudentT,   // approximate: certifies falsely when harm is rare and severe
+    kHoeffding,  // hold for every distribution too, and need far more records: for comparison
+    kMaurerPontil,
 };
-std::string_view to_string(Bound bound);  // "betting", "student_t"
+std::string_view to_string(Bound bound);  // "betting", "student_t", "hoeffding", "maurer_pontil"
+
+/// Where the estimates' centres q come from. The estimate is unbiased for any; near the impacts'
+/// means it varies least, and one centre for both actions gives it the shorter range.
+enum class Centres {
+    kPerAction,  // mean impact of each action in D_c
+    kSingle,     // mean impact in D_c, whatever the action
+    kNone,       // 0: plain importance sampling, for comparison
+    kBest,  // kPerAction or kSingle for each group, by its chance of passing as D_c forecasts it
+};
+std::string_view to_string(Centres centres);  // "per_action", "single", "none", "best"
 
 /// How an epoch's error budget is spread over its K runs. With k - 1 runs and s certificates
 /// before:
@@ -48,15 +60,22 @@ enum class TrustRegion {
 };
 std::string_view to_string(TrustRegion region);  // "both_actions", "approvals"
 
-/// The constraint, for each group g: the average change of impact, candidate against reference,
-/// over the group's vault records is better than -margin. One file of settings for an epoch; all of
-/// it is registered with a run before an impact is read.
+/// The constraint, for each group g: the average change of impact, candidate against reference (or,
+/// with at_least, the candidate's average impact less that), over the group's vault records is
+/// better than -margin. One file of settings for an epoch; all of it is registered with a run
+/// before an impact is read.
 struct GateConfig {
     double delta_epoch = 0.10;     // (0, 0.5]: chance of a false certificate that an epoch may take
     unsigned runs_per_epoch = 12;  // [1, 1000]
     Spending spending = Spending::kEqual;
     Bound bound = Bound::kBetting;
     double bet_cap = 0.95;  // (0, 1)
+    Centres centres = Centres::kPerAction;
+    /// The candidate's average impact is held against this constant, which must not come from the
+    /// log, and not against the reference (ELF paper, eq. 3). Costs 27 to 55 times the records.
+    std::optional<double> at_least{};  // in [a, b]
+    /// What goes beyond this importance weight counts with the worst impact: ope::ImpactModel.
+    std::optional<double> max_weight{};  // [1, 1000]
     TrustRegion trust_region = TrustRegion::kBothActions;
     double kappa = 0.5;  // (0, 1], of kApprovals (0, 10]; measured on every vault record
     double margin = 0;   // in impact units per record; > 0 tolerates a loss, < 0 demands a gain

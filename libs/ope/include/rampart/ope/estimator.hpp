@@ -4,21 +4,28 @@
 
 namespace rampart::ope {
 
-/// Paired, centred estimates of what a candidate pi changes against a reference policy s, a record
-/// at a time: E[Z | x] = sum_a (pi - s)(a|x) E[I | x, a].
+/// Estimates, a record at a time, of what a candidate pi does to the average impact.
 ///
-/// Unbiased for ANY centre q that does not depend on the record's own outcome, record by record,
-/// and for several loggers, because each record is divided by the propensity of the policy that
-/// decided it. Vocabulary: p = that policy's P(1|x) at decision time, A the action drawn, I its
-/// impact, in [a, b].
+/// With c(a) = pi(a|x) - s(a|x), the change against a reference policy s, or c(a) = pi(a|x) where
+/// the candidate is held against a constant:  E[Z | x] = sum_a c(a) E[I | x, a]  (less the
+/// constant). Unbiased for ANY centre q that does not depend on the record's own outcome, record by
+/// record, and for several loggers, because each record is divided by the propensity of the policy
+/// that decided it. Vocabulary: p = that policy's P(1|x) at decision time, A the action drawn, I
+/// its impact, in [a, b].
 struct ImpactModel {
     double lo = 0, hi = 0;  // [a, b], declared; part of the metric, never learnt from the test data
     double q_approve = 0;   // centre of approvals' impact, in [a, b], from other data
     double q_decline = 0;   // centre of declines' impact; unused when a decline's is known
-    std::optional<double> declined;  // c0: the known impact of not being granted, in [a, b]
+    std::optional<double> declined{};  // c0: the known impact of not being granted, in [a, b]
     /// People may grant what was drawn as a decline, so that only what was not granted in the end
     /// has the known impact. Takes the two-action form, which needs P(decline | x) > 0.
     bool declines_overridden = false;
+    /// tau, a constant that does not come from the log: the candidate's own average against it (ELF
+    /// paper, eq. 3, importance sampling when both centres are 0). None: against the reference.
+    std::optional<double> absolute{};
+    /// M >= 1: the candidate counts with min(pi(a), M p(a)) only, and what is cut off with the
+    /// worst impact, a. Shortens the range; E[Z] is then at most the truth.
+    std::optional<double> max_weight{};
 };
 
 /// One record. `impact` is read only where it matters: never for a decline of known impact, never
@@ -39,17 +46,18 @@ struct Interval {
     double lo = 0, hi = 0;
 };
 
-/// Z with a declared known impact of a decline, d = (pi - s)(1|x):
-///     Z = d * [ A/p * (I - q1) + q1 - c0 ]
-/// needs p > 0 wherever d != 0 and nothing of P(decline|x). Without one, or where drawn declines
-/// are overridden, the two-action form
-///     Z = (pi - s)(A|x) / p(A|x) * (I - q_A) + d * (q1 - q0).
-/// 0 where d = 0. A missing impact is taken as a where the candidate takes the action more often
-/// than the reference and as b where less often: Z is then at most what it would be with the truth.
-double paired_difference(const Record& record, const ImpactModel& model);
+/// The two-action form, with c(a) clipped as above and r = sum_a max(0, pi(a) - M p(a)):
+///     Z = c(A) / p(A) * (I - q_A) + c(1) q1 + c(0) q0 + r a   (- tau)
+/// which for the default, c = +-d with d = (pi - s)(1|x), is  c(A) / p(A) (I - q_A) + d (q1 - q0).
+/// With a declared known impact of a decline, and no drawn decline overridden,
+///     Z = A c(1) / p * (I - q1) + c(1) q1 + c(0) c0 + r a   (- tau),
+/// c(0) not clipped and r of approvals: needs p > 0 wherever c(1) != 0 and nothing of P(decline|x).
+/// Against a reference 0 where d = 0. A missing impact is taken as a where c(A) > 0 and as b where
+/// it is < 0: Z is then at most what it would be with the truth.
+double impact_change(const Record& record, const ImpactModel& model);
 
-/// Exact range of Z given x: corners of action and impact. [0, 0] where d = 0.
-Interval difference_range(const Record& record, const ImpactModel& model);
+/// Exact range of Z given x: corners of action and impact.
+Interval change_range(const Record& record, const ImpactModel& model);
 
 /// Whether the estimate exists for the record: the logger could take each action that matters.
 bool has_support(const Record& record, const ImpactModel& model);
