@@ -1,0 +1,294 @@
+// The checker that knows none of our code says what the gate says, and sees every figure that does
+// not follow from the evidence even when the forger holds the signer's key.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/base/signing.hpp"
+#include "rampart/certification/certificate_file.hpp"
+#include "support/gate_scenario.hpp"
+
+namespace rampart {
+namespace {
+
+using namespace certification;
+namespace fs = std::filesystem;
+
+const base::TimePoint kRegistered = *base::parse_iso8601("2005-07-01");
+const base::TimePoint kRead = kRegistered + base::Duration::seconds(1);
+
+/// A gate's settings and a log, made at random.
+struct Drawn {
+    GateConfig config = test::lender_config();
+    ope::LoggedFeedback selection, vault;
+
+    explicit Drawn(uint64_t seed) {
+        base::Random random(seed);
+        const double skill = random.uniform(-0.5, 1);
+        selection = test::simulate({.records = 300, .skill = skill, .prefix = "c"}, random);
+        vault = test::simulate({.records = 60 + random.below(60),
+                                .skill = skill,
+                                .missing = 0.02,
+                                .records_per_person = 1 + random.below(3)},
+                               random);
+        config.min_units = 5;
+        config.max_missing_rate = 0.3;
+        config.max_calibration_z = 6;
+        config.delta_epoch = random.uniform(0.05, 0.5);
+        config.runs_per_epoch = 1 + static_cast<unsigned>(random.below(4));
+        config.bound = static_cast<Bound>(random.below(4));
+        config.centres = static_cast<Centres>(random.below(4));
+        config.bet_cap = random.uniform(0.5, 0.95);
+        if (random.bernoulli(0.5)) config.margin = random.uniform(-5, 40);
+        if (random.bernoulli(0.3)) config.at_least = random.uniform(-60, 10);
+        if (random.bernoulli(0.3)) config.max_weight = random.uniform(1, 1.5);
+        if (random.bernoulli(0.3)) config.spending = Spending::kByHistory;
+        if (random.bernoulli(0.3)) override_some(random);
+        if (random.bernoulli(0.3)) outcomes_of_declines(random);
+        if (config.declined_impact && random.bernoulli(0.3)) {
+            config.trust_region = TrustRegion::kApprovals;
+            config.kappa = 3;
+        }
+    }
+
+  private:
+    void override_some(base::Random& random) {
+        config.declines_overridden = true;
+        for (auto* f : {&selection, &vault}) {
+            for (uint32_t i = 0; i < f->decisions.size(); ++i) {
+                if (!random.bernoulli(0.1)) continue;
+                f->decisions.overridden.push_back(i);
+                f->decisions.has_impact[i] = f->decisions.granted(i);
+                f->impact[i] = f->decisions.granted(i) ? 75 : std::nan("");
+            }
+        }
+    }
+    void outcomes_of_declines(base::Random& random) {
+        config.declined_impact.reset();
+        config.declines_overridden = false;
+        for (auto* f : {&selection, &vault}) {
+            for (size_t i = 0; i < f->decisions.size(); ++i) {
+                if (f->decisions.has_impact[i] != 0 || f->decisions.approved[i] != 0) continue;
+                f->decisions.has_impact[i] = 1;
+                f->impact[i] = random.uniform(-20, 20);
+            }
+        }
+    }
+};
+
+const base::SigningKey& key() {
+    static const auto one = base::SigningKey::generate();
+    return one;
+}
+
+struct Issued {
+    Verdict verdict = Verdict::kRefused;
+    SealedCertificate sealed;
+};
+
+Issued issue(const Drawn& drawn) {
+    auto ledger = test::ledger_for(drawn.config);
+    const auto checked = precheck(drawn.config, test::lender_identity(), ledger,
+                                  test::kPseudonymKey, drawn.selection, drawn.vault.decisions);
+    EXPECT_TRUE(checked) << checked.error().message;
+    if (!checked->prepared) {
+        return {checked->result.verdict, *seal_refusal(drawn.config, test::lender_identity(),
+                                                       checked->result, kRead, key())};
+    }
+    const auto request = checked->prepared->request();
+    EXPECT_TRUE(ledger.append(*ledger.next_registration(request, kRegistered)));
+    const auto ticket = *ledger.ticket(request);
+    const auto result = *run(*checked->prepared, ticket, drawn.vault.impact);
+    return {result.verdict,
+            *seal(*checked->prepared, ticket, result, drawn.vault.impact, kRead, kRead, key())};
+}
+
+Issued certified_one() {
+    Issued issued;
+    for (uint64_t seed = 0; issued.verdict != Verdict::kCertified; ++seed)
+        issued = issue(Drawn(seed));
+    return issued;
+}
+
+class Checker : public testing::Test {
+  protected:
+    void SetUp() override {
+        folder_ = fs::path(testing::TempDir()) / fmt::format("checker-{}", getpid());
+        fs::remove_all(folder_);
+        fs::create_directories(folder_);
+        put("key", key().public_key().to_pem());
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    void put(const std::string& name, const std::string& bytes) const {
+        std::ofstream(folder_ / name, std::ios::binary) << bytes;
+    }
+    void put(size_t number, const SealedCertificate& sealed) const {
+        put(fmt::format("{}.cert", number), sealed.certificate);
+        put(fmt::format("{}.evidence", number), sealed.evidence);
+    }
+    /// A line for each of the `n` certificates that were put there.
+    std::vector<std::string> check(size_t n) const {
+        std::string command =
+            fmt::format("cd '{}' && '{}/tools/certificate_checker/certificate_checker' key",
+                        folder_.string(), RAMPART_SOURCE_DIR);
+        for (size_t i = 0; i < n; ++i) command += fmt::format(" {0}.cert {0}.evidence", i);
+        put("run", command + " > lines 2> errors");
+        EXPECT_NE(std::system(fmt::format("sh '{}/run'", folder_.string()).c_str()), 2);
+        std::ifstream in(folder_ / "lines");
+        std::vector<std::string> lines;
+        for (std::string line; std::getline(in, line);) lines.push_back(line);
+        EXPECT_EQ(lines.size(), n) << std::ifstream(folder_ / "errors").rdbuf();
+        lines.resize(n);
+        return lines;
+    }
+    fs::path folder_;
+};
+
+TEST_F(Checker, SaysWhatTheGateSaysOfRandomCertificates) {
+    constexpr size_t kCertificates = 1000;
+    std::vector<Verdict> verdicts;
+    for (size_t i = 0; i < kCertificates; ++i) {
+        const Issued issued = issue(Drawn(i));
+        verdicts.push_back(issued.verdict);
+        put(i, issued.sealed);
+    }
+    const auto lines = check(kCertificates);
+    for (size_t i = 0; i < kCertificates; ++i) {
+        EXPECT_EQ(lines[i].find(fmt::format("{}: ", to_string(verdicts[i]))), 0u)
+            << "seed " << i << ": " << lines[i];
+    }
+    for (const Verdict v : {Verdict::kCertified, Verdict::kNoSolutionFound}) {
+        EXPECT_GT(std::count(verdicts.begin(), verdicts.end(), v), 100) << to_string(v);
+    }
+}
+
+std::string payload_of(const std::string& certificate) {
+    const std::string mark = "\"payload\":\"";
+    const size_t from = certificate.find(mark) + mark.size();
+    return *base::from_base64(certificate.substr(from, certificate.find('"', from) - from));
+}
+
+/// Signs again, as one who has the key can.
+std::string signed_again(const std::string& payload) {
+    constexpr std::string_view kType = "application/vnd.rampart.certificate+json";
+    const auto message =
+        fmt::format("DSSEv1 {} {} {} {}", kType.size(), kType, payload.size(), payload);
+    return fmt::format(
+        R"({{"payloadType":"{}","payload":"{}","signatures":[{{"keyid":"{}","sig":"{}"}}]}})",
+        kType, base::to_base64(payload), key().public_key().id(),
+        base::to_base64(key().sign(message)));
+}
+
+/// The value of a member that is an object, as it stands in the text.
+std::string object_at(const std::string& text, const std::string& member) {
+    const size_t from = text.find("\"" + member + "\":{") + member.size() + 3;
+    size_t to = from;
+    for (int depth = 0; to == from || depth > 0; ++to) {
+        depth += text[to] == '{' ? 1 : text[to] == '}' ? -1 : 0;
+    }
+    return text.substr(from, to - from);
+}
+
+void replace(std::string& text, const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+}
+
+/// A forger's own ledger: the plan's digest in the registration, and the entry's, are made to fit.
+std::string registered_again(const std::string& before, std::string payload) {
+    const auto plan_digest = [](const std::string& text) {
+        return base::sha256(object_at(text, "plan")).hex();
+    };
+    replace(payload, plan_digest(before), plan_digest(payload));
+    static const std::regex kEntry(
+        R"rx("sequence":(\d+),"previous":"([0-9a-f]*)","entry":"([0-9a-f]*)")rx");
+    std::smatch found;
+    EXPECT_TRUE(std::regex_search(payload, found, kEntry));
+    const auto entry = fmt::format(
+        R"({{"sequence":{},"previous":"{}","epoch_opened":null,"registration":{},"closing":null}})",
+        found[1].str(), found[2].str(), object_at(payload, "registration"));
+    replace(payload, found[3].str(), base::sha256(entry).hex());
+    return payload;
+}
+
+struct Mutation {
+    std::string member, text;
+};
+
+/// Every number, word and truth value in [from, to) of the text, changed one at a time.
+std::vector<Mutation> mutations(const std::string& text, size_t from, size_t to) {
+    static const std::regex kScalar(
+        R"rx([:\[,](-?\d[-+.0-9eE]*|true|false|null|"[^"]*")(?=[,\]}]))rx");
+    std::vector<Mutation> out;
+    const auto begin = text.begin() + static_cast<long>(from),
+               end = text.begin() + static_cast<long>(to);
+    for (std::sregex_iterator it(begin, end, kScalar), none; it != none; ++it) {
+        const std::string was = (*it)[1];
+        std::string is = was == "true"    ? "false"
+                         : was == "false" ? "true"
+                         : was == "null"  ? "3"
+                                          : "";
+        if (is.empty() && was[0] == '"') is = "\"x" + was.substr(1);
+        if (is.empty())
+            is = fmt::format("{}", std::stod(was) * 1.001 + (std::stod(was) == 0 ? 1 : 0));
+        std::string changed = text;
+        changed.replace(from + static_cast<size_t>(it->position(1)), was.size(), is);
+        const size_t colon = text.rfind("\":", from + static_cast<size_t>(it->position(1)));
+        const size_t name = text.rfind('"', colon - 1) + 1;
+        out.push_back({text.substr(name, colon - name), std::move(changed)});
+    }
+    return out;
+}
+
+TEST_F(Checker, SeesEveryFigureThatDoesNotFollowThoughItIsSignedAndRegisteredAgain) {
+    const Issued issued = certified_one();
+    const std::string payload = payload_of(issued.sealed.certificate);
+    std::vector<std::string> forged{signed_again(registered_again(payload, payload))};
+    std::vector<std::string> what{"nothing"};
+    const auto forge = [&](const std::string& from, const std::string& to, bool register_again) {
+        for (const auto& [member, text] :
+             mutations(payload, payload.find(from), payload.find(to))) {
+            what.push_back(member);
+            forged.push_back(signed_again(register_again ? registered_again(payload, text) : text));
+        }
+    };
+    forge("\"groups\":", "\"selection_digest\"", true);
+    forge("\"vault_digest\":", "\"ledger\":", true);
+    forge("\"results\":", "\"recipe\"", false);
+    forge("\"registration\":", "\"certificates_before\"", false);
+    ASSERT_GT(forged.size(), 80u);
+    for (size_t i = 0; i < forged.size(); ++i) put(i, {forged[i], issued.sealed.evidence});
+    const auto lines = check(forged.size());
+    EXPECT_EQ(lines[0].find("REJECTED"), std::string::npos) << lines[0];
+    for (size_t i = 1; i < lines.size(); ++i) {
+        if (what[i] == "selection_units") continue;  // of D_c: trusted
+        EXPECT_EQ(lines[i].find("REJECTED"), 0u) << what[i] << " -> " << lines[i];
+    }
+}
+
+TEST_F(Checker, SeesChangedBytesOfCertificateAndEvidence) {
+    const Issued issued = certified_one();
+    size_t n = 0;
+    base::Random random(9);
+    for (; n < 60; ++n) {
+        SealedCertificate changed = issued.sealed;
+        std::string& file = n % 2 == 0 ? changed.certificate : changed.evidence;
+        // the key's id is not signed, and not read: the reader says which key it is to be
+        const size_t end = n % 2 == 0 ? file.find("\"signatures\"") : file.size();
+        char& byte = file[random.below(end)];
+        byte = byte == 'a' ? 'b' : 'a';
+        put(n, changed);
+    }
+    for (const auto& line : check(n)) EXPECT_EQ(line.find("REJECTED"), 0u) << line;
+}
+
+}  // namespace
+}  // namespace rampart
