@@ -5,8 +5,11 @@
 
 #include "database_impl.hpp"
 #include "errors.hpp"
+#include "log_tail.hpp"
 #include "memory_budget_impl.hpp"
 #include "options.hpp"
+#include "ordered_logs.hpp"
+#include "rampart/base/log.hpp"
 #include "rampart/storage/database.hpp"
 #include "schema.hpp"
 
@@ -17,6 +20,7 @@ using base::Result;
 using base::Status;
 using Names = std::vector<std::string>;
 
+constexpr base::Logger kLog("storage");
 constexpr int kReaderAttempts = 10;
 
 bool contains(const Names& names, std::string_view name) {
@@ -108,6 +112,22 @@ Status open_folder(const rocksdb::Options& options, const OpenOptions& wanted, N
     return base::ok();
 }
 
+/// Whether the database is corrupt in no more than the last write of its log, which was not yet
+/// acknowledged: up to the damage, everything that stands whole in the logs is there.
+bool only_the_last_write_is_torn(rocksdb::Options options, const OpenOptions& wanted,
+                                 const Names& families, const std::filesystem::path& path) {
+    const auto last = last_whole_write(path);
+    if (!last) return false;
+    options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
+    options.max_open_files = -1;
+    OpenOptions reading = wanted;
+    reading.read_only = true;  // what there is to see is left as it is
+    Database::Impl impl;
+    impl.path = path;
+    return open_folder(options, reading, families, true, impl) &&
+           impl.db->GetLatestSequenceNumber() >= *last;
+}
+
 /// A writer may delete files between the moment that a reader hears of them and that it opens them.
 bool lost_a_race(const OpenOptions& options, const Status& status) {
     return options.read_only && !status && status.error().code != base::ErrorCode::kNotFound &&
@@ -123,7 +143,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
     RAMPART_RETURN_IF_ERROR(check_migrations(wanted.schema));
     auto impl = std::make_unique<Impl>();
     impl->path = path;
-    impl->environment = wanted.environment;
+    impl->environment = with_ordered_logs(wanted.environment);
     impl->min_free_bytes = wanted.min_free_bytes;
     impl->families = families.size();
     if (!contains(families, rocksdb::kDefaultColumnFamilyName)) {
@@ -131,7 +151,8 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
     }
     families.emplace_back(kFormatFamily);
 
-    const rocksdb::Options options = database_options(wanted);
+    rocksdb::Options options = database_options(wanted);
+    options.env = impl->environment.get();
     std::error_code error;
     const bool exists = std::filesystem::exists(path / "CURRENT", error);
     if (error) {
@@ -146,6 +167,13 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
     }
     Status opened = open_folder(options, wanted, families, exists, *impl);
     for (int i = 1; i < kReaderAttempts && lost_a_race(wanted, opened); ++i) {
+        opened = open_folder(options, wanted, families, exists, *impl);
+    }
+    if (!opened && opened.error().code == base::ErrorCode::kDataLoss &&
+        wanted.recovery == Recovery::kStrict &&
+        only_the_last_write_is_torn(options, wanted, families, path)) {
+        kLog.warning("msg=\"dropped a torn last write\" database={}", path.string());
+        options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
         opened = open_folder(options, wanted, families, exists, *impl);
     }
     if (!opened) return opened.error();

@@ -1,7 +1,6 @@
 #include "options.hpp"
 
 #include <rocksdb/db.h>
-#include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/listener.h>
 #include <rocksdb/table.h>
@@ -68,11 +67,12 @@ void set_cache(const OpenOptions& options, rocksdb::Options& out,
 
 rocksdb::Options database_options(const OpenOptions& options) {
     rocksdb::Options out;
-    if (options.environment) out.env = options.environment.get();
     out.create_if_missing = options.create && !options.read_only;
     out.create_missing_column_families = !options.read_only;
     out.wal_recovery_mode = recovery_mode(options.recovery);
-    out.max_total_wal_size = 8 * options.memtable_bytes;
+    // What a restart after a crash reads again at most. Families that are hardly written to would
+    // keep old logs, and are flushed for it. With 8: 4.4 s instead of 3.5 for a million decisions.
+    out.max_total_wal_size = 4 * options.memtable_bytes;
     out.max_background_jobs = 2;
     out.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
     out.keep_log_file_num = 2;

@@ -263,6 +263,41 @@ TEST(Database, ATornTailIsDroppedWithTheLastWriteAlone) {
     EXPECT_EQ(content(*db).size(), 9u);
 }
 
+/// Overwrites `count` bytes that begin `before_end` bytes before the end of the file.
+void overwrite(const fs::path& file, size_t before_end, size_t count, char with) {
+    std::fstream out(file, std::ios::in | std::ios::out | std::ios::binary);
+    out.seekp(static_cast<std::streamoff>(fs::file_size(file) - before_end));
+    out << std::string(count, with);
+}
+
+TEST(Database, ALastWriteWithAHoleInItIsDroppedAlone) {
+    for (const char with : {'\0', 'x'}) {
+        const auto path = fresh_folder();
+        write_and_die(path);
+        overwrite(only_wal_of(path), 60, 30, with);
+        EXPECT_EQ(content(*open(path)).size(), 9u);
+        EXPECT_EQ(content(*open(path)).size(), 9u);
+    }
+}
+
+TEST(Database, DamageToTheLastWriteButOneIsDataLossAndLeavesTheLogAsItIs) {
+    const auto path = fresh_folder();
+    write_and_die(path);
+    const auto wal = only_wal_of(path);
+    overwrite(wal, 60 + 150, 30, 'x');
+    const auto before = testing::content_of(wal);
+    for (int i = 0; i < 2; ++i) {
+        const auto db = Database::open(path, {"first", "second"});
+        ASSERT_FALSE(db);
+        EXPECT_EQ(db.error().code, ErrorCode::kDataLoss);
+    }
+    EXPECT_EQ(testing::content_of(wal), before);
+    OpenOptions options;
+    options.recovery = Recovery::kPointInTime;
+    const auto db = Database::open(path, {"first", "second"}, options).value();
+    EXPECT_EQ(content(*db).size(), 8u);
+}
+
 TEST(Database, DamageInTheMiddleOfTheLogIsDataLossNotSilence) {
     const auto path = fresh_folder();
     write_and_die(path);

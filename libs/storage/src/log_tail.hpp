@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "rampart/base/result.hpp"
+
+namespace rampart::storage {
+
+/// The highest sequence number of any write that stands whole in the database's write-ahead logs;
+/// 0: none does. Tells a torn last write from damage before other writes, which RocksDB does not:
+/// what is recovered up to the damage has to reach it.
+///
+/// Reads RocksDB's format: blocks of 32 KiB, in them pieces of records, each with a checksum; a
+/// record begins with its sequence number and how many changes it has.
+base::Result<uint64_t> last_whole_write(const std::filesystem::path& database);
+
+}  // namespace rampart::storage
