@@ -434,6 +434,23 @@ Result<std::vector<AcceptedGap>> ApplicationConsumer::accept_gap(PartitionId sou
     return accepted;
 }
 
+Result<Offset> ApplicationConsumer::settled(PartitionId source) {
+    const std::lock_guard lock(poll_mutex_);
+    const auto& topic = options_.applications_topic;
+    if (lanes_.size() != static_cast<size_t>(deps_.decisions.partition_count())) return Offset(0);
+    std::optional<Offset> until;
+    for (const auto& lane : lanes_) {
+        DecisionIndex* index = deps_.decisions.index_of(lane->id);
+        if (index == nullptr || !lane->loaded || !lane->next.contains(source)) return Offset(0);
+        RAMPART_TRY(const auto mark, index->bookmark(topic, source));
+        if (!mark) return Offset(0);
+        RAMPART_RETURN_IF_ERROR(
+            index->put_progress(topic, {{source, *mark}}, {}, storage::Sync::kAlways));
+        until = until ? std::min(*until, mark->next) : mark->next;
+    }
+    return until.value_or(Offset(0));
+}
+
 Result<std::vector<wire::Quarantined>> ApplicationConsumer::list_quarantined(size_t limit) const {
     const std::lock_guard lock(poll_mutex_);
     std::vector<wire::Quarantined> found;

@@ -91,6 +91,11 @@ class ApplicationConsumer {
     /// As DecisionService::accept_gap, for a partition of the topic of applications, or -1.
     base::Result<std::vector<AcceptedGap>> accept_gap(streaming::PartitionId source);
 
+    /// Up to where a partition of the topic is decided for all partitions there are, and will be
+    /// after a power cut: what comes before is not read again. 0 where that cannot be said: another
+    /// node may have to read it, or something stands still.
+    base::Result<streaming::Offset> settled(streaming::PartitionId source);
+
     base::Result<std::vector<wire::Quarantined>> list_quarantined(size_t limit) const;
     /// Tries to decide it again; nullopt: decided, and out of quarantine; otherwise why it stays.
     /// not_found "not_quarantined".

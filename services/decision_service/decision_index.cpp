@@ -4,6 +4,7 @@
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "rampart/wire/fence.hpp"
 #include "rampart/wire/record_codec.hpp"
@@ -29,6 +30,7 @@ constexpr storage::ColumnFamily kQuarantine{3};
 const PartitionId kWholeTopic(-1);
 constexpr std::string_view kPartitionKey = "partition", kFenceKey = "fence", kCountsKey = "counts";
 constexpr size_t kReadBatch = 1000;
+constexpr size_t kMaxProblems = 100;  // more say nothing new
 
 std::string topic_key(std::string_view topic) { return "topic/" + std::string(topic); }
 
@@ -98,6 +100,7 @@ Result<std::unique_ptr<DecisionIndex>> DecisionIndex::open(IndexOptions options,
     // what a power cut takes is read from the log again
     storage_options.recovery = storage::Recovery::kPointInTime;
     storage_options.budget = options.memory;
+    storage_options.environment = options.environment;
     RAMPART_TRY(auto database, storage::Database::open(
                                    options.path, {"meta", "decisions", "explored", "quarantine"},
                                    storage_options));
@@ -321,12 +324,56 @@ Result<std::optional<Bookmark>> DecisionIndex::bookmark(std::string_view topic,
     return std::optional(std::move(mark));
 }
 
+Result<std::vector<std::string>> DecisionIndex::check() const {
+    std::vector<std::string> problems;
+    const auto problem = [&](std::string text) {
+        if (problems.size() < kMaxProblems) problems.push_back(std::move(text));
+    };
+    uint64_t decisions = 0, erased = 0;
+    std::map<int64_t, uint64_t> explored;
+    const auto one = [&](std::string_view id, std::string_view value) -> Result<bool> {
+        if (value.empty()) {  // nothing is left of it but that it was there
+            ++erased;
+            return true;
+        }
+        ++decisions;
+        const auto decision = wire::decode_decision(value);
+        if (!decision) {
+            problem(fmt::format("decision '{}': {}", id, decision.error().message));
+            return true;
+        }
+        if (decision->id.value() != id) {
+            problem(fmt::format("decision '{}' stands under '{}'", decision->id, id));
+        }
+        const auto home = streaming::partition_of(id, options_.partitions);
+        if (home != options_.partition) {
+            problem(fmt::format("decision '{}' belongs to partition {}", id, home));
+        }
+        if (decision->explored) ++explored[base::day_of(decision->application.event_time)];
+        return true;
+    };
+    RAMPART_RETURN_IF_ERROR(database_->scan(kDecisions, storage::KeyRange::all(), one));
+    const uint64_t counted = counts().decisions;
+    if (decisions > counted || decisions + erased < counted) {
+        problem(fmt::format("{} decisions are counted, {} are there", counted, decisions));
+    }
+    for (const auto& [day, found] : explored) {
+        RAMPART_TRY(const uint64_t stored, explored_on(day));
+        if (found > stored || (erased == 0 && found != stored)) {
+            problem(fmt::format("of day {}, {} explored approvals are counted, {} are there", day,
+                                stored, found));
+        }
+    }
+    return problems;
+}
+
 Status DecisionIndex::check_source(std::string_view topic, PartitionId source) {
     return check(topic, source);
 }
 
 Status DecisionIndex::put_progress(std::string_view topic, const Bookmarks& marks,
-                                   std::span<const wire::Quarantined> quarantined) {
+                                   std::span<const wire::Quarantined> quarantined,
+                                   storage::Sync sync) {
     storage::WriteBatch batch;
     for (const auto& [source, mark] : marks) {
         batch.put(kMeta, bookmark_key(topic, source), streaming::encode(mark));
@@ -335,7 +382,7 @@ Status DecisionIndex::put_progress(std::string_view topic, const Bookmarks& mark
         batch.put(kQuarantine, wire::quarantine_key(one.topic, one.partition, one.offset),
                   wire::encode_quarantined(one));
     }
-    return batch.empty() ? base::ok() : database_->write(batch, storage::Sync::kNever);
+    return batch.empty() ? base::ok() : database_->write(batch, sync);
 }
 
 Result<std::optional<AcceptedGap>> DecisionIndex::accept_gap(std::string_view topic,

@@ -25,6 +25,7 @@ struct IndexOptions {
     streaming::PartitionId partition;
     int32_t partitions = 1;  // N: a decision belongs to partition_of(its id, N)
     std::shared_ptr<storage::MemoryBudget> memory{};
+    std::shared_ptr<rocksdb::Env> environment{};  // as in storage::OpenOptions
 };
 
 /// Records of the partition, since the index was made.
@@ -76,6 +77,10 @@ class DecisionIndex {
     base::Result<std::optional<domain::Decision>> find(const domain::DecisionId& id) const;
     /// Explored approvals of that day (base::day_of of the application's event time).
     base::Result<uint64_t> explored_on(int64_t day) const;
+    /// Reads everything and says what does not fit: a decision that cannot be read, is under
+    /// another id or belongs to another partition; totals and explored approvals that do not add
+    /// up. Empty: all is well. While nothing is written.
+    base::Result<std::vector<std::string>> check() const;
     Fence fence() const;
     IndexCounts counts() const;
     streaming::PartitionId partition() const { return options_.partition; }
@@ -95,9 +100,11 @@ class DecisionIndex {
     /// Compares the topic and the bookmark with what the log has. Errors: is_gap(), Reader's.
     base::Status check_source(std::string_view topic, streaming::PartitionId source);
     using Bookmarks = std::map<streaming::PartitionId, streaming::Bookmark>;
-    /// In one write: how far each source has been decided, and what of it made no sense.
+    /// In one write: how far each source has been decided, and what of it made no sense. Unless it
+    /// is synced, a power cut may take it, and what was put before.
     base::Status put_progress(std::string_view topic, const Bookmarks& marks,
-                              std::span<const wire::Quarantined> quarantined = {});
+                              std::span<const wire::Quarantined> quarantined = {},
+                              storage::Sync sync = storage::Sync::kNever);
     base::Result<std::vector<wire::Quarantined>> quarantined(size_t limit) const;  // by position
     base::Result<std::optional<wire::Quarantined>> find_quarantined(
         std::string_view topic, streaming::PartitionId partition, streaming::Offset offset) const;

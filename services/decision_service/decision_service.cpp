@@ -128,7 +128,8 @@ Status DecisionService::open_partitions() {
         RAMPART_TRY(auto index,
                     DecisionIndex::open(
                         {options_.partitions_folder / std::to_string(p.value()) / "decisions",
-                         options_.decisions_topic, p, options_.partitions, options_.memory},
+                         options_.decisions_topic, p, options_.partitions, options_.memory,
+                         options_.environment},
                         deps_.reader));
         auto& partition = partitions_[static_cast<size_t>(p.value())];
         partition = std::make_unique<OwnedPartition>(

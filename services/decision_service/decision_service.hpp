@@ -56,6 +56,7 @@ struct DecisionServiceOptions {
     /// out; must not call the service.
     std::function<void(streaming::PartitionId)> on_given_up{};
     std::shared_ptr<storage::MemoryBudget> memory{};  // of the databases; null: some of their own
+    std::shared_ptr<rocksdb::Env> environment{};      // theirs, as in storage::OpenOptions
 
     domain::Product product;
     decision::DrawKey draw_key;

@@ -428,6 +428,60 @@ TEST_F(ApplicationConsumerTest, WhatRetentionTookBeforeItWasDecidedIsAGap) {
     EXPECT_EQ(ready(), "");
 }
 
+TEST_F(ApplicationConsumerTest, RetentionTakesWhatIsDecidedAndNothingElse) {
+    ASSERT_TRUE(log_->create_topic(
+        "applications",
+        {kSources, streaming_local::Fsync::kNever, {base::Duration::days(1), std::nullopt}}));
+    const auto drop = [&] {
+        return log_->drop(
+            time("2035-01-01"),
+            [&](std::string_view topic, PartitionId source) -> base::Result<std::optional<Offset>> {
+                if (topic != "applications") return std::optional<Offset>();
+                RAMPART_TRY(const auto settled, consumer_->settled(source));
+                return std::optional(settled);
+            });
+    };
+    send_many(0, 100);
+    EXPECT_EQ(drop().value(), 0u) << "nothing was read yet";
+    // One partition cannot decide, and holds back what the others have decided.
+    shaky_->dead_partition = PartitionId(1);
+    for (int i = 0; i < 50; ++i) ASSERT_TRUE(consumer_->poll());
+    EXPECT_EQ(drop().value(), 0u) << "partition 1 has decided none of it";
+    shaky_->dead_partition.reset();
+    poll_all();
+    send_many(100, 120);
+    EXPECT_EQ(drop().value(), 100u);
+    EXPECT_EQ(log_->begin_offset("applications", PartitionId(1)).value(), Offset(50));
+    start();  // and goes on where it stood
+    poll_all();
+    expect_logged(120);
+    EXPECT_EQ(ready(), "");
+}
+
+TEST_F(ApplicationConsumerTest, WhatAnotherNodeHasToReadIsNotSettledHere) {
+    options_.owned = {PartitionId(0), PartitionId(2)};
+    start();
+    send_many(0, 20);
+    poll_all();
+    EXPECT_EQ(consumer_->settled(PartitionId(0)).value(), Offset(0));
+}
+
+TEST_F(ApplicationConsumerTest, AGapSettlesNothingUntilItIsAccepted) {
+    send_many(0, 20);
+    poll_all();
+    EXPECT_EQ(consumer_->settled(PartitionId(0)).value(), Offset(10));
+    ASSERT_TRUE(log_->delete_topic("applications"));
+    make_topic("applications", kSources);
+    send_many(20, 60);
+    start();
+    poll_all();
+    EXPECT_EQ(ready(), "topic_recreated");
+    EXPECT_EQ(consumer_->settled(PartitionId(0)).value(), Offset(0));
+    ASSERT_TRUE(consumer_->accept_gap(PartitionId(-1)));
+    poll_all();
+    EXPECT_EQ(consumer_->settled(PartitionId(0)).value(), Offset(20));
+}
+
 TEST_F(ApplicationConsumerTest, ANodeTakesWhatBelongsToItAndBothTogetherTakeAll) {
     const auto run = [&](const std::string& name, std::vector<PartitionId> owned) {
         options_.partitions_folder = folder_ / name;

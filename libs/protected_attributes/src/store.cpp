@@ -32,9 +32,12 @@ ProtectedStore::ProtectedStore(std::unique_ptr<Impl> impl) : impl_(std::move(imp
 ProtectedStore::~ProtectedStore() = default;
 const AttributeCatalog& ProtectedStore::catalog() const { return impl_->catalog; }
 
-Result<std::unique_ptr<ProtectedStore>> ProtectedStore::open(const std::filesystem::path& folder,
-                                                             AttributeCatalog catalog) {
-    RAMPART_TRY(auto db, storage::Database::open(folder, {"people"}));
+Result<std::unique_ptr<ProtectedStore>> ProtectedStore::open(
+    const std::filesystem::path& folder, AttributeCatalog catalog,
+    std::shared_ptr<storage::MemoryBudget> memory) {
+    storage::OpenOptions options;
+    options.budget = std::move(memory);
+    RAMPART_TRY(auto db, storage::Database::open(folder, {"people"}, options));
     auto impl = std::unique_ptr<Impl>(new Impl{std::move(catalog), std::move(db), {}});
     return std::unique_ptr<ProtectedStore>(new ProtectedStore(std::move(impl)));
 }
@@ -65,6 +68,27 @@ Result<std::optional<ProtectedAttributes>> ProtectedStore::get(
     if (!bytes) return std::optional<ProtectedAttributes>();
     RAMPART_TRY(auto found, decode(*bytes));
     return std::optional(std::move(found));
+}
+
+Result<std::vector<std::string>> ProtectedStore::check() const {
+    uint64_t people = 0, unreadable = 0, misplaced = 0;
+    const auto one = [&](std::string_view id, std::string_view bytes) -> Result<bool> {
+        ++people;
+        const auto person = decode(bytes);
+        if (!person) {
+            ++unreadable;
+        } else if (person->person.value() != id) {
+            ++misplaced;
+        }
+        return true;
+    };
+    RAMPART_RETURN_IF_ERROR(impl_->db->scan(kPeople, storage::KeyRange::all(), one));
+    std::vector<std::string> problems;
+    for (const auto& [count, what] : {std::pair(unreadable, "cannot be read"),
+                                      std::pair(misplaced, "stand under another person")}) {
+        if (count > 0) problems.push_back(fmt::format("{} of {} records {}", count, people, what));
+    }
+    return problems;
 }
 
 Result<Membership> ProtectedStore::membership(const domain::PersonId& person) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <limits>
 #include <map>
 #include <mutex>
 
@@ -30,6 +31,7 @@ using streaming::StoredRecord;
 namespace {
 
 constexpr size_t kMaxGroupBytes = 4u << 20;  // of appends that share one write, but for the first
+constexpr uint64_t kMaxDropped = 10'000;     // in one turn, while appends wait
 
 Result<std::string> encode_checked(const Record& record, std::string_view topic) {
     if (record.headers.size() > kMaxHeaders) {
@@ -122,21 +124,23 @@ struct LocalLog::Impl {
         Impl& impl_;
     };
 
-    static Result<std::unique_ptr<Impl>> open(const std::filesystem::path& folder, bool read_only);
+    static Result<std::unique_ptr<Impl>> open(const std::filesystem::path& folder,
+                                              const storage::OpenOptions& options);
     Status check_writable() const;
     Result<const Topic*> find(std::string_view name) const;
     Result<const Partition*> find(std::string_view name, PartitionId partition) const;
     std::vector<Request*> take_group();
     void commit(std::span<Request* const> group);
-    Result<uint64_t> drop_from(Topic& topic, size_t partition, base::TimePoint now);
+    Result<uint64_t> drop_from(const TopicInfo& info, PartitionId partition, base::TimePoint now,
+                               std::optional<Offset> needed);
+    Result<uint64_t> drop_some(Topic& topic, size_t partition, base::TimePoint now, int64_t end);
 };
 
 Result<std::unique_ptr<LocalLog::Impl>> LocalLog::Impl::open(const std::filesystem::path& folder,
-                                                             bool read_only) {
+                                                             const storage::OpenOptions& options) {
     auto impl = std::make_unique<Impl>();
-    impl->read_only = read_only;
-    RAMPART_TRY(impl->db, storage::Database::open(folder, topic_store_families(),
-                                                  {.create = !read_only, .read_only = read_only}));
+    impl->read_only = options.read_only;
+    RAMPART_TRY(impl->db, storage::Database::open(folder, topic_store_families(), options));
     RAMPART_TRY(impl->topics, load_topics(*impl->db));
     return impl;
 }
@@ -215,13 +219,18 @@ void LocalLog::Impl::commit(std::span<Request* const> group) {
         topics.find(name)->second.partitions = std::move(topic.partitions);
 }
 
-Result<uint64_t> LocalLog::Impl::drop_from(Topic& topic, size_t index, base::TimePoint now) {
+/// Up to kMaxDropped records, all of them before `end`. Whoever calls has the turn to write.
+Result<uint64_t> LocalLog::Impl::drop_some(Topic& topic, size_t index, base::TimePoint now,
+                                           int64_t end) {
     const Retention& retention = topic.info.options.retention;
     const PartitionId id(static_cast<int32_t>(index));
     Partition left = topic.partitions[index];
-    const std::string first = record_key(topic, id, left.begin);
+    const int64_t begin = left.begin;
+    end = std::min({end, left.end, begin + static_cast<int64_t>(kMaxDropped)});
+    if (end <= begin) return uint64_t{0};
+    const std::string first = record_key(topic, id, begin);
     RAMPART_RETURN_IF_ERROR(
-        db->scan(kRecords, {first, record_key(topic, id, left.end)},
+        db->scan(kRecords, {first, record_key(topic, id, end)},
                  [&](std::string_view, std::string_view value) -> Result<bool> {
                      RAMPART_TRY(const base::TimePoint timestamp, timestamp_of(value));
                      const bool old = retention.max_age && timestamp < now - *retention.max_age;
@@ -231,8 +240,7 @@ Result<uint64_t> LocalLog::Impl::drop_from(Topic& topic, size_t index, base::Tim
                      ++left.begin;
                      return true;
                  }));
-    const auto dropped = static_cast<uint64_t>(left.begin - topic.partitions[index].begin);
-    if (dropped == 0) return dropped;
+    if (left.begin == begin) return uint64_t{0};
     Topic after = topic;
     after.partitions[index] = left;
     WriteBatch batch;
@@ -241,19 +249,38 @@ Result<uint64_t> LocalLog::Impl::drop_from(Topic& topic, size_t index, base::Tim
     RAMPART_RETURN_IF_ERROR(db->write(batch, Sync::kAlways));
     const std::lock_guard lock(mutex);
     topic.partitions[index] = left;
-    return dropped;
+    return static_cast<uint64_t>(left.begin - begin);
+}
+
+Result<uint64_t> LocalLog::Impl::drop_from(const TopicInfo& info, PartitionId partition,
+                                           base::TimePoint now, std::optional<Offset> needed) {
+    const int64_t end = needed ? needed->value() : std::numeric_limits<int64_t>::max();
+    uint64_t dropped = 0;
+    while (true) {
+        const Turn turn(*this);  // a turn each, so that appends get through in between
+        const auto it = topics.find(info.name);
+        if (it == topics.end() || it->second.info.id != info.id) return dropped;
+        RAMPART_TRY(const uint64_t n,
+                    drop_some(it->second, static_cast<size_t>(partition.value()), now, end));
+        dropped += n;
+        if (n < kMaxDropped) return dropped;
+    }
 }
 
 LocalLog::LocalLog(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 LocalLog::~LocalLog() = default;
 
-Result<std::unique_ptr<LocalLog>> LocalLog::open(const std::filesystem::path& folder) {
-    RAMPART_TRY(auto impl, Impl::open(folder, false));
+Result<std::unique_ptr<LocalLog>> LocalLog::open(const std::filesystem::path& folder,
+                                                 const LocalLogOptions& options) {
+    storage::OpenOptions database;
+    database.budget = options.memory;
+    database.environment = options.environment;
+    RAMPART_TRY(auto impl, Impl::open(folder, database));
     return std::unique_ptr<LocalLog>(new LocalLog(std::move(impl)));
 }
 
 Result<std::unique_ptr<LocalLog>> LocalLog::open_read_only(const std::filesystem::path& folder) {
-    RAMPART_TRY(auto impl, Impl::open(folder, true));
+    RAMPART_TRY(auto impl, Impl::open(folder, {.create = false, .read_only = true}));
     return std::unique_ptr<LocalLog>(new LocalLog(std::move(impl)));
 }
 
@@ -311,19 +338,32 @@ std::vector<TopicInfo> LocalLog::topics() const {
     return all;
 }
 
-Result<uint64_t> LocalLog::drop(base::TimePoint now) {
+Result<uint64_t> LocalLog::drop(base::TimePoint now, const Needed& needed) {
     RAMPART_RETURN_IF_ERROR(impl_->check_writable());
     uint64_t dropped = 0;
+    Status status;
     for (const TopicInfo& info : topics()) {
-        for (size_t p = 0; p < static_cast<size_t>(info.options.partitions); ++p) {
-            const Impl::Turn turn(*impl_);  // a turn each, so that appends get through in between
-            const auto it = impl_->topics.find(info.name);
-            if (it == impl_->topics.end() || it->second.info.id != info.id) break;
-            RAMPART_TRY(const uint64_t n, impl_->drop_from(it->second, p, now));
+        if (info.options.retention == Retention()) continue;
+        for (int32_t p = 0; p < info.options.partitions; ++p) {
+            const PartitionId partition(p);
+            // asked without the turn: who answers may be waiting for it
+            const auto limit =
+                needed ? needed(info.name, partition) : Result<std::optional<Offset>>(std::nullopt);
+            if (!limit) {
+                status = limit.error().with_context(info.name);
+                continue;
+            }
+            RAMPART_TRY(const uint64_t n, impl_->drop_from(info, partition, now, *limit));
             dropped += n;
         }
     }
+    if (!status) return status.error();
     return dropped;
+}
+
+Result<std::vector<std::string>> LocalLog::check() const {
+    const Impl::Turn turn(*impl_);
+    return check_records(*impl_->db, impl_->topics);
 }
 
 Result<int32_t> LocalLog::partitions(std::string_view name) const {

@@ -2,6 +2,7 @@
 
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/digest.hpp"
+#include "record_codec.hpp"
 
 namespace rampart::streaming_local {
 namespace {
@@ -10,6 +11,7 @@ using base::Result;
 using storage::KeyRange;
 
 constexpr uint8_t kFormat = 1;
+constexpr size_t kMaxProblems = 100;  // more say nothing new
 
 std::string partition_key(const Topic& topic, size_t partition) {
     std::string key = topic.raw_id;
@@ -148,6 +150,61 @@ Result<std::map<std::string, Topic, std::less<>>> load_topics(const storage::Dat
                     return true;
                 }));
     return topics;
+}
+
+Result<std::vector<std::string>> check_records(
+    const storage::Database& db, const std::map<std::string, Topic, std::less<>>& topics) {
+    std::vector<std::string> problems;
+    const auto problem = [&](std::string text) {
+        if (problems.size() < kMaxProblems) problems.push_back(std::move(text));
+    };
+    struct Found {
+        std::string where;
+        Partition stored;
+        int64_t next = 0;  // offset
+        uint64_t bytes = 0;
+    };
+    std::map<std::string, Found, std::less<>> partitions;  // by the beginning of their keys
+    for (const auto& [name, topic] : topics) {
+        for (size_t p = 0; p < topic.partitions.size(); ++p) {
+            const Partition& stored = topic.partitions[p];
+            partitions[partition_key(topic, p)] = {fmt::format("topic '{}', partition {}", name, p),
+                                                   stored, stored.begin, 0};
+        }
+    }
+    const auto visit = [&](std::string_view key, std::string_view value) -> Result<bool> {
+        const auto found = partitions.find(key.substr(0, kTopicIdBytes + sizeof(uint32_t)));
+        const auto offset = offset_of(key);
+        if (found == partitions.end() || !offset) {
+            problem(fmt::format("a record belongs to no topic: its key is {}", base::to_hex(key)));
+            return true;
+        }
+        Found& partition = found->second;
+        if (*offset != partition.next) {
+            problem(fmt::format("{}: offset {} comes where {} should", partition.where, *offset,
+                                partition.next));
+        }
+        const auto record = decode_record(value);
+        if (!record) {
+            problem(
+                fmt::format("{}, offset {}: {}", partition.where, *offset, record.error().message));
+        }
+        partition.next = *offset + 1;
+        partition.bytes += value.size();
+        return true;
+    };
+    RAMPART_RETURN_IF_ERROR(db.scan(kRecords, KeyRange::all(), visit));
+    for (const auto& [key, found] : partitions) {
+        if (found.next != found.stored.end) {
+            problem(fmt::format("{}: records end at {}, not at {}", found.where, found.next,
+                                found.stored.end));
+        }
+        if (found.bytes != found.stored.bytes) {
+            problem(fmt::format("{}: records have {} bytes, not {}", found.where, found.bytes,
+                                found.stored.bytes));
+        }
+    }
+    return problems;
 }
 
 base::Status check_position(std::string_view topic, streaming::PartitionId id,

@@ -37,6 +37,10 @@ void erase_topic(storage::WriteBatch& batch, const Topic& topic);  // with all t
 /// Everything that the database knows; data_loss if a partition's records do not end where it says.
 base::Result<std::map<std::string, Topic, std::less<>>> load_topics(const storage::Database& db);
 
+/// What does not fit among the records of a log, as LocalLog::check.
+base::Result<std::vector<std::string>> check_records(
+    const storage::Database& db, const std::map<std::string, Topic, std::less<>>& topics);
+
 /// Reader::read's errors for an offset before the first record kept or past the end.
 base::Status check_position(std::string_view topic, streaming::PartitionId id,
                             const Partition& partition, streaming::Offset from);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <thread>
 
@@ -223,6 +224,107 @@ TEST(LocalLog, RetentionBySizeKeepsTheNewestAndAnEmptiedPartitionKeepsItsOffsets
     const auto log = open(folder);
     append_one(*log, "t", record("k"));
     EXPECT_EQ(log->read("t", PartitionId(0), Offset(10), 9)->at(0).offset, Offset(10));
+}
+
+TEST(LocalLog, WhatSomebodyHasYetToReadStaysHoweverOldItIs) {
+    const auto log = open(fresh_folder());
+    const TopicOptions aged{.partitions = 2, .retention = {.max_age = Duration::seconds(1)}};
+    for (const char* topic : {"read", "unread", "free"})
+        ASSERT_TRUE(log->create_topic(topic, aged));
+    ASSERT_TRUE(log->create_topic("kept", {.partitions = 2}));
+    for (const auto& info : log->topics()) {
+        for (const int p : {0, 1}) {
+            const std::vector<Record> five(5, record("k", "v", 10));
+            ASSERT_TRUE(log->append_to(info.name, PartitionId(p), five));
+        }
+    }
+    std::set<std::string> asked;
+    const auto needed = [&](std::string_view topic,
+                            PartitionId partition) -> base::Result<std::optional<Offset>> {
+        asked.emplace(topic);
+        // who answers may append, and look at the log
+        const auto one = record("k");
+        if (!log->append_to("kept", partition, std::span(&one, 1))) ADD_FAILURE();
+        if (topic == "free") return std::optional<Offset>();
+        if (topic == "unread") return base::unavailable("not_now", "ask again");
+        return std::optional(Offset(partition.value() == 0 ? 3 : 100));
+    };
+    const auto later = TimePoint::from_micros(1'000'000'000);
+    expect_error(log->drop(later, needed), ErrorCode::kUnavailable, "not_now");
+    EXPECT_EQ(asked, (std::set<std::string>{"free", "read", "unread"}));
+    const auto begins = [&](const char* topic) {
+        return std::pair(log->begin_offset(topic, PartitionId(0)).value().value(),
+                         log->begin_offset(topic, PartitionId(1)).value().value());
+    };
+    EXPECT_EQ(begins("read"), std::pair(int64_t{3}, int64_t{5}));
+    EXPECT_EQ(begins("free"), std::pair(int64_t{5}, int64_t{5}));
+    EXPECT_EQ(begins("unread"), std::pair(int64_t{0}, int64_t{0}));
+    EXPECT_EQ(begins("kept"), std::pair(int64_t{0}, int64_t{0}));
+    EXPECT_TRUE(log->check()->empty());
+}
+
+TEST(LocalLog, MoreThanOneTurnsWorthIsDroppedInOneCall) {
+    const auto log = open(fresh_folder());
+    ASSERT_TRUE(log->create_topic("t", {.fsync = Fsync::kNever, .retention = {.max_bytes = 0}}));
+    const std::vector<Record> many(12'345, record("k", "v"));
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(log->append("t", many));
+    EXPECT_EQ(log->drop(TimePoint()).value(), 24'690u);
+    EXPECT_EQ(log->begin_offset("t", PartitionId(0)).value(), Offset(24'690));
+}
+
+TEST(LocalLog, ACheckFindsWhatDoesNotFit) {
+    const auto folder = fresh_folder();
+    {
+        const auto log = open(folder);
+        ASSERT_TRUE(log->create_topic("t", {}));
+        for (const char* key : {"a", "b", "c"}) append_one(*log, "t", record(key));
+        EXPECT_TRUE(log->check()->empty());
+    }
+    const auto change =
+        [&](const std::function<void(storage::WriteBatch&, storage::Database&)>& with) {
+            const auto db = *storage::Database::open(folder, {"topics", "partitions", "records"});
+            storage::WriteBatch batch;
+            with(batch, *db);
+            ASSERT_TRUE(db->write(batch, storage::Sync::kAlways));
+        };
+    const auto problem = [&] {
+        const auto problems = LocalLog::open_read_only(folder).value()->check().value();
+        return problems.size() == 1 ? problems.front()
+                                    : fmt::format("{} problems", problems.size());
+    };
+    constexpr storage::ColumnFamily kPartitions{1}, kRecords{2};
+    std::string second, value, partition, end;
+    change([&](auto& batch, auto& db) {
+        const auto last = db.last(kRecords, storage::KeyRange::all()).value().value();
+        second = last.first;
+        second.back() = '\x01';
+        value = db.get(kRecords, second).value().value();
+        batch.put(kRecords, second, value + "x");
+    });
+    EXPECT_NE(LocalLog::open_read_only(folder).value()->check()->at(0).find("offset 1"),
+              std::string::npos);
+    change([&](auto& batch, auto&) {
+        batch.put(kRecords, second, value);
+        batch.put(kRecords, std::string(20, 'z') + std::string(8, '\0'), value);
+    });
+    EXPECT_NE(problem().find("belongs to no topic"), std::string::npos) << problem();
+    change([&](auto& batch, auto& db) {
+        batch.erase(kRecords, std::string(20, 'z') + std::string(8, '\0'));
+        const auto stored = db.last(kPartitions, storage::KeyRange::all()).value().value();
+        partition = stored.first;
+        end = stored.second;
+        auto other = end;
+        other.back() = static_cast<char>(other.back() + 1);  // of the bytes
+        batch.put(kPartitions, partition, other);
+    });
+    EXPECT_NE(problem().find("bytes, not"), std::string::npos) << problem();
+    change([&](auto& batch, auto&) {
+        batch.put(kPartitions, partition, end);
+        batch.erase(kRecords, second);
+    });
+    const auto problems = LocalLog::open_read_only(folder).value()->check().value();
+    ASSERT_EQ(problems.size(), 2u);
+    EXPECT_NE(problems[0].find("offset 2 comes where 1 should"), std::string::npos) << problems[0];
 }
 
 TEST(LocalLog, AKeyThatNobodyWroteIsDataLoss) {

@@ -11,14 +11,17 @@
 #include "rampart/domain/ids.hpp"
 #include "rampart/protected_attributes/catalog.hpp"
 #include "rampart/protected_attributes/record.hpp"
+#include "rampart/storage/memory_budget.hpp"
 
 namespace rampart::protected_attributes {
 
 /// Protected attributes by person, in a database of their own, apart from decisions. Thread safe.
 class ProtectedStore {
   public:
-    static base::Result<std::unique_ptr<ProtectedStore>> open(const std::filesystem::path& folder,
-                                                              AttributeCatalog catalog);
+    /// `memory` is the database's; null: some of its own.
+    static base::Result<std::unique_ptr<ProtectedStore>> open(
+        const std::filesystem::path& folder, AttributeCatalog catalog,
+        std::shared_ptr<storage::MemoryBudget> memory = nullptr);
     ~ProtectedStore();
 
     /// Keeps the records, all or none, on the disk before it returns. Per person the latest event
@@ -34,6 +37,10 @@ class ProtectedStore {
     base::Result<Membership> membership(const domain::PersonId& person) const;
 
     const AttributeCatalog& catalog() const;
+
+    /// Reads everything and says what does not fit: what cannot be read, or stands under another
+    /// person. Names no person. Empty: all is well.
+    base::Result<std::vector<std::string>> check() const;
 
   private:
     struct Impl;

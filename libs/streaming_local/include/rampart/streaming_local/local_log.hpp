@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +12,7 @@
 
 #include "rampart/base/clock.hpp"
 #include "rampart/base/result.hpp"
+#include "rampart/storage/database.hpp"
 #include "rampart/streaming/reader.hpp"
 #include "rampart/streaming/writer.hpp"
 
@@ -47,19 +49,25 @@ struct TopicInfo {
     bool operator==(const TopicInfo&) const = default;
 };
 
+struct LocalLogOptions {
+    std::shared_ptr<storage::MemoryBudget> memory{};  // of the database; null: some of its own
+    std::shared_ptr<rocksdb::Env> environment{};      // as in storage::OpenOptions
+};
+
 /// A durable, ordered log in one folder, for a single node: the embedded default behind Reader and
 /// Writer.
 ///
 /// What append() acknowledged is there after kill -9 at any moment (and after a power cut, with
 /// Fsync::kAlways); offsets of a partition are dense from 0 and never re-used. An append is one
-/// RocksDB write: all its records, over all partitions, or none, whatever the error. Appends that wait for the disk at
-/// the same time share one fsync (group commit). Thread safe.
+/// RocksDB write: all its records, over all partitions, or none, whatever the error. Appends that
+/// wait for the disk at the same time share one fsync (group commit). Thread safe.
 ///
 /// Errors beside those of Reader and Writer: those of storage::Database; invalid_argument
 /// "bad_topic", out_of_range "record_too_large", "batch_too_large", "bad_partition".
 class LocalLog final : public streaming::Reader, public streaming::Writer {
   public:
-    static base::Result<std::unique_ptr<LocalLog>> open(const std::filesystem::path& folder);
+    static base::Result<std::unique_ptr<LocalLog>> open(const std::filesystem::path& folder,
+                                                        const LocalLogOptions& options = {});
     /// For looking at a log that another process writes: as it stood at this moment; append and all
     /// that changes it are failed_precondition "read_only".
     static base::Result<std::unique_ptr<LocalLog>> open_read_only(
@@ -75,9 +83,22 @@ class LocalLog final : public streaming::Reader, public streaming::Writer {
     base::Result<TopicInfo> topic(std::string_view name) const;
     std::vector<TopicInfo> topics() const;  // by name
 
+    /// The first record of a partition that somebody has yet to read; nullopt: nobody reads it.
+    using Needed = std::function<base::Result<std::optional<streaming::Offset>>(
+        std::string_view topic, streaming::PartitionId partition)>;
+
     /// Applies every topic's retention as of `now` and says how many records went. Only from the
-    /// front of a partition: the first record that has to stay keeps all that follow.
-    base::Result<uint64_t> drop(base::TimePoint now);
+    /// front of a partition: the first record that has to stay keeps all that follow. `needed` is
+    /// asked for each partition of a topic that has a retention; from what it answers all stays,
+    /// however old. Its error leaves that partition as it is, and is returned when the others are
+    /// done.
+    base::Result<uint64_t> drop(base::TimePoint now, const Needed& needed = {});
+
+    /// Reads everything and says what does not fit: a record that cannot be decoded, offsets that
+    /// are not dense from the partition's begin to its end, sizes that do not add up, records of no
+    /// topic. Empty: all is well. For a log that nobody appends to meanwhile: at rest, or open for
+    /// reading only.
+    base::Result<std::vector<std::string>> check() const;
 
     base::Result<int32_t> partitions(std::string_view topic) const override;
     base::Result<std::string> identity(std::string_view topic) const override;
