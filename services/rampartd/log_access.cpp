@@ -8,19 +8,21 @@ using base::Status;
 Result<std::unique_ptr<LogAccess>> LogAccess::open(const LogSettings& settings,
                                                    const std::filesystem::path& local_folder,
                                                    const base::Clock& clock,
-                                                   lease::SteadyTimer::Wait wait) {
+                                                   lease::SteadyTimer::Wait wait,
+                                                   std::shared_ptr<storage::MemoryBudget> memory) {
     std::unique_ptr<LogAccess> log(
         new LogAccess(wire::Topics::with_prefix(settings.topic_prefix), std::move(wait)));
     if (settings.broker == LogSettings::Broker::kLocal) {
-        RAMPART_RETURN_IF_ERROR(log->open_local(settings, local_folder));
+        RAMPART_RETURN_IF_ERROR(log->open_local(settings, local_folder, std::move(memory)));
     } else {
         RAMPART_RETURN_IF_ERROR(log->open_kafka(settings, clock));
     }
     return log;
 }
 
-Status LogAccess::open_local(const LogSettings& settings, const std::filesystem::path& folder) {
-    RAMPART_TRY(local_, streaming_local::LocalLog::open(folder));
+Status LogAccess::open_local(const LogSettings& settings, const std::filesystem::path& folder,
+                             std::shared_ptr<storage::MemoryBudget> memory) {
+    RAMPART_TRY(local_, streaming_local::LocalLog::open(folder, {.memory = std::move(memory)}));
     for (const auto& spec : topics_.specs(settings.partitions)) {
         streaming_local::TopicOptions options;
         options.partitions = spec.partitions;
@@ -35,6 +37,12 @@ Status LogAccess::open_local(const LogSettings& settings, const std::filesystem:
     reader_ = local_.get();
     writer_ = local_.get();
     return base::ok();
+}
+
+Result<uint64_t> LogAccess::drop(base::TimePoint now,
+                                 const streaming_local::LocalLog::Needed& needed) {
+    if (!local_) return uint64_t{0};
+    return local_->drop(now, needed);
 }
 
 Status LogAccess::open_kafka(const LogSettings& settings, const base::Clock& clock) {

@@ -20,10 +20,10 @@ class LogAccess {
   public:
     /// The embedded log is opened (and locked) with its topics made; of Kafka the topics have to be
     /// there: not_found "no_topic" says how to make them. `wait` is for the timer of the leases.
-    static base::Result<std::unique_ptr<LogAccess>> open(const LogSettings& settings,
-                                                         const std::filesystem::path& local_folder,
-                                                         const base::Clock& clock,
-                                                         lease::SteadyTimer::Wait wait);
+    static base::Result<std::unique_ptr<LogAccess>> open(
+        const LogSettings& settings, const std::filesystem::path& local_folder,
+        const base::Clock& clock, lease::SteadyTimer::Wait wait,
+        std::shared_ptr<storage::MemoryBudget> memory);
 
     const wire::Topics& topics() const { return topics_; }
     streaming::Reader& reader() const { return *reader_; }
@@ -32,10 +32,16 @@ class LogAccess {
     lease::PartitionLeases* leases() const { return leases_.get(); }
     bool shared() const { return leases_ != nullptr; }
 
+    /// Applies the retention of the embedded log's topics; a broker does that by itself. As
+    /// LocalLog::drop.
+    base::Result<uint64_t> drop(base::TimePoint now,
+                                const streaming_local::LocalLog::Needed& needed);
+
   private:
     LogAccess(wire::Topics topics, lease::SteadyTimer::Wait wait)
         : topics_(std::move(topics)), timer_(std::move(wait)) {}
-    base::Status open_local(const LogSettings& settings, const std::filesystem::path& folder);
+    base::Status open_local(const LogSettings& settings, const std::filesystem::path& folder,
+                            std::shared_ptr<storage::MemoryBudget> memory);
     base::Status open_kafka(const LogSettings& settings, const base::Clock& clock);
 
     wire::Topics topics_;

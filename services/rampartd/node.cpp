@@ -2,8 +2,10 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/base/log.hpp"
 #include "rampart/runtime/secrets.hpp"
 #include "services/outcome_joiner/joiner_service.hpp"
+#include "services/rampartd/store_layout.hpp"
 
 namespace rampart::rampartd {
 
@@ -14,6 +16,15 @@ using base::TimePoint;
 namespace {
 
 constexpr std::string_view kActor = "rampartd";
+constexpr base::Logger kLog("rampartd");
+
+void tell_of_earlier_layout(const std::filesystem::path& store) {
+    for (const auto& folder : databases_of_earlier_layout(store)) {
+        kLog.warning("msg=\"of an earlier release, not read any more: what it held is made anew from the log under partitions/; "
+                     "delete it once /readyz is ok and 'rampart store check' finds nothing\" folder={}",
+                     folder.string());
+    }
+}
 
 /// The bootstrap policy as its model file.
 Result<std::string> bootstrap_model(const Settings& settings) {
@@ -64,13 +75,14 @@ Status Node::open_log() {
         return true;
     };
     RAMPART_TRY(memory_, storage::MemoryBudget::create(settings_.memory_bytes));
-    RAMPART_TRY(log_, LogAccess::open(settings_.log, settings_.store / "log", wall_clock_, wait));
+    RAMPART_TRY(log_, LogAccess::open(settings_.log, settings_.store / "log", wall_clock_, wait, memory_));
     return base::ok();
 }
 
 Status Node::open_stores() {
     const auto& store = settings_.store;
-    RAMPART_TRY(protected_, protected_attributes::ProtectedStore::open(store / "protected", settings_.catalog));
+    tell_of_earlier_layout(store);
+    RAMPART_TRY(protected_, protected_attributes::ProtectedStore::open(store / "protected", settings_.catalog, memory_));
     joiner::JoinerOptions joiner_options;
     joiner_options.product = settings_.product;
     joiner_options.decisions_topic = log_->topics().decisions;
@@ -192,7 +204,27 @@ Status Node::tend() {
         }
     }
     decisions_->tend();
-    return status;
+    const Status retained = retain();
+    return status ? retained : status;
+}
+
+/// Lets go what the topics of the embedded log need not keep. Of those that have an end to what they keep, the
+/// applications alone are read by somebody, and stay until they are decided.
+Status Node::retain() {
+    const std::lock_guard lock(retention_mutex_);
+    const auto started = std::chrono::steady_clock::now();
+    const auto period = std::chrono::microseconds(settings_.retention_period.micros());
+    if (retained_at_ && started - *retained_at_ < period) return base::ok();
+    retained_at_ = started;
+    RAMPART_TRY(const uint64_t dropped,
+                log_->drop(clock_->now(), [&](std::string_view topic, streaming::PartitionId partition)
+                               -> Result<std::optional<streaming::Offset>> {
+                    if (topic != log_->topics().applications) return std::optional<streaming::Offset>();
+                    RAMPART_TRY(const auto settled, applications_->settled(partition));
+                    return std::optional(settled);
+                }));
+    if (dropped > 0) kLog.info("msg=\"retention applied\" records={}", dropped);
+    return base::ok();
 }
 
 Status Node::release() { return log_->leases() == nullptr ? base::ok() : log_->leases()->release(); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -44,8 +45,9 @@ class Node {
     /// `shutdown`, if given, ends the wait for another node's lease.
     static base::Result<std::unique_ptr<Node>> open(Settings settings, const runtime::Shutdown* shutdown = nullptr);
 
-    /// Keeps this node's leases, gives up partitions that another has taken over, and tries again what failed. To be
-    /// called every third of the lease's ttl (settings().log.lease_ttl).
+    /// Keeps this node's leases, gives up partitions that another has taken over, and tries again what failed; every
+    /// settings().retention_period, and the first time, applies the retention of the embedded log's topics as of
+    /// now(), but for what is not decided yet. To be called every third of the lease's ttl (settings().log.lease_ttl).
     base::Status tend();
 
     /// Gives the leases up, so that others need not wait. Nothing may be decided afterwards.
@@ -88,6 +90,7 @@ class Node {
     base::Status serve_champion();
     base::Status follow_champion();
     base::Status catch_up();
+    base::Status retain();
     decision_service::DecisionServiceOptions decision_options();
     void add_partition_routes(http::Router& router);
     base::Result<http::Response> list_partitions() const;
@@ -128,6 +131,8 @@ class Node {
     mutable std::mutex status_mutex_;
     base::Status last_advance_;      // for /readyz
     std::vector<joiner::StoppedPartition> stopped_;  // as of the last reading
+    std::mutex retention_mutex_;
+    std::optional<std::chrono::steady_clock::time_point> retained_at_;  // when the log was last relieved
 };
 
 /// `rampart serve`: opens the node, serves HTTP until SIGTERM or SIGINT, writes the address to <store>/endpoint.

@@ -30,6 +30,8 @@ struct Settings {
     model::BootstrapLink bootstrap;
     dataset::FeatureSchema schema;
     trainer::TrainingSettings training;
+    // how often the embedded log lets go what its topics need not keep; not for operators to choose
+    base::Duration retention_period = base::Duration::seconds(600);
 };
 
 /// Reads rampartd.toml and the product and schema files that it names. Strict: unknown keys are errors.

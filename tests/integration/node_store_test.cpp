@@ -1,0 +1,126 @@
+// What a node does with its store beside the loop: retention of the embedded log, and what earlier
+// releases left there.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "rampart/storage/database.hpp"
+#include "rampart/streaming_local/local_log.hpp"
+#include "rampart/wire/record_codec.hpp"
+#include "services/rampartd/node.hpp"
+#include "tools/demo/workspace.hpp"
+
+namespace rampart::rampartd {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Duration;
+using base::TimePoint;
+using streaming::Offset;
+using streaming::PartitionId;
+using streaming_local::LocalLog;
+
+base::TimePoint day(const char* iso) { return base::parse_iso8601(iso).value(); }
+
+class NodeStore : public testing::Test {
+  protected:
+    void SetUp() override {
+        loan_stream::StreamOptions options;
+        options.name = "simulated";
+        options.rows = 100;
+        options.seed = 3;
+        stream_ = loan_stream::load(options).value();
+        folder_ = fs::path(testing::TempDir()) / fmt::format("node_store.{}", ::getpid());
+        fs::remove_all(folder_);
+        workspace_ =
+            demo::prepare_workspace(folder_, RAMPART_SOURCE_DIR "/ops/config", stream_, 3).value();
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    std::unique_ptr<Node> open() {
+        auto settings = load_settings(workspace_.config).value();
+        settings.retention_period = Duration();  // at every tend()
+        auto node = Node::open(std::move(settings));
+        EXPECT_TRUE(node) << node.error().message;
+        return std::move(*node);
+    }
+    /// Applications of the stream, one each day from `first` on, all in partition 0.
+    void append(const char* topic, size_t begin, size_t end, TimePoint first) {
+        const auto log = LocalLog::open(workspace_.store / "log").value();
+        std::vector<streaming::Record> records;
+        for (size_t i = begin; i < end; ++i) {
+            auto application = stream_.applicants[i].application;
+            application.event_time = first + Duration::days(static_cast<int64_t>(i - begin));
+            records.push_back(wire::to_record(application));
+        }
+        ASSERT_TRUE(log->append_to(topic, PartitionId(0), records));
+    }
+    static int64_t begin(const Node& node, const char* topic) {
+        return node.log().begin_offset(topic, PartitionId(0)).value().value();
+    }
+    /// Until the node has decided so many applications.
+    static bool decides(Node& node, uint64_t decisions) {
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (std::chrono::steady_clock::now() < deadline) {
+            uint64_t found = 0;
+            for (int32_t p = 0; p < node.settings().log.partitions; ++p) {
+                found += static_cast<uint64_t>(
+                    node.log().end_offset("decisions", PartitionId(p)).value().value());
+            }
+            if (found >= decisions) return true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        return false;
+    }
+
+    loan_stream::Stream stream_;
+    fs::path folder_;
+    demo::Workspace workspace_;
+};
+
+TEST_F(NodeStore, RetentionIsAppliedToTheEmbeddedLogAsItsTopicsSay) {
+    { const auto made = open(); }
+    append("applications", 0, 50, day("2005-01-01"));  // up to 19 February
+    append("quarantine", 0, 2, day("2003-01-01"));
+    {
+        const auto node = open();
+        ASSERT_TRUE(decides(*node, 50));
+        ASSERT_TRUE(node->advance(day("2005-03-01")));  // 30 days before: 30 January
+        // the last batch is settled a moment after its decisions
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (begin(*node, "applications") == 0 && std::chrono::steady_clock::now() < deadline) {
+            ASSERT_TRUE(node->tend());
+        }
+        EXPECT_EQ(begin(*node, "applications"), 29);
+        EXPECT_EQ(begin(*node, "quarantine"), 2);
+        EXPECT_EQ(begin(*node, "decisions"), 0);
+        EXPECT_EQ(begin(*node, "outcomes"), 0);
+    }
+    const auto node = open();  // nothing is missed
+    EXPECT_EQ(begin(*node, "applications"), 29);
+    EXPECT_TRUE(node->advance(day("2005-03-01")));
+}
+
+TEST_F(NodeStore, WhatAnEarlierReleaseLeftIsNamedAndNotTouched) {
+    for (const char* name : {"joiner", "decisions"}) {
+        ASSERT_TRUE(storage::Database::open(workspace_.store / name, {"meta"}));
+    }
+    testing::internal::CaptureStderr();
+    { const auto made = open(); }
+    const auto log = testing::internal::GetCapturedStderr();
+    for (const char* name : {"joiner", "decisions"}) {
+        const auto folder = (workspace_.store / name).string();
+        EXPECT_NE(log.find("folder=" + folder + "\n"), std::string::npos) << log;
+        EXPECT_TRUE(storage::Database::open(folder, {"meta"}, {.create = false}));
+        fs::remove_all(folder);
+    }
+    testing::internal::CaptureStderr();
+    { const auto again = open(); }
+    EXPECT_EQ(testing::internal::GetCapturedStderr().find("earlier release"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace rampart::rampartd
