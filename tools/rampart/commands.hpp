@@ -24,5 +24,10 @@ void add_partition_move(Frame& frame);
 void add_quarantine_list(Frame& frame);
 void add_quarantine_replay(Frame& frame);
 void add_quarantine_drop(Frame& frame);
+void add_backup_create(Frame& frame);
+void add_backup_list(Frame& frame);
+void add_backup_verify(Frame& frame);
+void add_backup_restore(Frame& frame);
+void add_store_check(Frame& frame);
 
 }  // namespace rampart::cli

@@ -108,6 +108,8 @@ struct Frame::Impl {
     std::optional<Run> chosen;
     std::map<std::string, std::string> groups_of_commands{
         {"schema", "Describe a table's columns"},
+        {"backup", "Back a store up, verify and restore backups"},
+        {"store", "Check a store"},
         {"topics", "Make or compare the topics on a Kafka cluster"},
         {"inspect", "Look at a model, certificate, store or log without touching it"}};
 

@@ -21,5 +21,10 @@ int main(int argc, char** argv) {
     rampart::cli::add_quarantine_list(frame);
     rampart::cli::add_quarantine_replay(frame);
     rampart::cli::add_quarantine_drop(frame);
+    rampart::cli::add_backup_create(frame);
+    rampart::cli::add_backup_list(frame);
+    rampart::cli::add_backup_verify(frame);
+    rampart::cli::add_backup_restore(frame);
+    rampart::cli::add_store_check(frame);
     return frame.main(argc, argv);
 }

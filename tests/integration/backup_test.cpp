@@ -1,0 +1,189 @@
+// rampart backup and rampart store check, beside a service at work and at rest.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <boost/json.hpp>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "support/program.hpp"
+#include "tools/demo/driver.hpp"
+#include "tools/demo/service_process.hpp"
+#include "tools/demo/workspace.hpp"
+
+namespace rampart::demo {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+using test_support::run_program;
+
+const fs::path kProgram = RAMPART_BIN_DIR "/rampart";
+const fs::path kConfig = RAMPART_SOURCE_DIR "/ops/config";
+
+fs::path fresh_folder(const std::string& name) {
+    return fs::path(testing::TempDir()) / fmt::format("backup_{}.{}", name, ::getpid());
+}
+
+loan_stream::Stream small_stream() {
+    loan_stream::StreamOptions options;
+    options.name = "simulated";
+    options.rows = 3000;
+    options.seed = 5;
+    return loan_stream::load(options).value();
+}
+
+Workspace workspace_in(const std::string& name, const loan_stream::Stream& stream) {
+    return prepare_workspace(fresh_folder(name), kConfig, stream, 5).value();
+}
+
+/// The JSON answer of a command that succeeds.
+json::value ask(const std::string& command) {
+    const auto ran = run_program(fmt::format("{} {} --json", kProgram.string(), command));
+    EXPECT_EQ(ran.exit_code, 0) << command << ": " << ran.output;
+    const auto document = ran.output.find('{');  // messages of standard error come before it
+    if (document == std::string::npos) return json::object();
+    return json::parse(ran.output.substr(document, ran.output.rfind('}') + 1 - document));
+}
+
+std::string state_hash(const Workspace& workspace) {
+    const auto answer = ask("inspect store --config " + workspace.config.string());
+    return std::string(answer.at("state_hash").as_string());
+}
+
+void drive(const loan_stream::Stream& stream, const Workspace& workspace) {
+    auto process =
+        ServiceProcess::start(kProgram, workspace.config, workspace.endpoint_file, workspace.log);
+    ASSERT_TRUE(process) << process.error().message;
+    Driver driver(stream, "repaid",
+                  Session(workspace.endpoint_file, workspace.token, base::Duration::seconds(60)));
+    const auto status = driver.run([](base::TimePoint, double) {});
+    ASSERT_TRUE(status) << status.error().message;
+    ASSERT_TRUE(process->stop());
+}
+
+/// A workspace of the same run, whose store is backup `id` of the folder, with the keys that it
+/// has.
+Workspace restored(const std::string& name, const loan_stream::Stream& stream,
+                   const fs::path& backups, int64_t id) {
+    auto workspace = workspace_in(name, stream);
+    fs::remove_all(workspace.store);
+    ask(fmt::format("backup restore --from {} --store {} --id {}", backups.string(),
+                    workspace.store.string(), id));
+    workspace.token.clear();
+    std::ifstream(workspace.store / "keys" / "token") >> workspace.token;
+    return workspace;
+}
+
+TEST(Backup, OfAServiceAtWorkGoesOnToTheSameStateAndOneAtRestHasIt) {
+    const auto stream = small_stream();
+    const auto workspace = workspace_in("served", stream);
+    const auto backups = fresh_folder("backups");
+    const auto create = fmt::format("backup create --store {} --to {} --with-keys",
+                                    workspace.store.string(), backups.string());
+    std::atomic<bool> done = false;
+    std::thread clerk([&] {
+        while (!done) {
+            if (!fs::exists(workspace.endpoint_file)) continue;
+            ask(create);
+            ask("store check --config " + workspace.config.string());
+        }
+    });
+    drive(stream, workspace);
+    done = true;
+    clerk.join();
+    const auto hash = state_hash(workspace);
+    const auto last = ask(create).at("id").as_int64();
+    ASSERT_GE(last, 3) << "the run was over too soon for the backups to mean anything";
+    ask("backup verify --from " + backups.string());
+
+    const auto at_rest = restored("at_rest", stream, backups, last);
+    ask("store check --config " + at_rest.config.string());
+    EXPECT_EQ(state_hash(at_rest), hash);
+
+    // From the middle of the run, and then the same stream again: what is there is known by its id.
+    const auto midway = restored("midway", stream, backups, last / 2);
+    EXPECT_NE(state_hash(midway), hash);
+    drive(stream, midway);
+    EXPECT_EQ(state_hash(midway), hash);
+    for (const auto& folder : {workspace.folder, at_rest.folder, midway.folder, backups}) {
+        fs::remove_all(folder);
+    }
+}
+
+TEST(Backup, WithoutKeysHasNoneAndSaysSo) {
+    const auto stream = small_stream();
+    const auto workspace = workspace_in("keyless", stream);
+    const auto backups = fresh_folder("keyless_backups");
+    const auto nothing =
+        run_program(fmt::format("{} backup create --store {} --to {}", kProgram.string(),
+                                workspace.store.string(), backups.string()));
+    EXPECT_EQ(nothing.exit_code, 2);
+    EXPECT_NE(nothing.output.find("there is no store"), std::string::npos) << nothing.output;
+    {
+        auto process = ServiceProcess::start(kProgram, workspace.config, workspace.endpoint_file,
+                                             workspace.log);
+        ASSERT_TRUE(process) << process.error().message;
+        ASSERT_TRUE(process->stop());
+    }
+    const auto created =
+        run_program(fmt::format("{} backup create --store {} --to {}", kProgram.string(),
+                                workspace.store.string(), backups.string()));
+    EXPECT_EQ(created.exit_code, 0);
+    EXPECT_NE(created.output.find("keys/draw"), std::string::npos) << created.output;
+    EXPECT_TRUE(fs::is_empty(backups / "secrets"));
+    const auto list = ask("backup list --from " + backups.string());
+    EXPECT_FALSE(list.at("backups").at(0).at("with_keys").as_bool());
+    const auto store = restored("keyless_restored", stream, backups, 1).store;
+    EXPECT_FALSE(fs::exists(store / "keys"));
+    EXPECT_TRUE(fs::exists(store / "registry" / "audit.head"));
+    EXPECT_FALSE(fs::exists(store / "endpoint"));
+}
+
+/// Overwrites a byte in the middle of the largest file with the extension under `folder`.
+void damage(const fs::path& folder, const std::string& extension) {
+    fs::path largest;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+        if (entry.path().extension() != extension) continue;
+        if (largest.empty() || entry.file_size() > fs::file_size(largest)) largest = entry.path();
+    }
+    ASSERT_FALSE(largest.empty()) << folder;
+    std::fstream file(largest, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(fs::file_size(largest) / 3));
+    file << "damage";
+}
+
+TEST(StoreCheck, AndBackupVerificationFindWhatWasDamaged) {
+    const auto stream = small_stream();
+    const auto workspace = workspace_in("damaged", stream);
+    const auto backups = fresh_folder("damaged_backups");
+    drive(stream, workspace);
+    // Restoring makes tables of everything.
+    ask(fmt::format("backup create --store {} --to {} --with-keys", workspace.store.string(),
+                    backups.string()));
+    const auto copy = restored("damaged_copy", stream, backups, 1);
+    const auto check =
+        fmt::format("{} store check --config {}", kProgram.string(), copy.config.string());
+    EXPECT_EQ(run_program(check).exit_code, 0);
+    damage(copy.store / "log", ".sst");
+    const auto checked = run_program(check);
+    EXPECT_EQ(checked.exit_code, 1);
+    EXPECT_NE(checked.output.find("BAD  log"), std::string::npos) << checked.output;
+
+    const auto verify =
+        fmt::format("{} backup verify --from {}", kProgram.string(), backups.string());
+    EXPECT_EQ(run_program(verify).exit_code, 0);
+    damage(backups / "databases" / "log", ".sst");
+    EXPECT_EQ(run_program(verify).exit_code, 1);
+    const auto refused =
+        run_program(fmt::format("{} backup restore --from {} --store {}", kProgram.string(),
+                                backups.string(), fresh_folder("never").string()));
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_FALSE(fs::exists(fresh_folder("never")));
+    for (const auto& folder : {workspace.folder, copy.folder, backups}) fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace rampart::demo

@@ -1,0 +1,202 @@
+// rampart store check: what does not fit is found in every database of a store.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "rampart/base/bytes.hpp"
+#include "rampart/storage/database.hpp"
+#include "rampart/storage/folder.hpp"
+#include "support/program.hpp"
+#include "tools/demo/driver.hpp"
+#include "tools/demo/service_process.hpp"
+#include "tools/demo/workspace.hpp"
+
+namespace rampart::demo {
+namespace {
+
+namespace fs = std::filesystem;
+using storage::ColumnFamily;
+using storage::Database;
+using storage::KeyRange;
+using storage::WriteBatch;
+
+const fs::path kProgram = RAMPART_BIN_DIR "/rampart";
+
+/// A store that was served for a while, made once; each test damages it and mends it again.
+class StoreCheckTest : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        loan_stream::StreamOptions options;
+        options.name = "simulated";
+        options.rows = 4000;  // enough for a training run
+        options.seed = 7;
+        const auto stream = loan_stream::load(options).value();
+        const auto folder = fs::path(testing::TempDir()) / fmt::format("check.{}", ::getpid());
+        workspace_ = prepare_workspace(folder, RAMPART_SOURCE_DIR "/ops/config", stream, 7).value();
+        auto process = ServiceProcess::start(kProgram, workspace_.config, workspace_.endpoint_file,
+                                             workspace_.log);
+        ASSERT_TRUE(process) << process.error().message;
+        Driver driver(
+            stream, "repaid",
+            Session(workspace_.endpoint_file, workspace_.token, base::Duration::seconds(60)));
+        const auto status = driver.run([](base::TimePoint, double) {});
+        ASSERT_TRUE(status) << status.error().message;
+        ASSERT_TRUE(process->stop());
+    }
+    static void TearDownTestSuite() { fs::remove_all(workspace_.folder); }
+
+    static test_support::Ran check() {
+        return test_support::run_program(fmt::format(
+            "{} store check --config {}", kProgram.string(), workspace_.config.string()));
+    }
+    /// Puts the value under a key, or erases it, and says what was there.
+    static std::optional<std::string> put(const char* database, ColumnFamily family,
+                                          const std::string& key,
+                                          const std::optional<std::string>& value) {
+        const auto path = workspace_.store / database;
+        const auto families = storage::families_in(path).value();
+        const auto db = Database::open(path, families).value();
+        auto before = db->get(family, key).value();
+        WriteBatch batch;
+        value ? batch.put(family, key, *value) : batch.erase(family, key);
+        EXPECT_TRUE(db->write(batch, storage::Sync::kAlways));
+        return before;
+    }
+    static ColumnFamily family(const char* database, const std::string& name) {
+        const auto families = storage::families_in(workspace_.store / database).value();
+        const auto found = std::find(families.begin(), families.end(), name);
+        EXPECT_NE(found, families.end()) << name;
+        return ColumnFamily{static_cast<uint32_t>(found - families.begin())};
+    }
+    static std::pair<std::string, std::string> last(const char* database, ColumnFamily family) {
+        const auto path = workspace_.store / database;
+        const auto db = Database::open(path, storage::families_in(path).value()).value();
+        return db->last(family, KeyRange::all()).value().value();
+    }
+    /// With this change the check finds the problem, and without it nothing.
+    static void expect_found(const char* database, ColumnFamily family, const std::string& key,
+                             const std::optional<std::string>& value, const std::string& problem) {
+        const auto before = put(database, family, key, value);
+        const auto damaged = check();
+        EXPECT_EQ(damaged.exit_code, 1) << damaged.output;
+        EXPECT_NE(damaged.output.find("BAD  " + problem), std::string::npos)
+            << problem << " is not in\n"
+            << damaged.output;
+        put(database, family, key, before);
+    }
+
+    static Workspace workspace_;
+};
+
+Workspace StoreCheckTest::workspace_;
+
+TEST_F(StoreCheckTest, ASoundStoreIsSoundAndEveryDatabaseIsLookedAt) {
+    const auto sound = check();
+    EXPECT_EQ(sound.exit_code, 0) << sound.output;
+    for (const char* name : {"log ", "partitions/0/joins", "partitions/3/decisions", "protected ",
+                             "registry/registry", "trainer ", "embedded log", "joined state",
+                             "decisions", "protected attributes", "registry", "training runs"}) {
+        EXPECT_NE(sound.output.find(std::string("ok   ") + name), std::string::npos)
+            << name << " is not in\n"
+            << sound.output;
+    }
+    EXPECT_EQ(sound.output.find("knows no such database"), std::string::npos) << sound.output;
+    EXPECT_FALSE(fs::exists(workspace_.store / ".check"));
+    const auto help =
+        test_support::run_program(fmt::format("{} store check --help", kProgram.string()));
+    EXPECT_EQ(help.exit_code, 0);
+    EXPECT_NE(help.output.find("--config"), std::string::npos);
+    const auto nowhere = test_support::run_program(
+        fmt::format("{} store check --config /nowhere.toml", kProgram.string()));
+    EXPECT_EQ(nowhere.exit_code, 2);
+}
+
+TEST_F(StoreCheckTest, InTheIndexOfDecisions) {
+    const char* database = "partitions/0/decisions";
+    const auto decisions = family(database, "decisions");
+    const auto one = last(database, decisions);
+    expect_found(database, decisions, one.first, std::nullopt, "decisions: partition 0: ");
+    expect_found(database, decisions, one.first, "nonsense", "decisions: partition 0: decision '");
+    const auto elsewhere =
+        last("partitions/1/decisions", family("partitions/1/decisions", "decisions"));
+    expect_found(
+        database, decisions, elsewhere.first, elsewhere.second,
+        "decisions: partition 0: decision '" + elsewhere.first + "' belongs to partition 1");
+}
+
+TEST_F(StoreCheckTest, InTheJoinedState) {
+    const char* database = "partitions/2/joins";
+    const auto joins = family(database, "joins");
+    const auto one = last(database, joins);
+    expect_found(database, joins, one.first, std::nullopt, "joined state: ");
+    expect_found(database, family(database, "by_time"),
+                 last(database, family(database, "by_time")).first, std::nullopt, "joined state: ");
+}
+
+TEST_F(StoreCheckTest, InTheEmbeddedLog) {
+    const auto records = family("log", "records");
+    const auto one = last("log", records);
+    expect_found("log", records, one.first, one.second + "x", "embedded log: topic '");
+    auto key = one.first;  // before the first of its topic's, or of none
+    key[0] = static_cast<char>(key[0] ^ 0x55);
+    expect_found("log", records, key, one.second, "embedded log: a record belongs to no topic");
+}
+
+TEST_F(StoreCheckTest, BetweenTheStateAndTheLog) {
+    // As if the log had been restored from an earlier day than the state.
+    const auto partitions = family("log", "partitions"), records = family("log", "records");
+    const auto topic = last("log", partitions);
+    base::ByteReader in(topic.second);
+    const int64_t begin = in.i64().value(), end = in.i64().value();
+    const uint64_t bytes = in.u64().value();
+    ASSERT_GT(end, begin);
+    auto key = topic.first;
+    base::append_u64(key, static_cast<uint64_t>(end - 1));
+    const auto record = put("log", records, key, std::nullopt).value();
+    std::string shorter;
+    base::append_i64(shorter, begin);
+    base::append_i64(shorter, end - 1);
+    base::append_u64(shorter, bytes - record.size());
+    put("log", partitions, topic.first, shorter);
+    const auto found = check();
+    put("log", records, key, record);
+    put("log", partitions, topic.first, topic.second);
+    EXPECT_EQ(found.exit_code, 1);
+    EXPECT_NE(found.output.find("the log ends at"), std::string::npos) << found.output;
+    EXPECT_NE(found.output.find("ok   embedded log"), std::string::npos) << found.output;
+}
+
+TEST_F(StoreCheckTest, InProtectedAttributesWithoutNamingAnyone) {
+    const auto people = family("protected", "people");
+    const auto one = last("protected", people);
+    expect_found("protected", people, one.first, "nonsense", "protected attributes: 1 of ");
+    expect_found("protected", people, "somebody-else", one.second,
+                 "protected attributes: 1 of 4001 records stand under another person");
+}
+
+TEST_F(StoreCheckTest, InTheRegistryAndItsFiles) {
+    const auto models = workspace_.store / "registry" / "models";
+    const auto model = fs::directory_iterator(models)->path();
+    fs::rename(model, model.string() + ".away");
+    const auto found = check();
+    fs::rename(model.string() + ".away", model);
+    EXPECT_EQ(found.exit_code, 1) << found.output;
+    EXPECT_NE(found.output.find("BAD  registry: model "), std::string::npos) << found.output;
+    const auto audit = family("registry/registry", "audit");
+    const auto entry = last("registry/registry", audit);
+    expect_found("registry/registry", audit, entry.first, std::nullopt, "registry: ");
+}
+
+TEST_F(StoreCheckTest, InTheTrainingRuns) {
+    const auto runs = family("trainer", "runs");
+    const auto one = last("trainer", runs);
+    expect_found("trainer", runs, one.first, "{}", "training runs: ");
+    std::string later;
+    base::append_u32(later, 99);
+    expect_found("trainer", runs, later, one.second, "training runs: run ");
+}
+
+}  // namespace
+}  // namespace rampart::demo
