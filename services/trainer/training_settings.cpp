@@ -63,6 +63,7 @@ void read_estimate(config::Table& gate, certification::GateConfig& config) {
          {Centres::kPerAction, Centres::kSingle, Centres::kNone, Centres::kBest}) {
         if (to_string(c) == centres) config.centres = c;
     }
+    config.min_power = gate.number("min_power", 0, 1, 0.5);
     if (gate.has("at_least")) config.at_least = gate.number("at_least", -1e9, 1e9);
     if (gate.has("max_weight")) config.max_weight = gate.number("max_weight", 1, 1000);
 }

@@ -85,6 +85,7 @@ void members(A& a, GateConfig& c) {
     a.unless_default("centres", c.centres);
     a.unless_default("at_least", c.at_least);
     a.unless_default("max_weight", c.max_weight);
+    a.unless_default("min_power", c.min_power);
 }
 
 template <class A>

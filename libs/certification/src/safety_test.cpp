@@ -246,6 +246,17 @@ base::Result<std::optional<PublicResult>> prepare(const LoggedFeedback& selectio
     for (GroupPlan& group : plan.groups) {
         RAMPART_TRY(group.bets, plan_group_bets(plan, group));
     }
+    if (plan.config.min_power > 0) {
+        const double power = forecast(run).pass_probability;
+        if (!(power >= plan.config.min_power)) {
+            return base::failed_precondition(
+                "low_power",
+                "D_c forecasts that all groups pass with probability {:.2f}, less than {}: wait "
+                "for "
+                "more records, or lower gate.min_power to spend a run on it all the same",
+                power, plan.config.min_power);
+        }
+    }
     plan.selection_digest = digest_of(selection.decisions, selection.impact);
     plan.vault_digest = digest_of(run.vault(), {});
     return std::optional<PublicResult>{};

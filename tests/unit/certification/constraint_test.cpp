@@ -34,6 +34,8 @@ TEST(GateConfig, EachSettingOutOfItsRangeIsNamed) {
         {"at_least", [](auto& c) { c.at_least = 76; }},
         {"at_least", [=](auto& c) { c.at_least = nan; }},
         {"max_weight", [](auto& c) { c.max_weight = 0.9; }},
+        {"min_power", [](auto& c) { c.min_power = 1.1; }},
+        {"min_power", [=](auto& c) { c.min_power = nan; }},
         {"max_weight", [=](auto& c) { c.max_weight = nan; }},
     };
     for (const auto& [setting, change] : cases) {

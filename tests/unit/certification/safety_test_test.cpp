@@ -137,6 +137,19 @@ TEST(SafetyTest, CentresAreWhatTheConfigurationSays) {
     EXPECT_EQ(plan_with(Centres::kSingle, true).q_decline, 0) << "the known impact";
 }
 
+TEST(SafetyTest, ARunThatWouldHardlyPassIsNotSpentUnlessAsked) {
+    Gate gate(0);
+    gate.config.min_power = 0.5;
+    const PublicResult refused = gate.refusal();
+    EXPECT_EQ(refused.verdict, Verdict::kRefused);
+    EXPECT_EQ(refused.reason, "low_power");
+    gate.config.min_power = 0;
+    EXPECT_TRUE(gate.check()->prepared);
+    Gate good(1.0);
+    good.config.min_power = 0.5;
+    EXPECT_EQ(good.test().verdict, Verdict::kCertified);
+}
+
 TEST(SafetyTest, TheOrderOfTheRecordsDoesNotMatter) {
     Gate gate(0.5);
     const SealedResult before = gate.test();

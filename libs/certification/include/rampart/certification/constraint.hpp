@@ -81,6 +81,9 @@ struct GateConfig {
     double margin = 0;   // in impact units per record; > 0 tolerates a loss, < 0 demands a gain
     unsigned min_units = 50;     // persons a group must have in the vault, >= 2
     unsigned min_outcomes = 10;  // outcomes per action that matters a group must have in D_c, >= 2
+    /// A run that D_c gives a smaller chance of passing is refused, so that no budget is spent on
+    /// it.
+    double min_power = 0;                 // [0, 1]
     double max_missing_rate = 0.02;       // [0, 1]: of the outcomes that a group should have
     double max_calibration_z = 3.29;      // > 0
     double impact_lo = 0, impact_hi = 0;  // [a, b], a < b

@@ -100,7 +100,7 @@ struct PrecheckResult {
 /// declared, too few units or outcomes, no
 /// support, a candidate outside the trust region, too many missing outcomes, logged propensities
 /// that do not fit the draws, a group in which the candidate changes nothing, D_c too thin to plan
-/// from. Refuses too when the ledger's epoch is spent. `ledger` gives delta_k, of its open run or
+/// from, a forecast below min_power. Refuses too when the ledger's epoch is spent. `ledger` gives delta_k, of its open run or
 /// of the next. `pseudonym_key`: secret, at least 16 bytes, so that ids in the evidence cannot be
 /// guessed. Errors are the operator's: invalid_argument for a bad configuration or key;
 /// failed_precondition when no epoch is open, or when its budget is another than the configured one
