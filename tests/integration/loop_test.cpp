@@ -122,6 +122,22 @@ TEST_F(Loop, VerifyAcceptsEveryCertificate) {
     EXPECT_EQ(missing.exit_code, 2) << missing.output;
 }
 
+TEST_F(Loop, VerifyLeavesAPageForPeopleIfTheCertificateIsValid) {
+    const fs::path page = out_ / "page.html";
+    const auto ran = run_program(fmt::format("{} --html {}", verify_command(certified()), page.string()));
+    ASSERT_EQ(ran.exit_code, 0) << ran.output;
+    const std::string html = read(page);
+    for (const char* part : {"CERTIFIED", "With confidence 1 - ", "<svg", "assumed", "Merkle root"}) {
+        EXPECT_NE(html.find(part), std::string::npos) << part;
+    }
+    EXPECT_EQ(html.find("<script"), std::string::npos);
+    fs::remove(page);
+    const auto forged = run_program(fmt::format("{} --evidence {} --html {}", verify_command(certified()),
+                                                certificates_.front().string(), page.string()));
+    EXPECT_EQ(forged.exit_code, 1) << forged.output;
+    EXPECT_FALSE(fs::exists(page));
+}
+
 /// What a forger might do to certificate and evidence.
 struct Forgery {
     const char* name;

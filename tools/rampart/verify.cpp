@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
+#include "certificate_page.hpp"
 #include "commands.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 namespace json = boost::json;
 
 struct Options {
-    fs::path certificate, evidence, key, model, reference;
+    fs::path certificate, evidence, key, model, reference, html;
 };
 
 constexpr size_t kEvidenceLimit = size_t{2} << 30;
@@ -79,7 +80,11 @@ base::Result<Answer> verify(Options options) {
     RAMPART_TRY(expected.candidate_id, id_of(options.model));
     RAMPART_TRY(expected.reference_id, id_of(options.reference));
     const auto result = certification::verify(certificate, *evidence, key, expected);
-    return result ? verified(*result, key, key_named) : refused(result.error());
+    if (!result) return refused(result.error());
+    if (!options.html.empty()) {
+        RAMPART_RETURN_IF_ERROR(base::write_file_atomically(options.html, certificate_page(*result, key.id())));
+    }
+    return verified(*result, key, key_named);
 }
 
 }  // namespace
@@ -95,6 +100,7 @@ void add_verify(Frame& frame) {
     command.add_option("CERT", options->certificate, "certificate file")->required();
     command.add_option("--evidence", options->evidence, "evidence file; default: CERT with .evidence.jsonl");
     command.add_option("--key", options->key, "the gate's public key (PEM); default: gate.pub.pem beside CERT");
+    command.add_option("--html", options->html, "leave a page for people here, if the certificate is valid");
     command.add_option("--model", options->model, "the certificate must be about this model file");
     command.add_option("--reference", options->reference, "and compare with this one");
 }
