@@ -29,6 +29,29 @@ std::string text_of(PartitionId partition) {
     return partition.value() < 0 ? "all" : std::to_string(partition.value());
 }
 
+json::object to_json(const joiner::Counts& counts) {
+    return {{"decisions", counts.decisions},
+            {"duplicate_decisions", counts.duplicate_decisions},
+            {"conflicting_decisions", counts.conflicting_decisions},
+            {"outcomes", counts.outcomes},
+            {"duplicate_outcomes", counts.duplicate_outcomes},
+            {"conflicting_outcomes", counts.conflicting_outcomes},
+            {"corrections", counts.corrections},
+            {"late_outcomes", counts.late_outcomes},
+            {"undecodable", counts.undecodable},
+            {"matured", counts.matured},
+            {"dangling", counts.dangling},
+            {"overdue", counts.overdue},
+            {"fenced", counts.fenced}};
+}
+
+json::object to_json(const decision_service::IndexCounts& counts) {
+    return {{"decisions", counts.decisions},
+            {"repeated", counts.repeated},
+            {"fenced", counts.fenced},
+            {"passed_over", counts.passed_over}};
+}
+
 }  // namespace
 
 Result<http::Response> Node::list_partitions() const {
@@ -45,10 +68,12 @@ Result<http::Response> Node::list_partitions() const {
                          {"state_hash", state.hash.hex()},
                          {"fence", state.fence},
                          {"next", std::move(bookmarks)},
+                         {"counts", to_json(state.counts)},
                          {"role", "follows"}};
         if (const auto it = decided.find(state.partition); it != decided.end()) {
             one["role"] = it->second.status ? "decides" : "stopped";
             one["epoch"] = it->second.epoch;
+            one["index"] = to_json(it->second.counts);
             if (!it->second.status) one["why"] = it->second.status.error().message;
         }
         partitions.push_back(std::move(one));

@@ -108,6 +108,10 @@ TEST_F(PartitionCommands, PoisonIsListedReplayedAndDroppedAndTheAuditLogKnows) {
     const auto& listed = document.at("quarantined").as_array();
     ASSERT_EQ(listed.size(), 1u);
     EXPECT_EQ(listed[0].at("reason").as_string(), "not_a_message");
+    const auto state = answer("partition list", workspace_).at("partitions").at(0);
+    const auto& counts = state.at("counts");
+    EXPECT_EQ(counts.at("undecodable").to_number<int>(), 1);
+    EXPECT_EQ(counts.at("decisions").to_number<int>(), 0);
     const auto where = fmt::format("{} --topic outcomes --partition {} --reason 'trying'",
                                    listed[0].at("offset").as_int64(),
                                    std::string(listed[0].at("partition").as_string()));

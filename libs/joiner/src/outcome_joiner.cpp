@@ -416,7 +416,8 @@ base::Digest OutcomeJoiner::state_hash() const {
 Result<std::vector<PartitionState>> OutcomeJoiner::partition_states() const {
     std::vector<PartitionState> states;
     for (const auto& partition : impl_->partitions) {
-        PartitionState state{partition->id(), partition->hash().value(), partition->fence(), {}};
+        PartitionState state{partition->id(), partition->hash().value(), partition->fence(), {},
+                             partition->counts()};
         RAMPART_TRY(state.bookmarks, partition->store().bookmarks());
         states.push_back(std::move(state));
     }

@@ -358,13 +358,17 @@ TEST_F(OutcomeJoinerTest, ANodeJoinsWhatItHoldsWhereverOutcomesLie) {
     }
     EXPECT_EQ(decisions, 40u);
     EXPECT_EQ(outcomes, 40u);
-    std::map<PartitionId, base::Digest> apart;
+    std::map<PartitionId, PartitionState> apart;
     for (const auto& node : nodes) {
         const auto states = node->partition_states().value();
-        for (const auto& state : states) apart[state.partition] = state.hash;
+        for (const auto& state : states) apart.emplace(state.partition, state);
     }
     const auto together = joiner->partition_states().value();
-    for (const auto& state : together) EXPECT_EQ(apart.at(state.partition), state.hash);
+    for (const auto& state : together) {
+        EXPECT_EQ(apart.at(state.partition).hash, state.hash);
+        EXPECT_EQ(apart.at(state.partition).counts, state.counts);
+        EXPECT_GT(state.counts.decisions, 0u);
+    }
 }
 
 TEST_F(OutcomeJoinerTest, WhoLostThePartitionIsNotCounted) {

@@ -100,6 +100,7 @@ struct PartitionState {
     base::Digest hash;   // of its joined state; see StateHash
     uint64_t fence = 0;  // epoch of its last fence
     std::vector<std::pair<std::string, streaming::Bookmark>> bookmarks;  // "topic/partition"
+    Counts counts;  // of this partition; a function of the log and the clock, as the hash is
 };
 
 /// Joins the decisions and outcomes of a Reader into labelled examples, in a database for each
