@@ -11,6 +11,7 @@
 #include "rampart/runtime/secrets.hpp"
 #include "rampart/runtime/shutdown.hpp"
 #include "rampart/runtime/system_clock.hpp"
+#include "rampart/storage/writable.hpp"
 #include "rampart/streaming_local/local_log.hpp"
 #include "services/decision_service/champion.hpp"
 #include "services/decision_service/decision_service.hpp"
@@ -60,6 +61,11 @@ base::Status serve(const std::filesystem::path& config) {
     std::printf("listening on %s\n", server->endpoint().c_str());
     std::fflush(stdout);
     while (!shutdown->wait_for(settings.registry_poll)) {
+        // a database that has stopped takes writes only in a new process
+        if (const auto status = storage::all_writable(); !status) {
+            server->stop();
+            return status;
+        }
         service->tend();
         if (const auto status = champion.refresh(); !status) {
             kLog.warning("msg=\"champion not refreshed\" reason={} what=\"{}\"",

@@ -5,6 +5,7 @@
 #include "rampart/base/file.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/runtime/shutdown.hpp"
+#include "rampart/storage/writable.hpp"
 #include "services/rampartd/node.hpp"
 
 namespace rampart::rampartd {
@@ -48,6 +49,12 @@ base::Status serve(const std::filesystem::path& config) {
     }));
     // keeps what this node owns, and goes on where something failed
     const auto beat = base::Duration::micros(node->settings().log.lease_ttl.micros() / 3);
+    // a database that has stopped takes writes only in a new process
+    std::optional<Repeating> watching(std::in_place, *shutdown, base::Duration::seconds(1), [&shutdown] {
+        auto status = storage::all_writable();
+        if (!status) shutdown->request();
+        return status;
+    });
     std::optional<Repeating> tending(std::in_place, *shutdown, beat, [&node] { return node->tend(); });
     // along the wall clock; along event time the clock's route does it
     std::optional<Repeating> ticking;
@@ -63,7 +70,10 @@ base::Status serve(const std::filesystem::path& config) {
     server->stop();
     ticking.reset();
     tending.reset();
-    return node->release();
+    watching.reset();
+    const auto released = node->release();
+    RAMPART_RETURN_IF_ERROR(storage::all_writable());
+    return released;
 }
 
 }  // namespace rampart::rampartd

@@ -11,7 +11,9 @@
 #include "ordered_logs.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/storage/database.hpp"
+#include "rocksdb_log.hpp"
 #include "schema.hpp"
+#include "stop_listener.hpp"
 
 namespace rampart::storage {
 namespace {
@@ -153,6 +155,8 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
 
     rocksdb::Options options = database_options(wanted);
     options.env = impl->environment.get();
+    options.listeners.push_back(stop_listener(path));
+    options.info_log = rocksdb_log(path);
     std::error_code error;
     const bool exists = std::filesystem::exists(path / "CURRENT", error);
     if (error) {
@@ -162,9 +166,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
     if (!exists && !options.create_if_missing) {
         return base::not_found("no_database", "there is no database at '{}'", path.string());
     }
-    if (!exists && path.has_parent_path()) {
-        std::filesystem::create_directories(path.parent_path(), error);  // opening says what failed
-    }
+    if (!exists) std::filesystem::create_directories(path, error);  // opening says what failed
     Status opened = open_folder(options, wanted, families, exists, *impl);
     for (int i = 1; i < kReaderAttempts && lost_a_race(wanted, opened); ++i) {
         opened = open_folder(options, wanted, families, exists, *impl);

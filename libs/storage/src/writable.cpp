@@ -1,0 +1,67 @@
+#include "rampart/storage/writable.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "stop_listener.hpp"
+
+namespace rampart::storage {
+namespace {
+
+struct Stopped {
+    const void* who;
+    std::string path, why;
+};
+std::mutex stopped_mutex;
+std::vector<Stopped> stopped;  // in the order in which they did
+
+class StopListener final : public rocksdb::EventListener {
+  public:
+    explicit StopListener(std::string path) : path_(std::move(path)) {}
+    ~StopListener() override {
+        const std::lock_guard lock(stopped_mutex);
+        std::erase_if(stopped, [this](const Stopped& one) { return one.who == this; });
+    }
+
+    void OnBackgroundError(rocksdb::BackgroundErrorReason reason,
+                           rocksdb::Status* status) override {
+        const bool of_log = reason == rocksdb::BackgroundErrorReason::kWriteCallback;
+        if (!of_log && status->severity() < rocksdb::Status::Severity::kFatalError) return;
+        const std::lock_guard lock(stopped_mutex);
+        const bool known = std::any_of(stopped.begin(), stopped.end(),
+                                       [this](const Stopped& one) { return one.who == this; });
+        if (!known) stopped.push_back({this, path_, status->ToString()});
+    }
+
+    /// RocksDB 7.8 would try to go on by itself when a write-ahead log that had no room has room
+    /// again, and aborts the process on an assertion of its own. Failed flushes and compactions for
+    /// want of room it does mend.
+    void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason reason, rocksdb::Status,
+                              bool* auto_recovery) override {
+        if (reason == rocksdb::BackgroundErrorReason::kWriteCallback) *auto_recovery = false;
+    }
+
+  private:
+    const std::string path_;
+};
+
+}  // namespace
+
+std::shared_ptr<rocksdb::EventListener> stop_listener(const std::filesystem::path& path) {
+    return std::make_shared<StopListener>(path.string());
+}
+
+base::Status all_writable() {
+    const std::lock_guard lock(stopped_mutex);
+    if (stopped.empty()) return base::ok();
+    const auto& first = stopped.front();
+    return base::unavailable("database_stopped",
+                             "database '{}' takes no more writes until it is opened anew: {}; what "
+                             "was acknowledged is safe: mend the cause, and start this program "
+                             "again",
+                             first.path, first.why);
+}
+
+}  // namespace rampart::storage
