@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <filesystem>
 
+#include "rampart/base/file.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/streaming_local/local_log.hpp"
@@ -179,10 +180,17 @@ TEST_F(PartitionCommands, APartitionMovesToAnotherStoreWithItsState) {
     EXPECT_EQ(in_use.exit_code, 2);
     EXPECT_NE(in_use.output.find("stop the process"), std::string::npos) << in_use.output;
     ASSERT_TRUE(before.stop());
+    const auto home = workspace_.store / "partitions" / "1";
+    for (const auto& left : {home.string() + ".outgoing/joins",
+                             (two.store / "partitions" / "1.incoming" / "joins").string()}) {
+        fs::create_directories(left);  // as by a move that was killed
+        ASSERT_TRUE(base::write_file_atomically(fs::path(left) / "CURRENT", "half"));
+    }
 
     const auto moved = run(fmt::format("partition move 1 --to {}", two.config.string()), workspace_);
     ASSERT_EQ(moved.exit_code, 0) << moved.output;
-    EXPECT_FALSE(fs::exists(workspace_.store / "partitions" / "1"));
+    EXPECT_FALSE(fs::exists(home));
+    EXPECT_FALSE(fs::exists(home.string() + ".outgoing"));
     EXPECT_EQ(run(fmt::format("partition move 1 --to {}", two.config.string()), workspace_).exit_code,
               2);  // it is there no more
 

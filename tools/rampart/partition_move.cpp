@@ -33,11 +33,10 @@ Result<std::vector<fs::path>> databases_of(const fs::path& folder) {
     return found;
 }
 
-/// A checkpoint of a database that nobody holds, on whatever file system `to` is.
-Status copy_database(const fs::path& from, const fs::path& to) {
-    const fs::path beside = from.string() + ".checkpoint";
+/// A checkpoint of a database that nobody holds, made at `beside` on its file system, then copied
+/// to whatever file system `to` is on.
+Status copy_database(const fs::path& from, const fs::path& beside, const fs::path& to) {
     std::error_code failure;
-    fs::remove_all(beside, failure);  // of an earlier try
     RAMPART_TRY(const auto families, storage::families_in(from));
     {
         storage::OpenOptions as_it_is;
@@ -80,13 +79,20 @@ Result<MovedPartition> move_partition(const fs::path& from_config, const fs::pat
                                     "comes from the log",
                                     moved.to.string());
     }
+    // Neither lies in the folder of the partition, where what a killed move leaves would be taken
+    // for one of its databases.
+    const fs::path outgoing = moved.from.string() + ".outgoing";
     const fs::path incoming = moved.to.string() + ".incoming";
-    fs::remove_all(incoming, failure);
-    fs::create_directories(incoming, failure);
-    if (failure) return io_error("make", incoming, failure);
-    for (const auto& database : databases) {
-        RAMPART_RETURN_IF_ERROR(copy_database(database, incoming / database.filename()));
+    for (const auto& place : {outgoing, incoming}) {
+        fs::remove_all(place, failure);  // of an earlier try
+        fs::create_directories(place, failure);
+        if (failure) return io_error("make", place, failure);
     }
+    for (const auto& database : databases) {
+        const auto name = database.filename();
+        RAMPART_RETURN_IF_ERROR(copy_database(database, outgoing / name, incoming / name));
+    }
+    fs::remove_all(outgoing, failure);
     // There under its name, and only then away here: after a crash in between both have it, and
     // whoever is configured for it reads on from the log.
     fs::rename(incoming, moved.to, failure);
