@@ -1,0 +1,139 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fault/chaos/node.hpp"
+#include "fault/chaos/oracle.hpp"
+#include "rampart/http/client.hpp"
+#include "rampart/loan_stream/stream.hpp"
+#include "rampart/streaming_kafka/kafka_writer.hpp"
+#include "rampart/wire/topics.hpp"
+
+namespace rampart::chaos {
+
+/// Which node to ask about a partition. Thread safe; the nodes have to outlive it.
+class Routes {
+  public:
+    explicit Routes(int32_t partitions) : owners_(static_cast<size_t>(partitions)) {}
+    void set(const std::vector<Node*>& nodes);
+    const Node* owner(streaming::PartitionId partition) const;
+    int32_t partitions() const { return static_cast<int32_t>(owners_.size()); }
+
+  private:
+    mutable std::mutex mutex_;
+    std::vector<const Node*> owners_;
+};
+
+/// HTTP to whichever node it is, again and again until there is an answer. For one thread.
+class Asker {
+  public:
+    /// Gives up early once `oracle` has found a violation: what comes after it says little.
+    Asker(const Routes& routes, base::Duration patience, const Oracle& oracle)
+        : routes_(routes), patience_(patience), oracle_(oracle) {}
+
+    /// The body of a 2xx answer. Goes on through 421, 503 and what is no answer at all; any other
+    /// answer is the error, and so is what stayed away for longer than the patience ("stalled").
+    base::Result<std::string> post(streaming::PartitionId partition, std::string_view target,
+                                   const std::string& body);
+    /// One try at one node, whatever it says.
+    base::Result<http::Response> ask(const Node& node, std::string_view target,
+                                     const std::string* body,
+                                     base::Duration timeout = base::Duration::seconds(3));
+    uint64_t retries() const { return retries_; }
+
+  private:
+    struct Connection {
+        std::string endpoint;
+        base::Duration timeout;
+        std::optional<http::Client> client;
+    };
+    const Routes& routes_;
+    const base::Duration patience_;
+    const Oracle& oracle_;
+    std::map<const Node*, Connection> connections_;
+    uint64_t retries_ = 0;
+};
+
+struct LoadOptions {
+    uint64_t seed = 1;
+    std::string bootstrap_servers;
+    wire::Topics topics;
+    base::TimePoint start;  // event times begin here
+    double by_topic = 0;    // share of applications that come through the log
+    size_t workers = 3;
+    base::Duration pause = base::Duration::micros(40'000);  // of each worker, between batches
+    base::Duration patience = base::Duration::seconds(90);  // until nothing works any more
+};
+
+/// A report, as it is sent.
+struct PlannedReport {
+    domain::Outcome outcome;
+    bool by_topic = false, early = false;  // early: before the application
+    int copies = 1;
+};
+
+/// What the n-th batch is: the same for a seed, whatever happens.
+struct Batch {
+    std::vector<domain::Application> by_http, by_topic;
+    std::vector<PlannedReport> reports;
+    /// Records that make no sense, by topic; partition -1: that of the key.
+    struct Poison {
+        std::string topic;
+        streaming::PartitionId partition;
+        streaming::Record record;
+    };
+    std::vector<Poison> poison;
+};
+Batch plan_batch(const LoadOptions& options, const loan_stream::Stream& stream, int32_t partitions,
+                 uint64_t number);
+
+/// Sends batches, each until all of it is acknowledged, by workers of its own; tells the oracle.
+class Load {
+  public:
+    Load(LoadOptions options, const loan_stream::Stream& stream, const Routes& routes,
+         Oracle& oracle);
+    ~Load();
+
+    void resume();
+    /// Returns when every batch that was begun is whole.
+    void pause();
+    /// Until so many batches are whole, at the pace of who answers; then paused.
+    void run_to(uint64_t batches);
+    uint64_t whole_batches() const { return next_; }  // while paused
+    uint64_t retries() const { return retries_; }
+
+  private:
+    void work();
+    void send(uint64_t number, Asker& asker);
+    void send_applications(std::span<const domain::Application> applications, Asker& asker);
+    void send_outcomes(std::span<const domain::Outcome> outcomes, Asker& asker);
+    void append(const std::string& topic, std::span<const streaming::Record> records,
+                std::optional<streaming::PartitionId> partition = std::nullopt);
+    streaming::PartitionId home(const domain::DecisionId& id) const;
+
+    const LoadOptions options_;
+    const loan_stream::Stream& stream_;
+    const Routes& routes_;
+    Oracle& oracle_;
+    std::unique_ptr<streaming_kafka::KafkaWriter> writer_;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool running_ = false, ending_ = false;
+    uint64_t limit_ = UINT64_MAX;
+    size_t busy_ = 0;
+    std::atomic<uint64_t> next_ = 0, retries_ = 0;
+    std::vector<std::thread> workers_;
+};
+
+}  // namespace rampart::chaos

@@ -1,0 +1,124 @@
+#include "fault/chaos/node.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <stdexcept>
+
+#include "rampart/base/file.hpp"
+
+namespace rampart::chaos {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Status;
+
+const fs::path kProgram = RAMPART_BIN_DIR "/rampart";
+const fs::path kConfig = RAMPART_SOURCE_DIR "/ops/config";
+
+void must(const Status& status) {
+    if (!status) throw std::runtime_error(status.error().message);
+}
+
+/// Nothing is trained, so that an undisturbed run decides the same: the first run is due after more
+/// examples than there are.
+std::string config_text(const Group& group, const std::string& node, const Share& share,
+                        const fs::path& store) {
+    return fmt::format(
+        "product = \"product.toml\"\nschema = \"schema.toml\"\nstore = \"{}\"\n"
+        "[http]\nport = 0\nthreads = 4\n"
+        "[clock]\nmode = \"event\"\n"
+        "[log]\nbroker = \"kafka\"\npartitions = {}\ntopic_prefix = \"{}\"\n"
+        "own = [{}]\nfollow = [{}]\n"
+        "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"{}\"\nlease_ms = {}\n"
+        "request_timeout_ms = 2000\ndelivery_timeout_ms = 3000\nstall_limit_ms = 1000\n"
+        "[memory]\ndatabases_mib = 64\n"
+        "[training]\nhere = {}\n{}every_months = 0\nevery_matured = 1000000000\n",
+        store.string(), group.partitions, group.topic_prefix, fmt::join(share.own, ", "),
+        fmt::join(share.follow, ", "), group.bootstrap_servers, node, group.lease_ms, share.trains,
+        share.trains ? "" : fmt::format("gate_key = \"{}\"\n", (store / "gate.pub.pem").string()));
+}
+
+}  // namespace
+
+Node::Node(std::string name, const fs::path& folder, Group group, const loan_stream::Stream& stream,
+           const fs::path& store)
+    : name_(std::move(name)), group_(std::move(group)) {
+    auto workspace = demo::prepare_workspace(folder, kConfig, stream, group_.seed, std::nullopt);
+    must(workspace.map([](const auto&) {}));
+    workspace_ = *workspace;
+    if (!store.empty()) {
+        fs::copy(workspace_.store, store, fs::copy_options::recursive);
+        workspace_.store = store;
+        workspace_.endpoint_file = store / "endpoint";
+    }
+}
+
+void Node::configure(const Share& share) {
+    share_ = share;
+    must(base::write_file_atomically(workspace_.config,
+                                     config_text(group_, name_, share, workspace_.store)));
+}
+
+void Node::spawn() {
+    kill();
+    process_ =
+        std::make_unique<Process>(std::vector<std::string>{kProgram.string(), "serve", "--config",
+                                                           workspace_.config.string()},
+                                  workspace_.log);
+}
+
+bool Node::serves() { return runs() && endpoint(); }
+
+Status Node::start(std::chrono::milliseconds limit) {
+    spawn();
+    wait_until(limit, [&] { return serves() || !runs(); });
+    if (serves()) return base::ok();
+    if (runs()) {
+        return base::unavailable("slow", "node '{}' does not serve after {} ms; its log says:\n{}",
+                                 name_, limit.count(), tail_of(workspace_.log));
+    }
+    const int code = *process_->ended();
+    process_.reset();
+    return base::failed_precondition("ended", "node '{}' ended with {}; its log says:\n{}", name_,
+                                     code, tail_of(workspace_.log));
+}
+
+Status Node::keep_starting(std::chrono::milliseconds limit) {
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    while (true) {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+            deadline - std::chrono::steady_clock::now());
+        auto started = start(std::max(left, std::chrono::milliseconds(1)));
+        if (started || left.count() <= 0) return started;
+        sleep_ms(50);
+    }
+}
+
+void Node::kill() {
+    if (process_) process_->kill();
+    process_.reset();
+    std::error_code ignored;
+    fs::remove(workspace_.endpoint_file, ignored);
+}
+
+Status Node::terminate() {
+    if (!process_) return base::ok();
+    const int code = process_->terminate(std::chrono::seconds(30));
+    process_.reset();
+    std::error_code ignored;
+    fs::remove(workspace_.endpoint_file, ignored);
+    if (code == 0) return base::ok();
+    return base::failed_precondition("bad_end",
+                                     "node '{}' ended with {} on SIGTERM; its log says:\n{}", name_,
+                                     code, tail_of(workspace_.log));
+}
+
+std::optional<std::string> Node::endpoint() const {
+    auto text = base::read_file(workspace_.endpoint_file, 256);
+    if (!text) return std::nullopt;
+    while (!text->empty() && text->back() == '\n') text->pop_back();
+    return text->empty() ? std::nullopt : std::optional(*text);
+}
+
+}  // namespace rampart::chaos

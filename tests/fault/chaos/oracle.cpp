@@ -1,0 +1,175 @@
+#include "fault/chaos/oracle.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+#include "rampart/base/random.hpp"
+#include "rampart/streaming/partitioner.hpp"
+#include "rampart/wire/event_codec.hpp"
+
+namespace rampart::chaos {
+namespace {
+
+constexpr size_t kMaxViolations = 10;  // the first one matters
+
+/// Of a header that is a decimal number; 0: it is not there.
+uint64_t number_in(const streaming::Record& record, std::string_view name) {
+    for (const auto& header : record.headers) {
+        if (header.name != name) continue;
+        uint64_t value = 0;
+        std::from_chars(header.value.data(), header.value.data() + header.value.size(), value);
+        return value;
+    }
+    return 0;
+}
+
+}  // namespace
+
+DecisionLog::DecisionLog(const std::string& bootstrap_servers, const std::string& topic,
+                         int32_t partitions)
+    : log_(bootstrap_servers, topic), places_(static_cast<size_t>(partitions)) {}
+
+void DecisionLog::refresh() {
+    for (size_t p = 0; p < places_.size(); ++p) {
+        Place& place = places_[p];
+        const streaming::PartitionId partition(static_cast<int32_t>(p));
+        for (const auto& stored : log_.read(partition, streaming::Offset(place.next))) {
+            take(stored, place);
+        }
+    }
+}
+
+void DecisionLog::take(const streaming::StoredRecord& stored, Place& place) {
+    place.next = stored.offset.value() + 1;
+    if (const uint64_t fence = number_in(stored.record, "fence"); fence > 0) {
+        place.fence = std::max(place.fence, fence);
+        return;
+    }
+    if (number_in(stored.record, "epoch") < place.fence) {
+        ++place.counts.fenced;
+        return;
+    }
+    const auto home =
+        streaming::partition_of(stored.record.key, static_cast<int32_t>(places_.size()));
+    if (home != stored.partition || !wire::decode_decision(stored.record.value)) return;  // poison
+    auto& counting = decisions_[stored.record.key];
+    if (counting.records++ > 0) {
+        ++place.counts.repeats;
+        return;
+    }
+    ++place.counts.decisions;
+    counting.bytes = stored.record.value;
+}
+
+DecisionLog::Counts DecisionLog::totals() const {
+    Counts totals;
+    for (const auto& place : places_) {
+        totals.decisions += place.counts.decisions;
+        totals.repeats += place.counts.repeats;
+        totals.fenced += place.counts.fenced;
+    }
+    return totals;
+}
+
+uint64_t DecisionLog::records() const {
+    return std::accumulate(
+        places_.begin(), places_.end(), uint64_t{0},
+        [](uint64_t sum, const Place& place) { return sum + static_cast<uint64_t>(place.next); });
+}
+
+void Oracle::acknowledged(const domain::Decision& decision) {
+    const std::lock_guard lock(mutex_);
+    auto bytes = wire::encode(decision);
+    const auto [it, first] = bytes_.emplace(decision.id.value(), bytes);
+    if (first) {
+        acknowledged_.emplace(decision.id.value(), decision);
+        must_be_decided_.insert(decision.id.value());
+    } else if (it->second != bytes) {
+        violation_locked("two answers for one application differ: " + decision.id.value());
+    }
+}
+
+void Oracle::must_be_decided(const domain::DecisionId& decision) {
+    const std::lock_guard lock(mutex_);
+    must_be_decided_.insert(decision.value());
+}
+
+void Oracle::reported(const domain::Outcome& outcome) {
+    const std::lock_guard lock(mutex_);
+    outcomes_.emplace(outcome.decision.value(), outcome.measure, outcome.revision);
+}
+
+void Oracle::violation(std::string what) {
+    const std::lock_guard lock(mutex_);
+    violation_locked(std::move(what));
+}
+
+void Oracle::violation_locked(std::string what) {
+    if (violations_.size() < kMaxViolations) violations_.push_back(std::move(what));
+}
+
+void Oracle::check(const DecisionLog& log) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, bytes] : bytes_) {
+        const auto it = log.decisions().find(id);
+        if (it == log.decisions().end()) {
+            violation_locked("an acknowledged decision is lost: " + id);
+        } else if (it->second.bytes != bytes) {
+            violation_locked("what was acknowledged is not what counts: " + id);
+        }
+    }
+}
+
+bool Oracle::all_decided(const DecisionLog& log, std::string& missing) const {
+    const std::lock_guard lock(mutex_);
+    const auto it =
+        std::find_if(must_be_decided_.begin(), must_be_decided_.end(),
+                     [&](const std::string& id) { return !log.decisions().contains(id); });
+    if (it != must_be_decided_.end()) missing = *it;
+    return it == must_be_decided_.end();
+}
+
+size_t Oracle::acknowledgements() const {
+    const std::lock_guard lock(mutex_);
+    return acknowledged_.size();
+}
+
+size_t Oracle::expected_decisions() const {
+    const std::lock_guard lock(mutex_);
+    return must_be_decided_.size();
+}
+
+size_t Oracle::expected_outcomes() const {
+    const std::lock_guard lock(mutex_);
+    return outcomes_.size();
+}
+
+std::vector<domain::Decision> Oracle::sample(uint64_t seed, size_t count) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<domain::Decision> found;
+    if (acknowledged_.empty()) return found;
+    base::Random random(seed);
+    // from some id on: ids are hashes, so their order says nothing
+    const auto start = random.below(acknowledged_.size());
+    auto it = std::next(acknowledged_.begin(), static_cast<std::ptrdiff_t>(start));
+    for (; found.size() < std::min(count, acknowledged_.size()); ++it) {
+        if (it == acknowledged_.end()) it = acknowledged_.begin();
+        found.push_back(it->second);
+    }
+    return found;
+}
+
+bool Oracle::sound() const {
+    const std::lock_guard lock(mutex_);
+    return violations_.empty();
+}
+
+std::vector<std::string> Oracle::violations() const {
+    const std::lock_guard lock(mutex_);
+    return violations_;
+}
+
+}  // namespace rampart::chaos

@@ -1,0 +1,137 @@
+#pragma once
+
+#include <boost/json/fwd.hpp>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fault/chaos/load.hpp"
+#include "fault/chaos/node.hpp"
+#include "fault/chaos/oracle.hpp"
+#include "rampart/joiner/outcome_joiner.hpp"
+#include "rampart/streaming_kafka/kafka_reader.hpp"
+#include "support/kafka_broker.hpp"
+#include "support/kafka_mock.hpp"
+
+namespace rampart::chaos {
+
+/// A broker, a stream of applicants and a folder, for the runs of one program. Main thread only.
+class Arena {
+  public:
+    enum class Kind {
+        kBroker,  // a real one
+        kMock,    // librdkafka's, in this process: for errors that a real one makes of no wish
+    };
+    Arena(std::filesystem::path folder, uint64_t seed, Kind kind);
+    ~Arena();
+
+    std::string bootstrap() const { return broker_ ? broker_->bootstrap() : mock_->bootstrap(); }
+    test_support::KafkaBroker& broker() { return *broker_; }
+    support::KafkaMock* mock() { return mock_.get(); }  // nullptr: a real broker
+    void create(const std::vector<streaming::TopicSpec>& specs);
+    const loan_stream::Stream& stream() const { return stream_; }
+    const std::filesystem::path& folder() const { return folder_; }
+    uint64_t seed() const { return seed_; }
+    /// Event times begin here, in every run.
+    base::TimePoint start() const { return start_; }
+    /// For whoever wants to know what happened; with what is on small disks.
+    void keep_folder() { keep_ = true; }
+    /// A folder of its own on a small file system of its own, mounted once; nullopt: cannot be
+    /// mounted here.
+    std::optional<std::filesystem::path> small_disk(size_t mebibytes);
+
+  private:
+    const std::filesystem::path folder_;
+    const uint64_t seed_;
+    base::TimePoint start_;
+    loan_stream::Stream stream_;
+    std::unique_ptr<test_support::KafkaBroker> broker_;
+    std::unique_ptr<support::KafkaMock> mock_;
+    std::vector<std::filesystem::path> mounted_;
+    bool keep_ = false;
+};
+
+/// What a partition has come to, and what was counted on the way.
+struct FinalState {
+    std::map<int32_t, std::string> hashes;  // of the joined state, by partition
+    joiner::Counts counts;                  // of what is held, over all nodes that own
+};
+
+struct RunOptions {
+    int64_t lease_ms = 3000;
+    bool on_small_disk = false;  // where the stores are, if it can be had
+};
+
+/// One deployment on topics of its own: nodes, load, and everybody's view of what came of it.
+/// Violations go to the oracle. Main thread only.
+class Run {
+  public:
+    /// `nodes`: by name, all there will ever be.
+    Run(Arena& arena, const std::string& name, const std::vector<std::string>& nodes,
+        const RunOptions& options, LoadOptions load);
+
+    Arena& arena() { return arena_; }
+    Node& node(const std::string& name) { return *nodes_.at(name); }
+    Oracle& oracle() { return oracle_; }
+    Load& load() { return *load_; }
+    DecisionLog& log() { return log_; }
+    const std::filesystem::path& small_disk() const { return small_disk_; }  // empty: none
+    int64_t lease_ms() const { return group_.lease_ms; }
+
+    /// These nodes own all partitions from now on, as they are configured.
+    void set_owners(const std::vector<Node*>& nodes);
+    const std::vector<Node*>& owners() const { return owners_; }
+
+    /// Applications out of the order, sent to `node` alone, one by one; true: it acknowledged some.
+    /// What it did not acknowledge is decided by decide_probes().
+    bool probe(const Node& node, size_t count);
+    void decide_probes();
+    const std::vector<domain::Application>& probes() const { return probes_; }
+    void add_probes(std::vector<domain::Application> probes);
+
+    /// The load makes progress; a violation naming `after` if not.
+    void expect_progress(const std::string& after);
+    /// Stops the load and compares everything: the log with what was acknowledged, the nodes'
+    /// states with that of a reader that was never disturbed, answers with answers. The load goes
+    /// on afterwards if it did before.
+    void check(const std::string& after);
+    /// Time goes on until everything has matured. `between`: called after each step.
+    void mature(const std::function<void()>& between = {});
+    /// After mature(): ends the nodes in order and looks into their stores.
+    FinalState finish();
+
+  private:
+    void drain(const std::string& after);
+    void tick(Node& node, base::TimePoint now, const std::string& after);
+    void compare_states(const std::string& after);
+    void compare_partition(const std::string& where, const joiner::PartitionState& right,
+                           const boost::json::object& found);
+    void ask_again(const std::string& after);
+    void look_into(Node& node, FinalState& state);
+    joiner::JoinerOptions joiner_options(const std::vector<int32_t>& held) const;
+
+    Arena& arena_;
+    const std::string name_;
+    const wire::Topics topics_;
+    Group group_;
+    std::filesystem::path small_disk_;
+    std::map<std::string, std::unique_ptr<Node>> nodes_;
+    std::vector<Node*> owners_;
+    Routes routes_;
+    Oracle oracle_;
+    Asker asker_;
+    DecisionLog log_;
+    domain::Product product_;
+    std::unique_ptr<streaming_kafka::KafkaReader> reader_;
+    std::unique_ptr<joiner::OutcomeJoiner> reference_;  // reads the same log, and nobody kills it
+    base::TimePoint clock_;
+    std::vector<domain::Application> probes_;
+    std::unique_ptr<Load> load_;
+    uint64_t checks_ = 0;
+};
+
+}  // namespace rampart::chaos

@@ -1,0 +1,41 @@
+// The promise of the whole on a real broker, under faults that a seed chooses.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "fault/chaos/experiment.hpp"
+
+namespace rampart::chaos {
+namespace {
+
+ExperimentOptions options(const std::string& name, int kills) {
+    ExperimentOptions options;
+    options.seed = seed_from_environment();
+    options.kills = kills_from_environment(kills);
+    options.folder =
+        std::filesystem::path(testing::TempDir()) / fmt::format("{}.{}", name, ::getpid());
+    fmt::print("repeat it with RAMPART_SEED={}\n", options.seed);
+    return options;
+}
+
+TEST(Chaos, TwentyKillsOfNodesThatPassOnPartitionsLoseAndDoubleNothing) {
+    RAMPART_NEEDS_KAFKA();
+    const auto outcome = moving_partitions(options("chaos", 20));
+    fmt::print("{}", outcome.text());
+    EXPECT_TRUE(outcome.violations.empty()) << outcome.text();
+    EXPECT_GE(outcome.deeds.kills, 20);
+    EXPECT_GE(outcome.decisions, 500u) << "too little was decided for the faults to mean anything";
+    EXPECT_GT(outcome.deeds.slept_through, 0);
+    EXPECT_GT(outcome.deeds.disk_was_full, 0);
+}
+
+TEST(Chaos, ErrorsOfTheBrokerLoseAndDoubleNothing) {
+    const auto outcome = injected_errors(options("errors", 5));
+    fmt::print("{}", outcome.text());
+    EXPECT_TRUE(outcome.violations.empty()) << outcome.text();
+    EXPECT_GE(outcome.deeds.kills, 5);
+    EXPECT_GE(outcome.decisions, 200u) << "too little was decided for the errors to mean anything";
+}
+
+}  // namespace
+}  // namespace rampart::chaos
