@@ -12,6 +12,7 @@
 
 #include "rampart/base/random.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
+#include "rampart/wire/record_codec.hpp"
 #include "support/loan_makers.hpp"
 #include "support/memory_log.hpp"
 
@@ -59,10 +60,21 @@ std::vector<Event> make_events(base::Random& random, size_t people) {
                 const auto observed =
                     decided + base::Duration::hours(static_cast<int64_t>(random.below(2400)));
                 const double value = (i + revision) % 2 == 0 ? 1 : 0;
-                const auto outcome =
-                    support::make_outcome(name, measure, revision, value, observed);
+                auto outcome = support::make_outcome(name, measure, revision, value, observed);
+                outcome.censored = random.bernoulli(0.2);
+                if (outcome.censored) outcome.value = 0;
                 events.push_back({observed, false, to_record(outcome)});
             }
+        }
+        for (uint32_t revision = 0; revision < 2; ++revision) {
+            if (random.bernoulli(0.6)) continue;
+            const auto at =
+                decided + base::Duration::hours(static_cast<int64_t>(random.below(2400)));
+            const auto action =
+                random.bernoulli(0.5) ? domain::Action::kApprove : domain::Action::kDecline;
+            const domain::Override taken{
+                domain::DecisionId("d-" + name), revision, action, "a", "r", at};
+            events.push_back({at, false, wire::to_record(taken)});
         }
     }
     std::stable_sort(events.begin(), events.end(),
@@ -193,6 +205,55 @@ RC_GTEST_PROP(JoinerLaw, WhatWasKnownAtATimeNeverChangesLater, (uint64_t seed)) 
         for (const auto& example : then)
             RC_ASSERT(example.known_at <= t && example.matured_at <= t);
     }
+}
+
+RC_GTEST_PROP(JoinerLaw, ErasingCommutesWithReplay, (uint64_t seed)) {
+    base::Random random(seed);
+    const size_t people = 1 + random.below(6);
+    const auto events = make_events(random, people);
+    std::set<std::string> erased;
+    std::vector<Event> erasures;
+    for (size_t i = 0; i < people; ++i) {
+        if (random.bernoulli(0.6)) continue;
+        const domain::DecisionId id(fmt::format("d-{}", i));
+        erased.insert(id.value());
+        erasures.push_back({day(300), true, wire::to_record(domain::Erasure{id, day(300)})});
+    }
+    World never, forgot;  // never knew; knew, in some order, with the erasures anywhere
+    for (const auto& erasure : erasures) never.append(erasure);
+    for (const auto& event : events) {
+        if (!erased.contains(event.record.key)) never.append(event);
+    }
+    auto all = events;
+    all.insert(all.end(), erasures.begin(), erasures.end());
+    for (const auto& event : shuffled_with_repeats(random, all)) {
+        forgot.append(event);
+        if (random.bernoulli(0.3)) forgot.poll_all(3);
+        if (random.bernoulli(0.2)) {
+            const auto now = day(static_cast<int64_t>(random.below(200)));
+            RC_ASSERT(forgot.joiner->advance(now).has_value());
+        }
+        if (random.bernoulli(0.03)) forgot.open();
+    }
+    const auto settle = [](World& world) {
+        world.poll_all(100);
+        if (!world.joiner->advance(day(kLastDay))) std::abort();
+        RC_ASSERT(world.joiner->check().value().empty());
+        return world.joiner->state_hash();
+    };
+    const auto hash = settle(never);
+    RC_ASSERT(settle(forgot) == hash);
+    for (const auto& example : forgot.examples(day(kLastDay))) {
+        RC_ASSERT(!erased.contains(example.decision.id.value()));
+    }
+    forgot.joiner.reset();  // its threads would go on making and removing files
+    fs::remove_all(forgot.folder);  // and once more from the log
+    forgot.folder = fresh_folder();
+    forgot.open();
+    RC_ASSERT(settle(forgot) == hash);
+    const auto a = never.joiner->counts(), b = forgot.joiner->counts();
+    RC_ASSERT(a.decisions == b.decisions && a.matured == b.matured && a.erased == b.erased);
+    RC_ASSERT(a.dangling == b.dangling && a.overdue == b.overdue);
 }
 
 /// Polls and advances for ever; a byte on the pipe for each step, so that it is killed at any of

@@ -34,7 +34,8 @@ auto fields(C& c) {
                       &c.corrections, &c.late_outcomes,       &c.undecodable,
                       &c.matured,     &c.corrected,           &c.dangling,
                       &c.overdue,     &c.fenced,              &c.gaps_accepted,
-                      &c.replayed,    &c.dropped};
+                      &c.replayed,    &c.dropped,             &c.overrides,
+                      &c.erased,      &c.ignored};
 }
 
 Result<TimePoint> read_time(base::ByteReader& in) {

@@ -7,6 +7,7 @@
 
 #include "examples_by_time.hpp"
 #include "partition_joiner.hpp"
+#include "person_scan.hpp"
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/base/thread_pool.hpp"
@@ -43,10 +44,19 @@ std::string digest_of(const domain::Product& product) {
     return base::sha256(text).hex();
 }
 
-Result<LabeledExample> to_example(const JoinState& state, const Version& version) {
+domain::Override to_override(const TakenAction& taken, const domain::DecisionId& id) {
+    return {id, taken.revision, taken.action, taken.actor, taken.reason, taken.at};
+}
+
+/// `taken`: what people did, as far as it counts here; nullptr: nothing.
+Result<LabeledExample> to_example(const JoinState& state, const Version& version,
+                                  const TakenAction* taken) {
     RAMPART_TRY(auto decision, wire::decode_decision(state.decision));
-    return LabeledExample{std::move(decision), version.measure,  version.value,  version.revision,
-                          version.matured_at,  version.known_at, version.version};
+    LabeledExample example{std::move(decision), version.measure,  version.value,  version.revision,
+                           version.matured_at,  version.known_at, version.version};
+    example.censored = version.censored;
+    if (taken != nullptr) example.overridden = to_override(*taken, example.decision.id);
+    return example;
 }
 
 Result<std::vector<PartitionId>> held_of(const JoinerOptions& options) {
@@ -209,8 +219,8 @@ Status OutcomeJoiner::Impl::apply(Round& round, const Source& source,
         while (held[home] != source.partition) ++home;
     } else {
         // what cannot be decoded goes to quarantine where its key belongs
-        const auto outcome = wire::decode_outcome(stored.record.value);
-        home = home_of(outcome ? outcome->decision.value() : stored.record.key);
+        const auto event = wire::decode_outcome_event(stored.record);
+        home = home_of(event ? wire::decision_of(*event).value() : stored.record.key);
     }
     if (home == partitions.size() || stored.offset < next[home]) return base::ok();
     JoinBatch& batch = round.batches[home];
@@ -228,10 +238,10 @@ Result<std::optional<Error>> OutcomeJoiner::Impl::reduce(JoinBatch& batch,
                                                          const streaming::Record& record) const {
     const TimePoint known_from = partition.known_from();
     if (decision) return partition.reducer().decision(batch, record, known_from);
-    const auto outcome = decode_outcome(options.product, record);
-    if (outcome) return partition.reducer().outcome(batch, *outcome, known_from);
+    const auto event = decode_event(options.product, record);
+    if (event) return partition.reducer().event(batch, *event, known_from);
     ++batch.counts().undecodable;
-    return std::optional(outcome.error());
+    return std::optional(event.error());
 }
 
 OutcomeJoiner::OutcomeJoiner(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -376,7 +386,8 @@ Status OutcomeJoiner::examples(std::string_view measure, TimePoint t,
     return visit_by_time(stores, [&](const JoinState& state) -> Status {
         const Version* version = as_known_at(state, measure, t);
         if (version == nullptr) return base::ok();
-        RAMPART_TRY(const auto example, to_example(state, *version));
+        RAMPART_TRY(const auto example,
+                    to_example(state, *version, taken_as_known_at(state, t)));
         return visit(example);
     });
 }
@@ -400,7 +411,8 @@ Result<std::optional<LabeledExample>> OutcomeJoiner::find_example(const domain::
     RAMPART_TRY(const auto state, impl_->load(id.value()));
     const Version* version = state ? latest(*state, measure) : nullptr;
     if (version == nullptr) return std::optional<LabeledExample>();
-    RAMPART_TRY(auto example, to_example(*state, *version));
+    const TakenAction* taken = state->taken.empty() ? nullptr : &state->taken.back();
+    RAMPART_TRY(auto example, to_example(*state, *version, taken));
     return std::optional(std::move(example));
 }
 
@@ -435,6 +447,27 @@ Result<std::vector<std::string>> OutcomeJoiner::check() const {
     return problems;
 }
 
+Result<std::vector<PersonDecision>> OutcomeJoiner::decisions_of(
+    std::span<const domain::PersonId> persons) const {
+    std::vector<PersonDecision> found;
+    for (const auto& partition : impl_->partitions) {
+        RAMPART_RETURN_IF_ERROR(scan_for(partition->store(), persons, found));
+    }
+    return found;
+}
+
+Status OutcomeJoiner::compact_erased(std::span<const domain::DecisionId> decisions) {
+    std::vector<std::vector<std::string>> homes(impl_->partitions.size());
+    for (const auto& id : decisions) {
+        const size_t home = impl_->home_of(id.value());
+        if (home < homes.size()) homes[home].push_back(id.value());
+    }
+    for (size_t i = 0; i < homes.size(); ++i) {
+        RAMPART_RETURN_IF_ERROR(joiner::compact_erased(impl_->partitions[i]->store(), homes[i]));
+    }
+    return base::ok();
+}
+
 Result<std::vector<Dangling>> OutcomeJoiner::list_dangling(size_t limit) const {
     std::vector<Dangling> found;
     for (const auto& partition : impl_->partitions) {
@@ -443,10 +476,13 @@ Result<std::vector<Dangling>> OutcomeJoiner::list_dangling(size_t limit) const {
             if (found.size() >= limit) return false;
             RAMPART_TRY(const auto state, partition->store().load(id, &snapshot));
             if (!state) return base::data_loss("corrupt_index", "decision '{}' has no state", id);
-            Dangling dangling{domain::DecisionId(std::string(id)), {}};
+            Dangling dangling{domain::DecisionId(std::string(id)), {}, {}};
             for (const auto& r : state->reports) {
-                dangling.outcomes.push_back(
-                    {dangling.decision, r.measure, r.revision, r.value, r.observed_at});
+                dangling.outcomes.push_back({dangling.decision, r.measure, r.revision, r.value,
+                                             r.observed_at, r.censored});
+            }
+            for (const auto& taken : state->taken) {
+                dangling.overrides.push_back(to_override(taken, dangling.decision));
             }
             found.push_back(std::move(dangling));
             return true;
@@ -520,12 +556,12 @@ Result<std::optional<Error>> OutcomeJoiner::replay_quarantined(std::string_view 
     const bool decision = quarantined.topic == impl_->options.decisions_topic;
     size_t home = i;
     if (!decision) {
-        const auto outcome = wire::decode_outcome(quarantined.record.value);
-        if (outcome) home = impl_->home_of(outcome->decision.value());
+        const auto event = wire::decode_outcome_event(quarantined.record);
+        if (event) home = impl_->home_of(wire::decision_of(*event).value());
         if (home == impl_->partitions.size()) {
             return std::optional(Error(base::failed_precondition(
                 "not_held", "decision '{}' belongs to a partition that is held elsewhere",
-                outcome->decision)));
+                wire::decision_of(*event))));
         }
     }
     JoinBatch batch = impl_->partitions[home]->begin();

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 
-#include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "rampart/wire/fence.hpp"
-#include "rampart/wire/topics.hpp"
 
 namespace rampart::joiner {
 namespace {
@@ -15,18 +13,9 @@ using base::Result;
 using base::TimePoint;
 using MaybeError = std::optional<Error>;
 
-/// A record may leave its schema out; if it says one it has to be the topic's.
-base::Status check_schema(const streaming::Record& record, std::string_view expected) {
-    for (const auto& [name, value] : record.headers) {
-        if (name == wire::kSchemaHeader && value != expected) {
-            return base::invalid_argument(
-                "unknown_schema", "the record's schema is '{}', the topic's '{}'", value, expected);
-        }
-    }
-    return base::ok();
-}
-
-Result<bool> is_approved(const JoinState& state) {
+/// Whether the loan was granted in the end, as far as is known. The decision has arrived.
+Result<bool> is_granted(const JoinState& state) {
+    if (!state.taken.empty()) return state.taken.back().action == domain::Action::kApprove;
     RAMPART_TRY(const auto decision, wire::decode_decision(state.decision));
     return decision.action == domain::Action::kApprove;
 }
@@ -42,30 +31,55 @@ bool has_report(const JoinState& state, std::string_view measure) {
                        [&](const Report& r) { return r.measure == measure; });
 }
 
+/// Nothing has been said about the value, so that one is owed if the loan was granted.
+bool is_open(const Version& version) { return !version.value && !version.censored; }
+
+/// The entries of kOverdue that a granted loan has.
+std::vector<std::string> open_examples(const JoinState& state, const std::string& id) {
+    std::vector<std::string> keys;
+    for (const auto& version : state.versions) {
+        if (&version != latest(state, version.measure) || !is_open(version)) continue;
+        keys.push_back(maturity_key({version.matured_at, version.measure, id}));
+    }
+    return keys;
+}
+
+void owe(JoinBatch& batch, const std::vector<std::string>& examples) {
+    for (const auto& key : examples) batch.put(kOverdue, key);
+    batch.counts().overdue += examples.size();
+}
+
+void owe_no_more(JoinBatch& batch, const std::vector<std::string>& examples) {
+    for (const auto& key : examples) batch.erase(kOverdue, key);
+    batch.counts().overdue -= examples.size();
+}
+
+/// A report or an override of a decision that has not arrived.
+void dangle(JoinBatch& batch, const std::string& id) {
+    ++batch.counts().dangling;
+    batch.put(kDangling, id);
+}
+
+MaybeError too_many(const std::string& id, std::string_view what) {
+    return MaybeError(base::out_of_range("too_many_reports", "decision '{}' has {} {} already", id,
+                                         kMaxReports, what));
+}
+
 }  // namespace
 
-Result<domain::Outcome> decode_outcome(const domain::Product& product,
-                                       const streaming::Record& record) {
-    RAMPART_RETURN_IF_ERROR(check_schema(record, wire::kOutcomeSchema));
-    RAMPART_TRY(auto outcome, wire::decode_outcome(record.value));
-    RAMPART_RETURN_IF_ERROR(domain::check_outcome(product, outcome));
-    return outcome;
+Result<wire::OutcomeEvent> decode_event(const domain::Product& product,
+                                        const streaming::Record& record) {
+    RAMPART_TRY(auto event, wire::decode_outcome_event(record));
+    if (const auto* outcome = std::get_if<domain::Outcome>(&event)) {
+        RAMPART_RETURN_IF_ERROR(domain::check_outcome(product, *outcome));
+    }
+    return event;
 }
 
-Result<domain::Decision> Reducer::decode(const streaming::Record& record) const {
-    RAMPART_RETURN_IF_ERROR(check_schema(record, wire::kDecisionSchema));
-    RAMPART_TRY(auto decision, wire::decode_decision(record.value));
-    const auto home = streaming::partition_of(decision.id.value(), partitions_);
-    if (home == partition_) return decision;
-    return base::invalid_argument("wrong_partition",
-                                  "decision '{}' belongs to partition {} of {}, not to {}; write it "
-                                  "with the partitioner murmur2 and its id as key",
-                                  decision.id, home, partitions_, partition_);
-}
-
-Result<MaybeError> Reducer::decision(JoinBatch& batch, const streaming::Record& record,
-                                     TimePoint known_from) const {
+Reducer::Verdict Reducer::decision(JoinBatch& batch, const streaming::Record& record,
+                                   TimePoint known_from) const {
     Counts& counts = batch.counts();
+    if (wire::is_erasure(record)) return erasure(batch, record);
     const auto mark = wire::writer_mark(record);
     if (mark && mark->fence) {
         batch.raise_fence(mark->epoch);
@@ -82,10 +96,11 @@ Result<MaybeError> Reducer::decision(JoinBatch& batch, const streaming::Record& 
     return admitted_decision(batch, record, known_from);
 }
 
-Result<MaybeError> Reducer::admitted_decision(JoinBatch& batch, const streaming::Record& record,
-                                              TimePoint known_from) const {
+Reducer::Verdict Reducer::admitted_decision(JoinBatch& batch, const streaming::Record& record,
+                                            TimePoint known_from) const {
+    if (wire::is_erasure(record)) return erasure(batch, record);
     Counts& counts = batch.counts();
-    const auto decision = decode(record);
+    const auto decision = wire::decode_decision(record, partition_, partitions_);
     if (!decision) {
         ++counts.undecodable;
         return MaybeError(decision.error());
@@ -95,6 +110,9 @@ Result<MaybeError> Reducer::admitted_decision(JoinBatch& batch, const streaming:
     switch (add_decision(*state, record.value, known_from)) {
         case Applied::kDuplicate:
             ++counts.duplicate_decisions;
+            return MaybeError();
+        case Applied::kErased:
+            ++counts.ignored;
             return MaybeError();
         case Applied::kConflict:
         case Applied::kTooMany:
@@ -113,15 +131,20 @@ Result<MaybeError> Reducer::admitted_decision(JoinBatch& batch, const streaming:
     for (const auto& measure : product_.all_measures()) {
         batch.put_pending({measure.maturity(event_time), measure.name, id});
     }
-    if (!state->reports.empty()) {
-        counts.dangling -= state->reports.size();
+    if (has_news(*state)) {
+        counts.dangling -= state->reports.size() + state->taken.size();
         batch.erase(kDangling, id);
     }
     return MaybeError();
 }
 
-Result<MaybeError> Reducer::outcome(JoinBatch& batch, const domain::Outcome& report,
-                                    TimePoint known_from) const {
+Reducer::Verdict Reducer::event(JoinBatch& batch, const wire::OutcomeEvent& event,
+                                TimePoint known_from) const {
+    return std::visit([&](const auto& e) { return apply(batch, e, known_from); }, event);
+}
+
+Reducer::Verdict Reducer::apply(JoinBatch& batch, const domain::Outcome& report,
+                                TimePoint known_from) const {
     Counts& counts = batch.counts();
     const std::string& id = report.decision.value();
     RAMPART_TRY(JoinState * state, batch.load(id));
@@ -131,6 +154,9 @@ Result<MaybeError> Reducer::outcome(JoinBatch& batch, const domain::Outcome& rep
     switch (add_report(*state, report, known_from)) {
         case Applied::kDuplicate:
             ++counts.duplicate_outcomes;
+            return MaybeError();
+        case Applied::kErased:
+            ++counts.ignored;
             return MaybeError();
         case Applied::kConflict:
             ++counts.conflicting_outcomes;
@@ -142,28 +168,104 @@ Result<MaybeError> Reducer::outcome(JoinBatch& batch, const domain::Outcome& rep
                                      id, report.measure, report.revision));
         case Applied::kTooMany:
             ++counts.undecodable;
-            return MaybeError(base::out_of_range(
-                "too_many_reports", "decision '{}' has {} outcomes already", id, kMaxReports));
+            return too_many(id, "outcomes");
         case Applied::kNew:
             break;
     }
     ++counts.outcomes;
     batch.touch(id);
     if (reported_before) ++counts.corrections;
-    if (state->decision.empty()) {
-        ++counts.dangling;
-        batch.put(kDangling, id);
-    }
+    if (state->decision.empty()) dangle(batch, id);
     if (!before) return MaybeError();
     ++counts.late_outcomes;
-    if (latest(*state, report.measure)->version > before->version) ++counts.corrected;
-    if (before->value) return MaybeError();
-    RAMPART_TRY(const bool was_overdue, is_approved(*state));
+    const Version& now = *latest(*state, report.measure);
+    if (now.version > before->version) ++counts.corrected;
+    if (!is_open(*before) || is_open(now)) return MaybeError();
+    RAMPART_TRY(const bool was_overdue, is_granted(*state));
     if (was_overdue) {
-        --counts.overdue;
-        batch.erase(kOverdue, maturity_key({before->matured_at, report.measure, id}));
+        owe_no_more(batch, {maturity_key({before->matured_at, report.measure, id})});
     }
     return MaybeError();
+}
+
+Reducer::Verdict Reducer::apply(JoinBatch& batch, const domain::Override& taken,
+                                TimePoint known_from) const {
+    Counts& counts = batch.counts();
+    const std::string& id = taken.decision.value();
+    RAMPART_TRY(JoinState * state, batch.load(id));
+    const bool decided = !state->decision.empty();
+    bool was_granted = false;
+    if (decided) {
+        RAMPART_TRY(was_granted, is_granted(*state));
+    }
+    switch (add_override(*state, taken, known_from)) {
+        case Applied::kDuplicate:
+            ++counts.duplicate_outcomes;
+            return MaybeError();
+        case Applied::kErased:
+            ++counts.ignored;
+            return MaybeError();
+        case Applied::kConflict:
+            ++counts.conflicting_outcomes;
+            return MaybeError(base::already_exists(
+                "conflicting_override",
+                "decision '{}': revision {} of its override is known with other content; the first "
+                "one stays; send corrections with a higher revision",
+                id, taken.revision));
+        case Applied::kTooMany:
+            ++counts.undecodable;
+            return too_many(id, "overrides");
+        case Applied::kNew:
+            break;
+    }
+    ++counts.overrides;
+    batch.touch(id);
+    if (!decided) {
+        dangle(batch, id);
+        return MaybeError();
+    }
+    RAMPART_TRY(const bool granted, is_granted(*state));
+    if (granted && !was_granted) owe(batch, open_examples(*state, id));
+    if (!granted && was_granted) owe_no_more(batch, open_examples(*state, id));
+    return MaybeError();
+}
+
+Reducer::Verdict Reducer::erasure(JoinBatch& batch, const streaming::Record& record) const {
+    const auto erasure = wire::decode_erasure(record, partition_, partitions_);
+    if (!erasure) {
+        ++batch.counts().undecodable;
+        return MaybeError(erasure.error());
+    }
+    const std::string& id = erasure->decision.value();
+    RAMPART_TRY(JoinState * state, batch.load(id));
+    if (state->erased) return MaybeError();
+    RAMPART_RETURN_IF_ERROR(forget(batch, id, *state));
+    ++batch.counts().erased;
+    *state = erased_state();
+    batch.touch(id);
+    return MaybeError();
+}
+
+/// Takes the state out of all indices and of what is counted of the present.
+base::Status Reducer::forget(JoinBatch& batch, const std::string& id,
+                             const JoinState& state) const {
+    Counts& counts = batch.counts();
+    if (state.decision.empty()) {
+        if (has_news(state)) batch.erase(kDangling, id);
+        counts.dangling -= state.reports.size() + state.taken.size();
+        return base::ok();
+    }
+    RAMPART_TRY(const auto decision, wire::decode_decision(state.decision));
+    RAMPART_TRY(const bool granted, is_granted(state));
+    if (granted) owe_no_more(batch, open_examples(state, id));
+    const TimePoint event_time = decision.application.event_time;
+    batch.erase(kByTime, time_key(event_time, id));
+    for (const auto& measure : product_.all_measures()) {
+        batch.erase(kPending, maturity_key({measure.maturity(event_time), measure.name, id}));
+        if (latest(state, measure.name) != nullptr) --counts.matured;
+    }
+    --counts.decisions;
+    return base::ok();
 }
 
 base::Status Reducer::matured(JoinBatch& batch, const MaturityKey& key) const {
@@ -174,12 +276,9 @@ base::Status Reducer::matured(JoinBatch& batch, const MaturityKey& key) const {
     batch.touch(key.id);
     ++counts.matured;
     counts.corrected += versions_of(*state, key.measure) - 1;
-    if (latest(*state, key.measure)->value) return base::ok();
-    RAMPART_TRY(const bool overdue, is_approved(*state));
-    if (overdue) {
-        ++counts.overdue;
-        batch.put(kOverdue, maturity_key(key));
-    }
+    if (!is_open(*latest(*state, key.measure))) return base::ok();
+    RAMPART_TRY(const bool granted, is_granted(*state));
+    if (granted) owe(batch, {maturity_key(key)});
     return base::ok();
 }
 

@@ -3,12 +3,13 @@
 #include <optional>
 
 #include "join_store.hpp"
+#include "rampart/wire/record_codec.hpp"
 
 namespace rampart::joiner {
 
-/// An outcome as it lies in a record of its topic, or why it makes no sense.
-base::Result<domain::Outcome> decode_outcome(const domain::Product& product,
-                                             const streaming::Record& record);
+/// An event as it lies in a record of the topic of outcomes, or why it makes no sense.
+base::Result<wire::OutcomeEvent> decode_event(const domain::Product& product,
+                                              const streaming::Record& record);
 
 /// What arrives and what matures, applied to a batch: the joiner's rules without its reading and
 /// timing.
@@ -17,27 +18,32 @@ class Reducer {
     Reducer(const domain::Product& product, streaming::PartitionId partition, int32_t partitions)
         : product_(product), partition_(partition), partitions_(partitions) {}
 
-    /// One record of the topic of decisions, of this partition, in the order of the log.
-    /// `known_from`: the earliest moment at which its content may count as known. nullopt: applied,
-    /// a duplicate, a fence or a fenced one; otherwise why it belongs in quarantine. An error: the
+    /// Why a record belongs in quarantine; nullopt: it was applied, or has no effect. An error: the
     /// store could not be read.
-    base::Result<std::optional<base::Error>> decision(JoinBatch& batch,
-                                                      const streaming::Record& record,
-                                                      base::TimePoint known_from) const;
+    using Verdict = base::Result<std::optional<base::Error>>;
+
+    /// One record of the topic of decisions, of this partition, in the order of the log: a
+    /// decision, an erasure or a fence. `known_from`: the earliest moment at which its content may
+    /// count as known.
+    Verdict decision(JoinBatch& batch, const streaming::Record& record,
+                     base::TimePoint known_from) const;
     /// The same for a record that was found to be no fence and not fenced when it was read.
-    base::Result<std::optional<base::Error>> admitted_decision(JoinBatch& batch,
-                                                               const streaming::Record& record,
-                                                               base::TimePoint known_from) const;
-    /// One outcome of this partition. As above.
-    base::Result<std::optional<base::Error>> outcome(JoinBatch& batch,
-                                                     const domain::Outcome& outcome,
-                                                     base::TimePoint known_from) const;
+    Verdict admitted_decision(JoinBatch& batch, const streaming::Record& record,
+                              base::TimePoint known_from) const;
+    /// One event of this partition from the topic of outcomes. As above.
+    Verdict event(JoinBatch& batch, const wire::OutcomeEvent& event,
+                  base::TimePoint known_from) const;
 
     /// A pending measure whose time has come.
     base::Status matured(JoinBatch& batch, const MaturityKey& key) const;
 
   private:
-    base::Result<domain::Decision> decode(const streaming::Record& record) const;
+    Verdict apply(JoinBatch& batch, const domain::Outcome& report,
+                  base::TimePoint known_from) const;
+    Verdict apply(JoinBatch& batch, const domain::Override& taken,
+                  base::TimePoint known_from) const;
+    Verdict erasure(JoinBatch& batch, const streaming::Record& record) const;
+    base::Status forget(JoinBatch& batch, const std::string& id, const JoinState& state) const;
 
     const domain::Product& product_;
     const streaming::PartitionId partition_;

@@ -27,7 +27,8 @@ StateHash StateHash::from(const base::Digest& value) {
 }
 
 base::Digest state_digest(std::string_view id, const JoinState& state) {
-    JoinState settled{state.decision, {}, state.reports, {}};
+    JoinState settled{state.decision, {}, state.reports, {}, state.taken, state.erased};
+    for (auto& taken : settled.taken) taken.known_at = {};
     for (const auto& version : state.versions) {
         if (&version != latest(state, version.measure)) continue;
         settled.versions.push_back(version);

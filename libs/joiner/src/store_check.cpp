@@ -27,6 +27,7 @@ class Check {
         expect("the number of dangling reports", counts.dangling, dangling_reports_);
         expect("the number of overdue examples", counts.overdue, overdue_);
         expect("the number of matured examples", counts.matured, matured_);
+        expect("the number of erased decisions", counts.erased, erased_);
         return std::move(problems_);
     }
 
@@ -57,9 +58,13 @@ class Check {
 
     /// What the indices have to hold for this state.
     Status one(const std::string& id, const JoinState& state) {
+        if (state.erased) {
+            ++erased_;
+            return base::ok();
+        }
         if (state.decision.empty()) {
             ++dangling_ids_;
-            dangling_reports_ += state.reports.size();
+            dangling_reports_ += state.reports.size() + state.taken.size();
             return present(kDangling, id, "dangling", id);
         }
         const auto decision = wire::decode_decision(state.decision);
@@ -69,11 +74,12 @@ class Check {
         }
         ++decisions_;
         ++by_time_;
-        const bool approved = decision->action == domain::Action::kApprove;
+        const auto action = state.taken.empty() ? decision->action : state.taken.back().action;
+        const bool granted = action == domain::Action::kApprove;
         for (const auto& version : state.versions) {
             if (version.version == 0) ++matured_;
             const bool last = &version == latest(state, version.measure);
-            if (!last || version.value || !approved) continue;
+            if (!last || version.value || version.censored || !granted) continue;
             ++overdue_;
             RAMPART_RETURN_IF_ERROR(
                 present(kOverdue, maturity_key({version.matured_at, version.measure, id}), "overdue",
@@ -124,7 +130,7 @@ class Check {
     std::vector<std::string> problems_;
     StateHash hash_;
     uint64_t decisions_ = 0, by_time_ = 0, dangling_ids_ = 0, dangling_reports_ = 0, overdue_ = 0,
-             matured_ = 0;
+             matured_ = 0, erased_ = 0;
 };
 
 }  // namespace

@@ -20,6 +20,23 @@ streaming::Header schema_header(std::string_view schema) {
 /// Kafka keeps no time before 1970; the exact one is in the value.
 base::TimePoint record_time(base::TimePoint time) { return std::max(time, base::TimePoint()); }
 
+bool says(const Record& record, std::string_view schema) {
+    return std::any_of(record.headers.begin(), record.headers.end(), [&](const auto& header) {
+        return header.name == kSchemaHeader && header.value == schema;
+    });
+}
+
+base::Status check_home(const domain::DecisionId& id, streaming::PartitionId partition,
+                        int32_t partitions) {
+    const auto home = streaming::partition_of(id.value(), partitions);
+    if (home == partition) return base::ok();
+    return base::invalid_argument(
+        "wrong_partition",
+        "decision '{}' belongs to partition {} of {}, not to {}; write it "
+        "with the partitioner murmur2 and its id as key",
+        id, home, partitions, partition);
+}
+
 }  // namespace
 
 Record to_record(const domain::Application& application) {
@@ -45,6 +62,20 @@ Record to_record(const domain::Outcome& outcome) {
             {schema_header(kOutcomeSchema)}};
 }
 
+Record to_record(const domain::Override& taken) {
+    return {taken.decision.value(),
+            encode(taken),
+            record_time(taken.at),
+            {schema_header(kOverrideSchema)}};
+}
+
+Record to_record(const domain::Erasure& erasure) {
+    return {erasure.decision.value(),
+            encode(erasure),
+            record_time(erasure.at),
+            {schema_header(kErasureSchema)}};
+}
+
 base::Status check_schema(const Record& record, std::string_view expected) {
     for (const auto& [name, value] : record.headers) {
         if (name == kSchemaHeader && value != expected) {
@@ -65,13 +96,32 @@ Result<domain::Decision> decode_decision(const Record& record, streaming::Partit
                                          int32_t partitions) {
     RAMPART_RETURN_IF_ERROR(check_schema(record, kDecisionSchema));
     RAMPART_TRY(auto decision, decode_decision(std::string_view(record.value)));
-    const auto home = streaming::partition_of(decision.id.value(), partitions);
-    if (home == partition) return decision;
-    return base::invalid_argument(
-        "wrong_partition",
-        "decision '{}' belongs to partition {} of {}, not to {}; write it "
-        "with the partitioner murmur2 and its id as key",
-        decision.id, home, partitions, partition);
+    RAMPART_RETURN_IF_ERROR(check_home(decision.id, partition, partitions));
+    return decision;
+}
+
+bool is_erasure(const Record& record) { return says(record, kErasureSchema); }
+
+Result<domain::Erasure> decode_erasure(const Record& record, streaming::PartitionId partition,
+                                       int32_t partitions) {
+    RAMPART_RETURN_IF_ERROR(check_schema(record, kErasureSchema));
+    RAMPART_TRY(auto erasure, decode_erasure(std::string_view(record.value)));
+    RAMPART_RETURN_IF_ERROR(check_home(erasure.decision, partition, partitions));
+    return erasure;
+}
+
+const domain::DecisionId& decision_of(const OutcomeEvent& event) {
+    return std::visit([](const auto& e) -> const domain::DecisionId& { return e.decision; }, event);
+}
+
+Result<OutcomeEvent> decode_outcome_event(const Record& record) {
+    if (says(record, kOverrideSchema)) {
+        RAMPART_TRY(auto taken, decode_override(std::string_view(record.value)));
+        return OutcomeEvent(std::move(taken));
+    }
+    RAMPART_RETURN_IF_ERROR(check_schema(record, kOutcomeSchema));
+    RAMPART_TRY(auto outcome, decode_outcome(std::string_view(record.value)));
+    return OutcomeEvent(std::move(outcome));
 }
 
 }  // namespace rampart::wire

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "rampart/base/bytes.hpp"
+
 #include <cmath>
 
 namespace rampart::joiner {
@@ -119,6 +121,84 @@ TEST(JoinState, TheStoredFormComesBackAndDamageIsDataLoss) {
     }
     EXPECT_FALSE(decode_join_state(bytes + "x"));
     EXPECT_FALSE(decode_join_state("\x02" + bytes.substr(1)));
+}
+
+TEST(JoinState, WithoutLaterInventionsTheStoredFormIsTheFirstOne) {
+    JoinState state = decided(at(7));
+    add_report(state, report(3, -0.5, 50), kEver);
+    mature(state, "repaid", at(100));
+    std::string first;
+    base::append_u8(first, 1);
+    base::append_field(first, "bytes");
+    base::append_i64(first, 7);
+    base::append_u32(first, 1);
+    base::append_field(first, "repaid");
+    base::append_u32(first, 3);
+    base::append_f64(first, -0.5);
+    base::append_i64(first, 50);
+    base::append_u32(first, 1);
+    base::append_field(first, "repaid");
+    base::append_u32(first, 0);
+    base::append_u8(first, 1);
+    base::append_f64(first, -0.5);
+    base::append_u32(first, 3);
+    base::append_i64(first, 100);
+    base::append_i64(first, 100);
+    EXPECT_EQ(encode(state), first);
+}
+
+/// A decision with everything that came later: a censored report and two taken actions.
+JoinState full_state() {
+    JoinState state = decided(at(7));
+    auto censored = report(1, 0, 60);
+    censored.censored = true;
+    add_report(state, report(0, 1, 50), kEver);
+    add_report(state, censored, kEver);
+    for (const uint32_t revision : {2u, 0u}) {
+        add_override(state,
+                     {domain::DecisionId("d"), revision, domain::Action::kApprove, "a", "r", at(9)},
+                     at(20));
+    }
+    mature(state, "repaid", at(100));
+    return state;
+}
+
+TEST(JoinState, TheSecondFormHoldsCensoringActionsAndErasure) {
+    const auto bytes = encode(full_state());
+    EXPECT_EQ(bytes[0], 2);
+    EXPECT_EQ(decode_join_state(bytes).value(), full_state());
+    for (size_t n = 0; n < bytes.size(); ++n) {
+        EXPECT_FALSE(decode_join_state(bytes.substr(0, n)));
+    }
+    EXPECT_EQ(decode_join_state(encode(erased_state())).value(), erased_state());
+    const auto broken = [](auto damage) {
+        JoinState state = full_state();
+        damage(state);
+        return !decode_join_state(encode(state));
+    };
+    EXPECT_FALSE(broken([](JoinState&) {}));
+    EXPECT_TRUE(broken([](JoinState& s) { s.erased = true; }));
+    EXPECT_TRUE(broken([](JoinState& s) { std::swap(s.taken[0], s.taken[1]); }));
+    EXPECT_TRUE(broken([](JoinState& s) { s.taken[1] = s.taken[0]; }));
+    EXPECT_TRUE(broken([](JoinState& s) { s.reports[1].value = 1; }));
+    EXPECT_TRUE(broken([](JoinState& s) { s.versions[0].value = 1; }));
+    auto flag = bytes;
+    flag[1] = 2;
+    EXPECT_FALSE(decode_join_state(flag));
+    // what could be said in the first form is not said in the second
+    std::string plain = encode(decided(at(7)));
+    plain[0] = 2;
+    plain.insert(1, 1, '\0');
+    base::append_u32(plain, 0);
+    EXPECT_FALSE(decode_join_state(plain));
+}
+
+TEST(JoinState, AnErasedStateTakesNothingIn) {
+    JoinState state = erased_state();
+    EXPECT_EQ(add_decision(state, "bytes", kEver), Applied::kErased);
+    EXPECT_EQ(add_report(state, report(0, 1, 1), kEver), Applied::kErased);
+    EXPECT_EQ(add_override(state, {}, kEver), Applied::kErased);
+    EXPECT_EQ(state, erased_state());
 }
 
 TEST(JoinState, WhatIsNeverWrittenIsNotRead) {

@@ -53,6 +53,15 @@ TEST(StateHash, AStatesDigestLeavesOutWhenThingsArrivedAndNothingElse) {
     other = state;
     other.versions[0].value.reset();
     EXPECT_NE(state_digest("d", other), before);
+    const domain::Override taken{domain::DecisionId("d"), 0, domain::Action::kApprove, "a", "r", {}};
+    auto early = state, late = state;
+    add_override(early, taken, support::day(1));
+    add_override(late, taken, support::day(5));
+    EXPECT_NE(early, late);
+    EXPECT_EQ(state_digest("d", early), state_digest("d", late));
+    EXPECT_NE(state_digest("d", early), before);
+    EXPECT_NE(state_digest("d", erased_state()), state_digest("d", JoinState()));
+    EXPECT_NE(state_digest("d", erased_state()), state_digest("e", erased_state()));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "rampart/decision/encode.hpp"
+#include "rampart/wire/record_codec.hpp"
 #include "support/loan_makers.hpp"
 #include "support/memory_log.hpp"
 
@@ -246,6 +247,65 @@ TEST_F(TrainingSetTest, TheSetAsOfATimeAndItsDigestStayAndLaterOnesDiffer) {
     EXPECT_EQ(later.rows.at(0).label, 0.0);
     know(names[0], {{"sex", "male"}});
     EXPECT_NE(build.development_rows(day(50))->digest, before.digest);
+}
+
+TEST_F(TrainingSetTest, WhatPeopleDidInsteadCountsForTheActionThatWasDrawn) {
+    const auto names = names_on(true, 4);
+    decide(names[0], false);  // granted, repaid
+    decide(names[1], true);   // refused; somebody reports an outcome all the same
+    decide(names[2], true);   // granted as drawn, paid off early
+    decide(names[3], false);  // declined; the override was withdrawn
+    const auto take = [&](const std::string& name, uint32_t revision, domain::Action action) {
+        const auto record = wire::to_record(domain::Override{
+            domain::DecisionId("d-" + name), revision, action, "underwriter", "verified", day(1)});
+        ASSERT_TRUE(log.append("outcomes", std::span(&record, 1)));
+    };
+    take(names[0], 0, domain::Action::kApprove);
+    take(names[1], 0, domain::Action::kDecline);
+    take(names[3], 0, domain::Action::kApprove);
+    take(names[3], 1, domain::Action::kDecline);
+    report(names[0], 1);
+    report(names[1], 1);
+    const auto censored = wire::to_record(
+        domain::Outcome{domain::DecisionId("d-" + names[2]), "repaid", 0, 0, day(20), true});
+    ASSERT_TRUE(log.append("outcomes", std::span(&censored, 1)));
+    const auto build = builder();
+    ASSERT_TRUE(joiner->advance(day(kLabelDay)));
+    const auto set = build.vault_rows(day(kLabelDay)).value();
+    ASSERT_EQ(set.rows.size(), 4u);
+    std::map<std::string, Row> rows;
+    for (const auto& row : set.rows) rows.emplace(row.decision.value().substr(2), row);
+    const Row &granted = rows[names[0]], &refused = rows[names[1]], &early = rows[names[2]],
+              &declined = rows[names[3]];
+    EXPECT_FALSE(granted.approved);
+    EXPECT_TRUE(granted.granted());
+    EXPECT_EQ(granted.impact, 75);
+    EXPECT_FALSE(granted.teaches());
+    EXPECT_TRUE(refused.approved);
+    EXPECT_FALSE(refused.granted());
+    EXPECT_EQ(refused.label, std::nullopt);
+    EXPECT_EQ(refused.impact, std::nullopt);
+    EXPECT_TRUE(early.censored);
+    EXPECT_EQ(early.impact, std::nullopt);
+    EXPECT_FALSE(declined.overridden);
+    EXPECT_FALSE(declined.censored);
+}
+
+TEST_F(TrainingSetTest, AnOverrideThatBecomesKnownChangesTheDigest) {
+    const auto names = names_on(false, 1);
+    decide(names[0]);
+    report(names[0], 1);
+    const auto build = builder();
+    ASSERT_TRUE(joiner->advance(day(50)));
+    const auto before = build.development_rows(day(50)).value();
+    const auto record = wire::to_record(domain::Override{domain::DecisionId("d-" + names[0]), 0,
+                                                         domain::Action::kDecline, "a", "r", day(1)});
+    ASSERT_TRUE(log.append("outcomes", std::span(&record, 1)));
+    while (joiner->poll(100)->records > 0) continue;
+    ASSERT_TRUE(joiner->advance(day(51)));
+    EXPECT_EQ(build.development_rows(day(50))->digest, before.digest);
+    EXPECT_NE(build.development_rows(day(51))->digest, before.digest);
+    EXPECT_TRUE(build.development_rows(day(51))->rows.at(0).overridden);
 }
 
 TEST_F(TrainingSetTest, BuildersThatCannotWorkAreRefused) {

@@ -62,6 +62,35 @@ TEST(RecordCodec, ADecisionIsReadInItsOwnPartitionOnly) {
     }
 }
 
+TEST(RecordCodec, AnErasureIsReadInItsOwnPartitionOnly) {
+    const auto erasure = testing::sample_erasure();
+    const auto record = to_record(erasure);
+    EXPECT_EQ(record.key, erasure.decision.value());
+    EXPECT_EQ(record.timestamp, erasure.at);
+    EXPECT_TRUE(is_erasure(record));
+    EXPECT_FALSE(is_erasure(to_record(testing::sample_decision(), 0)));
+    const auto home = streaming::partition_of(erasure.decision.value(), kPartitions);
+    EXPECT_EQ(decode_erasure(record, home, kPartitions).value(), erasure);
+    const streaming::PartitionId other((home.value() + 1) % kPartitions);
+    EXPECT_EQ(decode_erasure(record, other, kPartitions).error().reason, "wrong_partition");
+    EXPECT_EQ(decode_decision(record, home, kPartitions).error().reason, "unknown_schema");
+}
+
+TEST(RecordCodec, AnOutcomeEventIsWhatItsSchemaSaysAndAnOutcomeWithoutOne) {
+    auto outcome = to_record(testing::sample_outcome());
+    const auto taken = to_record(testing::sample_override());
+    EXPECT_EQ(std::get<domain::Outcome>(decode_outcome_event(outcome).value()),
+              testing::sample_outcome());
+    EXPECT_EQ(std::get<domain::Override>(decode_outcome_event(taken).value()),
+              testing::sample_override());
+    EXPECT_EQ(decision_of(*decode_outcome_event(taken)), testing::sample_override().decision);
+    EXPECT_EQ(taken.timestamp, testing::sample_override().at);
+    outcome.headers.clear();
+    EXPECT_TRUE(std::holds_alternative<domain::Outcome>(decode_outcome_event(outcome).value()));
+    outcome.headers = {{"schema", "rampart.v2.Outcome/1"}};
+    EXPECT_EQ(decode_outcome_event(outcome).error().reason, "unknown_schema");
+}
+
 TEST(RecordCodec, ASchemaMayBeLeftOutButNotBeAnother) {
     auto record = to_record(testing::sample_application());
     record.headers.clear();

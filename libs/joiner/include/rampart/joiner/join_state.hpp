@@ -9,22 +9,27 @@
 #include "rampart/base/clock.hpp"
 #include "rampart/base/result.hpp"
 #include "rampart/domain/outcome.hpp"
+#include "rampart/domain/override.hpp"
 
 /// What is known about one decision id, and how it changes: pure functions, no storage.
 ///
 /// A *report* is an outcome; (measure, revision) names it within a decision. A *version* says what
 /// an example's value is from `known_at` on. Version 0 comes with maturity and takes the highest
 /// revision that was observed by then; each later version has a higher revision than the one
-/// before.
+/// before. A censored report is one without a value, and makes versions without a value. A *taken
+/// action* is what a person did instead of what was drawn; the highest revision counts.
+///
+/// An *erased* state has nothing in it and takes nothing in any more.
 namespace rampart::joiner {
 
-inline constexpr size_t kMaxReports = 256;  // of one decision
+inline constexpr size_t kMaxReports = 256;  // of one decision; overrides as well
 
 struct Report {
     std::string measure;
     uint32_t revision = 0;
     double value = 0;
     base::TimePoint observed_at;
+    bool censored = false;  // then value is 0
     bool operator==(const Report&) const = default;
 };
 
@@ -34,14 +39,25 @@ struct Version {
     std::optional<double> value;
     uint32_t revision = 0;
     base::TimePoint matured_at, known_at;
+    bool censored = false;  // then there is no value, nor will there be
     bool operator==(const Version&) const = default;
 };
 
+struct TakenAction {
+    uint32_t revision = 0;
+    domain::Action action = domain::Action::kDecline;
+    std::string actor, reason;
+    base::TimePoint at, known_at;
+    bool operator==(const TakenAction&) const = default;
+};
+
 struct JoinState {
-    std::string decision;           // bytes as logged; empty: has not arrived
-    base::TimePoint known_from;     // of the decision: nothing about it may be known earlier
-    std::vector<Report> reports;    // by measure, revision
-    std::vector<Version> versions;  // by measure, version; of matured measures only
+    std::string decision;              // bytes as logged; empty: has not arrived
+    base::TimePoint known_from;        // of the decision: nothing about it may be known earlier
+    std::vector<Report> reports;       // by measure, revision
+    std::vector<Version> versions;     // by measure, version; of matured measures only
+    std::vector<TakenAction> taken{};  // by revision
+    bool erased = false;               // then all of the above is empty
     bool operator==(const JoinState&) const = default;
 };
 
@@ -50,6 +66,7 @@ enum class Applied {
     kDuplicate,  // the same again: nothing changed
     kConflict,   // the same name with other content: the first stays
     kTooMany,    // past kMaxReports: refused
+    kErased,     // refused, as all that comes for an erased state
 };
 
 /// The decision arrived. `known_from`: the earliest moment that it may count as known.
@@ -58,6 +75,12 @@ Applied add_decision(JoinState& state, std::string_view bytes, base::TimePoint k
 /// A report arrived. If its measure has matured already and this is news, a version is added, known
 /// from max(observed_at, known_from) on. `known_from`: as above, for this report.
 Applied add_report(JoinState& state, const domain::Outcome& outcome, base::TimePoint known_from);
+
+/// A person took an action. Known from max(at, known_from) on.
+Applied add_override(JoinState& state, const domain::Override& taken, base::TimePoint known_from);
+
+/// What is left of a state when it is erased.
+JoinState erased_state();
 
 /// The measure matured: adds version 0, known from max(matured_at, state.known_from) on, and one
 /// more for each correction that was observed after that. Returns how many reports came too late
@@ -68,6 +91,11 @@ size_t mature(JoinState& state, std::string_view measure, base::TimePoint mature
 const Version* as_known_at(const JoinState& state, std::string_view measure, base::TimePoint t);
 /// The last version; nullptr: not matured.
 const Version* latest(const JoinState& state, std::string_view measure);
+
+/// The taken action of the highest revision known at `t`; nullptr: none.
+const TakenAction* taken_as_known_at(const JoinState& state, base::TimePoint t);
+/// Whether anything but the decision itself is there.
+bool has_news(const JoinState& state);
 
 /// The stored form. decode: data_loss for anything that encode does not write.
 std::string encode(const JoinState& state);

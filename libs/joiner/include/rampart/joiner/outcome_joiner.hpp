@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/domain/labeled_example.hpp"
 #include "rampart/domain/outcome.hpp"
+#include "rampart/domain/override.hpp"
 #include "rampart/domain/product.hpp"
 #include "rampart/storage/memory_budget.hpp"
 #include "rampart/streaming/bookmark.hpp"
@@ -60,9 +62,9 @@ struct PollReport {
     std::vector<StoppedPartition> stopped;
 };
 
-/// Totals since the folder was made, but for the two that say "now". Summed over what is held.
+/// Totals since the folder was made, but for those that say "now". Summed over what is held.
 struct Counts {
-    uint64_t decisions = 0;              // distinct
+    uint64_t decisions = 0;              // now: distinct, without those erased
     uint64_t duplicate_decisions = 0;    // same id, same bytes: ignored
     uint64_t conflicting_decisions = 0;  // same id, other bytes: quarantined, the first stays
     uint64_t outcomes = 0;               // distinct reports (decision, measure, revision)
@@ -71,19 +73,23 @@ struct Counts {
     uint64_t corrections = 0;           // reports beyond the first of their decision and measure
     uint64_t late_outcomes = 0;         // observed or arrived after version 0 of their example
     uint64_t undecodable = 0;           // quarantined: bytes or content make no sense
-    uint64_t matured = 0;               // examples with a version 0
+    uint64_t matured = 0;               // now: examples with a version 0, without those erased
     uint64_t corrected = 0;             // versions after the first
-    uint64_t dangling = 0;              // now: reports whose decision has not arrived
-    uint64_t overdue = 0;               // now: approved and matured, without a value
+    uint64_t dangling = 0;  // now: reports and overrides whose decision has not arrived
+    uint64_t overdue = 0;   // now: granted and matured, without a value, and not censored
     uint64_t fenced = 0;         // records of a writer that had lost the partition: skipped
     uint64_t gaps_accepted = 0;  // by accept_gap()
     uint64_t replayed = 0, dropped = 0;  // out of quarantine
+    uint64_t overrides = 0;  // distinct (decision, revision); repeats count as outcomes' do
+    uint64_t erased = 0;     // now: decision ids that are erased
+    uint64_t ignored = 0;    // what came for them
     bool operator==(const Counts&) const = default;
 };
 
 struct Dangling {
     domain::DecisionId decision;
     std::vector<domain::Outcome> outcomes;
+    std::vector<domain::Override> overrides;
 };
 
 struct Overdue {
@@ -93,6 +99,15 @@ struct Overdue {
 };
 
 using wire::Quarantined;
+
+/// What there is of a person.
+struct PersonDecision {
+    domain::PersonId person;
+    domain::DecisionId decision;
+    domain::ApplicationId application;
+    base::TimePoint event_time, decided_at;
+    bool operator==(const PersonDecision&) const = default;
+};
 
 /// A held partition, seen from outside.
 struct PartitionState {
@@ -112,6 +127,12 @@ struct PartitionState {
 /// first), late (after maturity) or dangling (before or without their decision): all are kept and
 /// counted. A record that makes no sense goes to quarantine with its reason and blocks nobody. A
 /// decision by a writer whose epoch is lower than that of a fence before it does not count.
+///
+/// An erasure, in the topic of decisions, empties the state of its decision for good: what was known
+/// goes out of state and indices, what comes later, or is read again, is ignored. So a store that is
+/// made anew from the log comes to the same state and the same hash as one that had it all and
+/// forgot.
+///
 /// A partition's state, bookmarks and examples change in one synced write, so a crash at any moment
 /// loses nothing and counts nothing twice.
 ///
@@ -181,6 +202,15 @@ class OutcomeJoiner {
     /// Reads everything and says what does not fit: a hash that is not the states', an index entry
     /// without its state, a state without its entry, totals that do not add up. Empty: all is well.
     base::Result<std::vector<std::string>> check() const;
+
+    /// The decisions about these persons, by partition and decision id. Reads all that is held: a
+    /// second for about a million decisions.
+    base::Result<std::vector<PersonDecision>> decisions_of(
+        std::span<const domain::PersonId> persons) const;
+    /// After an erasure was read: when it returns, what was erased of these decisions, or dropped
+    /// from quarantine, is in none of the files any more; but for the decision ids and times in the
+    /// indices, which go within a week. failed_precondition "snapshot_held": somebody reads; again.
+    base::Status compact_erased(std::span<const domain::DecisionId> decisions);
 
     // Up to `limit` each: by decision id, by maturity, by position.
     base::Result<std::vector<Dangling>> list_dangling(size_t limit) const;

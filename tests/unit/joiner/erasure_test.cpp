@@ -1,0 +1,165 @@
+#include <algorithm>
+
+#include "joined.hpp"
+#include "rampart/base/file.hpp"
+#include "rampart/streaming/partitioner.hpp"
+#include "rampart/wire/fence.hpp"
+
+namespace rampart::joiner {
+namespace {
+
+using support::day;
+using support::make_decision;
+using support::make_outcome;
+using ErasureTest = Joined;
+
+domain::Erasure erase(const std::string& name) {
+    return {domain::DecisionId("d-" + name), day(200)};
+}
+
+TEST_F(ErasureTest, NothingIsLeftOfTheDecisionAndTheOthersStay) {
+    say(make_decision("1", day(0)));
+    say(make_decision("2", day(0)));
+    say(make_outcome("1", "score", 0, 5, day(30)));
+    say(make_override("1", 0, true, day(1)));
+    ASSERT_TRUE(joiner->advance(day(kLabelDay)));
+    ASSERT_EQ(joiner->counts().overdue, 2u);
+    say(erase("1"));
+    EXPECT_EQ(joiner->find_decision(domain::DecisionId("d-1")).value(), std::nullopt);
+    ASSERT_EQ(examples("repaid", day(1000)).size(), 1u);
+    EXPECT_EQ(examples("repaid", day(1000))[0].decision.id.value(), "d-2");
+    const auto counts = joiner->counts();
+    EXPECT_EQ(counts.decisions, 1u);
+    EXPECT_EQ(counts.matured, 1u);
+    EXPECT_EQ(counts.overdue, 1u);
+    EXPECT_EQ(counts.erased, 1u);
+    expect_sound();
+    ASSERT_TRUE(joiner->advance(day(1000)));
+    EXPECT_EQ(examples("score", day(1000)).size(), 1u);
+    expect_sound();
+}
+
+TEST_F(ErasureTest, WhatComesAfterwardsIsIgnoredAndCounted) {
+    say(erase("1"));
+    say(make_decision("1", day(0)));
+    say(make_outcome("1", "repaid", 0, 1, day(30)));
+    say(make_override("1", 0, true, day(1)));
+    say(erase("1"));
+    ASSERT_TRUE(joiner->advance(day(1000)));
+    EXPECT_TRUE(examples("repaid", day(1000)).empty());
+    EXPECT_EQ(joiner->counts().ignored, 3u);
+    EXPECT_EQ(joiner->counts().erased, 1u);
+    EXPECT_EQ(joiner->counts().dangling, 0u);
+    EXPECT_TRUE(joiner->list_quarantined(9)->empty());
+    expect_sound();
+}
+
+TEST_F(ErasureTest, DanglingReportsGoToo) {
+    say(make_outcome("1", "repaid", 0, 1, day(30)));
+    say(make_override("1", 0, true, day(1)));
+    ASSERT_EQ(joiner->counts().dangling, 2u);
+    say(erase("1"));
+    EXPECT_EQ(joiner->counts().dangling, 0u);
+    EXPECT_TRUE(joiner->list_dangling(9)->empty());
+    expect_sound();
+}
+
+TEST_F(ErasureTest, AStoreThatIsMadeAnewFromTheLogForgetsTooAndHasTheSameHash) {
+    say(make_decision("1", day(0)));
+    say(make_outcome("1", "repaid", 0, 1, day(30)));
+    say(make_decision("2", day(0)));
+    const auto before = joiner->state_hash();
+    say(erase("1"));
+    EXPECT_NE(joiner->state_hash(), before);
+    const auto elsewhere = fresh_folder();
+    auto again = open(elsewhere);
+    poll(*again);
+    EXPECT_EQ(again->state_hash(), joiner->state_hash());
+    EXPECT_EQ(again->find_decision(domain::DecisionId("d-1")).value(), std::nullopt);
+    again.reset();
+    std::filesystem::remove_all(elsewhere);
+}
+
+TEST_F(ErasureTest, CountsWhateverFencesStandBeforeIt) {
+    say(make_decision("1", day(0)));
+    const auto home = streaming::partition_of("d-1", 3);
+    const auto fence = wire::fence_record(7, "node-b", day(1));
+    ASSERT_TRUE(log.append_to("decisions", home, std::span(&fence, 1)));
+    say(erase("1"));
+    EXPECT_EQ(joiner->counts().erased, 1u);
+    EXPECT_EQ(joiner->counts().fenced, 0u);
+}
+
+TEST_F(ErasureTest, InAWrongPartitionItErasesNothingAndIsQuarantined) {
+    say(make_decision("1", day(0)));
+    const auto home = streaming::partition_of("d-1", 3).value();
+    const auto record = wire::to_record(erase("1"));
+    ASSERT_TRUE(
+        log.append_to("decisions", streaming::PartitionId((home + 1) % 3), std::span(&record, 1)));
+    poll(*joiner);
+    EXPECT_EQ(joiner->counts().erased, 0u);
+    EXPECT_EQ(joiner->list_quarantined(9)->at(0).reason, "wrong_partition");
+}
+
+TEST_F(ErasureTest, APersonsDecisionsAreFoundInAllPartitionsAndNobodyElses) {
+    std::vector<domain::DecisionId> of_anna;
+    for (const std::string name : {"1", "2", "3", "4", "5", "6"}) {
+        auto decision = make_decision(name, day(0));
+        if (name < "5") decision.application.person = domain::PersonId("anna");
+        if (name == "5") decision.application.person = domain::PersonId("anna-maria");
+        if (name < "5") of_anna.push_back(decision.id);
+        say(decision);
+    }
+    say(make_outcome("dangling", "repaid", 0, 1, day(1)));
+    const auto find = [&](std::vector<std::string> people) {
+        std::vector<domain::PersonId> persons;
+        for (auto& one : people) persons.emplace_back(std::move(one));
+        std::vector<domain::DecisionId> ids;
+        const auto found = joiner->decisions_of(persons).value();
+        for (const auto& one : found) ids.push_back(one.decision);
+        std::sort(ids.begin(), ids.end());
+        return ids;
+    };
+    EXPECT_EQ(find({"anna"}), of_anna);
+    EXPECT_EQ(find({"anna-maria", "nobody"}).size(), 1u);
+    EXPECT_TRUE(find({"ann"}).empty());
+    const domain::PersonId anna("anna");
+    EXPECT_EQ(joiner->decisions_of(std::span(&anna, 1))->at(0).event_time, day(0));
+    say(erase("1"));
+    EXPECT_EQ(find({"anna"}).size(), 3u);
+}
+
+TEST_F(ErasureTest, AfterCompactionTheBytesAreInNoFileAndWithoutItTheyAre) {
+    auto decision = make_decision("1", day(0));
+    decision.application.person = domain::PersonId("anna@example.org");
+    decision.application.features = {{"job", std::string("lighthouse keeper")}};
+    say(decision);
+    say(make_decision("2", day(0)));
+    // a second version of it ends in quarantine
+    auto other = decision;
+    other.score = 0.75;
+    say(other);
+    const auto on_disk = [&](std::string_view bytes) {
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+            if (!entry.is_regular_file()) continue;
+            const auto content = base::read_file(entry.path(), size_t{1} << 30);
+            if (content && content->find(bytes) != std::string::npos) return true;
+        }
+        return false;
+    };
+    say(erase("1"));
+    const auto quarantined = joiner->list_quarantined(9).value();
+    ASSERT_EQ(quarantined.size(), 1u);
+    ASSERT_TRUE(
+        joiner->drop_quarantined("decisions", quarantined[0].partition, quarantined[0].offset));
+    EXPECT_TRUE(on_disk("lighthouse keeper")) << "erased, and still in the files";
+    const std::vector<domain::DecisionId> erased{decision.id};
+    ASSERT_TRUE(joiner->compact_erased(erased));
+    EXPECT_FALSE(on_disk("lighthouse keeper"));
+    EXPECT_FALSE(on_disk("anna@example.org"));
+    EXPECT_TRUE(on_disk("p-2")) << "the scan would find somebody";
+    expect_sound();
+}
+
+}  // namespace
+}  // namespace rampart::joiner
