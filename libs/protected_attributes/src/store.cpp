@@ -62,6 +62,17 @@ base::Status ProtectedStore::put(std::span<const ProtectedAttributes> people) {
     return batch.empty() ? base::ok() : impl_->db->write(batch, storage::Sync::kAlways);
 }
 
+base::Status ProtectedStore::erase(const domain::PersonId& person) {
+    const std::string& id = person.value();
+    {
+        const std::lock_guard lock(impl_->put_mutex);
+        storage::WriteBatch batch;
+        batch.erase(kPeople, id);
+        RAMPART_RETURN_IF_ERROR(impl_->db->write(batch, storage::Sync::kAlways));
+    }
+    return impl_->db->compact(kPeople, {id, id + '\0'});
+}
+
 Result<std::optional<ProtectedAttributes>> ProtectedStore::get(
     const domain::PersonId& person) const {
     RAMPART_TRY(const auto bytes, impl_->db->get(kPeople, person.value()));

@@ -34,6 +34,10 @@ Configs configs_of(const TopicSpec& spec, int replicas) {
     switch (spec.cleanup) {
         case TopicSpec::Cleanup::kCompact:
             configs["cleanup.policy"] = "compact";
+            if (spec.compact_within) {
+                configs["max.compaction.lag.ms"] =
+                    std::to_string(spec.compact_within->micros() / 1000);
+            }
             break;
         case TopicSpec::Cleanup::kDelete:
             configs["cleanup.policy"] = "delete";

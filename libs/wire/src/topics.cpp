@@ -10,7 +10,7 @@ Topics Topics::with_prefix(std::string_view prefix) {
     const auto named = [&](std::string_view name) { return std::string(prefix) + std::string(name); };
     return {named("applications"),         named("decisions"), named("outcomes"),
             named("protected-attributes"), named("policies"),  named("quarantine"),
-            named("leases")};
+            named("leases"),               named("person-keys")};
 }
 
 std::vector<TopicSpec> Topics::specs(int32_t partitions) const {
@@ -22,10 +22,11 @@ std::vector<TopicSpec> Topics::specs(int32_t partitions) const {
             // all of both, for ever: the joined state is made anew from them
             {decisions, partitions, kDelete, {}, kRecord},
             {outcomes, partitions, kDelete, {}, kRecord},
-            {protected_attributes, 1, kCompact, {}, kRecord},
+            {protected_attributes, 1, kCompact, {}, kRecord, days(1)},
             {policies, 1, kCompact, {}, kPolicy},
             {quarantine, 1, kDelete, days(365), kRecord},
-            {leases, 1, kCompact, {}, kRecord}};
+            {leases, 1, kCompact, {}, kRecord},
+            {person_keys, 1, kCompact, {}, kRecord, days(1)}};
 }
 
 }  // namespace rampart::wire

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "rampart/base/file.hpp"
+
 namespace rampart::protected_attributes {
 namespace {
 
@@ -82,6 +84,32 @@ TEST(ProtectedStore, ABatchWithAValueThatIsNotDeclaredIsRefusedWhole) {
     EXPECT_EQ(status.error().reason, "unknown_attribute_value");
     EXPECT_NE(status.error().message.find("bob"), std::string::npos);
     EXPECT_EQ(store->get(kAnn).value(), std::nullopt);
+}
+
+TEST(ProtectedStore, ForgetsAPersonAlsoInItsFiles) {
+    const auto folder = fresh_folder();
+    const auto store = open(folder);
+    const std::vector<ProtectedAttributes> people{
+        person("anna@example.org", 1, {{"sex", "female"}}),
+        person("bert@example.org", 1, {{"sex", "male"}})};
+    ASSERT_TRUE(store->put(people));
+    const auto on_disk = [&](std::string_view bytes) {
+        for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+            if (!entry.is_regular_file()) continue;
+            const auto content = base::read_file(entry.path(), size_t{1} << 30);
+            if (content && content->find(bytes) != std::string::npos) return true;
+        }
+        return false;
+    };
+    EXPECT_TRUE(on_disk("anna@example.org"));
+    const domain::PersonId anna("anna@example.org");
+    ASSERT_TRUE(store->erase(anna));
+    ASSERT_TRUE(store->erase(anna));
+    EXPECT_EQ(store->get(anna).value(), std::nullopt);
+    EXPECT_FALSE(on_disk("anna@example.org"));
+    EXPECT_TRUE(on_disk("bert@example.org"));
+    ASSERT_TRUE(store->put(std::span(people).first(1)));
+    EXPECT_TRUE(store->get(anna)->has_value());
 }
 
 }  // namespace

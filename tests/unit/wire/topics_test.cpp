@@ -21,6 +21,11 @@ TEST(Topics, KeepDecisionsAndOutcomesForEver) {
             EXPECT_EQ(spec.cleanup, Cleanup::kDelete);
             EXPECT_FALSE(spec.max_age);
         }
+        if (spec.name == "person-keys" || spec.name == "protected-attributes") {
+            // what is erased there is gone within a day
+            EXPECT_EQ(spec.cleanup, Cleanup::kCompact);
+            EXPECT_EQ(spec.compact_within, base::Duration::days(1));
+        }
         if (spec.name == "leases") {
             EXPECT_EQ(spec.partitions, 1);
             EXPECT_EQ(spec.cleanup, Cleanup::kCompact);

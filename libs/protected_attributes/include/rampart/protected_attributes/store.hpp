@@ -30,6 +30,10 @@ class ProtectedStore {
     /// written.
     base::Status put(std::span<const ProtectedAttributes> people);
 
+    /// Forgets the person: nothing of him is in any of the files when it returns. What is put about
+    /// him later counts again. failed_precondition "snapshot_held".
+    base::Status erase(const domain::PersonId& person);
+
     /// nullopt: nothing is known of the person.
     base::Result<std::optional<ProtectedAttributes>> get(const domain::PersonId& person) const;
 

@@ -26,7 +26,8 @@ Bookmark bookmark_after(const StoredRecord& record);
 /// Whether the partition is still the one that the bookmark was made in, and holds all that comes
 /// next. data_loss "retention_gap": records from `next` on are gone; out_of_range "offset_ahead":
 /// the log ends before `next`; failed_precondition "topic_recreated": the record before `next` is
-/// another one. Where retention has taken that record (and no more), only the ends can be compared.
+/// another one. Where retention has taken that record (and no more), or it is erased, only the ends
+/// can be compared.
 base::Status check_bookmark(const Reader& reader, std::string_view topic, PartitionId partition,
                             const Bookmark& bookmark);
 

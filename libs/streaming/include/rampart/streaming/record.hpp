@@ -27,11 +27,19 @@ struct Record {
     bool operator==(const Record&) const = default;
 };
 
+/// What lies in the log where a record was read.
+enum class Seal : uint8_t {
+    kNone,    // the record itself
+    kOpened,  // a sealed one, which was opened
+    kErased,  // a sealed one that nobody can open any more; what is here stands in for it
+};
+
 /// What is read back.
 struct StoredRecord {
     PartitionId partition;
     Offset offset;
     Record record;
+    Seal seal = Seal::kNone;
 };
 
 }  // namespace rampart::streaming

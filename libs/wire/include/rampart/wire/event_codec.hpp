@@ -16,6 +16,8 @@ namespace rampart::wire {
 
 inline constexpr std::string_view kApplicationSchema = "rampart.v1.Application/1";
 inline constexpr std::string_view kDecisionSchema = "rampart.v1.Decision/1";
+/// A decision in an envelope (rampart/privacy/person_keys.hpp), sealed under its record's key.
+inline constexpr std::string_view kSealedDecisionSchema = "rampart.v1.Decision/1+sealed/1";
 inline constexpr std::string_view kOutcomeSchema = "rampart.v1.Outcome/1";
 inline constexpr std::string_view kOverrideSchema = "rampart.v1.Override/1";
 inline constexpr std::string_view kErasureSchema = "rampart.v1.Erasure/1";

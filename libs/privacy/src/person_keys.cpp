@@ -1,0 +1,361 @@
+#include "rampart/privacy/person_keys.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "key_cache.hpp"
+#include "rampart/base/aead.hpp"
+#include "rampart/base/digest.hpp"
+#include "rampart/base/limits.hpp"
+#include "rampart/storage/database.hpp"
+
+namespace rampart::privacy {
+
+using base::Result;
+using base::Status;
+using storage::KeyRange;
+using storage::Sync;
+
+namespace {
+
+constexpr storage::ColumnFamily kMeta{0};
+constexpr storage::ColumnFamily kKeys{1};    // key id -> kLive and the wrapped key, or kDestroyed
+constexpr storage::ColumnFamily kPeople{2};  // person tag -> ids of the live keys
+constexpr std::string_view kCursorKey = "cursor", kSecretKey = "secret";
+constexpr char kEnvelopeFormat = 1;
+constexpr char kLive = 1, kDestroyed = 2;
+constexpr size_t kHeadBytes = 1 + kKeyIdBytes;
+constexpr size_t kMinSecretBytes = 32;
+
+std::string derive(std::string_view secret, std::string_view purpose) {
+    const auto digest = base::hmac_sha256(secret, purpose);
+    return {digest.bytes.begin(), digest.bytes.end()};
+}
+
+/// Whose it is, and the key.
+struct Unwrapped {
+    PersonTag tag;
+    std::string secret;
+};
+
+/// What some letters are sealed with.
+struct Sealing {
+    std::vector<PersonTag> tags;  // one a letter
+    std::map<PersonTag, Key> keys;
+};
+
+}  // namespace
+
+struct PersonKeys::Impl {
+    std::string secret, wrapping;
+    KeyExchange* exchange = nullptr;
+    std::unique_ptr<storage::Database> db;
+    std::mutex mutex;  // changes keys
+    KeyCache cache;
+    std::mutex fetch_mutex;  // asks the others; taken before `mutex`
+
+    std::string wrap(const PersonTag& tag, const Key& key) const {
+        return base::seal(wrapping, key.id, tag.value() + key.secret);
+    }
+    Result<Unwrapped> unwrap(std::string_view id, std::string_view wrapped) const {
+        auto plain = base::unseal(wrapping, id, wrapped);
+        if (!plain || plain->size() != kPersonTagBytes + base::kAeadKeyBytes) {
+            return base::data_loss("bad_person_key",
+                                   "person key {}: is damaged, or wrapped with another secret",
+                                   base::to_hex(id));
+        }
+        return Unwrapped{PersonTag(plain->substr(0, kPersonTagBytes)),
+                         plain->substr(kPersonTagBytes)};
+    }
+    Status check_secret(bool read_only);
+    Status fetch(PersonKeys& keys) {
+        if (exchange == nullptr) return base::ok();
+        const std::lock_guard lock(fetch_mutex);
+        return exchange->fetch(keys);
+    }
+    Result<std::optional<Key>> find(const PersonTag& tag) const;
+    Result<Sealing> keys_for(std::span<const Letter> letters);
+    Status make(const std::vector<PersonTag>& missing, std::map<PersonTag, Key>& keys);
+    Result<std::vector<std::string>> ids_of(const PersonTag& tag) const;
+    Result<std::optional<std::string>> look_up(PersonKeys& keys, const std::string& id,
+                                               std::string_view name);
+    Status compact(const PersonTag& tag, const std::vector<std::string>& ids);
+};
+
+PersonKeys::PersonKeys(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+PersonKeys::~PersonKeys() = default;
+
+/// A wrong secret is noticed before keys are made with it that nobody else could read.
+Status PersonKeys::Impl::check_secret(bool read_only) {
+    const std::string id = derive(secret, "rampart person secret id");
+    RAMPART_TRY(const auto known, db->get(kMeta, kSecretKey));
+    if (known == id || (!known && read_only)) return base::ok();
+    if (known) {
+        return base::failed_precondition("other_secret",
+                                         "the person keys in '{}' are wrapped with another secret; "
+                                         "restore the file keys/person that they were made with",
+                                         db->path().string());
+    }
+    storage::WriteBatch batch;
+    batch.put(kMeta, kSecretKey, id);
+    return db->write(batch, Sync::kAlways);
+}
+
+namespace {
+
+const std::vector<std::string> kFamilies{"meta", "keys", "people"};
+
+Status check_length(std::string_view secret) {
+    if (secret.size() >= kMinSecretBytes) return base::ok();
+    return base::invalid_argument("bad_secret", "the secret has {} bytes; {} are needed",
+                                  secret.size(), kMinSecretBytes);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PersonKeys>> PersonKeys::open(
+    const std::filesystem::path& folder, std::string secret, KeyExchange* exchange,
+    std::shared_ptr<storage::MemoryBudget> memory) {
+    RAMPART_RETURN_IF_ERROR(check_length(secret));
+    storage::OpenOptions options;
+    options.budget = std::move(memory);
+    RAMPART_TRY(auto db, storage::Database::open(folder, kFamilies, options));
+    return make(std::move(db), std::move(secret), exchange, false);
+}
+
+Result<std::unique_ptr<PersonKeys>> PersonKeys::open_read_only(const std::filesystem::path& folder,
+                                                               std::string secret) {
+    RAMPART_RETURN_IF_ERROR(check_length(secret));
+    storage::OpenOptions options;
+    options.read_only = true;
+    RAMPART_TRY(auto db, storage::Database::open(folder, kFamilies, options));
+    return make(std::move(db), std::move(secret), nullptr, true);
+}
+
+Result<std::unique_ptr<PersonKeys>> PersonKeys::make(std::unique_ptr<storage::Database> db,
+                                                     std::string secret, KeyExchange* exchange,
+                                                     bool read_only) {
+    auto impl = std::make_unique<Impl>();
+    impl->wrapping = derive(secret, "rampart person key wrapping");
+    impl->secret = std::move(secret);
+    impl->exchange = exchange;
+    impl->db = std::move(db);
+    RAMPART_RETURN_IF_ERROR(impl->check_secret(read_only));
+    return std::unique_ptr<PersonKeys>(new PersonKeys(std::move(impl)));
+}
+
+Result<std::vector<std::string>> PersonKeys::Impl::ids_of(const PersonTag& tag) const {
+    RAMPART_TRY(const auto list, db->get(kPeople, tag.value()));
+    std::vector<std::string> ids;
+    for (size_t at = 0; list && at + kKeyIdBytes <= list->size(); at += kKeyIdBytes) {
+        ids.push_back(list->substr(at, kKeyIdBytes));
+    }
+    return ids;
+}
+
+/// The key that the person's letters are sealed with; nullopt: there is none yet.
+Result<std::optional<Key>> PersonKeys::Impl::find(const PersonTag& tag) const {
+    RAMPART_TRY(const auto ids, ids_of(tag));
+    if (ids.empty()) return std::optional<Key>();
+    RAMPART_TRY(const auto stored, db->get(kKeys, ids.front()));
+    if (!stored || stored->empty() || stored->front() != kLive) {
+        return base::data_loss("bad_person_key", "person key {}: is listed, and not there",
+                               base::to_hex(ids.front()));
+    }
+    RAMPART_TRY(auto key, unwrap(ids.front(), std::string_view(*stored).substr(1)));
+    return std::optional(Key{ids.front(), std::move(key.secret)});
+}
+
+Status PersonKeys::Impl::make(const std::vector<PersonTag>& missing,
+                              std::map<PersonTag, Key>& keys) {
+    std::vector<KeyRecord> records;
+    storage::WriteBatch batch;
+    for (const PersonTag& tag : missing) {
+        Key key{base::random_bytes(kKeyIdBytes), base::random_bytes(base::kAeadKeyBytes)};
+        records.push_back({key.id, wrap(tag, key)});
+        batch.put(kKeys, key.id, kLive + records.back().wrapped);
+        batch.put(kPeople, tag.value(), key.id);
+        keys[tag] = std::move(key);
+    }
+    // the others first: a key that nobody used does no harm, one that only we have would
+    if (exchange != nullptr) RAMPART_RETURN_IF_ERROR(exchange->publish(records));
+    return db->write(batch, Sync::kAlways);
+}
+
+Result<Sealing> PersonKeys::Impl::keys_for(std::span<const Letter> letters) {
+    Sealing sealing;
+    sealing.tags.reserve(letters.size());
+    std::vector<PersonTag> missing;
+    const std::lock_guard lock(mutex);
+    for (const Letter& letter : letters) {
+        const PersonTag& tag = sealing.tags.emplace_back(person_tag(secret, letter.person));
+        if (!sealing.keys.try_emplace(tag).second) continue;
+        auto key = cache.of_person(tag);
+        if (!key) {
+            RAMPART_TRY(key, find(tag));
+        }
+        if (key) {
+            sealing.keys[tag] = *std::move(key);
+        } else {
+            missing.push_back(tag);
+        }
+    }
+    if (!missing.empty()) RAMPART_RETURN_IF_ERROR(make(missing, sealing.keys));
+    for (const auto& [tag, key] : sealing.keys) cache.put(cache.generation(), tag, key, true);
+    return sealing;
+}
+
+Result<std::vector<std::string>> PersonKeys::seal(std::span<const Letter> letters) {
+    RAMPART_TRY(const auto sealing, impl_->keys_for(letters));
+    std::vector<std::string> envelopes;
+    envelopes.reserve(letters.size());
+    for (size_t i = 0; i < letters.size(); ++i) {
+        const Letter& letter = letters[i];
+        const Key& key = sealing.keys.at(sealing.tags[i]);
+        const std::string head = kEnvelopeFormat + key.id;
+        envelopes.push_back(
+            head + base::seal(key.secret, head + std::string(letter.name), letter.content));
+    }
+    return envelopes;
+}
+
+bool PersonKeys::is_envelope(std::string_view bytes) {
+    return !bytes.empty() && bytes.front() == kEnvelopeFormat;
+}
+
+Result<std::optional<std::string>> PersonKeys::unseal(std::string_view name,
+                                                      std::string_view envelope) {
+    if (!is_envelope(envelope) || envelope.size() < kEnvelopeOverheadBytes) {
+        return base::data_loss("bad_envelope", "'{}': {} bytes are no envelope", name,
+                               envelope.size());
+    }
+    const std::string id(envelope.substr(1, kKeyIdBytes));
+    auto secret = impl_->cache.secret_of(id);
+    if (!secret) {
+        RAMPART_TRY(secret, impl_->look_up(*this, id, name));
+    }
+    if (!secret) return std::optional<std::string>();
+    const std::string_view head = envelope.substr(0, kHeadBytes);
+    auto content =
+        base::unseal(*secret, std::string(head) + std::string(name), envelope.substr(kHeadBytes));
+    if (!content) return content.error().with_context(fmt::format("'{}'", name));
+    return std::optional(*std::move(content));
+}
+
+/// nullopt: it is destroyed.
+Result<std::optional<std::string>> PersonKeys::Impl::look_up(PersonKeys& keys,
+                                                             const std::string& id,
+                                                             std::string_view name) {
+    const uint64_t generation = cache.generation();
+    RAMPART_TRY(auto stored, db->get(kKeys, id));
+    if (!stored && exchange != nullptr) {
+        RAMPART_RETURN_IF_ERROR(fetch(keys));
+        RAMPART_TRY(stored, db->get(kKeys, id));
+    }
+    if (!stored) {
+        return base::unavailable(
+            "unknown_person_key",
+            "'{}' is sealed with key {}, which is not here; restore the folder "
+            "privacy/keys, or wait for the node that made it",
+            name, base::to_hex(id));
+    }
+    if (stored->size() == 1 && stored->front() == kDestroyed) return std::optional<std::string>();
+    RAMPART_TRY(auto key, unwrap(id, std::string_view(*stored).substr(1)));
+    cache.put(generation, key.tag, {id, key.secret}, false);
+    return std::optional(std::move(key.secret));
+}
+
+Status PersonKeys::Impl::compact(const PersonTag& tag, const std::vector<std::string>& ids) {
+    const auto only = [](const std::string& key) { return KeyRange{key, key + '\0'}; };
+    for (const auto& id : ids) RAMPART_RETURN_IF_ERROR(db->compact(kKeys, only(id)));
+    if (ids.empty()) RAMPART_RETURN_IF_ERROR(db->compact(kKeys));  // interrupted here before
+    return db->compact(kPeople, only(tag.value()));
+}
+
+Result<size_t> PersonKeys::destroy(const domain::PersonId& person) {
+    RAMPART_RETURN_IF_ERROR(impl_->fetch(*this));
+    const PersonTag tag = tag_of(person);
+    const std::lock_guard lock(impl_->mutex);
+    RAMPART_TRY(const auto ids, impl_->ids_of(tag));
+    std::vector<KeyRecord> records;
+    storage::WriteBatch batch;
+    for (const auto& id : ids) {
+        records.push_back({id, ""});
+        batch.put(kKeys, id, std::string(1, kDestroyed));
+    }
+    batch.erase(kPeople, tag.value());
+    // the others first: who repeats this must still find what to tell them
+    if (impl_->exchange != nullptr && !records.empty()) {
+        RAMPART_RETURN_IF_ERROR(impl_->exchange->publish(records));
+    }
+    RAMPART_RETURN_IF_ERROR(impl_->db->write(batch, Sync::kAlways));
+    impl_->cache.clear();
+    RAMPART_RETURN_IF_ERROR(impl_->compact(tag, ids));
+    return ids.size();
+}
+
+Status PersonKeys::learn(std::span<const KeyRecord> records, std::string_view cursor) {
+    const std::lock_guard lock(impl_->mutex);
+    storage::WriteBatch batch;
+    std::map<std::string, std::string> people;  // what changes
+    const auto list_of = [&](const PersonTag& tag) -> Result<std::string*> {
+        const auto it = people.find(tag.value());
+        if (it != people.end()) return &it->second;
+        RAMPART_TRY(auto stored, impl_->db->get(kPeople, tag.value()));
+        return &people.emplace(tag.value(), std::move(stored).value_or("")).first->second;
+    };
+    std::map<std::string, std::string> keys;
+    std::map<PersonTag, std::vector<std::string>> destroyed_now;  // of those that were known here
+    for (const KeyRecord& record : records) {
+        if (record.id.size() != kKeyIdBytes) {
+            return base::data_loss("bad_person_key", "a key's id has {} bytes", record.id.size());
+        }
+        const auto seen = keys.find(record.id);
+        RAMPART_TRY(auto stored, impl_->db->get(kKeys, record.id));
+        if (seen != keys.end()) stored = seen->second;
+        const bool destroyed = stored && stored->size() == 1;
+        if (destroyed || (stored && !record.wrapped.empty())) continue;  // nothing new
+        const std::string_view wrapped =
+            record.wrapped.empty() && stored ? std::string_view(*stored).substr(1) : record.wrapped;
+        if (!wrapped.empty()) {
+            RAMPART_TRY(const auto key, impl_->unwrap(record.id, wrapped));
+            RAMPART_TRY(std::string * list, list_of(key.tag));
+            if (!record.wrapped.empty()) {
+                *list += record.id;
+            } else {
+                destroyed_now[key.tag].push_back(record.id);
+                for (size_t at = 0; at < list->size(); at += kKeyIdBytes) {
+                    if (list->compare(at, kKeyIdBytes, record.id) == 0)
+                        list->erase(at, kKeyIdBytes);
+                }
+            }
+        }
+        keys[record.id] =
+            record.wrapped.empty() ? std::string(1, kDestroyed) : kLive + record.wrapped;
+    }
+    for (const auto& [id, value] : keys) batch.put(kKeys, id, value);
+    for (const auto& [tag, list] : people) {
+        list.empty() ? batch.erase(kPeople, tag) : batch.put(kPeople, tag, list);
+    }
+    batch.put(kMeta, kCursorKey, cursor);
+    RAMPART_RETURN_IF_ERROR(impl_->db->write(batch, Sync::kAlways));
+    if (!destroyed_now.empty()) impl_->cache.clear();
+    for (const auto& [tag, ids] : destroyed_now) {
+        RAMPART_RETURN_IF_ERROR(impl_->compact(tag, ids));
+    }
+    return base::ok();
+}
+
+Status PersonKeys::refresh() { return impl_->fetch(*this); }
+
+Result<std::string> PersonKeys::cursor() const {
+    RAMPART_TRY(auto stored, impl_->db->get(kMeta, kCursorKey));
+    return std::move(stored).value_or("");
+}
+
+PersonTag PersonKeys::tag_of(const domain::PersonId& person) const {
+    return person_tag(impl_->secret, person);
+}
+
+}  // namespace rampart::privacy

@@ -1,0 +1,181 @@
+#include "rampart/privacy/register.hpp"
+
+#include "rampart/base/bytes.hpp"
+#include "rampart/base/limits.hpp"
+#include "rampart/storage/database.hpp"
+
+namespace rampart::privacy {
+
+using base::Result;
+using base::Status;
+using base::TimePoint;
+using storage::Sync;
+
+namespace {
+
+constexpr storage::ColumnFamily kHolds{0};     // person tag, matter
+constexpr storage::ColumnFamily kErasures{1};  // person tag
+constexpr storage::ColumnFamily kMeta{2};
+constexpr std::string_view kSealedLogKey = "sealed_log", kClearLogKey = "clear_log";
+constexpr uint8_t kFormat = 1;
+
+std::string hold_key(const PersonTag& person, std::string_view matter) {
+    return person.value() + std::string(matter);
+}
+
+Result<TimePoint> read_time(base::ByteReader& in) {
+    RAMPART_TRY(const int64_t micros, in.i64());
+    return TimePoint::from_micros(micros);
+}
+
+base::Error damaged() {
+    return base::data_loss("bad_register", "an entry in the register of holds is damaged");
+}
+
+Status check_format(base::ByteReader& in) {
+    RAMPART_TRY(const uint8_t format, in.u8());
+    return format == kFormat ? base::ok() : Status(damaged());
+}
+
+std::string encode(const Hold& hold) {
+    std::string value;
+    base::append_u8(value, kFormat);
+    base::append_field(value, hold.reason);
+    base::append_field(value, hold.actor);
+    base::append_i64(value, hold.since.micros());
+    base::append_u8(value, hold.until ? 1 : 0);
+    base::append_i64(value, hold.until.value_or(TimePoint()).micros());
+    return value;
+}
+
+Result<Hold> decode_hold(std::string_view key, std::string_view value) {
+    Hold hold;
+    base::ByteReader who(key), in(value);
+    RAMPART_TRY(const auto tag, who.take(kPersonTagBytes));
+    hold.person = PersonTag(std::string(tag));
+    hold.matter = who.rest();
+    RAMPART_RETURN_IF_ERROR(check_format(in));
+    RAMPART_TRY(hold.reason, in.field());
+    RAMPART_TRY(hold.actor, in.field());
+    RAMPART_TRY(hold.since, read_time(in));
+    RAMPART_TRY(const uint8_t ends, in.u8());
+    RAMPART_TRY(const TimePoint until, read_time(in));
+    if (ends == 1) hold.until = until;
+    if (ends > 1 || !in.empty()) return damaged();
+    return hold;
+}
+
+}  // namespace
+
+Register::Register(std::unique_ptr<storage::Database> database) : database_(std::move(database)) {}
+Register::~Register() = default;
+
+Result<std::unique_ptr<Register>> Register::open(const std::filesystem::path& folder,
+                                                 std::shared_ptr<storage::MemoryBudget> memory) {
+    storage::OpenOptions options;
+    options.budget = std::move(memory);
+    RAMPART_TRY(auto database,
+                storage::Database::open(folder, {"holds", "erasures", "meta"}, options));
+    return std::unique_ptr<Register>(new Register(std::move(database)));
+}
+
+Status Register::add(const Hold& hold) {
+    RAMPART_RETURN_IF_ERROR(domain::check_id("matter", hold.matter));
+    RAMPART_RETURN_IF_ERROR(domain::check_id("actor", hold.actor));
+    if (hold.reason.size() > base::limits::kMaxTextBytes) {
+        return base::out_of_range("reason_too_long",
+                                  "the reason has {} bytes; at most {} are allowed",
+                                  hold.reason.size(), base::limits::kMaxTextBytes);
+    }
+    storage::WriteBatch batch;
+    batch.put(kHolds, hold_key(hold.person, hold.matter), encode(hold));
+    return database_->write(batch, Sync::kAlways);
+}
+
+Status Register::remove(const PersonTag& person, std::string_view matter) {
+    const std::string key = hold_key(person, matter);
+    RAMPART_TRY(const auto present, database_->get(kHolds, key));
+    if (!present) {
+        return base::not_found("no_hold", "there is no hold on this person in the matter '{}'",
+                               matter.substr(0, base::limits::kMaxIdBytes));
+    }
+    storage::WriteBatch batch;
+    batch.erase(kHolds, key);
+    return database_->write(batch, Sync::kAlways);
+}
+
+Result<std::vector<Hold>> Register::holds() const {
+    std::vector<Hold> found;
+    const auto visit = [&](std::string_view key, std::string_view value) -> Result<bool> {
+        RAMPART_TRY(auto hold, decode_hold(key, value));
+        found.push_back(std::move(hold));
+        return true;
+    };
+    RAMPART_RETURN_IF_ERROR(database_->scan(kHolds, storage::KeyRange::all(), visit));
+    return found;
+}
+
+Result<std::vector<Hold>> Register::in_force(const PersonTag& person, TimePoint now) const {
+    std::vector<Hold> found;
+    const auto visit = [&](std::string_view key, std::string_view value) -> Result<bool> {
+        RAMPART_TRY(auto hold, decode_hold(key, value));
+        if (!hold.until || now < *hold.until) found.push_back(std::move(hold));
+        return true;
+    };
+    RAMPART_RETURN_IF_ERROR(
+        database_->scan(kHolds, storage::KeyRange::with_prefix(person.value()), visit));
+    return found;
+}
+
+Status Register::begin(const PendingErasure& erasure) {
+    std::string value;
+    base::append_u8(value, kFormat);
+    base::append_i64(value, erasure.asked_at.micros());
+    base::append_u32(value, static_cast<uint32_t>(erasure.decisions.size()));
+    for (const auto& id : erasure.decisions) base::append_field(value, id);
+    storage::WriteBatch batch;
+    batch.put(kErasures, erasure.person.value(), value);
+    return database_->write(batch, Sync::kAlways);
+}
+
+Result<std::optional<PendingErasure>> Register::pending(const PersonTag& person) const {
+    RAMPART_TRY(const auto value, database_->get(kErasures, person.value()));
+    if (!value) return std::optional<PendingErasure>();
+    base::ByteReader in(*value);
+    PendingErasure erasure;
+    erasure.person = person;
+    RAMPART_RETURN_IF_ERROR(check_format(in));
+    RAMPART_TRY(erasure.asked_at, read_time(in));
+    RAMPART_TRY(const uint32_t count, in.u32());
+    for (uint32_t i = 0; i < count; ++i) {
+        RAMPART_TRY(const auto id, in.field());
+        erasure.decisions.emplace_back(id);
+    }
+    if (!in.empty()) return damaged();
+    return std::optional(std::move(erasure));
+}
+
+Status Register::finish(const PersonTag& person) {
+    storage::WriteBatch batch;
+    batch.erase(kErasures, person.value());
+    return database_->write(batch, Sync::kAlways);
+}
+
+Status Register::note(std::string_view what) {
+    RAMPART_TRY(const auto known, database_->get(kMeta, what));
+    if (known) return base::ok();
+    storage::WriteBatch batch;
+    batch.put(kMeta, what, "");
+    return database_->write(batch, Sync::kAlways);
+}
+
+Status Register::note_sealed_log() { return note(kSealedLogKey); }
+Status Register::note_clear_log() { return note(kClearLogKey); }
+
+Result<bool> Register::clear_log() const {
+    RAMPART_TRY(const auto sealed, database_->get(kMeta, kSealedLogKey));
+    RAMPART_TRY(const auto clear, database_->get(kMeta, kClearLogKey));
+    return clear || !sealed;
+}
+
+}  // namespace rampart::privacy

@@ -1,0 +1,115 @@
+#include "rampart/privacy/register.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "rampart/storage/database.hpp"
+
+namespace rampart::privacy {
+namespace {
+
+namespace fs = std::filesystem;
+
+base::TimePoint day(int64_t n) { return base::TimePoint() + base::Duration::days(n); }
+const PersonTag kAnna(std::string(16, 'a')), kBert(std::string(16, 'b'));
+
+class RegisterTest : public testing::Test {
+  protected:
+    RegisterTest() {
+        fs::remove_all(folder);
+        open();
+    }
+    ~RegisterTest() override {
+        list.reset();
+        fs::remove_all(folder);
+    }
+    void open() {
+        list.reset();
+        list = std::move(*Register::open(folder));
+    }
+    fs::path folder = fs::path(testing::TempDir()) /
+                      (std::string("register_") + std::to_string(::getpid()) +
+                       testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::unique_ptr<Register> list;
+};
+
+Hold hold(const PersonTag& person, std::string matter,
+          std::optional<base::TimePoint> until = std::nullopt) {
+    return {person, std::move(matter), "a complaint is open", "compliance", day(1), until};
+}
+
+TEST_F(RegisterTest, AHoldIsInForceUntilItsEndOrItsRemovalAndSurvivesReopening) {
+    ASSERT_TRUE(list->add(hold(kAnna, "court-12", day(10))));
+    ASSERT_TRUE(list->add(hold(kAnna, "complaint-7")));
+    ASSERT_TRUE(list->add(hold(kBert, "court-12")));
+    open();
+    EXPECT_EQ(list->holds().value(),
+              (std::vector{hold(kAnna, "complaint-7"), hold(kAnna, "court-12", day(10)),
+                           hold(kBert, "court-12")}));
+    EXPECT_EQ(list->in_force(kAnna, day(9))->size(), 2u);
+    EXPECT_EQ(list->in_force(kAnna, day(10)).value(), std::vector{hold(kAnna, "complaint-7")});
+    ASSERT_TRUE(list->remove(kAnna, "complaint-7"));
+    EXPECT_TRUE(list->in_force(kAnna, day(10))->empty());
+    EXPECT_EQ(list->in_force(kBert, day(10))->size(), 1u);
+}
+
+TEST_F(RegisterTest, TheSameMatterAgainReplacesTheHold) {
+    ASSERT_TRUE(list->add(hold(kAnna, "court-12", day(10))));
+    ASSERT_TRUE(list->add(hold(kAnna, "court-12", day(20))));
+    EXPECT_EQ(list->holds().value(), std::vector{hold(kAnna, "court-12", day(20))});
+}
+
+TEST_F(RegisterTest, WhatMakesNoSenseIsRefused) {
+    EXPECT_EQ(list->add(hold(kAnna, "")).error().reason, "bad_id");
+    auto nobody = hold(kAnna, "m");
+    nobody.actor.clear();
+    EXPECT_EQ(list->add(nobody).error().reason, "bad_id");
+    auto wordy = hold(kAnna, "m");
+    wordy.reason.assign(1024, 'x');
+    EXPECT_TRUE(list->add(wordy));
+    wordy.reason += 'x';
+    EXPECT_EQ(list->add(wordy).error().reason, "reason_too_long");
+    EXPECT_EQ(list->remove(kBert, "m").error().reason, "no_hold");
+    EXPECT_EQ(list->remove(kAnna, "other").error().reason, "no_hold");
+}
+
+TEST_F(RegisterTest, AnErasureUnderWayIsRememberedUntilItIsFinished) {
+    const PendingErasure erasure{kAnna, day(5), {"d-1", "d-2"}};
+    ASSERT_TRUE(list->begin(erasure));
+    open();
+    EXPECT_EQ(list->pending(kAnna).value(), erasure);
+    EXPECT_EQ(list->pending(kBert).value(), std::nullopt);
+    ASSERT_TRUE(list->finish(kAnna));
+    EXPECT_EQ(list->pending(kAnna).value(), std::nullopt);
+    ASSERT_TRUE(list->finish(kAnna));
+}
+
+TEST_F(RegisterTest, ALogThatWasEverInTheClearStaysNoted) {
+    EXPECT_TRUE(list->clear_log().value()) << "nobody knows";
+    ASSERT_TRUE(list->note_sealed_log());
+    open();
+    EXPECT_FALSE(list->clear_log().value());
+    ASSERT_TRUE(list->note_clear_log());
+    ASSERT_TRUE(list->note_clear_log());
+    open();
+    EXPECT_TRUE(list->clear_log().value());
+}
+
+TEST_F(RegisterTest, ADamagedEntryIsDataLoss) {
+    list.reset();
+    {
+        auto db = std::move(*storage::Database::open(folder, {"holds", "erasures", "meta"}));
+        storage::WriteBatch batch;
+        batch.put({0}, kAnna.value() + "m", "\x01garbage");
+        batch.put({1}, kAnna.value(), "\x02");
+        ASSERT_TRUE(db->write(batch, storage::Sync::kAlways));
+    }
+    open();
+    EXPECT_EQ(list->holds().error().code, base::ErrorCode::kDataLoss);
+    EXPECT_EQ(list->pending(kAnna).error().code, base::ErrorCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace rampart::privacy
