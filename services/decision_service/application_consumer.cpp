@@ -338,7 +338,11 @@ Status ApplicationConsumer::decide(Round& round) {
 }
 
 void ApplicationConsumer::sort_out(const Pending& pending, const base::Error& error, Round& round) {
-    if (is_elsewhere(error)) {
+    if (error.reason == "erased") {
+        // it came again after it was to be forgotten: not into quarantine either
+        kLog.info("msg=\"erased application passed over\" source={} offset={}",
+                  pending.stored.partition, pending.stored.offset);
+    } else if (is_elsewhere(error)) {
         round.elsewhere.insert(pending.lane);
     } else if (is_about_the_record(error)) {
         round.quarantined[pending.lane].push_back(
@@ -502,6 +506,15 @@ Status ApplicationConsumer::drop_quarantined(PartitionId source, Offset offset) 
     const std::lock_guard lock(poll_mutex_);
     RAMPART_TRY(const auto found, find_quarantined(source, offset));
     return found.first->drop_quarantined(found.second);
+}
+
+Status ApplicationConsumer::compact_erased() {
+    const std::lock_guard lock(poll_mutex_);
+    for (const auto& lane : lanes_) {
+        DecisionIndex* index = deps_.decisions.index_of(lane->id);
+        if (index != nullptr) RAMPART_RETURN_IF_ERROR(index->compact_erased({}));
+    }
+    return base::ok();
 }
 
 }  // namespace rampart::decision_service

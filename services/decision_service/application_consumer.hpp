@@ -63,6 +63,8 @@ struct StoppedSource {
 /// and as a record to the topic of the quarantine, where after a crash it may stand twice. Bytes
 /// that no partition can be read from go to the partition with the source's number, modulo N.
 ///
+/// One whose decision was erased is passed over, and kept nowhere.
+///
 /// When the log, the index or the policy is missing, nothing is read on for the partitions
 /// concerned until it works again; the others go on, and so does one that is further behind than
 /// the rest. No more is read than is decided. /readyz says what stands still.
@@ -103,6 +105,8 @@ class ApplicationConsumer {
                                                                 streaming::Offset offset);
     /// not_found "not_quarantined".
     base::Status drop_quarantined(streaming::PartitionId source, streaming::Offset offset);
+    /// What was dropped is in none of the files any more when it returns.
+    base::Status compact_erased();
 
   private:
     using Instant = std::chrono::steady_clock::time_point;

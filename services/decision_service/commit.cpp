@@ -229,6 +229,10 @@ void DecisionService::take_in(OwnedPartition& partition,
     for (const auto& stored : records) {
         const domain::DecisionId id(stored.record.key);
         auto found = index.find(id);
+        if (!found && found.error().reason == "erased") {
+            landing.refused.emplace(id, found.error());
+            continue;
+        }
         if (!found) return fail(found.error());
         if (*found) landing.earlier.emplace(id, **std::move(found));
         missing |= !*found;

@@ -24,11 +24,12 @@ namespace {
 constexpr base::Logger kLog("decision_service");
 // positions in the list of families that open() gives; described in schemas/keys.md
 constexpr storage::ColumnFamily kMeta{0};
-constexpr storage::ColumnFamily kDecisions{1};  // decision id -> record bytes as logged
+constexpr storage::ColumnFamily kDecisions{1};  // decision id -> record bytes as logged, or kErased
 constexpr storage::ColumnFamily kExplored{2};   // i64 day -> u64 count
 constexpr storage::ColumnFamily kQuarantine{3};
 const PartitionId kWholeTopic(-1);
 constexpr std::string_view kPartitionKey = "partition", kFenceKey = "fence", kCountsKey = "counts";
+constexpr std::string_view kErased;  // no message is empty
 constexpr size_t kReadBatch = 1000;
 constexpr size_t kMaxProblems = 100;  // more say nothing new
 
@@ -148,6 +149,11 @@ Status DecisionIndex::load() {
 Result<std::optional<domain::Decision>> DecisionIndex::find(const domain::DecisionId& id) const {
     RAMPART_TRY(const auto bytes, database_->get(kDecisions, id.value()));
     if (!bytes) return std::optional<domain::Decision>();
+    if (*bytes == kErased) {
+        return base::failed_precondition(
+            "erased", "decision '{}' was erased at the applicant's request; a new application needs "
+            "an id of its own", id);
+    }
     RAMPART_TRY(auto decision, wire::decode_decision(*bytes));
     return std::optional(std::move(decision));
 }
@@ -263,6 +269,14 @@ Result<bool> DecisionIndex::index_one(const StoredRecord& stored, Changes& chang
         ++changes.counts.passed_over;
         return false;
     };
+    if (wire::is_erasure(record)) {
+        const auto erasure =
+            wire::decode_erasure(record, options_.partition, options_.partitions);
+        if (!erasure) return pass_over(erasure.error());
+        changes.batch.put(kDecisions, erasure->decision.value(), kErased);
+        changes.seen.insert(erasure->decision.value());
+        return true;
+    }
     const auto mark = wire::writer_mark(record);
     if (!mark) return pass_over(mark.error());
     if (mark->epoch < changes.fence.epoch) {
@@ -447,6 +461,13 @@ Result<std::optional<wire::Quarantined>> DecisionIndex::find_quarantined(std::st
     if (!value) return std::optional<wire::Quarantined>();
     RAMPART_TRY(auto one, wire::decode_quarantined(key, *value));
     return std::optional(std::move(one));
+}
+
+Status DecisionIndex::compact_erased(std::span<const domain::DecisionId> decisions) {
+    for (const auto& id : decisions) {
+        RAMPART_RETURN_IF_ERROR(database_->compact(kDecisions, {id.value(), id.value() + '\0'}));
+    }
+    return database_->compact(kQuarantine);
 }
 
 Status DecisionIndex::drop_quarantined(const wire::Quarantined& one) {

@@ -62,7 +62,7 @@ using streaming::is_gap;
 ///
 /// Records count in the order of the log: a decision whose epoch is lower than that of a fence
 /// before it does not, of a decision id the first does, and one that cannot be read, or belongs to
-/// another partition, never does.
+/// another partition, never does. An erasure takes its decision out for good, whatever its epoch.
 ///
 /// Thread safe, but catch_up(), apply() and accept_gap() are called by one thread at a time.
 class DecisionIndex {
@@ -73,7 +73,7 @@ class DecisionIndex {
     static base::Result<std::unique_ptr<DecisionIndex>> open(IndexOptions options,
                                                              const streaming::Reader& reader);
 
-    /// nullopt: no such decision.
+    /// nullopt: no such decision. failed_precondition "erased".
     base::Result<std::optional<domain::Decision>> find(const domain::DecisionId& id) const;
     /// Explored approvals of that day (base::day_of of the application's event time).
     base::Result<uint64_t> explored_on(int64_t day) const;
@@ -109,6 +109,9 @@ class DecisionIndex {
     base::Result<std::optional<wire::Quarantined>> find_quarantined(
         std::string_view topic, streaming::PartitionId partition, streaming::Offset offset) const;
     base::Status drop_quarantined(const wire::Quarantined& one);
+    /// When it returns, what was erased of these decisions, or dropped from quarantine, is in none
+    /// of the files. failed_precondition "snapshot_held".
+    base::Status compact_erased(std::span<const domain::DecisionId> decisions);
 
     /// After a gap, goes on from the first record that the topic's partition has now: that of the
     /// decisions, or a source of applications; for partition -1, in the topic as it is now. What

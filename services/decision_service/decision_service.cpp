@@ -72,6 +72,8 @@ struct DecisionService::Instruments {
           explored(decisions(metrics, "approve", "yes")),
           declined(decisions(metrics, "decline", "no")),
           outcomes(metrics.counter("rampart_outcomes_total", "Outcomes taken in.")),
+          overrides(metrics.counter("rampart_overrides_total",
+                                    "Overrides by people taken in, repeats included.")),
           swaps(metrics.counter("rampart_policy_swaps_total", "Policies put in force.")),
           overloaded(metrics.counter("rampart_overload_refusals_total",
                                      "Requests for decisions refused, as too many were waiting.")),
@@ -88,7 +90,7 @@ struct DecisionService::Instruments {
             {{"action", std::string(action)}, {"explored", std::string(explored)}});
     }
 
-    runtime::Counter &approved, &explored, &declined, &outcomes, &swaps, &overloaded, &fenced;
+    runtime::Counter &approved, &explored, &declined, &outcomes, &overrides, &swaps, &overloaded, &fenced;
     runtime::Histogram& decide_seconds;
 };
 
@@ -440,6 +442,57 @@ Status DecisionService::submit_outcomes(std::span<const domain::Outcome> outcome
     }
     RAMPART_RETURN_IF_ERROR(deps_.writer.append(options_.outcomes_topic, records));
     instruments_->outcomes.add(outcomes.size());
+    return base::ok();
+}
+
+Status DecisionService::submit_overrides(std::span<const domain::Override> overrides) {
+    RAMPART_RETURN_IF_ERROR(check_batch("overrides", overrides.size()));
+    std::vector<streaming::Record> records;
+    records.reserve(overrides.size());
+    for (const auto& taken : overrides) {
+        auto status = domain::validate(taken);
+        if (status) {
+            if (const auto known = find(taken.decision); !known) status = known.error();
+        }
+        if (!status) return at("overrides", records.size(), overrides.size(), status.error());
+        records.push_back(wire::to_record(taken));
+    }
+    if (options_.on_overrides) RAMPART_RETURN_IF_ERROR(options_.on_overrides(overrides));
+    RAMPART_RETURN_IF_ERROR(deps_.writer.append(options_.outcomes_topic, records));
+    instruments_->overrides.add(overrides.size());
+    return base::ok();
+}
+
+Status DecisionService::erase(std::span<const domain::DecisionId> decisions, base::TimePoint now) {
+    std::map<PartitionId, std::vector<domain::DecisionId>> homes;
+    for (const auto& id : decisions) {
+        homes[streaming::partition_of(id.value(), options_.partitions)].push_back(id);
+    }
+    for (const auto& [home, ids] : homes) {
+        std::vector<streaming::Record> records;
+        for (const auto& id : ids) records.push_back(wire::to_record(domain::Erasure{id, now}));
+        RAMPART_RETURN_IF_ERROR(deps_.writer.append_to(options_.decisions_topic, home, records));
+    }
+    const auto mine = [&](PartitionId home) {
+        OwnedPartition* partition = owned(home);
+        return partition == nullptr || partition->given_up() ? nullptr : partition;
+    };
+    Status status;
+    Batch batch;
+    batch.job = [&] {
+        for (const auto& partition : partitions_) {
+            if (partition && !partition->given_up() && status) status = partition->catch_up();
+        }
+    };
+    wait_for_turn(batch);
+    RAMPART_RETURN_IF_ERROR(status);
+    // decisions go on meanwhile
+    for (const auto& [home, ids] : homes) {
+        OwnedPartition* partition = mine(home);
+        if (partition != nullptr) {
+            RAMPART_RETURN_IF_ERROR(partition->index().compact_erased(ids));
+        }
+    }
     return base::ok();
 }
 

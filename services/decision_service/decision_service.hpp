@@ -18,6 +18,7 @@
 #include "rampart/decision/decider.hpp"
 #include "rampart/domain/decision.hpp"
 #include "rampart/domain/outcome.hpp"
+#include "rampart/domain/override.hpp"
 #include "rampart/domain/product.hpp"
 #include "rampart/http/router.hpp"
 #include "rampart/model/model_file.hpp"
@@ -55,6 +56,9 @@ struct DecisionServiceOptions {
     /// Called once for a partition that turns out to be somebody else's, by the thread that found
     /// out; must not call the service.
     std::function<void(streaming::PartitionId)> on_given_up{};
+    /// Called with overrides that are about to be taken in, to keep a record of them; an error
+    /// refuses them. Empty: only the log has them.
+    std::function<base::Status(std::span<const domain::Override>)> on_overrides{};
     std::shared_ptr<storage::MemoryBudget> memory{};  // of the databases; null: some of their own
     std::shared_ptr<rocksdb::Env> environment{};      // theirs, as in storage::OpenOptions
 
@@ -141,6 +145,15 @@ class DecisionService {
     /// "unknown_decision"; those of domain::check_outcome. Repeats are taken in again: whoever
     /// joins them tells them apart.
     base::Status submit_outcomes(std::span<const domain::Outcome> outcomes);
+    /// The same for what people did instead of what was drawn. Those of domain::validate.
+    base::Status submit_overrides(std::span<const domain::Override> overrides);
+
+    /// Erases decisions of any partition: an erasure of each is in the log, durably, when it
+    /// returns, and of those that are owned here nothing is left in the index nor in its files. Takes
+    /// in what others have erased, too: with no decisions named that alone. Whether they may be erased
+    /// is not asked. May be repeated. Errors: those of Writer, of the
+    /// index's catch_up() and compact_erased().
+    base::Status erase(std::span<const domain::DecisionId> decisions, base::TimePoint now);
 
     /// Tries again what failed, so that a service without requests becomes ready again. Call it
     /// every few seconds.
@@ -171,8 +184,8 @@ class DecisionService {
     /// service.
     DecisionIndex* index_of(streaming::PartitionId partition);
 
-    /// Adds POST /v1/decisions, GET /v1/decisions/{id}, POST /v1/outcomes (with the token),
-    /// GET /v1/policy, /healthz, /readyz and /metrics (open). As in schemas/http/openapi.yaml. The
+    /// Adds POST /v1/decisions, GET /v1/decisions/{id}, POST /v1/outcomes, POST /v1/overrides
+    /// (with the token), GET /v1/policy, /healthz, /readyz and /metrics (open). As in schemas/http/openapi.yaml. The
     /// service has to outlive the router.
     void add_routes(http::Router& router);
 

@@ -3,6 +3,7 @@
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/decision_json.hpp"
 #include "rampart/wire/outcome_json.hpp"
+#include "rampart/wire/override_json.hpp"
 #include "services/decision_service/decision_service.hpp"
 
 namespace rampart::decision_service {
@@ -42,6 +43,14 @@ Response post_outcomes(DecisionService& service, const Request& request) {
     const auto status = service.submit_outcomes(parsed->outcomes);
     if (!status) return error_of(status.error());
     return json(fmt::format(R"({{"accepted":{}}})", parsed->outcomes.size()));
+}
+
+Response post_overrides(DecisionService& service, const Request& request) {
+    const auto parsed = wire::overrides_from_json(request.body);
+    if (!parsed) return error_response(parsed.error());
+    const auto status = service.submit_overrides(parsed->overrides);
+    if (!status) return error_of(status.error());
+    return json(fmt::format(R"({{"accepted":{}}})", parsed->overrides.size()));
 }
 
 Response get_policy(const DecisionService& service) {
@@ -87,6 +96,8 @@ void DecisionService::add_routes(http::Router& router) {
                [this](const Request& request) { return get_decision(*this, request); });
     router.add("POST", "/v1/outcomes", Access::kToken,
                [this](const Request& request) { return post_outcomes(*this, request); });
+    router.add("POST", "/v1/overrides", Access::kToken,
+               [this](const Request& request) { return post_overrides(*this, request); });
     router.add("GET", "/v1/policy", Access::kOpen,
                [this](const Request&) { return get_policy(*this); });
     router.add("GET", "/healthz", Access::kOpen,

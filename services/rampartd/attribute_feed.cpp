@@ -1,5 +1,7 @@
 #include "services/rampartd/attribute_feed.hpp"
 
+#include <algorithm>
+
 #include "rampart/base/log.hpp"
 #include "rampart/protected_attributes/codec.hpp"
 #include "rampart/wire/topics.hpp"
@@ -32,6 +34,12 @@ Status AttributeFeed::publish(std::span<const ProtectedAttributes> people) {
     return writer_.append_to(topic_, kOnly, records).map([](const auto&) {});
 }
 
+Status AttributeFeed::publish_erasure(const domain::PersonId& person, base::TimePoint now) {
+    RAMPART_RETURN_IF_ERROR(domain::check_id("person_id", person.value()));
+    const streaming::Record tombstone{person.value(), "", std::max(now, base::TimePoint()), {}};
+    return writer_.append_to(topic_, kOnly, {&tombstone, 1}).map([](const auto&) {});
+}
+
 Status AttributeFeed::catch_up() {
     if (!started_) {
         RAMPART_TRY(from_, reader_.begin_offset(topic_, kOnly));
@@ -42,6 +50,12 @@ Status AttributeFeed::catch_up() {
         if (records.empty()) return base::ok();
         std::vector<ProtectedAttributes> people;
         for (const auto& stored : records) {
+            if (stored.record.value.empty()) {
+                RAMPART_RETURN_IF_ERROR(store_.put(people));
+                people.clear();
+                RAMPART_RETURN_IF_ERROR(store_.erase(domain::PersonId(stored.record.key)));
+                continue;
+            }
             auto person = protected_attributes::decode(stored.record.value);
             const Status valid = person ? store_.catalog().check(*person)
                                         : Status(person.error());

@@ -21,6 +21,10 @@ class AttributeFeed {
     /// Durable in the topic when it returns. Errors: ProtectedStore::put's checks; Writer's.
     base::Status publish(std::span<const protected_attributes::ProtectedAttributes> people);
 
+    /// Says that a person is to be forgotten; durable in the topic when it returns. A node that is
+    /// away for longer than the topic keeps that (a day) does not hear of it.
+    base::Status publish_erasure(const domain::PersonId& person, base::TimePoint now);
+
     /// Takes in what is new in the topic. A record that makes no sense is passed over, with a line
     /// in the log that names its place and no content.
     base::Status catch_up();

@@ -17,7 +17,14 @@ Result<std::unique_ptr<LogAccess>> LogAccess::open(const LogSettings& settings,
     } else {
         RAMPART_RETURN_IF_ERROR(log->open_kafka(settings, clock));
     }
+    log->below_ = log->reader_;
     return log;
+}
+
+void LogAccess::seal_with(privacy::PersonKeys& keys, bool seals) {
+    sealed_ = std::make_unique<sealed_log::SealedLog>(*reader_, *writer_, keys, topics_.decisions, seals);
+    reader_ = sealed_.get();
+    writer_ = sealed_.get();
 }
 
 Status LogAccess::open_local(const LogSettings& settings, const std::filesystem::path& folder,
@@ -29,7 +36,7 @@ Status LogAccess::open_local(const LogSettings& settings, const std::filesystem:
         options.retention.max_age = spec.max_age;
         // only those that are used without other nodes
         if (spec.name == topics_.protected_attributes || spec.name == topics_.policies ||
-            spec.name == topics_.leases) {
+            spec.name == topics_.leases || spec.name == topics_.person_keys) {
             continue;
         }
         RAMPART_RETURN_IF_ERROR(local_->create_topic(spec.name, options));

@@ -6,6 +6,8 @@
 
 #include "rampart/base/clock.hpp"
 #include "rampart/lease/partition_leases.hpp"
+#include "rampart/privacy/person_keys.hpp"
+#include "rampart/sealed_log/sealed_log.hpp"
 #include "rampart/streaming_kafka/kafka_reader.hpp"
 #include "rampart/streaming_kafka/kafka_writer.hpp"
 #include "rampart/streaming_local/local_log.hpp"
@@ -28,6 +30,11 @@ class LogAccess {
     const wire::Topics& topics() const { return topics_; }
     streaming::Reader& reader() const { return *reader_; }
     streaming::Writer& writer() const { return *writer_; }
+    /// Decisions are opened with these keys when they are read from now on and, if `seals`, sealed
+    /// with them when they are appended. Before anybody has asked for reader() or writer().
+    void seal_with(privacy::PersonKeys& keys, bool seals);
+    /// The log as it lies.
+    streaming::Reader& sealed_reader() const { return *below_; }
     /// nullptr with the embedded log: its lock is lease enough.
     lease::PartitionLeases* leases() const { return leases_.get(); }
     bool shared() const { return leases_ != nullptr; }
@@ -49,6 +56,8 @@ class LogAccess {
     std::unique_ptr<streaming_local::LocalLog> local_;
     std::unique_ptr<streaming_kafka::KafkaReader> kafka_reader_;
     std::unique_ptr<streaming_kafka::KafkaWriter> kafka_writer_;
+    std::unique_ptr<sealed_log::SealedLog> sealed_;
+    streaming::Reader* below_ = nullptr;
     streaming::Reader* reader_ = nullptr;
     streaming::Writer* writer_ = nullptr;
     std::unique_ptr<lease::PartitionLeases> leases_;

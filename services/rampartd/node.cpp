@@ -35,16 +35,17 @@ Result<std::string> bootstrap_model(const Settings& settings) {
 
 }  // namespace
 
-Result<Keys> load_keys(const std::filesystem::path& store) {
+Result<Keys> load_keys(const std::filesystem::path& store, const std::filesystem::path& person_file) {
     const auto folder = store / "keys";
     RAMPART_TRY(auto draw, runtime::load_or_create_secret(folder / "draw"));
     RAMPART_TRY(auto split, runtime::load_or_create_secret(folder / "split"));
     RAMPART_TRY(auto evidence, runtime::load_or_create_secret(folder / "evidence"));
     RAMPART_TRY(const auto token, runtime::load_or_create_secret(folder / "token"));
+    RAMPART_TRY(auto person, runtime::load_or_create_secret(person_file.empty() ? folder / "person" : person_file));
     RAMPART_TRY(const auto signing, runtime::load_or_create_secret(folder / "signing"));
     RAMPART_TRY(auto key, base::SigningKey::from_raw(signing));
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(store / "gate.pub.pem", key.public_key().to_pem()));
-    return Keys{std::move(draw), std::move(split), std::move(evidence), base::to_hex(token), std::move(key)};
+    return Keys{std::move(draw), std::move(split), std::move(evidence), base::to_hex(token), std::move(person), std::move(key)};
 }
 
 Node::Node(Settings settings, Keys keys, const runtime::Shutdown* shutdown)
@@ -56,7 +57,7 @@ Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutd
     if (failure) {
         return base::unavailable("no_store", "cannot make the store '{}': {}", settings.store.string(), failure.message());
     }
-    RAMPART_TRY(auto keys, load_keys(settings.store));
+    RAMPART_TRY(auto keys, load_keys(settings.store, settings.privacy.secret));
     std::unique_ptr<Node> node(new Node(std::move(settings), std::move(keys), shutdown));
     RAMPART_RETURN_IF_ERROR(node->open_log());
     RAMPART_RETURN_IF_ERROR(node->open_stores());
@@ -76,7 +77,7 @@ Status Node::open_log() {
     };
     RAMPART_TRY(memory_, storage::MemoryBudget::create(settings_.memory_bytes));
     RAMPART_TRY(log_, LogAccess::open(settings_.log, settings_.store / "log", wall_clock_, wait, memory_));
-    return base::ok();
+    return open_privacy();
 }
 
 Status Node::open_stores() {
@@ -133,6 +134,7 @@ decision_service::DecisionServiceOptions Node::decision_options() {
             return holder ? std::optional(holder->node) : std::nullopt;
         };
     }
+    options.on_overrides = [this](std::span<const domain::Override> taken) { return record_overrides(taken); };
     if (settings_.training.group_aware) {
         options.group_lookup = [this](const domain::PersonId& person) -> Result<std::optional<size_t>> {
             RAMPART_TRY(const auto membership, protected_->membership(person));
@@ -232,8 +234,14 @@ Status Node::release() { return log_->leases() == nullptr ? base::ok() : log_->l
 /// An error while any source is stopped: what could not be read must not mature as if it had never been reported.
 Status Node::catch_up() {
     if (attributes_) RAMPART_RETURN_IF_ERROR(attributes_->catch_up());
+    RAMPART_RETURN_IF_ERROR(person_keys_->refresh());
     RAMPART_TRY(auto caught_up, outcome_joiner::catch_up(*joiner_));
     const Status status = outcome_joiner::nothing_stopped(caught_up.stopped);
+    if (const uint64_t erased = joiner_->counts().erased; decisions_ && erased != erased_) {
+        // another node may have been asked: the index would read of it with the next decision only
+        RAMPART_RETURN_IF_ERROR(decisions_->erase({}, clock_->now()));
+        erased_ = erased;
+    }
     const std::lock_guard lock(status_mutex_);
     stopped_ = std::move(caught_up.stopped);
     return status;

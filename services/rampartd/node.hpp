@@ -21,6 +21,8 @@
 #include "services/decision_service/decision_service.hpp"
 #include "services/rampartd/attribute_feed.hpp"
 #include "services/rampartd/champion_feed.hpp"
+#include "services/rampartd/erasure.hpp"
+#include "services/rampartd/key_feed.hpp"
 #include "services/rampartd/log_access.hpp"
 #include "services/rampartd/settings.hpp"
 #include "services/trainer/training_loop.hpp"
@@ -30,9 +32,11 @@ namespace rampart::rampartd {
 /// The secrets of a store, each 32 bytes in a file of mode 0600 under <store>/keys, made at the first start.
 struct Keys {
     std::string draw, split, evidence, token;  // token: as clients send it, 64 hex digits
+    std::string person;                        // behind person keys and tags
     base::SigningKey signing;
 };
-base::Result<Keys> load_keys(const std::filesystem::path& store);
+/// `person`: where that secret lies, if not under the store.
+base::Result<Keys> load_keys(const std::filesystem::path& store, const std::filesystem::path& person = {});
 
 /// The whole loop in one process, without its network: log, joined state, models, decisions, training.
 ///
@@ -64,8 +68,13 @@ class Node {
     /// Does not wait for a training run.
     base::Status rollback(std::string_view actor, std::string_view reason);
 
+    /// Waits for a training run. As erase_person().
+    base::Result<ErasureReport> erase(const domain::PersonId& person, std::string_view actor, std::string_view reason, bool dry_run);
+    /// Whose application it is. not_found "unknown_application": no decision about it is held here, or it is erased.
+    base::Result<domain::PersonId> person_behind(const domain::ApplicationId& application);
+
     /// The service's routes and those of the whole: clock, protected attributes, models, runs, rollback,
-    /// partitions, quarantine.
+    /// partitions, quarantine, erasures, holds, what dangles.
     void add_routes(http::Router& router);
 
     const Settings& settings() const { return settings_; }
@@ -93,6 +102,14 @@ class Node {
     base::Status retain();
     decision_service::DecisionServiceOptions decision_options();
     void add_partition_routes(http::Router& router);
+    void add_privacy_routes(http::Router& router);
+    base::Status open_privacy();
+    base::Status note_sealing();
+    base::Status record_overrides(std::span<const domain::Override> overrides);
+    base::Result<http::Response> take_erasure(const http::Request& request);
+    base::Result<http::Response> take_hold(const http::Request& request, bool add);
+    base::Result<http::Response> list_holds() const;
+    base::Result<http::Response> list_dangling() const;
     base::Result<http::Response> list_partitions() const;
     base::Result<http::Response> take_resume(const http::Request& request);
     base::Result<http::Response> list_quarantined() const;
@@ -114,8 +131,12 @@ class Node {
     std::mutex wait_mutex_;
     std::condition_variable wait_;  // never notified: a wait that only shutdown or time ends
     const runtime::Shutdown* shutdown_ = nullptr;
+    uint64_t erased_ = 0;  // decisions, when the index last read what others had erased
     std::shared_ptr<storage::MemoryBudget> memory_;
     std::unique_ptr<LogAccess> log_;
+    std::unique_ptr<KeyFeed> key_feed_;                // on a shared log
+    std::unique_ptr<privacy::PersonKeys> person_keys_;
+    std::unique_ptr<privacy::Register> register_;
     std::unique_ptr<protected_attributes::ProtectedStore> protected_;
     std::unique_ptr<joiner::OutcomeJoiner> joiner_;
     std::unique_ptr<registry::ModelRegistry> registry_;

@@ -52,6 +52,17 @@ http::ServerOptions read_http(config::Table table) {
     return options;
 }
 
+PrivacySettings read_privacy(config::Table table, const std::filesystem::path& folder, const LogSettings& log) {
+    PrivacySettings privacy;
+    // the nodes of a group need one secret, which somebody has to hand round first
+    privacy.encrypt_log = table.boolean("encrypt_log", log.broker == LogSettings::Broker::kLocal);
+    privacy.retention_months =
+        static_cast<int>(table.integer("retention_months", 0, 1200, privacy.retention_months));
+    const std::string secret = table.string("secret", "");
+    if (!secret.empty()) privacy.secret = folder / secret;
+    return privacy;
+}
+
 /// One node of a group trains, and has to know everything; the others have to know it by its key.
 void check_trainer(config::Table& root, const LogSettings& log, bool trains, const std::string& gate_key) {
     auto training = root.table("training");
@@ -92,6 +103,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
         root.table("postprocess").fail("criterion", "statistical_parity sets thresholds by group, so it needs "
                                                     "decision.protected_attributes = \"group_aware\"");
     }
+    const PrivacySettings privacy = read_privacy(root.table("privacy"), folder, log);
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_TRY(auto product, load_product_file(product_path));
     RAMPART_TRY(auto table_schema, dataset::read_table_schema(schema_path));
@@ -101,7 +113,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     training.gate.impact_units = product.product.impact.units;
     return Settings{store, http, event_clock, threads, exploration_per_day, std::move(log),
                     static_cast<size_t>(memory_mib) << 20, trains, gate_key.empty() ? std::filesystem::path() : folder / gate_key, std::move(product.product),
-                    std::move(product.catalog), std::move(product.bootstrap), std::move(table_schema.features), std::move(training)};
+                    std::move(product.catalog), std::move(product.bootstrap), std::move(table_schema.features), std::move(training), privacy};
 }
 
 }  // namespace rampart::rampartd

@@ -14,6 +14,13 @@
 
 namespace rampart::rampartd {
 
+/// What applies to persons. Section [privacy].
+struct PrivacySettings {
+    bool encrypt_log = true;          // decisions are sealed with a key of each person (ops/adr/0010)
+    int retention_months = 25;        // after a decision nobody may be erased; 0: at any time
+    std::filesystem::path secret;     // file of the secret behind keys and tags; empty: <store>/keys/person
+};
+
 /// Everything that the all-in-one process is told. Paths in the file are relative to the file.
 struct Settings {
     std::filesystem::path store;
@@ -30,6 +37,7 @@ struct Settings {
     model::BootstrapLink bootstrap;
     dataset::FeatureSchema schema;
     trainer::TrainingSettings training;
+    PrivacySettings privacy{};
     // how often the embedded log lets go what its topics need not keep; not for operators to choose
     base::Duration retention_period = base::Duration::seconds(600);
 };

@@ -195,6 +195,21 @@ TEST_F(ApplicationConsumerTest, AnApplicationThatIsReadAgainHasTheSameDecision) 
     EXPECT_EQ(logged(), before);
 }
 
+TEST_F(ApplicationConsumerTest, AnErasedApplicationThatComesAgainIsPassedOverAndKeptNowhere) {
+    send_many(0, 3);
+    poll_all();
+    const auto erased = domain::decision_id_of(application(1).id);
+    ASSERT_TRUE(service_->erase({&erased, 1}, time("2005-05-01")));
+    send(1);
+    send(3);
+    poll_all();
+    EXPECT_EQ(service_->find(erased).error().reason, "erased");
+    EXPECT_TRUE(decided(3));
+    EXPECT_TRUE(quarantined().empty());
+    EXPECT_EQ(quarantine_records(), 0u);
+    EXPECT_EQ(ready(), "");
+}
+
 TEST_F(ApplicationConsumerTest, GoesOnWhereItStoodAfterARestart) {
     send_many(0, 12);
     poll_all();

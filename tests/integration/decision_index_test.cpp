@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "rampart/base/digest.hpp"
+#include "rampart/base/file.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/fence.hpp"
 #include "rampart/wire/record_codec.hpp"
@@ -268,6 +269,55 @@ TEST(ExplorationShare, AddsUpToTheWholeWhateverTheNumberOfPartitions) {
     }
     EXPECT_EQ(exploration_share(7, PartitionId(0), 3), 3u);
     EXPECT_EQ(exploration_share(7, PartitionId(1), 3), 2u);
+}
+
+TEST_F(DecisionIndexTest, AnErasedDecisionIsNotFoundNorTakenInAgainWhateverTheOrder) {
+    const auto erase = [](const domain::Decision& one) {
+        return wire::to_record(domain::Erasure{one.id, support::day(9)});
+    };
+    append(decision(0));
+    append(decision(1));
+    append(erase(decision(0)));
+    append(erase(decision(2)));  // before it comes
+    append(decision(0));
+    append(decision(2));
+    ASSERT_TRUE(index_->catch_up());
+    for (const int n : {0, 2}) EXPECT_EQ(index_->find(decision(n).id).error().reason, "erased");
+    EXPECT_TRUE(has(decision(1)));
+    EXPECT_EQ(index_->counts().repeated, 2u);
+    open();
+    EXPECT_EQ(index_->find(decision(0).id).error().reason, "erased");
+}
+
+TEST_F(DecisionIndexTest, AnErasureCountsBelowAFenceAndNotInAWrongPartition) {
+    append(decision(0));
+    fence(5, "node-b");
+    append(wire::to_record(domain::Erasure{decision(0).id, support::day(9)}));
+    append(wire::to_record(domain::Erasure{decision(0, kElsewhere).id, support::day(9)}));
+    ASSERT_TRUE(index_->catch_up());
+    EXPECT_EQ(index_->find(decision(0).id).error().reason, "erased");
+    EXPECT_EQ(index_->counts().passed_over, 1u);
+}
+
+TEST_F(DecisionIndexTest, AfterCompactionAnErasedDecisionIsInNoFile) {
+    auto one = decision(0);
+    one.application.features = {{"job", std::string("lighthouse keeper")}};
+    append(one);
+    append(decision(1));
+    append(wire::to_record(domain::Erasure{one.id, support::day(9)}));
+    ASSERT_TRUE(index_->catch_up());
+    const auto on_disk = [&](std::string_view bytes) {
+        for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
+            if (!entry.is_regular_file()) continue;
+            const auto content = base::read_file(entry.path(), size_t{1} << 30);
+            if (content && content->find(bytes) != std::string::npos) return true;
+        }
+        return false;
+    };
+    EXPECT_TRUE(on_disk("lighthouse keeper")) << "erased, and still in the files";
+    ASSERT_TRUE(index_->compact_erased({&one.id, 1}));
+    EXPECT_FALSE(on_disk("lighthouse keeper"));
+    EXPECT_TRUE(on_disk(decision(1).application.person.value()));
 }
 
 }  // namespace

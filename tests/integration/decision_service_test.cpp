@@ -13,6 +13,7 @@
 #include "rampart/wire/decision_json.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "rampart/wire/outcome_json.hpp"
+#include "rampart/wire/override_json.hpp"
 
 namespace rampart::decision_service {
 namespace {
@@ -403,6 +404,51 @@ TEST_F(DecisionHttp, OutcomesAreAcceptedInABatch) {
     const auto response = client().post("/v1/outcomes", wire::to_json(std::span(outcomes))).value();
     EXPECT_EQ(response.status, 200);
     EXPECT_EQ(response.body, R"({"accepted":2})");
+}
+
+TEST_F(DecisionHttp, OverridesAreLoggedAmongTheOutcomesUnderTheirDecision) {
+    set_policy(constant(0.5));
+    const auto id = decide(application(1)).id;
+    const domain::Override taken{id,       0,        domain::Action::kApprove, "underwriter-17",
+                                 "income", time("2005-04-03")};
+    const auto response = client().post("/v1/overrides", wire::to_json(taken)).value();
+    EXPECT_EQ(response.status, 200) << response.body;
+    EXPECT_EQ(response.body, R"({"accepted":1})");
+    const auto home = streaming::partition_of(id.value(), 3);
+    const auto records = log_->read("outcomes", home, streaming::Offset(0), 9).value();
+    ASSERT_EQ(records.size(), 1u);
+    EXPECT_EQ(records[0].record.key, id.value());
+    EXPECT_EQ(records[0].record.headers.at(0).value, "rampart.v1.Override/1");
+    EXPECT_EQ(wire::decode_override(records[0].record.value).value(), taken);
+}
+
+TEST_F(DecisionHttp, AnOverrideOfNothingOrByNobodyIsRefused) {
+    set_policy(constant(0.5));
+    const auto post = [&](const domain::Override& taken) {
+        return client().post("/v1/overrides", wire::to_json(taken))->status;
+    };
+    const auto at = time("2005-04-03");
+    EXPECT_EQ(post({domain::DecisionId("d0"), 0, domain::Action::kApprove, "a", "r", at}), 404);
+    const auto id = decide(application(1)).id;
+    EXPECT_EQ(post({id, 0, domain::Action::kApprove, "", "r", at}), 400);
+    EXPECT_EQ(client().post("/v1/overrides", R"({"overrides":[]})")->status, 422);
+    EXPECT_EQ(client("guess").post("/v1/overrides", "{}")->status, 401);
+}
+
+TEST_F(DecisionHttp, WhatWasErasedIsNotShownNorDecidedAgain) {
+    set_policy(constant(0.5));
+    const auto erased = decide(application(1)).id, other = decide(application(2)).id;
+    ASSERT_TRUE(service_->erase({&erased, 1}, time("2005-05-01")));
+    auto http = client();
+    EXPECT_EQ(http.get("/v1/decisions/" + erased.value())->status, 409);
+    EXPECT_EQ(http.get("/v1/decisions/" + other.value())->status, 200);
+    const auto again = http.post("/v1/decisions", wire::to_json(application(1))).value();
+    EXPECT_EQ(again.status, 409);
+    EXPECT_NE(again.body.find("\"erased\""), std::string::npos) << again.body;
+    EXPECT_EQ(http.post("/v1/decisions", wire::to_json(application(3)))->status, 200);
+    open();  // and after a restart
+    EXPECT_EQ(service_->find(erased).error().reason, "erased");
+    EXPECT_TRUE(service_->find(other));
 }
 
 TEST_F(DecisionHttp, TellsWhichPolicyDecidesAndHowItIs) {

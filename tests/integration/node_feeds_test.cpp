@@ -6,7 +6,9 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/model/model_file.hpp"
 #include "services/rampartd/attribute_feed.hpp"
+#include "rampart/runtime/system_clock.hpp"
 #include "services/rampartd/champion_feed.hpp"
+#include "services/rampartd/key_feed.hpp"
 #include "services/rampartd/log_settings.hpp"
 #include "support/memory_log.hpp"
 
@@ -113,6 +115,88 @@ TEST(AttributeFeed, WhatIsStatedToOneNodeIsKnownToAll) {
     for (auto* feed : {&told, &other}) ASSERT_TRUE(feed->catch_up());
     EXPECT_EQ(one->get(person.person).value(), person);
     EXPECT_EQ(two->get(person.person).value(), person);
+}
+
+TEST(AttributeFeed, WhoIsErasedAtOneNodeIsForgottenAtAll) {
+    support::MemoryLog log;
+    log.create("protected-attributes", 1);
+    const auto folder = std::filesystem::path(testing::TempDir()) /
+                        ("feed" + base::to_hex(base::random_bytes(8)));
+    const auto catalog = protected_attributes::AttributeCatalog::create({{"sex", {"female", "male"}}}, true).value();
+    const auto store = protected_attributes::ProtectedStore::open(folder, catalog).value();
+    AttributeFeed feed(log, log, "protected-attributes", *store);
+    const domain::PersonId ann("ann"), bert("bert");
+    const auto state = [&](const domain::PersonId& person, int64_t at) {
+        const protected_attributes::ProtectedAttributes one{person, base::TimePoint::from_micros(at), {{"sex", "male"}}};
+        ASSERT_TRUE(feed.publish(std::span(&one, 1)));
+    };
+    state(ann, 1);
+    state(bert, 1);
+    ASSERT_TRUE(feed.publish_erasure(ann, base::TimePoint::from_micros(2)));
+    ASSERT_TRUE(feed.catch_up());
+    EXPECT_FALSE(store->get(ann).value());
+    EXPECT_TRUE(store->get(bert).value());
+    state(ann, 3);  // comes back
+    ASSERT_TRUE(feed.catch_up());
+    EXPECT_TRUE(store->get(ann).value());
+    EXPECT_EQ(feed.publish_erasure(domain::PersonId(""), {}).error().reason, "bad_id");
+    std::filesystem::remove_all(folder);
+}
+
+class KeyFeedTest : public testing::Test {
+  protected:
+    KeyFeedTest() { log_.create("person-keys", 1); }
+    ~KeyFeedTest() override { std::filesystem::remove_all(folder_); }
+    std::unique_ptr<privacy::PersonKeys> open(const std::string& name, char secret = 's') {
+        return privacy::PersonKeys::open(folder_ / name, key_bytes(secret), &feed_).value();
+    }
+    static std::string seal(privacy::PersonKeys& keys) {
+        const privacy::Letter letter{domain::PersonId("anna"), "d-1", "content"};
+        return keys.seal(std::span(&letter, 1)).value().front();
+    }
+    std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
+                                    ("keys" + base::to_hex(base::random_bytes(8)));
+    support::MemoryLog log_;
+    runtime::ManualClock clock_{base::TimePoint::from_micros(5)};
+    KeyFeed feed_{log_, log_, clock_, "person-keys"};
+};
+
+TEST_F(KeyFeedTest, AKeyMadeAtOneNodeOpensAtAnotherUntilItIsDestroyed) {
+    const auto one = open("1"), two = open("2");
+    const auto envelope = seal(*one);
+    EXPECT_EQ(two->unseal("d-1", envelope).value(), "content");
+    EXPECT_EQ(one->destroy(domain::PersonId("anna")).value(), 1u);
+    ASSERT_TRUE(feed_.fetch(*two));
+    EXPECT_EQ(two->unseal("d-1", envelope).value(), std::nullopt);
+    const auto& records = log_.topics["person-keys"].partitions[0];
+    ASSERT_EQ(records.size(), 2u);
+    EXPECT_EQ(records[0].record.key, records[1].record.key);  // so that the broker drops the first
+    EXPECT_EQ(records[1].record.value, "\x02");
+    EXPECT_EQ(records[0].record.value.find(one->tag_of(domain::PersonId("anna")).value()), std::string::npos);
+}
+
+TEST_F(KeyFeedTest, ReadsOnWhereItStoodAlsoWhereTheTopicWasCompacted) {
+    const auto one = open("1");
+    const auto envelope = seal(*one);
+    ASSERT_TRUE(one->destroy(domain::PersonId("anna")));
+    auto& topic = log_.topics["person-keys"];
+    topic.partitions[0].erase(topic.partitions[0].begin());  // what the broker does in time
+    topic.begin[streaming::PartitionId(0)] = 1;
+    const auto late = open("late");
+    EXPECT_EQ(late->unseal("d-1", envelope).value(), std::nullopt);
+    const auto cursor = late->cursor().value();
+    ASSERT_TRUE(feed_.fetch(*late));
+    EXPECT_EQ(late->cursor().value(), cursor);
+}
+
+TEST_F(KeyFeedTest, ARecordThatIsNoKeyOrOfAnotherSecretIsAnError) {
+    const auto one = open("1");
+    seal(*one);
+    const auto other = open("2", 'x');
+    EXPECT_EQ(feed_.fetch(*other).error().reason, "bad_person_key");
+    const streaming::Record garbage{"no hex", "\x01", {}, {}};
+    ASSERT_TRUE(log_.append("person-keys", std::span(&garbage, 1)));
+    EXPECT_EQ(feed_.fetch(*one).error().reason, "bad_person_key");
 }
 
 std::string settings_error(const std::string& text) {

@@ -2,14 +2,18 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include "rampart/base/file.hpp"
+#include "rampart/streaming_kafka/kafka_reader.hpp"
 #include "rampart/streaming_kafka/topic_admin.hpp"
 #include "services/rampartd/node.hpp"
+#include "support/byte_scan.hpp"
 #include "support/kafka_broker.hpp"
 #include "tools/demo/workspace.hpp"
 
@@ -206,6 +210,67 @@ TEST_F(TwoNodes, WhatALiveNodeOwnsIsRefusedAndWhatADeadOneOwnedIsTakenOver) {
     EXPECT_EQ(c->joiner().counts().conflicting_decisions, 0u);
     EXPECT_LE(c->joiner().counts().fenced, refused);
     EXPECT_GT(c->joiner().counts().fenced, 0u);  // the late one did write
+}
+
+TEST_F(TwoNodes, WhoIsErasedAtOneNodeIsForgottenAtBothAndTheBrokerHasOnlyWhatNobodyCanRead) {
+    const std::string secret(64, 'a'), marker = "kx7QvW2mZp9RtYb4NcLs8JdH";
+    fs::create_directories(folder_);
+    ASSERT_TRUE(base::write_file_atomically(folder_ / "person.key", secret + "\n"));
+    fs::permissions(folder_ / "person.key", fs::perms::owner_read | fs::perms::owner_write);
+    auto of_a = first(), of_b = second();
+    for (auto* one : {&of_a, &of_b}) one->privacy = {true, 0, folder_ / "person.key"};
+    const auto a = open(of_a), b = open(of_b);
+    const Tending tending_a(*a), tending_b(*b);
+    for (Node* node : {a.get(), b.get()}) ASSERT_TRUE(node->tend());
+    auto all = applications();
+    // one that b decides and a follows
+    const auto hers = std::find_if(all.begin(), all.end(), [&](const auto& one) {
+        return b->decisions().partition_of(one.id).value() >= 2;
+    });
+    hers->person = domain::PersonId(marker);
+    std::optional<domain::DecisionId> id;
+    for (const auto& application : all) {
+        const bool by_a = a->decisions().partition_of(application.id).value() < 2;
+        const auto decision = decide(by_a ? *a : *b, application);
+        ASSERT_TRUE(decision) << decision.error().message;
+        if (application.person == hers->person) id = decision->id;
+    }
+    const auto end = all.back().event_time;
+    for (Node* node : {a.get(), b.get()}) ASSERT_TRUE(node->advance(end));
+    ASSERT_TRUE(a->joiner().find_decision(*id).value());
+    streaming_kafka::KafkaSettings kafka;
+    kafka.bootstrap_servers = test_support::shared_kafka().bootstrap;
+    const auto log = streaming_kafka::KafkaReader::open(kafka).value();
+    const auto in_the_broker = [&] {
+        for (int32_t p = 0; p < 4; ++p) {
+            streaming::Offset next(0);
+            while (true) {
+                const auto records = log->read(prefix_ + "decisions", PartitionId(p), next, 1000).value();
+                if (records.empty()) break;
+                for (const auto& stored : records) {
+                    if (test_support::has_trace(stored.record.value, marker)) return true;
+                }
+                next = streaming::Offset(records.back().offset.value() + 1);
+            }
+        }
+        return false;
+    };
+    EXPECT_FALSE(in_the_broker());
+    EXPECT_FALSE(test_support::files_with(folder_ / "first" / "store", marker).empty());
+    const auto erased = a->erase(hers->person, "privacy-office", "request 7", false);
+    ASSERT_TRUE(erased) << erased.error().message;
+    EXPECT_EQ(erased->decisions.size(), 1u);
+    EXPECT_EQ(erased->keys, 1u);
+    EXPECT_EQ(erased->in_clear, 0u);
+    // b hears of it from the log
+    ASSERT_TRUE(b->advance(end));
+    EXPECT_EQ(b->joiner().find_decision(*id).value(), std::nullopt);
+    const auto refused = decide(*b, *hers);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "erased");
+    auto state_of_a = hashes(*a);
+    for (const auto& [partition, hash] : hashes(*b)) EXPECT_EQ(state_of_a.at(partition), hash);
+    EXPECT_EQ(test_support::files_with(folder_ / "first", marker), std::vector<std::string>());
 }
 
 }  // namespace

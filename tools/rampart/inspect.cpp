@@ -1,4 +1,5 @@
 // inspect model|certificate|store|log: look without touching.
+#include <algorithm>
 #include <filesystem>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +12,7 @@
 #include "rampart/wire/decision_json.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "rampart/wire/outcome_json.hpp"
+#include "services/rampartd/log_at_rest.hpp"
 #include "services/rampartd/node.hpp"
 
 namespace rampart::cli {
@@ -106,7 +108,10 @@ struct LogOptions {
 /// A record as JSON, decoded where the topic is known.
 std::string record_json(const std::string& topic, const streaming::StoredRecord& stored) {
     std::string value = "null";
-    if (topic == "decisions") {
+    const auto is_sealed = [](const auto& h) { return h.value == wire::kSealedDecisionSchema; };
+    if (std::any_of(stored.record.headers.begin(), stored.record.headers.end(), is_sealed)) {
+        value = "\"sealed\"";
+    } else if (topic == "decisions") {
         if (const auto decision = wire::decode_decision(stored.record.value)) value = wire::to_json(*decision);
     } else if (topic == "outcomes") {
         if (const auto outcome = wire::decode_outcome(stored.record.value)) value = wire::to_json(*outcome);
@@ -115,7 +120,8 @@ std::string record_json(const std::string& topic, const streaming::StoredRecord&
 }
 
 Result<Answer> inspect_log(const LogOptions& options) {
-    RAMPART_TRY(const auto log, streaming_local::LocalLog::open_read_only(options.store / "log"));
+    RAMPART_TRY(const auto at_rest, rampartd::LogAtRest::open(options.store, options.topic));
+    const streaming::Reader* log = &at_rest.reader();
     const streaming::PartitionId partition(options.partition);
     RAMPART_TRY(const auto records, log->read(options.topic, partition, streaming::Offset(options.from), options.limit));
     RAMPART_TRY(const auto end, log->end_offset(options.topic, partition));

@@ -13,6 +13,11 @@ int main(int argc, char** argv) {
     rampart::cli::add_rollback(frame);
     rampart::cli::add_decide(frame);
     rampart::cli::add_inspect(frame);
+    rampart::cli::add_dangling(frame);
+    rampart::cli::add_erase(frame);
+    rampart::cli::add_hold_add(frame);
+    rampart::cli::add_hold_remove(frame);
+    rampart::cli::add_hold_list(frame);
     rampart::cli::add_topics_create(frame);
     rampart::cli::add_topics_check(frame);
     rampart::cli::add_partition_list(frame);

@@ -17,6 +17,8 @@ int rank(const std::string& database) {
     if (database.starts_with("registry/")) return 2;
     if (database == "protected") return 3;
     if (database == "log") return 4;
+    if (database == "privacy/keys") return 5;      // no envelope without its key
+    if (database == "privacy/register") return 6;  // no destroyed key without the erasure under way
     return 1;
 }
 

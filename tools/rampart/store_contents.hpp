@@ -12,7 +12,7 @@ namespace rampart::cli {
 /// at work: what was derived from something else stands before it, so that nothing in the backup
 /// knows of what the backup does not have. (The trainer's runs before the registry that they
 /// change, the head of the audit log before the log, joined state and indices before the log of
-/// records.)
+/// records, and that before the keys that it is sealed with.)
 struct StoreContents {
     std::vector<storage::BackupItem> items;
     std::vector<std::string> secrets;  // left out: files that only their owner may read

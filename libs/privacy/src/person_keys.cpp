@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <unordered_map>
 
 #include "key_cache.hpp"
 #include "rampart/base/aead.hpp"
@@ -41,8 +42,9 @@ struct Unwrapped {
 
 /// What some letters are sealed with.
 struct Sealing {
-    std::vector<PersonTag> tags;  // one a letter
-    std::map<PersonTag, Key> keys;
+    std::vector<size_t> key_of;  // of each letter, its place in `keys`
+    std::vector<PersonTag> people;
+    std::vector<Key> keys;  // of each of the people
 };
 
 }  // namespace
@@ -76,7 +78,7 @@ struct PersonKeys::Impl {
     }
     Result<std::optional<Key>> find(const PersonTag& tag) const;
     Result<Sealing> keys_for(std::span<const Letter> letters);
-    Status make(const std::vector<PersonTag>& missing, std::map<PersonTag, Key>& keys);
+    Status make(const std::vector<size_t>& missing, Sealing& sealing);
     Result<std::vector<std::string>> ids_of(const PersonTag& tag) const;
     Result<std::optional<std::string>> look_up(PersonKeys& keys, const std::string& id,
                                                std::string_view name);
@@ -167,42 +169,48 @@ Result<std::optional<Key>> PersonKeys::Impl::find(const PersonTag& tag) const {
     return std::optional(Key{ids.front(), std::move(key.secret)});
 }
 
-Status PersonKeys::Impl::make(const std::vector<PersonTag>& missing,
-                              std::map<PersonTag, Key>& keys) {
+/// Keys for those of the people who have none.
+Status PersonKeys::Impl::make(const std::vector<size_t>& missing, Sealing& sealing) {
     std::vector<KeyRecord> records;
     storage::WriteBatch batch;
-    for (const PersonTag& tag : missing) {
+    for (const size_t i : missing) {
+        const PersonTag& tag = sealing.people[i];
         Key key{base::random_bytes(kKeyIdBytes), base::random_bytes(base::kAeadKeyBytes)};
         records.push_back({key.id, wrap(tag, key)});
         batch.put(kKeys, key.id, kLive + records.back().wrapped);
         batch.put(kPeople, tag.value(), key.id);
-        keys[tag] = std::move(key);
+        sealing.keys[i] = std::move(key);
     }
     // the others first: a key that nobody used does no harm, one that only we have would
     if (exchange != nullptr) RAMPART_RETURN_IF_ERROR(exchange->publish(records));
-    return db->write(batch, Sync::kAlways);
+    RAMPART_RETURN_IF_ERROR(db->write(batch, Sync::kAlways));
+    for (const size_t i : missing) {
+        cache.put(cache.generation(), sealing.people[i], sealing.keys[i], true);
+    }
+    return base::ok();
 }
 
 Result<Sealing> PersonKeys::Impl::keys_for(std::span<const Letter> letters) {
     Sealing sealing;
-    sealing.tags.reserve(letters.size());
-    std::vector<PersonTag> missing;
+    sealing.key_of.reserve(letters.size());
+    std::unordered_map<std::string, size_t> places;  // of the people, by tag
+    std::vector<size_t> missing;
     const std::lock_guard lock(mutex);
     for (const Letter& letter : letters) {
-        const PersonTag& tag = sealing.tags.emplace_back(person_tag(secret, letter.person));
-        if (!sealing.keys.try_emplace(tag).second) continue;
+        PersonTag tag = person_tag(secret, letter.person);
+        const auto [place, is_new] = places.try_emplace(tag.value(), sealing.people.size());
+        sealing.key_of.push_back(place->second);
+        if (!is_new) continue;
         auto key = cache.of_person(tag);
         if (!key) {
             RAMPART_TRY(key, find(tag));
+            if (key) cache.put(cache.generation(), tag, *key, true);
         }
-        if (key) {
-            sealing.keys[tag] = *std::move(key);
-        } else {
-            missing.push_back(tag);
-        }
+        if (!key) missing.push_back(sealing.people.size());
+        sealing.people.push_back(std::move(tag));
+        sealing.keys.push_back(std::move(key).value_or(Key{}));
     }
-    if (!missing.empty()) RAMPART_RETURN_IF_ERROR(make(missing, sealing.keys));
-    for (const auto& [tag, key] : sealing.keys) cache.put(cache.generation(), tag, key, true);
+    if (!missing.empty()) RAMPART_RETURN_IF_ERROR(make(missing, sealing));
     return sealing;
 }
 
@@ -212,10 +220,11 @@ Result<std::vector<std::string>> PersonKeys::seal(std::span<const Letter> letter
     envelopes.reserve(letters.size());
     for (size_t i = 0; i < letters.size(); ++i) {
         const Letter& letter = letters[i];
-        const Key& key = sealing.keys.at(sealing.tags[i]);
-        const std::string head = kEnvelopeFormat + key.id;
-        envelopes.push_back(
-            head + base::seal(key.secret, head + std::string(letter.name), letter.content));
+        const Key& key = sealing.keys[sealing.key_of[i]];
+        std::string envelope = kEnvelopeFormat + key.id;
+        envelope.reserve(kEnvelopeOverheadBytes + letter.content.size());
+        envelope += base::seal(key.secret, envelope + std::string(letter.name), letter.content);
+        envelopes.push_back(std::move(envelope));
     }
     return envelopes;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rampart/wire/event_codec.hpp"
+#include "rampart/wire/person_of.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "rampart/wire/topics.hpp"
 
@@ -78,14 +79,20 @@ Status SealedReader::open(StoredRecord& stored) const {
 }
 
 Result<std::vector<Record>> SealedLog::seal(std::span<const Record> records) const {
-    std::vector<Record> sealed(records.begin(), records.end());
+    std::vector<Record> sealed;
     std::vector<size_t> places;
     std::vector<privacy::Letter> letters;
-    for (size_t i = 0; i < records.size(); ++i) {
-        if (!is_decision(records[i])) continue;
-        RAMPART_TRY(const auto decision, wire::decode_decision(records[i].value));
-        places.push_back(i);
-        letters.push_back({decision.application.person, records[i].key, records[i].value});
+    sealed.reserve(records.size());
+    letters.reserve(records.size());
+    for (const Record& record : records) {
+        if (!is_decision(record)) {
+            sealed.push_back(record);
+            continue;
+        }
+        RAMPART_TRY(auto person, wire::person_of_decision(record.value));
+        places.push_back(sealed.size());
+        letters.push_back({std::move(person), record.key, record.value});
+        sealed.push_back({record.key, {}, record.timestamp, record.headers});
     }
     RAMPART_TRY(auto envelopes, keys().seal(letters));
     for (size_t k = 0; k < places.size(); ++k) {

@@ -23,10 +23,15 @@ base::Status load(const LogPlace& place, size_t count);
 /// before: that happens once in the life of a partition.
 base::Status join(const LogPlace& place, const std::filesystem::path& store);
 
+/// Whether decisions lie sealed in the log: not, with keys that are made on the way (every applicant
+/// is a new person), or with keys that are there.
+enum class Sealing { kNone, kNew, kKnown };
+
 struct DecideOptions {
     std::filesystem::path store;
     size_t decisions = 0, batch = 0;
     int partitions = 1;
+    Sealing sealing = Sealing::kNone;
 };
 /// Decides applications by the decision service, over an embedded log that syncs every append, on
 /// one thread: decisions and seconds.

@@ -5,7 +5,9 @@
 #include "rampart/gbdt/learner.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/model_file.hpp"
+#include "rampart/privacy/person_keys.hpp"
 #include "rampart/runtime/system_clock.hpp"
+#include "rampart/sealed_log/sealed_log.hpp"
 #include "rampart/streaming_local/local_log.hpp"
 #include "services/decision_service/decision_service.hpp"
 #include "tools/peers/stream/commands.hpp"
@@ -42,6 +44,19 @@ base::Result<std::shared_ptr<const model::LoadedPolicy>> learned_policy() {
     return std::make_shared<const model::LoadedPolicy>(model::LoadedPolicy{std::move(policy), id});
 }
 
+/// Everybody who applies gets a key of his own; with kKnown before the clock starts.
+base::Status make_keys(privacy::PersonKeys& keys, const DecideOptions& options) {
+    if (options.sealing != Sealing::kKnown) return base::ok();
+    std::vector<privacy::Letter> letters;
+    for (size_t i = 0; i < options.decisions; ++i) {
+        letters.push_back({application(i).person, "warm", "up"});
+        if (letters.size() < 1000 && i + 1 < options.decisions) continue;
+        RAMPART_RETURN_IF_ERROR(keys.seal(letters));
+        letters.clear();
+    }
+    return base::ok();
+}
+
 }  // namespace
 
 base::Status decide(const DecideOptions& options) {
@@ -59,9 +74,14 @@ base::Status decide(const DecideOptions& options) {
     service_options.partitions = options.partitions;
     service_options.exploration_per_day = 1000;
     RAMPART_TRY(service_options.memory, storage::MemoryBudget::create(512u << 20));
+    RAMPART_TRY(const auto keys,
+                privacy::PersonKeys::open(options.store / "keys", std::string(32, 's'), nullptr,
+                                          service_options.memory));
+    RAMPART_RETURN_IF_ERROR(make_keys(*keys, options));
+    sealed_log::SealedLog sealed(*log, *log, *keys, "decisions", options.sealing != Sealing::kNone);
     RAMPART_TRY(const auto service,
                 decision_service::DecisionService::open(std::move(service_options),
-                                                        {*log, *log, clock, metrics, health}));
+                                                        {sealed, sealed, clock, metrics, health}));
     RAMPART_TRY(auto policy, learned_policy());
     RAMPART_RETURN_IF_ERROR(service->set_policy(std::move(policy), true));
     std::vector<std::vector<domain::Application>> batches;

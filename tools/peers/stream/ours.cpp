@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <map>
 
 #include "tools/peers/stream/commands.hpp"
 #include "tools/peers/stream/workload.hpp"
@@ -12,6 +13,11 @@ void add_place(CLI::App& command, rampart::peers::LogPlace& place) {
     command.add_option("--prefix", place.prefix, "of the topics' names");
     command.add_option("--partitions", place.partitions)->check(CLI::Range(1, 64));
 }
+
+const std::map<std::string, rampart::peers::Sealing> kSealings{
+    {"none", rampart::peers::Sealing::kNone},
+    {"new", rampart::peers::Sealing::kNew},
+    {"known", rampart::peers::Sealing::kKnown}};
 
 }  // namespace
 
@@ -45,6 +51,8 @@ int main(int argc, char** argv) {
     decide_command->add_option("--store", deciding.store)->required();
     decide_command->add_option("--decisions", deciding.decisions)->required();
     decide_command->add_option("--batch", deciding.batch)->required()->check(CLI::Range(1, 1000));
+    decide_command->add_option("--sealing", deciding.sealing, "none, new or known")
+        ->transform(CLI::CheckedTransformer(kSealings));
     decide_command->callback([&] { status = decide(deciding); });
 
     auto* lag_command = app.add_subcommand("lag", "appends and joins at a steady rate");

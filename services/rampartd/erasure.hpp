@@ -1,0 +1,67 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "rampart/joiner/outcome_joiner.hpp"
+#include "rampart/privacy/person_keys.hpp"
+#include "rampart/privacy/register.hpp"
+#include "rampart/protected_attributes/store.hpp"
+#include "rampart/registry/model_registry.hpp"
+#include "services/decision_service/application_consumer.hpp"
+#include "services/decision_service/decision_service.hpp"
+#include "services/rampartd/attribute_feed.hpp"
+#include "services/rampartd/log_settings.hpp"
+
+namespace rampart::rampartd {
+
+struct ErasureRequest {
+    domain::PersonId person;
+    std::string actor, reason;  // for the audit log
+    base::TimePoint now;
+    bool dry_run = false;  // says what there is, and whether it may go; changes nothing
+};
+
+/// What was found of a person and, but for a dry run, is gone.
+struct ErasureReport {
+    std::vector<joiner::PersonDecision> decisions;
+    size_t quarantined = 0;  // records
+    bool attributes = false;
+    size_t keys = 0;                   // destroyed; 0 in a dry run
+    size_t in_clear = 0;               // decisions that the log holds unsealed: these bytes stay
+    std::vector<std::string> remains;  // what is not reached from here, a sentence each
+};
+
+/// What an erasure works with; all of it has to outlive it.
+struct ErasureDeps {
+    const LogSettings& log;
+    int retention_months;
+    std::string decisions_topic;
+    const streaming::Reader& sealed_log;  // as it lies
+    joiner::OutcomeJoiner& joiner;
+    decision_service::DecisionService& decisions;
+    decision_service::ApplicationConsumer& applications;
+    protected_attributes::ProtectedStore& attributes;
+    AttributeFeed* feed;  // nullptr: no other nodes
+    privacy::PersonKeys& keys;
+    privacy::Register& list;
+    registry::ModelRegistry& registry;
+    /// Reads the log to its end.
+    std::function<base::Status()> catch_up;
+};
+
+/// Erases a person from what this node holds: joined states, the index of decisions, quarantines,
+/// protected attributes, and with the person's keys what the log says in sealed decisions. When it
+/// returns, no file of these stores has a byte of the person; what stays elsewhere is in the
+/// report.
+///
+/// Refused with failed_precondition "on_hold" or "retention", naming until when, unless an erasure
+/// of the person was begun before. Both, and what was done, are in the audit log, under the
+/// person's tag. A crash on the way loses nothing: asked again, it goes on.
+///
+/// One at a time, while nothing trains or is certified: a reader's snapshot would keep old bytes
+/// (failed_precondition "snapshot_held": ask again).
+base::Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest& request);
+
+}  // namespace rampart::rampartd

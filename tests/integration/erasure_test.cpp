@@ -1,0 +1,404 @@
+// A person is forgotten: in state, index, log, quarantine and files; holds and retention forbid it.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <bit>
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "rampart/base/file.hpp"
+#include "rampart/sealed_log/sealed_log.hpp"
+#include "rampart/storage/backup.hpp"
+#include "rampart/storage/folder.hpp"
+#include "rampart/streaming_local/local_log.hpp"
+#include "rampart/wire/record_codec.hpp"
+#include "services/rampartd/node.hpp"
+#include "support/byte_scan.hpp"
+#include "support/program.hpp"
+#include "tools/demo/service_process.hpp"
+#include "tools/demo/workspace.hpp"
+
+namespace rampart::rampartd {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+using domain::Application;
+using test_support::run_program;
+
+// Markers that nothing else can have: of the person, of her application, of what she said.
+const domain::PersonId kAnna("kx7QvW2mZp9RtYb4NcLs8JdH");
+const std::string kApplication = "Tg5wBn3KqXe8UhVz6FjMy2Dr";
+const domain::PersonId kBert("Rw3JxPz8VbNq6CmTk9YhGs5L");  // somebody else
+constexpr double kIncome = 987'654.321'098;  // nobody else's
+
+class Erasure : public testing::Test {
+  protected:
+    Erasure() {
+        loan_stream::StreamOptions options;
+        options.name = "simulated";
+        options.rows = 60;
+        stream_ = loan_stream::load(options).value();
+    }
+    ~Erasure() override { fs::remove_all(folder_); }
+
+    demo::Workspace prepare(bool encrypt, int retention_months) {
+        auto workspace =
+            demo::prepare_workspace(folder_, RAMPART_SOURCE_DIR "/ops/config", stream_, 5).value();
+        auto text = base::read_file(workspace.config, 1 << 20).value();
+        text += fmt::format("\n[privacy]\nencrypt_log = {}\nretention_months = {}\n", encrypt,
+                            retention_months);
+        EXPECT_TRUE(base::write_file_atomically(workspace.config, text));
+        return workspace;
+    }
+    std::unique_ptr<Node> open(const demo::Workspace& workspace) {
+        const auto settings = load_settings(workspace.config);
+        EXPECT_TRUE(settings) << settings.error().message;
+        auto node = Node::open(*settings);
+        EXPECT_TRUE(node) << node.error().message;
+        return std::move(*node);
+    }
+    /// Of the n-th applicant; the first is Bert.
+    Application application(size_t n) const {
+        auto one = stream_.applicants.at(n).application;
+        if (n == 1) one.person = kBert;
+        return one;
+    }
+    /// Of Anna, with an income that can be searched for.
+    Application annas(const std::string& id) const {
+        auto mine = application(0);
+        mine.id = domain::ApplicationId(id);
+        mine.person = kAnna;
+        for (auto& feature : mine.features) {
+            if (std::holds_alternative<double>(feature.value)) feature.value = kIncome;
+        }
+        return mine;
+    }
+    static domain::Decision decide(Node& node, const Application& one) {
+        const auto decided = node.decisions().decide(std::span(&one, 1));
+        EXPECT_TRUE(decided) << decided.error().message;
+        return decided->front();
+    }
+    /// Whether a trace of the bytes lies in any file below.
+    static bool on_disk(const fs::path& folder, std::string_view bytes) {
+        return !test_support::files_with(folder, bytes).empty();
+    }
+    /// Whether the bytes are in a record of the log as who has the store's keys can read it. No
+    /// node may be open.
+    static bool in_opened_log(const demo::Workspace& workspace, std::string_view bytes) {
+        const auto log = streaming_local::LocalLog::open(workspace.store / "log").value();
+        const auto secret = load_keys(workspace.store).value().person;
+        const auto keys =
+            privacy::PersonKeys::open(workspace.store / "privacy/keys", secret).value();
+        const sealed_log::SealedLog opened(*log, *log, *keys, "decisions", true);
+        for (const char* topic : {"applications", "decisions", "outcomes"}) {
+            const int32_t partitions = opened.partitions(topic).value();
+            for (int32_t p = 0; p < partitions; ++p) {
+                const streaming::PartitionId id(p);
+                const auto records =
+                    opened.read(topic, id, opened.begin_offset(topic, id).value(), 100'000).value();
+                for (const auto& [partition, offset, record, sealed] : records) {
+                    if (test_support::has_trace(record.key + record.value, bytes)) return true;
+                }
+            }
+        }
+        return false;
+    }
+    /// A backup of the whole store, and the folder that it is in.
+    fs::path back_up(const demo::Workspace& workspace) const {
+        std::vector<storage::BackupItem> items;
+        for (auto it = fs::recursive_directory_iterator(workspace.store);
+             it != fs::recursive_directory_iterator(); ++it) {
+            if (!storage::is_database(it->path())) continue;
+            items.push_back({storage::BackupItem::Kind::kDatabase,
+                             it->path().lexically_relative(workspace.store).string()});
+            it.disable_recursion_pending();
+        }
+        EXPECT_GT(items.size(), 8u);
+        const auto to = folder_ / "backups";
+        const auto backups =
+            storage::BackupFolder::open(to, storage::BackupFolder::Mode::kChange).value();
+        EXPECT_TRUE(backups->create(workspace.store, items, base::TimePoint()));
+        return to;
+    }
+    static std::string income_bytes() {
+        const auto bits = std::bit_cast<uint64_t>(kIncome);
+        std::string bytes;
+        for (int i = 0; i < 8; ++i) bytes += static_cast<char>(bits >> (8 * i));  // as protobuf
+        return bytes;
+    }
+    /// Decides everybody's and Anna's application, with a report and an override of hers.
+    domain::DecisionId fill(Node& node) {
+        for (size_t n = 1; n < 20; ++n) decide(node, application(n));
+        const auto id = decide(node, annas(kApplication)).id;
+        const domain::Outcome outcome{id, "repaid", 0, 1, application(0).event_time};
+        EXPECT_TRUE(node.decisions().submit_outcomes(std::span(&outcome, 1)));
+        const domain::Override taken{id,  0,   domain::Action::kApprove,
+                                     "a", "r", application(0).event_time};
+        EXPECT_TRUE(node.decisions().submit_overrides(std::span(&taken, 1)));
+        EXPECT_TRUE(node.advance(base::add_months(application(0).event_time, 60)));
+        return id;
+    }
+    static size_t examples_of_anna(Node& node) {
+        size_t found = 0;
+        EXPECT_TRUE(node.joiner().examples("repaid", node.now(), [&](const auto& example) {
+            found += example.decision.application.person == kAnna;
+            return base::ok();
+        }));
+        return found;
+    }
+
+    fs::path folder_ = fs::path(testing::TempDir()) / fmt::format("erasure.{}", ::getpid());
+    loan_stream::Stream stream_;
+};
+
+TEST_F(Erasure, NoFileOfTheStoreHasAByteOfThePersonAndNoReplayBringsItBack) {
+    const auto workspace = prepare(true, 0);
+    auto node = open(workspace);
+    const auto id = fill(*node);
+    ASSERT_EQ(examples_of_anna(*node), 1u);
+    const std::vector<std::string> markers{kAnna.value(), kApplication,
+                                           income_bytes()};
+    for (const auto& marker : markers) {
+        EXPECT_TRUE(on_disk(workspace.store / "partitions", marker));
+        EXPECT_FALSE(on_disk(workspace.store / "log", marker)) << "the log is sealed";
+    }
+    const auto plan = node->erase(kAnna, "privacy-office", "request 7", true);
+    ASSERT_TRUE(plan) << plan.error().message;
+    EXPECT_EQ(plan->decisions.size(), 1u);
+    EXPECT_EQ(plan->in_clear, 0u);
+    EXPECT_EQ(examples_of_anna(*node), 1u) << "a dry run changes nothing";
+
+    const auto report = node->erase(kAnna, "privacy-office", "request 7", false);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->decisions.size(), 1u);
+    EXPECT_EQ(report->decisions.front().decision, id);
+    EXPECT_EQ(report->keys, 1u);
+    EXPECT_EQ(examples_of_anna(*node), 0u);
+    EXPECT_EQ(node->joiner().counts().decisions, 19u);
+    for (const auto& marker : markers) {
+        EXPECT_EQ(test_support::files_with(workspace.folder, marker), std::vector<std::string>());
+    }
+    EXPECT_TRUE(on_disk(workspace.store, kBert.value())) << "others stay";
+    EXPECT_EQ(node->joiner().check().value(), std::vector<std::string>());
+
+    const auto hash = node->joiner().state_hash();
+    const auto end = node->now();
+    node.reset();
+    const auto backup = back_up(workspace);
+    EXPECT_TRUE(on_disk(backup, kBert.value()));
+    for (const auto& marker : markers) {
+        EXPECT_FALSE(in_opened_log(workspace, marker));
+        EXPECT_FALSE(on_disk(backup, marker)) << "in a backup made afterwards";
+    }
+    fs::remove_all(workspace.store / "partitions");  // made anew from the log
+    node = open(workspace);
+    ASSERT_TRUE(node->advance(end));
+    EXPECT_EQ(node->joiner().state_hash(), hash);
+    EXPECT_EQ(examples_of_anna(*node), 0u);
+    for (const auto& marker : markers) EXPECT_FALSE(on_disk(workspace.store, marker));
+    const auto mine = annas(kApplication);
+    EXPECT_EQ(node->decisions().decide(std::span(&mine, 1)).error().reason, "erased");
+    for (const auto& marker : markers) EXPECT_FALSE(on_disk(workspace.store, marker));
+}
+
+TEST_F(Erasure, WhoOnlyMarksAsErasedIsFoundOutByTheSameScan) {
+    const auto workspace = prepare(true, 0);
+    auto node = open(workspace);
+    const auto id = fill(*node);
+    ASSERT_TRUE(node->decisions().erase(std::span(&id, 1), node->now()));
+    ASSERT_TRUE(node->advance(node->now()));
+    EXPECT_EQ(examples_of_anna(*node), 0u) << "nobody sees her any more";
+    const auto marker = kAnna.value();
+    // without compaction the joined state's files still have her
+    EXPECT_TRUE(on_disk(workspace.store / "partitions", marker));
+    ASSERT_TRUE(node->joiner().compact_erased(std::span(&id, 1)));
+    EXPECT_FALSE(on_disk(workspace.store / "partitions", marker));
+    // and as long as there is her key, the log
+    node.reset();
+    EXPECT_FALSE(on_disk(workspace.store / "log", marker));
+    EXPECT_TRUE(in_opened_log(workspace, marker));
+    node = open(workspace);
+    ASSERT_TRUE(node->erase(kAnna, "privacy-office", "request 7", false));
+    node.reset();
+    EXPECT_FALSE(in_opened_log(workspace, marker));
+    EXPECT_FALSE(on_disk(workspace.folder, marker));
+}
+
+TEST_F(Erasure, APersonMayComeBackAndIsAnotherOneThen) {
+    const auto workspace = prepare(true, 0);
+    auto node = open(workspace);
+    fill(*node);
+    ASSERT_TRUE(node->erase(kAnna, "privacy-office", "request 7", false));
+    const auto again = decide(*node, annas("second-application")).id;
+    const auto end = base::add_months(node->now(), 60);
+    ASSERT_TRUE(node->advance(end));
+    EXPECT_EQ(examples_of_anna(*node), 1u);
+    node.reset();
+    fs::remove_all(workspace.store / "partitions");
+    node = open(workspace);
+    ASSERT_TRUE(node->advance(end));
+    EXPECT_EQ(examples_of_anna(*node), 1u);
+    EXPECT_TRUE(node->decisions().find(again));
+}
+
+TEST_F(Erasure, ALogInTheClearIsSaidToKeepItsBytesAndIsIgnored) {
+    const auto workspace = prepare(false, 0);
+    auto node = open(workspace);
+    fill(*node);
+    EXPECT_TRUE(on_disk(workspace.store / "log", kAnna.value()));
+    const auto report = node->erase(kAnna, "privacy-office", "request 7", false);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->in_clear, 1u);
+    EXPECT_EQ(report->keys, 0u);
+    EXPECT_NE(fmt::format("{}", fmt::join(report->remains, "\n")).find("in the clear"),
+              std::string::npos);
+    EXPECT_TRUE(on_disk(workspace.store / "log", kAnna.value()));
+    EXPECT_FALSE(on_disk(workspace.store / "partitions", kAnna.value()));
+    EXPECT_FALSE(on_disk(workspace.store / "partitions", income_bytes()));
+    EXPECT_EQ(examples_of_anna(*node), 0u);
+}
+
+TEST_F(Erasure, WhatIsInQuarantineAboutThePersonGoesToo) {
+    const auto workspace = prepare(true, 0);
+    auto node = open(workspace);
+    fill(*node);
+    const auto end = node->now();
+    node.reset();
+    {
+        const auto log = streaming_local::LocalLog::open(workspace.store / "log").value();
+        auto unknown = wire::to_record(annas("other-application"));
+        unknown.headers = {{"schema", "rampart.v9.Application/1"}};
+        auto decision = wire::to_record(application(1));  // somebody else's, as broken
+        decision.headers = unknown.headers;
+        const std::vector records{unknown, decision};
+        ASSERT_TRUE(log->append("decisions", records));
+    }
+    node = open(workspace);
+    ASSERT_TRUE(node->advance(end));
+    ASSERT_EQ(node->joiner().list_quarantined(9)->size(), 2u);
+    const auto report = node->erase(kAnna, "privacy-office", "request 7", false);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->quarantined, 1u);
+    EXPECT_EQ(node->joiner().list_quarantined(9)->size(), 1u);
+    EXPECT_FALSE(on_disk(workspace.store / "partitions", kAnna.value()));
+}
+
+TEST_F(Erasure, RetentionAndHoldsForbidItAndNameTheDayAndAnErasureThatWasBegunIsFinished) {
+    const auto workspace = prepare(true, 25);
+    auto node = open(workspace);
+    ASSERT_TRUE(node->advance(application(0).event_time));
+    const auto id = decide(*node, annas(kApplication)).id;
+    const auto decided = node->now();
+    const auto kept_until = base::to_iso8601(base::add_months(decided, 25)).substr(0, 10);
+    const auto refused = node->erase(kAnna, "privacy-office", "request 7", false);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "retention");
+    EXPECT_NE(refused.error().message.find(kept_until), std::string::npos)
+        << refused.error().message;
+    EXPECT_EQ(node->erase(kAnna, "privacy-office", "request 7", true).error().reason, "retention");
+    EXPECT_TRUE(node->decisions().find(id));
+    EXPECT_EQ(node->registry().audit_entries()->back().action, "erase_refused");
+
+    const auto later = base::add_months(decided, 26);
+    ASSERT_TRUE(node->advance(later));
+    node.reset();
+    {
+        // as after a crash in the midst of it: the key is gone, and nothing else
+        const auto settings = load_settings(workspace.config).value();
+        const auto secret = load_keys(settings.store).value().person;
+        auto keys = privacy::PersonKeys::open(workspace.store / "privacy/keys", secret).value();
+        auto list = privacy::Register::open(workspace.store / "privacy/register").value();
+        ASSERT_TRUE(list->begin({keys->tag_of(kAnna), later, {id.value()}}));
+        ASSERT_TRUE(list->add({keys->tag_of(kAnna), "court-12", "claim", "legal", later, {}}));
+        ASSERT_EQ(keys->destroy(kAnna).value(), 1u);
+    }
+    node = open(workspace);
+    const auto report = node->erase(kAnna, "privacy-office", "request 7", false);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(node->decisions().find(id).error().reason, "erased");
+    EXPECT_FALSE(on_disk(workspace.store, kAnna.value()));
+    EXPECT_FALSE(on_disk(workspace.store, income_bytes()));
+    // it was finished, so that from now on the hold counts
+    EXPECT_EQ(node->erase(kAnna, "privacy-office", "again", false).error().reason, "on_hold");
+}
+
+TEST_F(Erasure, WithTheCommandLineAnOperatorHoldsErasesAndSeesWhatDangles) {
+    const auto workspace = prepare(true, 0);
+    {
+        const auto node = open(workspace);
+        fill(*node);
+        decide(*node, application(30));
+    }
+    {
+        const auto log = streaming_local::LocalLog::open(workspace.store / "log").value();
+        const auto ghost = wire::to_record(domain::Outcome{domain::DecisionId("d-ghost"), "repaid",
+                                                           0, 1, application(0).event_time});
+        ASSERT_TRUE(log->append("outcomes", std::span(&ghost, 1)));
+    }
+    const fs::path program = RAMPART_BIN_DIR "/rampart";
+    auto process = demo::ServiceProcess::start(program, workspace.config, workspace.endpoint_file,
+                                               workspace.log)
+                       .value();
+    const auto run = [&](const std::string& command) {
+        return run_program(
+            fmt::format("{} {} --config {}", program.string(), command, workspace.config.string()));
+    };
+    const auto advance = run_program(fmt::format(
+        "curl -s -o /dev/null -w '%{{http_code}}' -H 'Authorization: Bearer {}' -d "
+        "'{{\"now\":\"{}\"}}' http://$(cat {})/v1/clock",
+        workspace.token, base::to_iso8601(base::add_months(application(0).event_time, 61)),
+        workspace.endpoint_file.string()));
+    ASSERT_EQ(advance.output, "200");
+    // one document on standard output; remarks go to standard error
+    const auto run_json = [&](const std::string& command) {
+        return json::parse(
+            run_program(fmt::format("({} {} --json --config {} 2>/dev/null)", program.string(),
+                                    command, workspace.config.string()))
+                .output);
+    };
+    const auto dangling = run_json("inspect dangling");
+    EXPECT_EQ(dangling.at("dangling_reports").as_int64(), 1);
+    EXPECT_EQ(dangling.at("dangling").at(0).at("decision_id").as_string(), "d-ghost");
+    EXPECT_GT(dangling.at("overdue_examples").as_int64(), 0);
+    EXPECT_NE(run("inspect dangling").output.find("d-ghost"), std::string::npos);
+
+    const std::string who = "--person " + kAnna.value() + " --reason 'request 7'";
+    ASSERT_EQ(run("hold add --matter court-12 --until 2099-01-01 " + who).exit_code, 0);
+    const auto refused = run("erase " + who);
+    EXPECT_EQ(refused.exit_code, 1) << refused.output;
+    EXPECT_NE(refused.output.find("court-12"), std::string::npos) << refused.output;
+    EXPECT_NE(refused.output.find("2099-01-01"), std::string::npos) << refused.output;
+    EXPECT_EQ(run("hold list").output.find(kAnna.value()), std::string::npos);
+    EXPECT_NE(run("hold list").output.find("court-12"), std::string::npos);
+    ASSERT_EQ(run("hold remove --matter court-12 " + who).exit_code, 0);
+    EXPECT_EQ(run("hold remove --matter court-12 " + who).exit_code, 2);
+    EXPECT_EQ(run("erase --reason r").exit_code, 2);
+    EXPECT_EQ(run("erase --application nobodys --reason r").exit_code, 2);
+    const auto would =
+        run_json("erase --dry-run --application " + kApplication + " --reason 'request 7'");
+    EXPECT_FALSE(would.at("erased").as_bool());
+    EXPECT_EQ(would.at("decisions").as_array().size(), 1u);
+    const auto erased = run("erase " + who);
+    EXPECT_EQ(erased.exit_code, 0) << erased.output;
+    EXPECT_NE(erased.output.find("stays:"), std::string::npos);
+    EXPECT_TRUE(run_json("erase --dry-run " + who).at("decisions").as_array().empty());
+    ASSERT_TRUE(process.stop());
+    EXPECT_FALSE(on_disk(workspace.store, kAnna.value()));
+
+    const auto registry = registry::ModelRegistry::open(workspace.store / "registry").value();
+    std::vector<std::string> actions;
+    const auto entries = registry->audit_entries().value();
+    for (const auto& entry : entries) {
+        actions.push_back(entry.action);
+        for (const auto& [name, value] : entry.details) {
+            EXPECT_FALSE(test_support::has_trace(value, kAnna.value())) << name;
+        }
+    }
+    for (const char* action : {"hold_add", "erase_refused", "hold_remove", "erase", "erased"}) {
+        EXPECT_NE(std::find(actions.begin(), actions.end(), action), actions.end()) << action;
+    }
+}
+
+}  // namespace
+}  // namespace rampart::rampartd
