@@ -1,5 +1,7 @@
 #include "fault/chaos/load.hpp"
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 
 #include "rampart/base/random.hpp"
@@ -15,6 +17,7 @@ namespace {
 
 using base::Duration;
 using base::Result;
+using base::TimePoint;
 using streaming::PartitionId;
 using Steady = std::chrono::steady_clock;
 
@@ -180,7 +183,17 @@ void Load::send(uint64_t number, Asker& asker) {
     send_applications(batch.by_http, asker);
     send_outcomes(by_http, asker);
     append(options_.topics.outcomes, late);
+    join_on(number, asker);
     for (const auto& report : batch.reports) oracle_.reported(report.outcome);
+}
+
+/// Event time stands still, but a node that is told so joins what there is in the log: then kills
+/// hit that, too. Whether it answers does not matter.
+void Load::join_on(uint64_t number, Asker& asker) {
+    static const auto body = fmt::format("{{\"now\":\"{}\"}}", base::to_iso8601(TimePoint()));
+    const auto partitions = static_cast<uint64_t>(routes_.partitions());
+    const Node* node = routes_.owner(PartitionId(static_cast<int32_t>(number % partitions)));
+    static_cast<void>(asker.ask(*node, "/v1/clock", &body));
 }
 
 /// Each node gets those that it owns in one request, and again until it has decided them.

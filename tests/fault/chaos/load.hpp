@@ -115,6 +115,7 @@ class Load {
   private:
     void work();
     void send(uint64_t number, Asker& asker);
+    void join_on(uint64_t number, Asker& asker);
     void send_applications(std::span<const domain::Application> applications, Asker& asker);
     void send_outcomes(std::span<const domain::Outcome> outcomes, Asker& asker);
     void append(const std::string& topic, std::span<const streaming::Record> records,

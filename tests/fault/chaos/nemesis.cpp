@@ -78,8 +78,8 @@ std::string to_string(Fault fault) {
 Nemesis::Nemesis(Run& run, uint64_t seed, std::string spare, std::chrono::milliseconds sleep)
     : run_(run), random_(base::mix64(seed) ^ 0x6e656d65), spare_(std::move(spare)), sleep_(sleep) {}
 
-void Nemesis::harm_until(int kills) {
-    while (deeds_.kills < kills && run_.oracle().sound()) {
+void Nemesis::harm_until(int kills, int faults) {
+    while ((deeds_.kills < kills || deeds_.total < faults) && run_.oracle().sound()) {
         if (deck_.empty()) deck_ = shuffled_deck(random_, run_.arena().mock() != nullptr);
         const Fault fault = deck_.back();
         deck_.pop_back();

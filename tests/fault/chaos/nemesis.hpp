@@ -44,9 +44,9 @@ class Nemesis {
     /// `spare`: takes over from sleepers; empty: nobody does. `sleep`: of a sleeper, at least.
     Nemesis(Run& run, uint64_t seed, std::string spare, std::chrono::milliseconds sleep);
 
-    /// Faults in the proportions of a deck, until there have been so many kills in all; ends with
-    /// the first violation.
-    void harm_until(int kills);
+    /// Faults in the proportions of a deck, until there have been so many kills in all, and so many
+    /// faults; ends with the first violation.
+    void harm_until(int kills, int faults = 0);
     void commit(Fault fault);
     /// SIGKILL of some node and a new start, while nothing is sent; no check.
     void kill_quietly();
