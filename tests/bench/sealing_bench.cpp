@@ -54,7 +54,7 @@ void cipher_alone(benchmark::State& state) {
 BENCHMARK(cipher_alone);
 
 void person_of_a_decision(benchmark::State& state) {
-    const auto bytes = wire::encode(support::make_decision("1", support::day(1)));
+    const auto bytes = wire::encode(support::make_decision(fmt::format("{}", 1), support::day(1)));
     for (auto _ : state) benchmark::DoNotOptimize(wire::person_of_decision(bytes));
     state.SetItemsProcessed(static_cast<int64_t>(state.iterations()));
 }

@@ -35,7 +35,7 @@ inline domain::Decision make_decision(const std::string& name, base::TimePoint t
     decision.score = 0.5;
     decision.p_exploit = decision.p_approve = 0.25;
     decision.draw = approved ? 0.1 : 0.9;
-    decision.draw_key_id = "k";
+    decision.draw_key_id = std::string("k");
     decision.action = approved ? domain::Action::kApprove : domain::Action::kDecline;
     decision.propensity = approved ? 0.25 : 0.75;
     return decision;
