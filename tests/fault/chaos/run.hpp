@@ -107,6 +107,7 @@ class Run {
   private:
     void drain(const std::string& after);
     void tick(Node& node, base::TimePoint now, const std::string& after);
+    void read_reference(const std::string& after);
     void compare_states(const std::string& after);
     void compare_partition(const std::string& where, const joiner::PartitionState& right,
                            const boost::json::object& found);
