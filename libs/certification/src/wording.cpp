@@ -126,9 +126,9 @@ std::vector<Assumption> assumptions_of(const Certificate& c) {
     add(true, fmt::format("approvals drawn agree with the logged probabilities: |z| <= {} over all "
                           "records, for each logging policy and in each group",
                           config.max_calibration_z));
-    add(true,
-        "each action that matters had a positive logged probability wherever the candidate differs "
-        "from the reference");
+    add(true, fmt::format("each action that matters had a positive logged probability wherever the "
+                          "candidate {}",
+                          config.at_least ? "may take it" : "differs from the reference"));
     add(true, fmt::format("the candidate lies within {} of the reference s on every vault record",
                           trust_region_text(config)));
     add(true, "no person is both in D_c and in the vault; all records of a person are one unit");

@@ -116,6 +116,8 @@ TEST(Certificate, OfEachWayToEstimateIsVerifiedAndSaysWhich) {
     EXPECT_EQ(read->plan.config.centres, Centres::kBest);
     EXPECT_NE(read->recipe.find("M = 1.4"), std::string::npos);
     EXPECT_NE(read->recipe.find("- -40"), std::string::npos) << read->recipe;
+    EXPECT_NE(read->assumptions[1].text.find("wherever the candidate may take it"),
+              std::string::npos);
 }
 
 TEST(Certificate, WithoutOverridesHasTheFormThatItHadBeforeTheyWereThere) {
