@@ -13,11 +13,11 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 /// Bets on values in [0, 1] that each know only the values before theirs: of the fixed-sample or of
 /// the any-time kind, with one made-up observation of mean 1/2 and variance 1/4.
-std::vector<double> plug_in_bets(std::span<const double> x, double alpha, bool any_time) {
+std::vector<double> plug_in_bets(std::span<const double> x, double delta, bool any_time) {
     std::vector<double> bets;
     bets.reserve(x.size());
     double sum = 0.5, squares = 0.25;
-    const double needed = 2 * std::log(2 / alpha);
+    const double needed = -2 * std::log(delta);
     const auto n = static_cast<double>(x.size());
     for (size_t i = 0; i < x.size(); ++i) {
         const double t = static_cast<double>(i) + 1;
@@ -59,14 +59,23 @@ double lower_end(std::span<const double> x, std::span<const double> bets, double
     return safe;
 }
 
-bool usable(std::span<const double> values, Range range, double alpha,
+bool usable(std::span<const double> values, Range range, double confidence,
             const HedgedBettingOptions& options) {
     const bool good = !values.empty() && std::isfinite(range.lo) && std::isfinite(range.hi) &&
-                      range.lo < range.hi && std::isfinite(range.hi - range.lo) && alpha > 0 &&
-                      alpha < 1 && options.truncation > 0 && options.truncation < 1;
+                      range.lo < range.hi && std::isfinite(range.hi - range.lo) && confidence > 0 &&
+                      confidence < 1 && options.truncation > 0 && options.truncation < 1;
     // the negation catches NaN
     return good && std::none_of(values.begin(), values.end(),
                                 [&](double x) { return !(x >= range.lo && x <= range.hi); });
+}
+
+std::vector<double> scaled(std::span<const double> values, Range range) {
+    std::vector<double> x;
+    x.reserve(values.size());
+    for (const double value : values) {
+        x.push_back(std::clamp((value - range.lo) / (range.hi - range.lo), 0.0, 1.0));
+    }
+    return x;
 }
 
 }  // namespace
@@ -75,17 +84,26 @@ Interval hedged_betting_interval(std::span<const double> values, Range range, do
                                  const HedgedBettingOptions& options) {
     if (!usable(values, range, alpha, options)) return {-kInfinity, kInfinity};
     const double width = range.hi - range.lo;
-    std::vector<double> x, mirrored;
-    for (const double value : values) {
-        x.push_back(std::clamp((value - range.lo) / width, 0.0, 1.0));
-        mirrored.push_back(1 - x.back());
-    }
-    const auto bets = plug_in_bets(x, alpha, options.any_time);
+    const std::vector<double> x = scaled(values, range);
+    std::vector<double> mirrored;
+    mirrored.reserve(x.size());
+    for (const double value : x) mirrored.push_back(1 - value);
+    const auto bets = plug_in_bets(x, alpha / 2, options.any_time);
     const double needed = std::log(2 / alpha);
     const double outwards = 8 * kEpsilon * (std::abs(range.lo) + std::abs(range.hi));
     const double lo = range.lo + width * lower_end(x, bets, needed, options) - outwards;
     const double hi = range.hi - width * lower_end(mirrored, bets, needed, options) + outwards;
     return {std::max(lo, range.lo), std::min(hi, range.hi)};
+}
+
+double hedged_log_wealth(std::span<const double> values, Range range, double theta, double delta,
+                         const HedgedBettingOptions& options) {
+    const bool good = usable(values, range, delta, options) && theta > range.lo && theta <= range.hi;
+    if (!good) return -kInfinity;
+    const std::vector<double> x = scaled(values, range);
+    // rounded up: the wealth falls in the mean that it is held against
+    const double m = (theta - range.lo) / (range.hi - range.lo) * (1 + 4 * kEpsilon);
+    return log_wealth(x, plug_in_bets(x, delta, options.any_time), m, options);
 }
 
 AsymptoticSequence::AsymptoticSequence(double delta, size_t tuned_for)

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "rampart/stats/confidence_bound.hpp"
 #include "support/golden_numbers.hpp"
 
 namespace rampart::ope {
@@ -41,10 +42,15 @@ TEST(Estimator, EveryFormAgreesWithTheGoldenVectors) {
         {"ips", absolute}, {"pair_raw", raw}, {"dr_clip", clipped}};
     for (const auto& [name, model] : forms) {
         const auto expected = golden.array({"Z", name});
+        std::vector<double> values;
         for (size_t i = 0; i < p.size(); ++i) {
             const Record record{p[i], a[i] != 0, r[i], p[i], impact[i]};
-            EXPECT_NEAR(impact_change(record, model), expected[i], 1e-12) << name << ' ' << i;
+            values.push_back(impact_change(record, model));
+            EXPECT_NEAR(values.back(), expected[i], 1e-12) << name << ' ' << i;
         }
+        const stats::Moments sample = stats::moments(values);
+        EXPECT_NEAR(sample.mean, golden.number({"Zmean", name}), 1e-12) << name;
+        EXPECT_NEAR(std::sqrt(sample.variance), golden.number({"Zsd", name}), 1e-12) << name;
     }
 }
 

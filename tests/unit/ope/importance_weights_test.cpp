@@ -25,6 +25,11 @@ TEST(Weights, DiagnosticsAgreeWithTheGoldenVectors) {
     std::vector<uint32_t> all(d.p_approve.size());
     std::iota(all.begin(), all.end(), 0u);
     const WeightDiagnostics w = diagnose(d, all);
+    const auto each = golden.array({"w"});
+    for (size_t i = 0; i < each.size(); ++i) {
+        EXPECT_NEAR(importance_weight(d.candidate[i], d.p_approve[i], d.approved[i] != 0), each[i],
+                    1e-12);
+    }
     EXPECT_EQ(w.records, 60u);
     EXPECT_NEAR(w.mean_weight, golden.number({"diagnostics", "mean_w"}), 1e-12);
     EXPECT_NEAR(w.mean_weight_z, golden.number({"diagnostics", "z_Ew"}), 1e-10);

@@ -36,6 +36,15 @@ TEST(Betting, WealthAndLowerBoundAgreeWithTheGoldenVectors) {
                 golden.numbers.number({"bounds", "bet_lcb_from_mixture"}), 1e-10);
 }
 
+TEST(Betting, TheWealthOfEveryBeginningAgreesWithTheGoldenVectors) {
+    const Golden golden;
+    double best = -kInfinity;
+    for (size_t n = 1; n <= golden.z.size(); ++n) {
+        best = std::max(best, log_wealth({golden.z.data(), n}, golden.lo, golden.bets, 0));
+    }
+    EXPECT_NEAR(best, golden.numbers.number({"bounds", "bet_logwealth_mix_running_max"}), 1e-10);
+}
+
 TEST(Betting, EachBetAloneAgreesWithTheGoldenVectors) {
     const Golden golden;
     const auto each = golden.numbers.array({"bounds", "bet_logwealth_each"});

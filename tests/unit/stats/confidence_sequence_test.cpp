@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rampart/base/random.hpp"
+#include "support/golden_numbers.hpp"
 
 namespace rampart::stats {
 namespace {
@@ -77,6 +78,62 @@ TEST(HedgedBetting, WhatCannotBeComputedSaysNothing) {
     EXPECT_TRUE(says_nothing({0.5}, {0, kInfinity}, 0.1));
     EXPECT_TRUE(says_nothing({0.5}, {0, 1}, 0));
     EXPECT_TRUE(says_nothing({0.5}, {0, 1}, nan));
+}
+
+/// The values that the golden bounds are of.
+std::vector<double> golden_values(const test::GoldenNumbers& golden) {
+    auto values = golden.array({"Z", "pair_ctr"});
+    for (double& x : values) x += 0.02;
+    return values;
+}
+
+TEST(HedgedLogWealth, AgreesWithTheGoldenVectors) {
+    const test::GoldenNumbers golden("elf_vectors.json");
+    const auto values = golden_values(golden);
+    const Range range{golden.number({"bounds", "lo"}), golden.number({"bounds", "hi"})};
+    EXPECT_NEAR(hedged_log_wealth(values, range, 0, 0.1, {.running = false}),
+                golden.number({"bounds", "wsr_logwealth_final"}), 1e-10);
+    EXPECT_NEAR(hedged_log_wealth(values, range, 0, 0.1),
+                golden.number({"bounds", "wsr_logwealth_running_max"}), 1e-10);
+}
+
+TEST(HedgedLogWealth, RejectsJustTheMeansBelowTheIntervalsLowerEnd) {
+    const auto values = sample(300, 7);
+    for (const bool running : {true, false}) {
+        for (const bool any_time : {true, false}) {
+            const HedgedBettingOptions options{.any_time = any_time, .running = running};
+            const double end = hedged_betting_interval(values, {-2, 3}, 0.1, options).lo;
+            const auto wealth = [&](double theta) {
+                return hedged_log_wealth(values, {-2, 3}, theta, 0.05, options);
+            };
+            EXPECT_GE(wealth(end - 1e-9), std::log(20));
+            EXPECT_LT(wealth(end + 1e-9), std::log(20));
+        }
+    }
+}
+
+TEST(HedgedLogWealth, WhatCannotBeComputedCertifiesNothing) {
+    const auto wealth = [](const std::vector<double>& values, Range range, double theta,
+                           double delta) { return hedged_log_wealth(values, range, theta, delta); };
+    const std::vector<double> good{0.5, 0.6};
+    EXPECT_GT(wealth(good, {0, 1}, 0.1, 0.1), 0);
+    EXPECT_EQ(wealth({}, {0, 1}, 0.1, 0.1), -kInfinity);
+    EXPECT_EQ(wealth({0.5, std::nan("")}, {0, 1}, 0.1, 0.1), -kInfinity);
+    EXPECT_EQ(wealth({0.5, 1.5}, {0, 1}, 0.1, 0.1), -kInfinity);
+    EXPECT_EQ(wealth(good, {1, 0}, 0.1, 0.1), -kInfinity);
+    EXPECT_EQ(wealth(good, {0, 1}, 0, 0.1), -kInfinity);
+    EXPECT_EQ(wealth(good, {0, 1}, 1.1, 0.1), -kInfinity);
+    EXPECT_EQ(wealth(good, {0, 1}, std::nan(""), 0.1), -kInfinity);
+    EXPECT_EQ(wealth(good, {0, 1}, 0.1, 1), -kInfinity);
+    EXPECT_EQ(wealth(good, {0, 1}, 0.1, std::nan("")), -kInfinity);
+}
+
+TEST(AsymptoticSequence, AgreesWithTheGoldenVectors) {
+    const test::GoldenNumbers golden("elf_vectors.json");
+    const auto values = golden_values(golden);
+    AsymptoticSequence sequence(0.1, values.size());
+    for (const double x : values) sequence.add(x);
+    EXPECT_NEAR(sequence.lower(), golden.number({"bounds", "asympcs_lcb"}), 1e-10);
 }
 
 TEST(AsymptoticSequence, MarginIsThatOfTheFormula) {
