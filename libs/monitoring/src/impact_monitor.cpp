@@ -1,0 +1,298 @@
+#include "rampart/monitoring/impact_monitor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <unordered_set>
+
+#include "rampart/stats/confidence_bound.hpp"
+#include "rampart/stats/confidence_sequence.hpp"
+
+namespace rampart::monitoring {
+namespace {
+
+using base::invalid_argument;
+using base::Result;
+using base::Status;
+using ope::ImpactModel;
+using ope::LoggedDecisions;
+using ope::LoggedFeedback;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr size_t kMinOutcomes = 10;  // of an action that matters, for its centre
+/// Later applicants may differ a little more between the two policies than any in D_c.
+constexpr double kRangeReserve = 1.25;
+
+ope::Record record_at(const LoggedFeedback& f, uint32_t i) {
+    const LoggedDecisions& d = f.decisions;
+    ope::Record record{d.p_approve[i], d.approved[i] != 0, d.candidate[i],
+                       d.reference[i], std::nullopt,       d.is_overridden(i)};
+    if (d.has_impact[i] != 0) record.impact = f.impact[i];
+    return record;
+}
+
+/// The first record of each person among `records`, in their order.
+std::vector<uint32_t> first_of_each(const LoggedDecisions& d,
+                                    const std::vector<uint32_t>& records) {
+    std::vector<uint32_t> first;
+    std::unordered_set<std::string_view> seen;
+    seen.reserve(records.size());
+    for (const uint32_t i : records) {
+        if (seen.insert(d.unit_id[i]).second) first.push_back(i);
+    }
+    return first;
+}
+
+/// Impact of what was done; a missing one in the champion's favour.
+double realised(const LoggedDecisions& d, uint32_t i, std::optional<double> impact,
+                const ImpactModel& model) {
+    if (model.declined && !d.granted(i)) return *model.declined;
+    return impact.value_or(model.hi);
+}
+
+/// A drawn decline whose impact is taken as known, but that people granted.
+bool granted_decline(const LoggedDecisions& d, uint32_t i, const ImpactModel& model) {
+    return model.declined && !model.declines_overridden && d.approved[i] == 0 && d.is_overridden(i);
+}
+
+bool missing(const LoggedDecisions& d, uint32_t i, const ImpactModel& model) {
+    return d.has_impact[i] == 0 && !(model.declined && !d.granted(i));
+}
+
+/// Mean impact of the drawn approvals or declines of known impact; nullopt: too few.
+std::optional<double> mean_impact(const LoggedFeedback& f, const std::vector<uint32_t>& records,
+                                  bool approved) {
+    stats::Sum sum;
+    size_t count = 0;
+    for (const uint32_t i : records) {
+        if ((f.decisions.approved[i] != 0) != approved || f.decisions.has_impact[i] == 0) continue;
+        sum.add(f.impact[i]);
+        ++count;
+    }
+    if (count < kMinOutcomes) return std::nullopt;
+    return sum.value() / static_cast<double>(count);
+}
+
+/// The bets on the change, from what Z would be if the champion had decided the persons of D_c.
+Status plan_change(const MonitorConfig& config, const LoggedFeedback& before,
+                   const std::vector<uint32_t>& persons, double delta, PlannedGroup& group) {
+    std::vector<double> values;
+    group.lo = 0;
+    for (const uint32_t i : persons) {
+        ope::Record record = record_at(before, i);
+        record.p = record.reference;
+        if (!ope::has_support(record, group.impact)) continue;
+        group.lo = std::min(group.lo, ope::change_range(record, group.impact).lo);
+        const bool possible = record.approved ? record.p > 0 : record.p < 1;
+        if (possible) values.push_back(ope::impact_change(record, group.impact));
+    }
+    group.lo = kRangeReserve * group.lo - config.margin;
+    const auto sample = stats::moments(values);
+    if (values.size() < kMinOutcomes) {
+        group.unplanned = std::string("too_few_outcomes");
+    } else if (!(sample.variance > 0) || !(group.lo < 0)) {
+        group.unplanned = std::string("nothing_changes");
+    } else {
+        RAMPART_TRY(group.change, stats::plan_bets({persons.size(), sample.variance}, group.lo,
+                                                   delta, {.cap = config.bet_cap}));
+    }
+    return base::ok();
+}
+
+/// The bets against "the realised impact is at least the floor".
+Status plan_level(const MonitorConfig& config, const LoggedFeedback& before,
+                  const std::vector<uint32_t>& persons, double delta, PlannedGroup& group) {
+    std::vector<double> impacts;
+    for (const uint32_t i : persons) {
+        const auto record = record_at(before, i);
+        impacts.push_back(realised(before.decisions, i, record.impact, group.impact));
+    }
+    const double variance = stats::moments(impacts).variance;
+    if (!(variance > 0)) return base::ok();
+    RAMPART_TRY(group.level,
+                stats::plan_bets({persons.size(), variance}, *config.floor - group.impact.hi, delta,
+                                 {.cap = config.bet_cap}));
+    return base::ok();
+}
+
+Result<PlannedGroup> plan_group(const MonitorConfig& config, const ImpactModel& impact,
+                                const LoggedFeedback& before, const ope::Group& members,
+                                double delta) {
+    PlannedGroup group{
+        .name = members.name, .unplanned = {}, .impact = impact, .change = {}, .level = {}};
+    const auto persons = first_of_each(before.decisions, members.records);
+    group.units = persons.size();
+    if (config.floor) RAMPART_RETURN_IF_ERROR(plan_level(config, before, persons, delta, group));
+    const bool declines_matter = !impact.declined || impact.declines_overridden;
+    const auto approve = mean_impact(before, persons, true);
+    const auto decline = declines_matter ? mean_impact(before, persons, false) : 0.0;
+    // people seldom grant what was drawn as a decline: its centre is then near the known impact
+    const auto centre = decline ? decline : impact.declined;
+    if (!approve || !centre) {
+        group.unplanned = std::string("too_few_outcomes");
+        return group;
+    }
+    group.impact.q_approve = std::clamp(*approve, impact.lo, impact.hi);
+    group.impact.q_decline = std::clamp(*centre, impact.lo, impact.hi);
+    RAMPART_RETURN_IF_ERROR(plan_change(config, before, persons, delta, group));
+    return group;
+}
+
+/// What look() gathers of a group's persons, in order.
+struct Gathered {
+    std::vector<double> changes;  // Z - margin
+    std::vector<double> levels;   // floor - realised impact
+};
+
+Gathered gather(const WatchPlan& plan, const PlannedGroup& group, const LoggedFeedback& since,
+                const std::vector<uint32_t>& records, GroupState& state) {
+    Gathered out;
+    const auto persons = first_of_each(since.decisions, records);
+    state.repeats = records.size() - persons.size();
+    for (const uint32_t i : persons) {
+        const auto record = record_at(since, i);
+        if (plan.config.floor) {
+            out.levels.push_back(*plan.config.floor -
+                                 realised(since.decisions, i, record.impact, group.impact));
+        }
+        if (!group.unplanned.empty()) continue;
+        if (granted_decline(since.decisions, i, group.impact)) {
+            state.blind = std::string("declines_overridden");
+        }
+        if (!ope::has_support(record, group.impact)) {
+            ++state.unsupported;
+        } else if (ope::change_range(record, group.impact).lo - plan.config.margin < group.lo) {
+            ++state.out_of_range;
+        } else {
+            ++state.persons;
+            state.missing += missing(since.decisions, i, group.impact) ? 1 : 0;
+            out.changes.push_back(ope::impact_change(record, group.impact) - plan.config.margin);
+        }
+    }
+    return out;
+}
+
+void judge_change(const WatchPlan& plan, const PlannedGroup& group,
+                  const std::vector<double>& values, GroupState& state) {
+    const double margin = plan.config.margin;
+    state.at_most = state.shown_hi = kInfinity;
+    state.shown_lo = -kInfinity;
+    if (values.empty()) return;
+    const double delta = std::exp(-plan.log_needed);
+    state.change = -(stats::moments(values).mean + margin);
+    state.log_wealth = stats::log_wealth(values, group.lo, group.change, 0);
+    state.at_most = -(stats::betting_lower_bound(values, group.lo, group.change, delta) + margin);
+    stats::AsymptoticSequence sequence(delta / 2, std::max<size_t>(1, group.units));
+    for (const double value : values) sequence.add(-(value + margin));
+    state.shown_lo = sequence.lower();
+    state.shown_hi = sequence.upper();
+    if (!std::isfinite(state.log_wealth)) {
+        state.blind = std::string("not_computable");
+    } else if (state.blind.empty() && state.persons >= plan.config.min_units) {
+        state.worse = state.log_wealth >= plan.log_needed;
+    }
+}
+
+void judge_level(const WatchPlan& plan, const PlannedGroup& group,
+                 const std::vector<double>& values, GroupState& state) {
+    if (!group.level) return;
+    const double lo = *plan.config.floor - group.impact.hi;
+    Level level;
+    level.at_most = kInfinity;
+    if (!values.empty()) {
+        level.mean = *plan.config.floor - stats::moments(values).mean;
+        level.log_wealth = stats::log_wealth(values, lo, *group.level, 0);
+        level.at_most = *plan.config.floor - stats::betting_lower_bound(values, lo, *group.level,
+                                                                        std::exp(-plan.log_needed));
+        level.below = values.size() >= plan.config.min_units && std::isfinite(level.log_wealth) &&
+                      level.log_wealth >= plan.log_needed;
+    }
+    state.level = level;
+}
+
+Status check_impacts(const WatchPlan& plan, const LoggedFeedback& since) {
+    if (plan.groups.empty()) return base::ok();
+    const ImpactModel& model = plan.groups.front().impact;
+    for (size_t i = 0; i < since.impact.size(); ++i) {
+        const double x = since.impact[i];
+        if (since.decisions.has_impact[i] != 0 && !(x >= model.lo && x <= model.hi)) {
+            return invalid_argument("impact_out_of_range",
+                                    "record {}: impact {} lies outside the declared range [{}, {}]",
+                                    since.decisions.record_id[i], x, model.lo, model.hi);
+        }
+    }
+    return base::ok();
+}
+
+}  // namespace
+
+Status validate(const MonitorConfig& config, const ImpactModel& impact) {
+    if (!(config.delta > 0 && config.delta <= 0.5)) {
+        return invalid_argument("bad_delta", "delta is {}: must lie in (0, 0.5]", config.delta);
+    }
+    if (!(config.margin >= 0 && std::isfinite(config.margin))) {
+        return invalid_argument("bad_margin", "margin is {}: must be at least 0 and finite",
+                                config.margin);
+    }
+    if (!(config.bet_cap > 0 && config.bet_cap < 1)) {
+        return invalid_argument("bad_bet_cap", "bet_cap is {}: must lie in (0, 1)", config.bet_cap);
+    }
+    if (config.min_units < 1) {
+        return invalid_argument("bad_min_units", "min_units is 0: must be at least 1");
+    }
+    if (!(std::isfinite(impact.lo) && std::isfinite(impact.hi) && impact.lo < impact.hi)) {
+        return invalid_argument("bad_range", "the impact's range is [{}, {}]: must be an interval",
+                                impact.lo, impact.hi);
+    }
+    if (config.floor && !(*config.floor >= impact.lo && *config.floor < impact.hi)) {
+        return invalid_argument("bad_floor", "floor is {}: must lie in [{}, {})", *config.floor,
+                                impact.lo, impact.hi);
+    }
+    return base::ok();
+}
+
+Result<WatchPlan> plan_watch(const MonitorConfig& config, const ImpactModel& impact,
+                             const LoggedFeedback& before) {
+    RAMPART_RETURN_IF_ERROR(validate(config, impact));
+    RAMPART_RETURN_IF_ERROR(ope::validate(before));
+    WatchPlan plan{.config = config, .groups = {}};
+    const size_t tests = before.decisions.groups.size() * (config.floor ? 2 : 1);
+    const double delta = config.delta / static_cast<double>(std::max<size_t>(1, tests));
+    plan.log_needed = -std::log(delta);
+    for (const auto& members : before.decisions.groups) {
+        RAMPART_TRY(auto group, plan_group(config, impact, before, members, delta));
+        plan.groups.push_back(std::move(group));
+    }
+    return plan;
+}
+
+bool WatchState::alarm() const {
+    return std::any_of(groups.begin(), groups.end(), [](const auto& g) { return g.alarm(); });
+}
+
+Result<WatchState> look(const WatchPlan& plan, const LoggedFeedback& since) {
+    RAMPART_RETURN_IF_ERROR(ope::validate(since));
+    RAMPART_RETURN_IF_ERROR(check_impacts(plan, since));
+    const auto& groups = since.decisions.groups;
+    const bool same =
+        std::equal(groups.begin(), groups.end(), plan.groups.begin(), plan.groups.end(),
+                   [](const auto& a, const auto& b) { return a.name == b.name; });
+    if (!same) {
+        return invalid_argument("other_groups",
+                                "the decisions' {} groups are not the {} that were planned for",
+                                groups.size(), plan.groups.size());
+    }
+    WatchState state{.log_needed = plan.log_needed, .groups = {}};
+    for (size_t g = 0; g < groups.size(); ++g) {
+        const PlannedGroup& group = plan.groups[g];
+        GroupState one{.name = group.name, .blind = group.unplanned, .level = {}};
+        const auto gathered = gather(plan, group, since, groups[g].records, one);
+        judge_change(plan, group, gathered.changes, one);
+        judge_level(plan, group, gathered.levels, one);
+        state.groups.push_back(std::move(one));
+    }
+    return state;
+}
+
+}  // namespace rampart::monitoring
