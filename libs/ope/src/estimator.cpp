@@ -18,6 +18,7 @@ double impact_of(const Record& r, const ImpactModel& m, double worst) {
 struct Change {
     double approve = 0, decline = 0;
     double offset = 0;
+    Centre q;
 };
 
 bool unchanged(const Record& r, const ImpactModel& m) {
@@ -26,6 +27,7 @@ bool unchanged(const Record& r, const ImpactModel& m) {
 
 Change change_of(const Record& r, const ImpactModel& m) {
     Change c;
+    c.q = r.centre.value_or(Centre{m.q_approve, m.q_decline});
     const double cut_approve = m.max_weight ? std::max(0.0, r.candidate - *m.max_weight * r.p) : 0;
     c.approve = (m.absolute ? r.candidate : r.candidate - r.reference) - cut_approve;
     c.decline = m.absolute ? 1 - r.candidate : r.reference - r.candidate;
@@ -35,8 +37,8 @@ Change change_of(const Record& r, const ImpactModel& m) {
         c.decline -= cut_decline;
         cut += cut_decline;
     }
-    c.offset = c.approve * m.q_approve +
-               c.decline * (known_decline(m) ? *m.declined : m.q_decline) + cut * m.lo -
+    c.offset = c.approve * c.q.approve +
+               c.decline * (known_decline(m) ? *m.declined : c.q.decline) + cut * m.lo -
                m.absolute.value_or(0);
     return c;
 }
@@ -45,9 +47,9 @@ Change change_of(const Record& r, const ImpactModel& m) {
 /// impact, so that a rounded value never leaves the range computed from the rounded corners.
 double value_at(const Record& r, const ImpactModel& m, const Change& c, bool approved,
                 double impact) {
-    if (approved) return c.approve / r.p * (impact - m.q_approve) + c.offset;
+    if (approved) return c.approve / r.p * (impact - c.q.approve) + c.offset;
     if (known_decline(m)) return c.offset;
-    return c.decline / (1 - r.p) * (impact - m.q_decline) + c.offset;
+    return c.decline / (1 - r.p) * (impact - c.q.decline) + c.offset;
 }
 
 }  // namespace

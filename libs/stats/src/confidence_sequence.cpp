@@ -98,7 +98,8 @@ Interval hedged_betting_interval(std::span<const double> values, Range range, do
 
 double hedged_log_wealth(std::span<const double> values, Range range, double theta, double delta,
                          const HedgedBettingOptions& options) {
-    const bool good = usable(values, range, delta, options) && theta > range.lo && theta <= range.hi;
+    const bool good =
+        usable(values, range, delta, options) && theta > range.lo && theta <= range.hi;
     if (!good) return -kInfinity;
     const std::vector<double> x = scaled(values, range);
     // rounded up: the wealth falls in the mean that it is held against

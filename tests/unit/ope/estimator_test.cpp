@@ -4,12 +4,15 @@
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "rampart/stats/confidence_bound.hpp"
 #include "support/golden_numbers.hpp"
 
 namespace rampart::ope {
 namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 constexpr ImpactModel kCredit{
     .lo = -150, .hi = 75, .q_approve = 30, .q_decline = 0, .declined = 0.0};
@@ -25,6 +28,10 @@ TEST(Estimator, TwoActionsAgreeWithTheGoldenVectors) {
         const Record record{p[i], a[i] != 0, r[i], p[i], impact[i]};
         model.q_approve = 1, model.q_decline = 0.5;
         EXPECT_NEAR(impact_change(record, model), robust[i], 1e-12);
+        Record own = record;
+        own.centre = Centre{1, 0.5};
+        model.q_approve = model.q_decline = kNaN;
+        EXPECT_NEAR(impact_change(own, model), robust[i], 1e-12) << "a record's own centres";
         model.q_approve = model.q_decline = 0.7;
         EXPECT_NEAR(impact_change(record, model), centred[i], 1e-12);
     }
@@ -156,6 +163,9 @@ Case any_case() {
     if (*rc::gen::arbitrary<bool>()) c.model.absolute = -150 + 225 * share();
     const bool known = c.model.declined && !c.model.declines_overridden;
     if (c.record.approved || !known) c.record.overridden = *rc::gen::arbitrary<bool>();
+    if (*rc::gen::arbitrary<bool>()) {
+        c.record.centre = Centre{-150 + 225 * share(), -150 + 225 * share()};
+    }
     return c;
 }
 
@@ -229,6 +239,9 @@ RC_GTEST_PROP(Estimator, DoesNotDependOnTheOriginOfTheImpactScale, ()) {
     *moved.record.impact += shift;
     moved.model.lo += shift, moved.model.hi += shift;
     moved.model.q_approve += shift, moved.model.q_decline += shift;
+    if (moved.record.centre) {
+        moved.record.centre->approve += shift, moved.record.centre->decline += shift;
+    }
     if (moved.model.declined) *moved.model.declined += shift;
     if (moved.model.absolute) *moved.model.absolute += shift;
     const double scale = 1 / std::min(c.record.p, 1 - c.record.p);

@@ -28,6 +28,11 @@ struct ImpactModel {
     std::optional<double> max_weight{};
 };
 
+/// Expected impacts of both actions for one record: its own centres, instead of the model's.
+struct Centre {
+    double approve = 0, decline = 0;  // in [a, b]; decline unused where its impact is known
+};
+
 /// One record. `impact` is read only where it matters: never for a decline of known impact, never
 /// where the candidate does what the reference does.
 struct Record {
@@ -38,6 +43,8 @@ struct Record {
     /// People did the other action. The impact counts for the action that was drawn; of a loan that
     /// was not granted it is c0, where that is declared.
     bool overridden = false;
+    /// From other data (impact_regression.hpp); none: the model's.
+    std::optional<Centre> centre{};
 };
 
 /// The interval in which a record's Z lies whatever is drawn and whatever comes of it: a function

@@ -33,10 +33,11 @@ struct HedgedBettingOptions {
 Interval hedged_betting_interval(std::span<const double> values, Range range, double alpha,
                                  const HedgedBettingOptions& options = {});
 
-/// One side of the above as a test: ln prod(1 + bet_i (x_i - m)) against "the mean is at most theta",
-/// m being theta scaled like the values; the bets are those of a test at level delta, in (0, 1). It
-/// rejects at ln(1 / delta). The largest of all moments or, without options.running, the last;
-/// rounded down. -infinity when it cannot be computed, and for theta outside (range.lo, range.hi].
+/// One side of the above as a test: ln prod(1 + bet_i (x_i - m)) against "the mean is at most
+/// theta", m being theta scaled like the values; the bets are those of a test at level delta, in
+/// (0, 1). It rejects at ln(1 / delta). The largest of all moments or, without options.running, the
+/// last; rounded down. -infinity when it cannot be computed, and for theta outside (range.lo,
+/// range.hi].
 double hedged_log_wealth(std::span<const double> values, Range range, double theta, double delta,
                          const HedgedBettingOptions& options = {});
 
