@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What a constraint says: averages over people, and how they have to compare.
+///
+///     mean(impact | group = "sex=female") >= mean(impact, reference | group = "sex=female")
+///     abs(mean(decision | sex = "F") - mean(decision | sex = "M")) <= 0.05
+///
+/// Plain values: build them by the functions below or by parse(). Every tree has one text
+/// (`text`), and parse(text(x)) == x for every tree that validate() of parse.hpp accepts.
+namespace rampart::constraints {
+
+/// What is averaged, per application.
+enum class Quantity {
+    kImpact,         // the declared measure of what became of the person, under the policy
+    kLabel,          // 1 favourable, 0 not: of a loan that is granted; no policy changes it
+    kDecision,       // 1 approve, 0 decline: known exactly, as the policy's P(approve)
+    kLoss,           // 1 where decision and label differ
+    kDecisionLabel,  // 1 where approved with a favourable label
+};
+enum class Policy { kCandidate, kReference, kAnchor };
+enum class Relation { kEqual, kNotEqual, kLess, kAtMost, kGreater, kAtLeast, kIn };
+
+/// Which applications count: features X, the label Y, protected attributes T.
+struct Condition {
+    enum class Kind {
+        kAlways,    // everybody
+        kAll,       // every part holds; >= 2 parts
+        kAny,       // some part holds; >= 2 parts
+        kNot,       // its part does not hold
+        kLabel,     // the label is `number`, 0 or 1
+        kGroup,     // member of a protected group: relation =, != or in; `values`
+        kNumber,    // feature `name` `relation` `number`; never `in`
+        kCategory,  // feature or protected attribute `name`: relation =, != or in; `values`
+    };
+    Kind kind = Kind::kAlways;
+    std::vector<Condition> parts{};
+    std::string name{};
+    Relation relation = Relation::kEqual;
+    double number = 0;
+    std::vector<std::string> values{};
+    bool operator==(const Condition&) const = default;
+};
+
+struct Mean {
+    Quantity quantity = Quantity::kDecision;
+    Policy policy = Policy::kCandidate;
+    Condition condition{};
+    bool operator==(const Mean&) const = default;
+};
+
+struct Expression {
+    enum class Kind {
+        kNumber,
+        kMean,
+        kNegate,
+        kAdd,
+        kSubtract,
+        kMultiply,
+        kDivide,  // up to here: 0, 0, 1, 2, 2, 2, 2 parts
+        kAbs,     // 1 part
+        kMin,
+        kMax,  // >= 2 parts
+    };
+    Kind kind = Kind::kNumber;
+    double number = 0;
+    Mean mean{};
+    std::vector<Expression> parts{};
+    bool operator==(const Expression&) const = default;
+};
+
+struct Constraint {
+    Expression left{};
+    Relation relation = Relation::kAtLeast;  // kAtLeast or kAtMost
+    Expression right{};
+    bool operator==(const Constraint&) const = default;
+};
+
+Expression number(double value);  // -0 becomes 0
+Expression mean(Quantity quantity, Condition condition = {}, Policy policy = Policy::kCandidate);
+Expression operator-(Expression a);
+Expression operator+(Expression a, Expression b);
+Expression operator-(Expression a, Expression b);
+Expression operator*(Expression a, Expression b);
+Expression operator/(Expression a, Expression b);
+Expression abs(Expression a);
+Expression min(std::vector<Expression> parts);
+Expression max(std::vector<Expression> parts);
+Constraint at_least(Expression left, Expression right);
+Constraint at_most(Expression left, Expression right);
+
+Condition in_group(std::string name);
+Condition label_is(int label);
+Condition compare(std::string feature, Relation relation, double number);
+Condition equals(std::string feature, std::string category);
+Condition one_of(std::string feature, std::vector<std::string> categories);
+Condition all_of(std::vector<Condition> parts);
+Condition any_of(std::vector<Condition> parts);
+Condition negated(Condition part);
+
+/// True if the condition mentions the label.
+bool uses_label(const Condition& condition);
+/// True if the average depends on labels: by what it averages or over whom.
+bool uses_label(const Mean& mean);
+
+std::string_view to_string(Quantity quantity);  // "decision * label"
+std::string_view to_string(Policy policy);
+std::string_view to_string(Relation relation);
+
+/// The one text of a tree: brackets only where they are needed.
+std::string text(const Condition& condition);
+std::string text(const Mean& mean);
+std::string text(const Expression& expression);
+std::string text(const Constraint& constraint);
+
+}  // namespace rampart::constraints

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <span>
+
+namespace rampart::constraints {
+
+/// All real numbers from lo to hi; an end may be infinite, meaning that nothing is known there.
+struct Interval {
+    double lo = 0, hi = 0;
+    bool operator==(const Interval&) const = default;
+};
+
+/// What the result of an operation can be when its operands lie anywhere in their intervals. Ends
+/// are rounded outwards, so that the interval holds the exact result whatever the rounding; min,
+/// max, abs and the change of sign round nothing. nullopt: no statement, because something is NaN
+/// or a divisor may be 0; it stays that through every further operation.
+using Known = std::optional<Interval>;
+
+Known negate(const Known& a);
+Known add(const Known& a, const Known& b);
+Known subtract(const Known& a, const Known& b);
+Known multiply(const Known& a, const Known& b);
+Known divide(const Known& a, const Known& b);
+Known absolute(const Known& a);
+Known smallest(std::span<const Known> parts);  // at least one part
+Known largest(std::span<const Known> parts);
+
+/// What is in both; no statement when nothing is, for then one of them is wrong.
+Known intersect(const Known& a, const Known& b);
+
+}  // namespace rampart::constraints

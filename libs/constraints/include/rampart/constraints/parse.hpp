@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string_view>
+
+#include "rampart/base/result.hpp"
+#include "rampart/constraints/expression.hpp"
+
+namespace rampart::constraints {
+
+inline constexpr size_t kMaxTextBytes = 4096;  // of one constraint
+inline constexpr size_t kMaxNesting = 32;      // brackets, signs and `not` within each other
+inline constexpr size_t kMaxNodes = 256;       // operators, means, numbers and conditions
+inline constexpr size_t kMaxMeans = 32;        // as written; see kMaxLeaves of program.hpp
+
+/// Reads a constraint.
+///
+///     constraint = sum (">=" | "<=") sum
+///     sum        = product { ("+" | "-") product }
+///     product    = signed { ("*" | "/") signed }
+///     signed     = "-" signed | NUMBER | "(" sum ")" | mean
+///                | "abs" "(" sum ")" | ("min" | "max") "(" sum "," sum { "," sum } ")"
+///     mean       = "mean" "(" quantity [ "," policy ] [ "|" any ] ")"
+///     quantity   = "impact" | "label" | "decision" | "loss" | "decision" "*" "label"
+///     policy     = "candidate" | "reference" | "anchor"
+///     any        = all { "or" all }
+///     all        = not { "and" not }
+///     not        = "not" not | "(" any ")" | test
+///     test       = "label" "=" ("0" | "1")
+///                | ("group" | NAME) ("=" | "!=") TEXT | ("group" | NAME) "in" "(" TEXT {"," TEXT} ")"
+///                | NAME ("=" | "!=" | "<" | "<=" | ">" | ">=") ["-"] NUMBER
+///
+/// NAME: letters, digits, '_' and '.', or anything in `backticks`. TEXT: in "…" or '…', with \ before
+/// a quote or a backslash. Errors: invalid_argument "constraint_syntax", "constraint_limit", saying
+/// at which column (a character, from 1) what is wrong and what to write instead.
+base::Result<Constraint> parse(std::string_view text);
+
+/// Of a tree built by hand: its text reads back as itself. Errors: invalid_argument as parse's, or
+/// "bad_constraint" for a tree that no text can say (a number that is not finite, a name with a
+/// backtick, `min` of one part).
+base::Status validate(const Constraint& constraint);
+
+}  // namespace rampart::constraints
