@@ -97,9 +97,10 @@ class Lexer {
             take(sign.size());
             return Token{.kind = Token::Kind::kSign, .content = std::string(sign)};
         }
-        return error("'{}' is no part of a constraint; a name with such a character stands in "
-                     "`backticks`, a value in \"quotes\"",
-                     rest_.substr(0, std::max<size_t>(1, base::utf8_length(rest_))));
+        return error(
+            "'{}' is no part of a constraint; a name with such a character stands in "
+            "`backticks`, a value in \"quotes\"",
+            rest_.substr(0, std::max<size_t>(1, base::utf8_length(rest_))));
     }
 
     Result<Token> number() {
@@ -108,8 +109,7 @@ class Lexer {
             std::from_chars(rest_.data(), rest_.data() + rest_.size(), token.number);
         const auto length = static_cast<size_t>(end - rest_.data());
         if (fault == std::errc::result_out_of_range) {
-            return error("the number {} is too large or too small",
-                         shown(rest_.substr(0, length)));
+            return error("the number {} is too large or too small", shown(rest_.substr(0, length)));
         }
         token.content = std::string(take(length));
         if (!rest_.empty() && is_name_part(rest_.front())) {
@@ -134,8 +134,8 @@ class Lexer {
         for (; i < rest_.size() && rest_[i] != quote; ++i) {
             if (rest_[i] == '\\') {
                 ++i;
-                const bool known = i < rest_.size() && (rest_[i] == '\\' || rest_[i] == '"' ||
-                                                        rest_[i] == '\'');
+                const bool known =
+                    i < rest_.size() && (rest_[i] == '\\' || rest_[i] == '"' || rest_[i] == '\'');
                 if (!known) return error("in a text, a backslash stands before \\, \" or '");
             }
             content += rest_[i];

@@ -184,15 +184,15 @@ class Evaluator {
         if (attribute) return attribute_value(c);
         RAMPART_TRY(const Column* feature, this->feature(c));
         if (feature->categories.empty()) {
-            return invalid_argument("feature_kind",
-                                    "'{}' is a number: compare it with one, without quotes",
-                                    c.name);
+            return invalid_argument(
+                "feature_kind", "'{}' is a number: compare it with one, without quotes", c.name);
         }
         std::vector<uint8_t> wanted(feature->categories.size(), 0);
         for (const std::string& value : c.values) {
             const auto at =
                 std::find(feature->categories.begin(), feature->categories.end(), value);
-            if (at == feature->categories.end()) return unknown_value(c, value, feature->categories);
+            if (at == feature->categories.end())
+                return unknown_value(c, value, feature->categories);
             wanted[static_cast<size_t>(at - feature->categories.begin())] = 1;
         }
         const uint8_t good = c.relation == Relation::kNotEqual ? 0 : 1;
@@ -207,8 +207,8 @@ class Evaluator {
 
     static base::Error unknown_value(const Condition& c, const std::string& value,
                                      const std::vector<std::string>& values) {
-        return invalid_argument("unknown_category",
-                                "'{}' has no value \"{}\"; its values are: {}", c.name, value,
+        return invalid_argument("unknown_category", "'{}' has no value \"{}\"; its values are: {}",
+                                c.name, value,
                                 listed(values, [](const std::string& x) { return x; }));
     }
 

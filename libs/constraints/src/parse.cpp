@@ -24,8 +24,9 @@ class Parser {
         RAMPART_TRY(out.relation, comparison());
         RAMPART_TRY(out.right, sum());
         if (is_relation(peek())) {
-            return error("a constraint has one comparison; for a range write two constraints, or "
-                         "abs(…) <= …");
+            return error(
+                "a constraint has one comparison; for a range write two constraints, or "
+                "abs(…) <= …");
         }
         if (peek().kind != Token::Kind::kEnd) return error("the constraint should end here");
         if (means_ == 0) {
@@ -96,8 +97,9 @@ class Parser {
         if (accept(">=")) return Relation::kAtLeast;
         if (accept("<=")) return Relation::kAtMost;
         if (peek().is("=") || peek().is("!=")) {
-            return error("no finite number of records proves that two averages are equal: write "
-                         "abs(A - B) <= 0.05, with the difference that you allow");
+            return error(
+                "no finite number of records proves that two averages are equal: write "
+                "abs(A - B) <= 0.05, with the difference that you allow");
         }
         if (peek().is(">") || peek().is("<")) {
             return error("write >= or <=: a confidence bound can't tell them from > and <");
@@ -187,19 +189,21 @@ class Parser {
             RAMPART_TRY(condition, any());
         }
         if (peek().is("*") || peek().is("+") || peek().is("-") || peek().is("/")) {
-            return error("only decision * label can be averaged as a product; calculate outside, "
-                         "as in 1 - mean(loss)");
+            return error(
+                "only decision * label can be averaged as a product; calculate outside, "
+                "as in 1 - mean(loss)");
         }
-        RAMPART_RETURN_IF_ERROR(expect(")", "to end the mean; conditions follow a '|', and are "
-                                            "joined by 'and' and 'or'"));
+        RAMPART_RETURN_IF_ERROR(expect(")",
+                                       "to end the mean; conditions follow a '|', and are "
+                                       "joined by 'and' and 'or'"));
         return mean(quantity, std::move(condition), policy);
     }
 
     Result<Quantity> quantity() {
         if (accept_word("impact")) return Quantity::kImpact;
         if (accept_word("loss")) return Quantity::kLoss;
-        for (const auto& [first, second] : {std::pair("decision", "label"),
-                                            std::pair("label", "decision")}) {
+        for (const auto& [first, second] :
+             {std::pair("decision", "label"), std::pair("label", "decision")}) {
             if (!accept_word(first)) continue;
             if (peek().is("*") && peek(1).is_word(second)) {
                 take();
@@ -220,8 +224,9 @@ class Parser {
             take();
             return policy;
         }
-        return error("after the comma stands the policy: candidate (which may be left out), "
-                     "reference or anchor; a condition follows a '|'");
+        return error(
+            "after the comma stands the policy: candidate (which may be left out), "
+            "reference or anchor; a condition follows a '|'");
     }
 
     Result<Condition> any() { return joined("or"); }
@@ -266,17 +271,20 @@ class Parser {
             return feature_test(take().content);
         }
         if (t.is_word("decision") || t.is_word("impact") || t.is_word("loss")) {
-            return error("a condition is about features, the label and groups, not about {}; an "
-                         "average among the approved is mean(decision * label) / mean(decision)",
-                         t.content);
+            return error(
+                "a condition is about features, the label and groups, not about {}; an "
+                "average among the approved is mean(decision * label) / mean(decision)",
+                t.content);
         }
         if (t.kind == Token::Kind::kWord) {
-            return error("'{}' is a word of the language; a feature of this name is `{}`, in "
-                         "backticks",
-                         t.content, t.content);
+            return error(
+                "'{}' is a word of the language; a feature of this name is `{}`, in "
+                "backticks",
+                t.content, t.content);
         }
-        return error("here should stand a condition, such as group = \"women\", label = 0 or "
-                     "age >= 25");
+        return error(
+            "here should stand a condition, such as group = \"women\", label = 0 or "
+            "age >= 25");
     }
 
     Result<Condition> label_test() {
@@ -356,7 +364,7 @@ bool well_formed(const Condition& c) {
 bool well_formed(const Expression& e) {
     using Kind = Expression::Kind;
     const size_t parts = e.parts.size();
-    const bool shape = e.kind == Kind::kNumber || e.kind == Kind::kMean ? parts == 0
+    const bool shape = e.kind == Kind::kNumber || e.kind == Kind::kMean  ? parts == 0
                        : e.kind == Kind::kNegate || e.kind == Kind::kAbs ? parts == 1
                        : e.kind == Kind::kMin || e.kind == Kind::kMax    ? parts >= 2
                                                                          : parts == 2;

@@ -30,10 +30,9 @@ Formula leaf_formula(const Leaf& leaf, std::vector<Leaf>& leaves) {
 
 /// The expression as it was written, every mean a leaf.
 Formula formula_of(const Expression& e, std::vector<Leaf>& leaves) {
-    constexpr std::array<Kind, 10> kKinds{Kind::kNumber,   Kind::kLeaf,     Kind::kNegate,
-                                          Kind::kAdd,      Kind::kSubtract, Kind::kMultiply,
-                                          Kind::kDivide,   Kind::kAbs,      Kind::kMin,
-                                          Kind::kMax};
+    constexpr std::array<Kind, 10> kKinds{
+        Kind::kNumber,   Kind::kLeaf,   Kind::kNegate, Kind::kAdd, Kind::kSubtract,
+        Kind::kMultiply, Kind::kDivide, Kind::kAbs,    Kind::kMin, Kind::kMax};
     if (e.kind == Expression::Kind::kNumber) return constant(e.number);
     if (e.kind == Expression::Kind::kMean) {
         const Mean& m = e.mean;
@@ -274,7 +273,7 @@ class NeedFinder {
                 scaled(f.parts[0], sign(f.parts[1]), lower, upper);
                 return scaled(f.parts[1], sign(f.parts[0]), lower, upper);
             case Kind::kDivide:
-                    scaled(f.parts[0], sign(f.parts[1]), lower, upper);
+                scaled(f.parts[0], sign(f.parts[1]), lower, upper);
                 return mark(f.parts[1], true, true);  // it has to be shown that it is not 0
             case Kind::kAbs:
                 return scaled(f.parts[0], sign(f.parts[0]), lower, upper);
@@ -359,11 +358,13 @@ Known propagate(const Formula& f, std::span<const Known> leaves) {
 Result<Program> compile(const Constraint& constraint, Interval impact_range) {
     RAMPART_RETURN_IF_ERROR(validate(constraint));
     if (!(impact_range.lo < impact_range.hi && std::isfinite(impact_range.hi - impact_range.lo))) {
-        return invalid_argument("bad_impact_range", "the range of impacts is [{}, {}]: it must be "
-                                "finite and not empty", impact_range.lo, impact_range.hi);
+        return invalid_argument("bad_impact_range",
+                                "the range of impacts is [{}, {}]: it must be "
+                                "finite and not empty",
+                                impact_range.lo, impact_range.hi);
     }
-    Program out{.constraint = constraint, .leaves = {}, .statements = {},
-                .impact_range = impact_range};
+    Program out{
+        .constraint = constraint, .leaves = {}, .statements = {}, .impact_range = impact_range};
     const bool at_least = constraint.relation == Relation::kAtLeast;
     std::vector<Leaf> written;
     Formula left = formula_of(constraint.left, written);

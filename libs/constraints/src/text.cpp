@@ -12,8 +12,8 @@ namespace rampart::constraints {
 namespace {
 
 constexpr std::array<std::string_view, 18> kReserved{
-    "mean",     "abs",  "min",    "max",   "and",      "or",   "not",       "in",       "group",
-    "label",    "loss", "impact", "anchor", "decision", "true", "candidate", "reference", "false"};
+    "mean",  "abs",  "min",    "max",    "and",      "or",   "not",       "in",        "group",
+    "label", "loss", "impact", "anchor", "decision", "true", "candidate", "reference", "false"};
 
 std::string quoted(std::string_view value) {
     std::string out = "\"";

@@ -26,12 +26,13 @@ inline constexpr size_t kMaxMeans = 32;        // as written; see kMaxLeaves of 
 ///     all        = not { "and" not }
 ///     not        = "not" not | "(" any ")" | test
 ///     test       = "label" "=" ("0" | "1")
-///                | ("group" | NAME) ("=" | "!=") TEXT | ("group" | NAME) "in" "(" TEXT {"," TEXT} ")"
-///                | NAME ("=" | "!=" | "<" | "<=" | ">" | ">=") ["-"] NUMBER
+///                | ("group" | NAME) ("=" | "!=") TEXT | ("group" | NAME) "in" "(" TEXT {"," TEXT}
+///                ")" | NAME ("=" | "!=" | "<" | "<=" | ">" | ">=") ["-"] NUMBER
 ///
-/// NAME: letters, digits, '_' and '.', or anything in `backticks`. TEXT: in "…" or '…', with \ before
-/// a quote or a backslash. Errors: invalid_argument "constraint_syntax", "constraint_limit", saying
-/// at which column (a character, from 1) what is wrong and what to write instead.
+/// NAME: letters, digits, '_' and '.', or anything in `backticks`. TEXT: in "…" or '…', with
+/// \ before a quote or a backslash. Errors: invalid_argument "constraint_syntax",
+/// "constraint_limit", saying at which column (a character, from 1) what is wrong and what to write
+/// instead.
 base::Result<Constraint> parse(std::string_view text);
 
 /// Of a tree built by hand: its text reads back as itself. Errors: invalid_argument as parse's, or

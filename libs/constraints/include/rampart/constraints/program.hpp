@@ -44,7 +44,18 @@ bool uses_label(const Leaf& leaf);
 
 /// g of a statement, over numbers and leaves.
 struct Formula {
-    enum class Kind { kNumber, kLeaf, kNegate, kAdd, kSubtract, kMultiply, kDivide, kAbs, kMin, kMax };
+    enum class Kind {
+        kNumber,
+        kLeaf,
+        kNegate,
+        kAdd,
+        kSubtract,
+        kMultiply,
+        kDivide,
+        kAbs,
+        kMin,
+        kMax
+    };
     Kind kind = Kind::kNumber;
     double number = 0;
     size_t leaf = 0;  // index into Program::leaves
@@ -79,8 +90,8 @@ base::Result<Program> compile(const Constraint& constraint, Interval impact_rang
 /// Of a text.
 base::Result<Program> compile(std::string_view constraint, Interval impact_range);
 
-/// Where the mean must lie whatever the data: [0, 1], the declared range of impacts, or the range of
-/// a difference of two of them.
+/// Where the mean must lie whatever the data: [0, 1], the declared range of impacts, or the range
+/// of a difference of two of them.
 Interval range_of(const Leaf& leaf, Interval impact_range);
 
 /// The interval of the formula when each leaf lies in its own; one entry a leaf of the program.

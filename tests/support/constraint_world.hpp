@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rampart/constraints/constraint_test.hpp"
+#include "rampart/constraints/membership.hpp"
+
+namespace rampart::test {
+
+/// One decision and what became of it. Without a value: no outcome on record.
+struct Case {
+    uint32_t person = 0;
+    double p = 0.5;
+    bool approved = true;
+    double candidate = 0.5, reference = 0.5;
+    std::optional<double> label = 1, impact = 0;
+    std::string group = "a";
+    bool overridden = false;
+    double anchor = 0.5;
+};
+
+/// Decisions in the form that constraints are tested on.
+struct CaseLog {
+    std::vector<uint32_t> person;
+    std::vector<double> p, candidate, reference, anchor, label, impact;
+    std::vector<uint8_t> approved, overridden, has_label, has_impact;
+    size_t persons = 0;
+    std::vector<std::string> group;
+    std::vector<std::vector<uint8_t>> members;  // of the program that log() was last asked for
+
+    explicit CaseLog(const std::vector<Case>& cases = {}) {
+        for (const Case& c : cases) add(c);
+    }
+
+    void add(const Case& c) {
+        constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+        person.push_back(c.person);
+        persons = std::max<size_t>(persons, c.person + 1);
+        p.push_back(c.p);
+        candidate.push_back(c.candidate);
+        reference.push_back(c.reference);
+        anchor.push_back(c.anchor);
+        label.push_back(c.label.value_or(kNone));
+        impact.push_back(c.impact.value_or(kNone));
+        approved.push_back(c.approved);
+        overridden.push_back(c.overridden);
+        has_label.push_back(c.label.has_value());
+        has_impact.push_back(c.impact.has_value());
+        group.push_back(c.group);
+    }
+
+    constraints::People people() const {
+        constraints::People out{.records = person.size()};
+        for (const char* name : {"a", "b"}) {
+            constraints::GroupMembers members_of{.name = name};
+            for (uint32_t i = 0; i < group.size(); ++i) {
+                if (group[i] == name) members_of.records.push_back(i);
+            }
+            out.groups.push_back(std::move(members_of));
+        }
+        return out;
+    }
+
+    /// Good until this object changes or is asked again.
+    constraints::Log log(const constraints::Program& program) {
+        members.clear();
+        for (const auto& leaf : program.leaves) {
+            members.push_back(constraints::members(leaf.condition, people()).value());
+        }
+        constraints::Log out{.person = person,
+                             .persons = persons,
+                             .p_approve = p,
+                             .approved = approved,
+                             .overridden = overridden,
+                             .has_label = has_label,
+                             .has_impact = has_impact,
+                             .candidate = candidate,
+                             .reference = reference,
+                             .anchor = anchor};
+        for (const auto& mask : members) out.members.emplace_back(mask);
+        return out;
+    }
+
+    constraints::Outcomes outcomes() const { return {label, impact}; }
+};
+
+}  // namespace rampart::test
