@@ -1,10 +1,15 @@
+#include <limits>
+
 #include "fuzz.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/config/table.hpp"
+#include "rampart/constraints/membership.hpp"
+#include "rampart/constraints/parse.hpp"
+#include "rampart/constraints/program.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/runtime/product_toml.hpp"
 
-/// Configuration, and the schema files that people edit by hand.
+/// Configuration, the schema files that people edit by hand, and the constraints in them.
 namespace rampart::fuzz {
 namespace {
 
@@ -52,6 +57,48 @@ bool product(std::string_view text) {
     return true;
 }
 
+/// Who meets a condition, asked of a few people: an answer for each, or a refusal.
+bool membership(const constraints::Condition& condition) {
+    const float none = std::numeric_limits<float>::quiet_NaN();
+    const constraints::People people{
+        .records = 3,
+        .columns = {{"age", {}, {20, 30, none}}, {"region", {"N", "S"}, {0, none, 1}}},
+        .groups = {{"sex=F", {0, 1}}, {"sex=M", {2}}}};
+    const auto who = constraints::members(condition, people);
+    if (!who) return refused(who.error());
+    FUZZ_LAW(who->size() == people.records, "{} answers", who->size());
+    for (const uint8_t mask : *who) FUZZ_LAW(mask <= 3, "{}", mask);
+    return true;
+}
+
+bool constraint(std::string_view text) {
+    const auto constraint = constraints::parse(text);
+    if (!constraint) return refused(constraint.error());
+    FUZZ_LAW(constraints::validate(*constraint).has_value(), "accepted, but not valid");
+    const std::string written = constraints::text(*constraint);
+    const auto again = constraints::parse(written);
+    FUZZ_LAW(again.has_value(), "refuses what it wrote: {}", again.error().message);
+    FUZZ_LAW(*again == *constraint, "reads back another constraint: {}", written);
+    FUZZ_LAW(constraints::text(*again) == written, "writes one constraint in two ways");
+    const auto program = constraints::compile(*constraint, {-150, 75});
+    if (!program) return refused(program.error());
+    FUZZ_LAW(program->leaves.size() <= constraints::kMaxLeaves, "{}", program->leaves.size());
+    FUZZ_LAW(!program->statements.empty() &&
+                 program->statements.size() <= constraints::kMaxStatements,
+             "{}", program->statements.size());
+    std::vector<constraints::Known> known;
+    for (const auto& leaf : program->leaves) {
+        known.push_back(constraints::range_of(leaf, program->impact_range));
+        membership(leaf.condition);
+    }
+    for (const auto& statement : program->statements) {
+        FUZZ_LAW(!statement.needs.empty(), "a statement that needs no data");
+        const auto interval = constraints::propagate(statement.formula, known);
+        FUZZ_LAW(!interval || interval->lo <= interval->hi, "an interval without numbers");
+    }
+    return true;
+}
+
 using Seeds = std::vector<std::string>;
 
 }  // namespace
@@ -82,6 +129,18 @@ std::vector<Target> targets() {
                  "horizon_months = 12\ngrace_days = 31\n[impact]\nunits = \"points\"\nlo = -150\n"
                  "hi = 75\nfavourable = 75\nunfavourable = -150\ndeclined = 0\n"};
          }},
+        // a tree is copied a few times, as often as it says several things at once
+        {"constraint", constraint,
+         [] {
+             return Seeds{
+                 "mean(impact | group = \"women\") - mean(impact, reference | group = \"women\") "
+                 ">= 0",
+                 "abs(mean(decision | sex = 'F' and label = 0) - mean(decision | not (sex != \"F\" "
+                 "or age < 25))) <= 0.05",
+                 "1 - mean(loss, anchor) * -2.5e-1 / min(3, mean(label)) >= max(0.8, "
+                 "mean(decision * label | `region` in (\"N\", \"S\")))"};
+         },
+         4 << 20},
     };
 }
 
