@@ -40,11 +40,18 @@ ElfSample part_of(const ElfSample& sample, std::span<const uint32_t> rows) {
     return out;
 }
 
-/// D_c as the search sees it, and D_f.
-struct Parts {
-    ElfSample selection, test;
-    std::unique_ptr<ParametricPolicy> selection_policy, test_policy;
+/// Some records, and the policies on them.
+struct Part {
+    ElfSample sample;
+    std::unique_ptr<ParametricPolicy> policy;
+
+    const ope::LoggedDecisions& decisions() const { return sample.log.decisions; }
 };
+
+Part make_part(const ElfSample& sample, const ParametricPolicy& policy,
+               std::span<const uint32_t> rows) {
+    return {part_of(sample, rows), policy.on(rows)};
+}
 
 /// D_c's rows; thinned to `most` by taking the first of each group in proportion.
 std::vector<uint32_t> selection_rows(const ElfSample& sample, size_t most) {
@@ -70,18 +77,12 @@ std::vector<uint32_t> selection_rows(const ElfSample& sample, size_t most) {
     return rows;
 }
 
-Parts split(const ElfSample& sample, const ParametricPolicy& policy, size_t most) {
-    Parts out;
-    const auto chosen = selection_rows(sample, most);
-    std::vector<uint32_t> tested;
+std::vector<uint32_t> tested_rows(const ElfSample& sample) {
+    std::vector<uint32_t> rows;
     for (uint32_t i = 0; i < sample.tested.size(); ++i) {
-        if (sample.tested[i] != 0) tested.push_back(i);
+        if (sample.tested[i] != 0) rows.push_back(i);
     }
-    out.selection = part_of(sample, chosen);
-    out.test = part_of(sample, tested);
-    out.selection_policy = policy.on(chosen);
-    out.test_policy = policy.on(tested);
-    return out;
+    return rows;
 }
 
 /// Centres: the group's mean impact by action in D_c, the mean of all where an action is missing.
@@ -102,33 +103,34 @@ ope::ImpactModel centred(const ElfSample& selection, size_t g) {
     return model;
 }
 
-base::Result<std::vector<Constraint>> constraints_of(const ElfSample& sample, const Parts& parts,
-                                                     const ElfOptions& options) {
-    const auto& all = sample.log.decisions;
-    const auto& held = parts.test.log.decisions;
+/// tau of the paper: the mean impact in the whole log, taken for a constant.
+double logged_mean(const ElfSample& sample, size_t g) {
+    const auto& records = sample.log.decisions.groups[g].records;
+    stats::Sum sum;
+    for (const uint32_t i : records) sum.add(sample.log.impact[i]);
+    return sum.value() / static_cast<double>(records.size());
+}
+
+/// g-hat of every constraint on a part of the sample, centred by that part's own impacts.
+base::Result<std::vector<Constraint>> constraints_of(const ElfSample& sample, const Part& part,
+                                                     const Part& test, const ElfOptions& options) {
+    const auto held = static_cast<double>(test.decisions().size());
     std::vector<Constraint> out;
-    for (size_t g = 0; g < all.groups.size(); ++g) {
-        const auto& group = parts.selection.log.decisions.groups[g];
-        if (options.paper_compat) {
-            stats::Sum sum;
-            for (const uint32_t i : all.groups[g].records) sum.add(sample.log.impact[i]);
-            const double tau = sum.value() / static_cast<double>(all.groups[g].records.size());
-            RAMPART_TRY(auto c, importance_constraint(
-                                    parts.selection.log, group, sample.impact_range[g], tau,
-                                    static_cast<double>(held.size()), options.delta));
-            out.push_back(std::move(c));
-        } else {
-            RAMPART_TRY(auto c,
-                        paired_constraint(parts.selection.log, group, centred(parts.selection, g),
-                                          0, static_cast<double>(held.groups[g].records.size()),
-                                          options.delta));
-            out.push_back(std::move(c));
-        }
+    for (size_t g = 0; g < sample.log.decisions.groups.size(); ++g) {
+        const auto& group = part.decisions().groups[g];
+        auto made =
+            options.paper_compat
+                ? importance_constraint(part.sample.log, group, sample.impact_range[g],
+                                        logged_mean(sample, g), held, options.delta)
+                : paired_constraint(part.sample.log, group, centred(part.sample, g), 0,
+                                    static_cast<double>(test.decisions().groups[g].records.size()),
+                                    options.delta);
+        if (!made) return base::Error(std::move(made).error());
+        out.push_back(*std::move(made));
     }
     if (options.accuracy_floor) {
-        out.push_back(accuracy_constraint(
-            parts.selection.label, parts.selection.log.decisions.reference, *options.accuracy_floor,
-            static_cast<double>(held.size()), options.delta));
+        out.push_back(accuracy_constraint(part.sample.label, part.decisions().reference,
+                                          *options.accuracy_floor, held, options.delta));
     }
     return out;
 }
@@ -152,17 +154,30 @@ double upper_bound(const std::vector<double>& gains, stats::Range gain_range,
                : -stats::hoeffding_lower_bound(sample, gain_range, options.delta);
 }
 
-ElfTest finish(std::string name, const std::vector<double>& gains, double upper) {
-    ElfTest out{std::move(name), gains.size(), -stats::moments(gains).mean, upper, upper <= 0};
-    out.passed = out.passed && std::isfinite(upper);
+ElfTest finish(std::string name, const std::vector<double>& gains, double upper, double delta) {
+    const auto sample = stats::moments(gains);
+    ElfTest out{std::move(name),
+                gains.size(),
+                -sample.mean,
+                upper,
+                -stats::t_lower_bound(sample, delta),
+                false};
+    out.passed = std::isfinite(upper) && upper <= 0;
     return out;
 }
 
-ElfTest paired_test(const Parts& parts, const Constraint& constraint, size_t g,
-                    std::span<const double> selected, std::span<const double> pi,
+/// What was chosen on D_c: the last part that the search saw, its objective, and the policy there.
+struct Chosen {
+    const Part& part;
+    const SafetyObjective& objective;
+    std::span<const double> pi;
+};
+
+ElfTest paired_test(const Chosen& chosen, const Part& test, size_t g, std::span<const double> pi,
                     const ElfOptions& options) {
-    const auto& decisions = parts.test.log.decisions;
-    const auto model = centred(parts.selection, g);
+    const auto& decisions = test.decisions();
+    const auto model = centred(chosen.part.sample, g);
+    const Constraint& constraint = chosen.objective.constraints()[g];
     std::vector<double> gains;
     stats::Range range{0, 0};
     for (const uint32_t i : decisions.groups[g].records) {
@@ -170,28 +185,28 @@ ElfTest paired_test(const Parts& parts, const Constraint& constraint, size_t g,
                                  .approved = decisions.approved[i] != 0,
                                  .candidate = pi[i],
                                  .reference = decisions.reference[i],
-                                 .impact = parts.test.log.impact[i],
+                                 .impact = test.sample.log.impact[i],
                                  .overridden = false};
         gains.push_back(ope::impact_change(record, model));
         const auto reach = ope::change_range(record, model);
         range = {std::min(range.lo, reach.lo), std::max(range.hi, reach.hi)};
     }
     if (options.bound != Bound::kBetting) {
-        return finish(constraint.name, gains, upper_bound(gains, range, options));
+        return finish(constraint.name, gains, upper_bound(gains, range, options), options.delta);
     }
     // bets from D_c's variance of this candidate; the range is a function of D_f's x alone
     std::vector<double> planned;
     for (size_t k = 0; k < constraint.rows.size(); ++k) {
-        const double d = selected[constraint.rows[k]] -
-                         parts.selection.log.decisions.reference[constraint.rows[k]];
+        const double d =
+            chosen.pi[constraint.rows[k]] - chosen.objective.reference()[constraint.rows[k]];
         planned.push_back(d > 0 ? constraint.more[k] * d : constraint.less[k] * -d);
     }
     const auto bets =
         stats::plan_bets({gains.size(), stats::moments(planned).variance}, range.lo, options.delta);
-    const double need = -std::log(options.delta);
-    const double upper = bets ? need - stats::log_wealth(gains, range.lo, *bets, 0)
-                              : std::numeric_limits<double>::infinity();
-    return finish(constraint.name, gains, upper);
+    const double upper =
+        bets ? -std::log(options.delta) - stats::log_wealth(gains, range.lo, *bets, 0)
+             : std::numeric_limits<double>::infinity();
+    return finish(constraint.name, gains, upper, options.delta);
 }
 
 /// g-hat of constraints that are linear in pi over all of D_f (importance, accuracy).
@@ -202,8 +217,24 @@ ElfTest linear_test(const Constraint& test, std::span<const double> pi,
         const double d = pi[test.rows[k]] - reference[test.rows[k]];
         gains.push_back(-(test.offset[k] + test.more[k] * d));
     }
-    return finish(test.name, gains,
-                  upper_bound(gains, {-test.range->hi, -test.range->lo}, options));
+    return finish(test.name, gains, upper_bound(gains, {-test.range->hi, -test.range->lo}, options),
+                  options.delta);
+}
+
+base::Result<std::vector<ElfTest>> run_tests(const ElfSample& sample, const Chosen& chosen,
+                                             const Part& test, std::span<const double> pi,
+                                             const ElfOptions& options) {
+    std::vector<ElfTest> out;
+    if (!options.paper_compat) {
+        for (size_t g = 0; g < test.decisions().groups.size(); ++g) {
+            out.push_back(paired_test(chosen, test, g, pi, options));
+        }
+        return out;
+    }
+    RAMPART_TRY(const auto constraints, constraints_of(sample, test, test, options));
+    for (const auto& c : constraints)
+        out.push_back(linear_test(c, pi, test.decisions().reference, options));
+    return out;
 }
 
 base::Status check(const ElfSample& sample, const ParametricPolicy& policy,
@@ -248,6 +279,11 @@ base::Status check(const ElfSample& sample, const ParametricPolicy& policy,
         return invalid_argument("bad_elf",
                                 "bound: the paper has t and Hoeffding; name one of them");
     }
+    for (const auto& start : options.starts) {
+        if (start.size() != policy.dimension()) {
+            return invalid_argument("bad_elf", "starts: each needs {} numbers", policy.dimension());
+        }
+    }
     if (!options.paper_compat && options.accuracy_floor) {
         return invalid_argument("bad_elf", "accuracy_floor: a constraint of paper_compat only");
     }
@@ -279,59 +315,45 @@ std::vector<uint8_t> stratified_split(std::span<const ope::Group> groups, size_t
 base::Result<ElfResult> run_elf(const ElfSample& sample, const ParametricPolicy& policy,
                                 const ElfOptions& options, const Cancelled& cancelled) {
     RAMPART_RETURN_IF_ERROR(check(sample, policy, options));
-    const Parts parts = split(sample, policy, options.max_selection_rows);
-    RAMPART_TRY(auto constraints, constraints_of(sample, parts, options));
-    const auto& reference = parts.selection.log.decisions.reference;
-    RAMPART_TRY(const auto objective,
-                SafetyObjective::create(reference, error_rate(parts.selection.label),
-                                        std::move(constraints), objective_config(options)));
-    std::vector<double> pi(reference.size());
-    const auto approve = [&](const ParametricPolicy& on, std::span<const double> theta,
-                             std::span<const double> beta, std::vector<double>& out) {
-        on.approve(theta, out);
-        if (!options.paper_compat) into_trust_region(beta, options.kappa, out);
+    const Part test = make_part(sample, policy, tested_rows(sample));
+    const auto approve = [&](const Part& part, std::span<const double> theta) {
+        std::vector<double> pi(part.decisions().size());
+        part.policy->approve(theta, pi);
+        if (!options.paper_compat) into_trust_region(part.decisions().reference, options.kappa, pi);
+        return pi;
     };
-    const auto cost = [&](std::span<const double> theta) {
-        approve(*parts.selection_policy, theta, reference, pi);
-        return objective.cost(pi);
-    };
+    const auto all = selection_rows(sample, 0);
+    auto rows = selection_rows(sample, options.max_selection_rows);
     auto starts = options.starts;
     if (starts.empty()) starts.emplace_back(policy.dimension(), 0.0);
-    if (std::any_of(starts.begin(), starts.end(),
-                    [&](const auto& s) { return s.size() != policy.dimension(); })) {
-        return invalid_argument("bad_elf", "starts: each needs {} numbers", policy.dimension());
-    }
-    RAMPART_TRY(auto found, minimise(cost, starts, {}, options.search, cancelled));
-
+    CmaEsOptions search = options.search;
     ElfResult out;
-    out.candidate = std::move(found.x);
-    out.evaluations = found.evaluations;
-    approve(*parts.selection_policy, out.candidate, reference, pi);
-    out.predicted = objective.predict(pi);
-    const auto& held = parts.test.log.decisions;
-    std::vector<double> tested(held.size());
-    approve(*parts.test_policy, out.candidate, held.reference, tested);
-    for (size_t g = 0; g < held.groups.size(); ++g) {
-        const Constraint& c = objective.constraints()[g];
-        if (!options.paper_compat) {
-            out.tests.push_back(paired_test(parts, c, g, pi, tested, options));
+    for (;;) {
+        const Part part = make_part(sample, policy, rows);
+        RAMPART_TRY(auto constraints, constraints_of(sample, part, test, options));
+        RAMPART_TRY(
+            const auto objective,
+            SafetyObjective::create(part.decisions().reference, error_rate(part.sample.label),
+                                    std::move(constraints), objective_config(options)));
+        const auto cost = [&](std::span<const double> theta) {
+            return objective.cost(approve(part, theta));
+        };
+        RAMPART_TRY(auto found, minimise(cost, starts, {}, search, cancelled));
+        out.evaluations += found.evaluations;
+        out.candidate = std::move(found.x);
+        if (rows.size() < all.size() && options.refine_evaluations > 0) {
+            rows = all;
+            starts = {out.candidate};
+            search.max_evaluations = options.refine_evaluations;
+            search.scale /= 4;
+            for (double& s : search.scales) s /= 4;
             continue;
         }
-        // tau is in the prediction's constraint; the same one here
-        const auto& all = sample.log.decisions.groups[g].records;
-        stats::Sum sum;
-        for (const uint32_t i : all) sum.add(sample.log.impact[i]);
-        RAMPART_TRY(const auto test,
-                    importance_constraint(parts.test.log, held.groups[g], sample.impact_range[g],
-                                          sum.value() / static_cast<double>(all.size()),
-                                          static_cast<double>(held.size()), options.delta));
-        out.tests.push_back(linear_test(test, tested, held.reference, options));
-    }
-    if (options.accuracy_floor) {
-        const auto test =
-            accuracy_constraint(parts.test.label, held.reference, *options.accuracy_floor,
-                                static_cast<double>(held.size()), options.delta);
-        out.tests.push_back(linear_test(test, tested, held.reference, options));
+        const auto pi = approve(part, out.candidate);
+        out.predicted = objective.predict(pi);
+        RAMPART_TRY(out.tests, run_tests(sample, {part, objective, pi}, test,
+                                         approve(test, out.candidate), options));
+        break;
     }
     const bool passed =
         std::all_of(out.tests.begin(), out.tests.end(), [](const ElfTest& t) { return t.passed; });

@@ -128,7 +128,8 @@ base::Result<std::vector<double>> fit_logistic(const std::vector<std::vector<dou
 void into_trust_region(std::span<const double> reference, double kappa, std::span<double> pi) {
     for (size_t i = 0; i < pi.size(); ++i) {
         const double s = reference[i], reach = kappa * std::min(s, 1 - s);
-        pi[i] = pi[i] > s + reach ? s + reach : pi[i] < s - reach ? s - reach : pi[i];
+        pi[i] =
+            std::max(std::min(pi[i], s + reach), s - reach);  // in this order NaN passes through
     }
 }
 

@@ -202,6 +202,35 @@ TEST(Elf, TheSearchMaySeeAPartOfTheSelectionRowsOnly) {
                           std::count(drawn.sample.tested.begin(), drawn.sample.tested.end(), 1)));
 }
 
+TEST(Elf, ASearchThatSawAPartCanBeRefinedOnAllOfTheSelectionRows) {
+    const auto drawn = test::draw(2000, 0.9, 8);
+    auto options = options_of(false, Bound::kBetting);
+    options.max_selection_rows = 300;
+    const auto coarse = run(drawn, options);
+    options.refine_evaluations = 60;
+    const auto fine = run(drawn, options);
+    EXPECT_GT(fine.evaluations, coarse.evaluations);
+    EXPECT_LE(fine.evaluations, coarse.evaluations + 60);
+    // the last objective is the one of all rows, and the search never ends worse than it began
+    ElfOptions whole = options_of(false, Bound::kBetting);
+    whole.starts = {coarse.candidate};
+    whole.search.max_evaluations = 1;
+    EXPECT_LE(fine.predicted.cost, run(drawn, whole).predicted.cost);
+}
+
+TEST(Elf, TheBoundByTStandsBesideEveryOther) {
+    const auto drawn = test::draw(1000, 0.5, 9);
+    const auto betting = run(drawn, options_of(false, Bound::kBetting));
+    auto same = options_of(false, Bound::kStudentT);
+    same.starts = {betting.candidate};
+    same.search.max_evaluations = 1;
+    const auto by_t = run(drawn, same);
+    for (size_t g = 0; g < 2; ++g) {
+        EXPECT_EQ(by_t.tests[g].upper, by_t.tests[g].upper_t);
+        EXPECT_NEAR(betting.tests[g].upper_t, by_t.tests[g].upper, 1e-12);
+    }
+}
+
 TEST(Elf, RefusesSamplesThatAreNotWhole) {
     const auto refused = [](auto change) {
         auto drawn = test::draw(200, 0.5, 1);

@@ -50,7 +50,7 @@ struct ElfOptions {
     Bound bound = Bound::kBetting;  // kBetting is for rampart mode
     double delta = 0.1;             // of each group
     double kappa = 0.5;             // rampart: (0, 1]
-    double power = 0.95;            // rampart: what D_c has to predict before accuracy counts
+    double power = 0.999;           // rampart: what D_c has to predict before accuracy counts
     double xi = 0;                  // paper_compat, appendix E
     std::optional<double> accuracy_floor{};  // paper_compat: section 5's extra constraint
     CmaEsOptions search;
@@ -58,6 +58,9 @@ struct ElfOptions {
     std::vector<std::vector<double>> starts{};
     /// D_c's first rows of each group, in these proportions, for the search alone. 0: all.
     size_t max_selection_rows = 0;
+    /// With max_selection_rows: so many further evaluations on all of D_c, from what the search
+    /// found and a quarter of its scale. 0: none.
+    size_t refine_evaluations = 0;
 };
 
 struct ElfTest {
@@ -65,13 +68,14 @@ struct ElfTest {
     size_t records = 0;
     double mean = 0;   // of g-hat on D_f
     double upper = 0;  // U; with bets: -(ln wealth - ln 1/delta), <= 0 alike when it passes
+    double upper_t = 0;  // U by t whatever the bound; indicative beside another
     bool passed = false;
 };
 
 struct ElfResult {
     std::optional<std::vector<double>> theta;  // none: NSF
     std::vector<double> candidate;             // theta_c
-    Prediction predicted;                      // on D_c's rows of the search
+    Prediction predicted;                      // on the rows of D_c that the search saw last
     std::vector<ElfTest> tests;                // by constraint
     size_t evaluations = 0;
 };

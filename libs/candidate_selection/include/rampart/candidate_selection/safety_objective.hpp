@@ -78,7 +78,7 @@ struct ObjectiveConfig {
     Safety safety = Safety::kPower;
     Failing failing = Failing::kWorstSignal;
     double inflation = 2;   // >= 1
-    double power = 0.95;    // (0.5, 1)
+    double power = 0.999;   // (0.5, 1)
     double xi = 0;          // >= 0: predicted bounds have to be <= -xi/4 (paper, appendix E)
     double bet_cap = 0.95;  // (0, 1), of the betting bound
 };
