@@ -158,6 +158,9 @@ Status Node::open_services() {
         RAMPART_TRY(trainer_, trainer::TrainingLoop::open(settings_.store / "trainer", settings_.training,
                                                           {settings_.product, *joiner_, *builder_, *registry_, keys_.signing,
                                                            keys_.evidence, &pool_}));
+        RAMPART_TRY(monitor_, monitor::ChampionMonitor::open(settings_.monitor,
+                                                             {settings_.product, *builder_, *registry_, metrics_,
+                                                              settings_.training.gate.declines_overridden}));
         if (log_->shared()) publisher_.emplace(writer, log_->topics().policies, keys_.signing);
     } else {
         RAMPART_TRY(const auto pem, base::read_file(settings_.gate_key, 4096));
@@ -254,7 +257,7 @@ Status Node::advance(TimePoint now) {
         // an interrupted run goes on with what was known when it began
         if (trainer_) RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
         RAMPART_RETURN_IF_ERROR(catch_up());
-        RAMPART_RETURN_IF_ERROR(trainer_ ? trainer_->advance(now) : joiner_->advance(now).map([](size_t) {}));
+        RAMPART_RETURN_IF_ERROR(trainer_ ? train_and_watch(now) : joiner_->advance(now).map([](size_t) {}));
         return serve_champion();
     };
     const Status status = step();

@@ -19,6 +19,7 @@
 #include "rampart/training_set/training_set_builder.hpp"
 #include "services/decision_service/application_consumer.hpp"
 #include "services/decision_service/decision_service.hpp"
+#include "services/monitor/champion_monitor.hpp"
 #include "services/rampartd/attribute_feed.hpp"
 #include "services/rampartd/champion_feed.hpp"
 #include "services/rampartd/erasure.hpp"
@@ -57,13 +58,17 @@ class Node {
     /// Gives the leases up, so that others need not wait. Nothing may be decided afterwards.
     base::Status release();
 
-    /// Event time is `now`: reads the log to its end, matures, trains and tests what is due, and lets a newly
-    /// certified policy decide. Returns when all that is done.
+    /// Event time is `now`: reads the log to its end, matures, trains and tests what is due, looks at how the champions
+    /// do, and lets a newly certified policy decide, or the one before an alarm. Returns when all that is done.
     base::Status advance(base::TimePoint now);
 
     /// Takes a registered model to the gate as of `t`, after reading the log to its end; promotes if CERTIFIED. A
     /// non-empty `new_epoch` opens a new budget epoch first, and says why.
     base::Result<trainer::RunRecord> certify(const domain::PolicyId& candidate, base::TimePoint t, const std::string& new_epoch);
+
+    /// What GET /v1/monitor answers, a JSON document: the last look, or, before the first since the start, one as of
+    /// the clock without consequences.
+    base::Result<std::string> monitor_report();
 
     /// Does not wait for a training run.
     base::Status rollback(std::string_view actor, std::string_view reason);
@@ -73,7 +78,7 @@ class Node {
     /// Whose application it is. not_found "unknown_application": no decision about it is held here, or it is erased.
     base::Result<domain::PersonId> person_behind(const domain::ApplicationId& application);
 
-    /// The service's routes and those of the whole: clock, protected attributes, models, runs, rollback,
+    /// The service's routes and those of the whole: clock, protected attributes, models, runs, rollback, monitor,
     /// partitions, quarantine, erasures, holds, what dangles.
     void add_routes(http::Router& router);
 
@@ -99,6 +104,8 @@ class Node {
     base::Status serve_champion();
     base::Status follow_champion();
     base::Status catch_up();
+    base::Status train_and_watch(base::TimePoint now);
+    base::Status look(base::TimePoint t);
     base::Status retain();
     decision_service::DecisionServiceOptions decision_options();
     void add_partition_routes(http::Router& router);
@@ -119,6 +126,7 @@ class Node {
     base::Result<http::Response> take_rollback(const http::Request& request);
     base::Result<http::Response> list_models() const;
     base::Result<http::Response> list_runs() const;
+    base::Result<http::Response> show_monitor();
 
     Settings settings_;
     Keys keys_;
@@ -142,6 +150,7 @@ class Node {
     std::unique_ptr<registry::ModelRegistry> registry_;
     std::optional<training_set::TrainingSetBuilder> builder_;
     std::unique_ptr<trainer::TrainingLoop> trainer_;
+    std::unique_ptr<monitor::ChampionMonitor> monitor_;  // where it trains
     std::unique_ptr<decision_service::DecisionService> decisions_;
     std::unique_ptr<decision_service::ApplicationConsumer> applications_;
     std::optional<AttributeFeed> attributes_;          // on a shared log

@@ -80,6 +80,7 @@ void Node::add_routes(http::Router& router) {
     router.add("GET", "/v1/models", Access::kToken, [this](const auto&) { return respond(list_models()); });
     add_partition_routes(router);
     add_privacy_routes(router);
+    router.add("GET", "/v1/monitor", Access::kToken, [this](const auto&) { return respond(show_monitor()); });
     router.add("GET", "/v1/runs", Access::kToken, [this](const auto&) { return respond(list_runs()); });
 }
 

@@ -104,6 +104,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
                                                     "decision.protected_attributes = \"group_aware\"");
     }
     const PrivacySettings privacy = read_privacy(root.table("privacy"), folder, log);
+    const auto monitor = monitor::read_monitor_settings(root);
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_TRY(auto product, load_product_file(product_path));
     RAMPART_TRY(auto table_schema, dataset::read_table_schema(schema_path));
@@ -113,7 +114,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     training.gate.impact_units = product.product.impact.units;
     return Settings{store, http, event_clock, threads, exploration_per_day, std::move(log),
                     static_cast<size_t>(memory_mib) << 20, trains, gate_key.empty() ? std::filesystem::path() : folder / gate_key, std::move(product.product),
-                    std::move(product.catalog), std::move(product.bootstrap), std::move(table_schema.features), std::move(training), privacy};
+                    std::move(product.catalog), std::move(product.bootstrap), std::move(table_schema.features), std::move(training), privacy, monitor};
 }
 
 }  // namespace rampart::rampartd

@@ -9,6 +9,7 @@
 #include "rampart/http/server.hpp"
 #include "rampart/model/policy.hpp"
 #include "rampart/protected_attributes/catalog.hpp"
+#include "services/monitor/monitor_settings.hpp"
 #include "services/rampartd/log_settings.hpp"
 #include "services/trainer/training_settings.hpp"
 
@@ -38,6 +39,7 @@ struct Settings {
     dataset::FeatureSchema schema;
     trainer::TrainingSettings training;
     PrivacySettings privacy{};
+    monitor::MonitorSettings monitor{};
     // how often the embedded log lets go what its topics need not keep; not for operators to choose
     base::Duration retention_period = base::Duration::seconds(600);
 };

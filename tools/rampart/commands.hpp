@@ -14,6 +14,7 @@ void add_verify(Frame& frame);
 void add_models(Frame& frame);
 void add_promote(Frame& frame);
 void add_rollback(Frame& frame);
+void add_monitor(Frame& frame);
 void add_decide(Frame& frame);
 void add_inspect(Frame& frame);
 void add_dangling(Frame& frame);

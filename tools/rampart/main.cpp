@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
     rampart::cli::add_models(frame);
     rampart::cli::add_promote(frame);
     rampart::cli::add_rollback(frame);
+    rampart::cli::add_monitor(frame);
     rampart::cli::add_decide(frame);
     rampart::cli::add_inspect(frame);
     rampart::cli::add_dangling(frame);

@@ -97,6 +97,7 @@ class TrainingSetBuilder {
 
     const dataset::FeatureSchema& schema() const { return schema_; }
     const std::vector<std::string>& cell_names() const { return store_->catalog().cells(); }
+    const std::vector<std::string>& group_names() const { return store_->catalog().groups(); }
 
   private:
     TrainingSetBuilder() = default;
