@@ -57,9 +57,23 @@ struct Drawn {
             config.trust_region = TrustRegion::kApprovals;
             config.kappa = 3;
         }
+        if (random.bernoulli(0.3)) config.missing_gamma = random.uniform(0, 150);
+        if (random.bernoulli(0.3)) hold_against_an_anchor(random);
+    }
+    RunIdentity identity() const {
+        RunIdentity out = test::lender_identity();
+        if (!vault.decisions.anchor.empty()) out.anchor_id = "anchor-1";
+        return out;
     }
 
   private:
+    void hold_against_an_anchor(base::Random& random) {
+        for (auto* f : {&selection, &vault}) {
+            for (const double s : f->decisions.reference) {
+                f->decisions.anchor.push_back(s * random.uniform(0.8, 1));
+            }
+        }
+    }
     void override_some(base::Random& random) {
         config.declines_overridden = true;
         for (auto* f : {&selection, &vault}) {
@@ -96,11 +110,11 @@ struct Issued {
 
 Issued issue(const Drawn& drawn) {
     auto ledger = test::ledger_for(drawn.config);
-    const auto checked = precheck(drawn.config, test::lender_identity(), ledger,
+    const auto checked = precheck(drawn.config, drawn.identity(), ledger,
                                   test::kPseudonymKey, drawn.selection, drawn.vault.decisions);
     EXPECT_TRUE(checked) << checked.error().message;
     if (!checked->prepared) {
-        return {checked->result.verdict, *seal_refusal(drawn.config, test::lender_identity(),
+        return {checked->result.verdict, *seal_refusal(drawn.config, drawn.identity(),
                                                        checked->result, kRead, key())};
     }
     const auto request = checked->prepared->request();

@@ -8,6 +8,7 @@
 #include <openssl/rand.h>
 
 #include "rampart/base/check.hpp"
+#include "rampart/base/merkle_tree.hpp"
 
 namespace rampart::base {
 namespace {
@@ -30,6 +31,14 @@ int hex_value(char c) {
 const EVP_MD* sha256_algorithm() {
     static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
     return algorithm;
+}
+
+Digest parent(const Digest& left, const Digest& right) {
+    Sha256 hash;
+    hash.update(std::string_view("\1", 1));
+    hash.update(view(left));
+    hash.update(view(right));
+    return hash.finish();
 }
 
 }  // namespace
@@ -98,30 +107,30 @@ double keyed_uniform(std::string_view key, std::string_view message) {
     return static_cast<double>(bits >> 11) * 0x1.0p-53;
 }
 
+void MerkleTree::add(std::string_view leaf) {
+    Sha256 hash;
+    hash.update(std::string_view("\0", 1));
+    hash.update(leaf);
+    peaks_.push_back(hash.finish());
+    // two full trees of one size become one: as often as the count of leaves before ends in ones
+    for (uint64_t before = leaves_++; (before & 1) != 0; before >>= 1) {
+        const Digest right = peaks_.back();
+        peaks_.pop_back();
+        peaks_.back() = parent(peaks_.back(), right);
+    }
+}
+
+Digest MerkleTree::root() const {
+    if (peaks_.empty()) return sha256("");
+    Digest root = peaks_.back();
+    for (size_t i = peaks_.size() - 1; i > 0; --i) root = parent(peaks_[i - 1], root);
+    return root;
+}
+
 Digest merkle_root(const std::vector<std::string>& leaves) {
-    if (leaves.empty()) return sha256("");
-    std::vector<Digest> level;
-    level.reserve(leaves.size());
-    for (const auto& leaf : leaves) {
-        Sha256 hash;
-        hash.update(std::string_view("\0", 1));
-        hash.update(leaf);
-        level.push_back(hash.finish());
-    }
-    // An odd node moves up unchanged, which gives the RFC 6962 tree for any number of leaves.
-    while (level.size() > 1) {
-        std::vector<Digest> next;
-        for (size_t i = 0; i + 1 < level.size(); i += 2) {
-            Sha256 hash;
-            hash.update(std::string_view("\1", 1));
-            hash.update(view(level[i]));
-            hash.update(view(level[i + 1]));
-            next.push_back(hash.finish());
-        }
-        if (level.size() % 2 == 1) next.push_back(level.back());
-        level = std::move(next);
-    }
-    return level.front();
+    MerkleTree tree;
+    for (const auto& leaf : leaves) tree.add(leaf);
+    return tree.root();
 }
 
 std::string to_hex(std::string_view bytes) {

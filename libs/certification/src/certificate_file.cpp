@@ -2,7 +2,6 @@
 
 #include "envelope.hpp"
 #include "evidence.hpp"
-#include "measure.hpp"
 #include "members.hpp"
 #include "run_access.hpp"
 #include "verify.hpp"
@@ -40,24 +39,33 @@ Result<SealedCertificate> sign_and_check(Certificate certificate, std::string ev
 }  // namespace
 
 Result<SealedCertificate> seal(const PreparedRun& run, const RunTicket& ticket,
-                               const SealedResult& result, const std::vector<double>& vault_impact,
+                               const SealedResult& result, const VaultSource& feedback,
                                base::TimePoint vault_read_at, base::TimePoint issued_at,
                                const base::SigningKey& key) {
     RAMPART_RETURN_IF_ERROR(RunAccess::check_ticket(run, ticket));
-    RAMPART_TRY(const auto impact, RunAccess::in_vault_order(run, vault_impact));
-    RAMPART_RETURN_IF_ERROR(check_impacts(run.plan().config, run.vault(), impact));
     RAMPART_TRY(const LedgerEntry entry, decode_ledger_entry(ticket.entry()));
-    const Evidence evidence = write_evidence(run.vault(), impact);
+    RAMPART_TRY(Evidence evidence,
+                write_evidence(feedback, !run.plan().identity.anchor_id.empty()));
     Certificate certificate;
     certificate.verdict = result.verdict;
     certificate.plan = run.plan();
     certificate.ledger = reference_to(ticket, entry);
     certificate.results = result.groups;
-    certificate.evidence_records = run.vault().size();
-    certificate.evidence_root = evidence.root();
+    certificate.tipping_gamma = result.tipping_gamma;
+    certificate.evidence_records = evidence.tree.leaves();
+    certificate.evidence_root = evidence.tree.root();
     certificate.vault_read_at = vault_read_at;
     certificate.issued_at = issued_at;
-    return sign_and_check(std::move(certificate), evidence.bytes(), key);
+    return sign_and_check(std::move(certificate), std::move(evidence.bytes), key);
+}
+
+Result<SealedCertificate> seal(const PreparedRun& run, const RunTicket& ticket,
+                               const SealedResult& result, const std::vector<double>& vault_impact,
+                               base::TimePoint vault_read_at, base::TimePoint issued_at,
+                               const base::SigningKey& key) {
+    RAMPART_RETURN_IF_ERROR(RunAccess::check_ticket(run, ticket));
+    RAMPART_TRY(const MemoryVault feedback, RunAccess::feedback(run, vault_impact));
+    return seal(run, ticket, result, feedback, vault_read_at, issued_at, key);
 }
 
 Result<SealedCertificate> seal_refusal(const GateConfig& config, const RunIdentity& identity,

@@ -91,6 +91,10 @@ std::string_view to_string(Spending spending) {
     RAMPART_CHECK(false, "spending {}", static_cast<int>(spending));
 }
 
+std::string_view to_string(Against against) {
+    return against == Against::kReference ? "reference" : "anchor";
+}
+
 std::string_view to_string(TrustRegion region) {
     switch (region) {
         case TrustRegion::kBothActions:
@@ -137,6 +141,9 @@ base::Status validate(const GateConfig& c) {
                                     "max_missing_rate", c.max_missing_rate, "lie in [0, 1]"));
     RAMPART_RETURN_IF_ERROR(require(c.max_calibration_z > 0 && std::isfinite(c.max_calibration_z),
                                     "max_calibration_z", c.max_calibration_z, "be positive"));
+    const double gamma = c.missing_gamma.value_or(0);
+    RAMPART_RETURN_IF_ERROR(
+        require(gamma >= 0 && std::isfinite(gamma), "missing_gamma", gamma, "be 0 or more"));
     return check_impact(c);
 }
 

@@ -115,13 +115,14 @@ Status DeltaLedger::check_body(const Registration& body) const {
                                    "again or close it first",
                                    open_run_->run, open_run_->epoch, open_run_->candidate_id);
     }
+    if (body.look > 0) return check_look(body);
     RAMPART_TRY(const double delta, next_delta());
-    if (body.epoch != epoch() || body.run != runs_used_ + 1 || body.delta != delta ||
+    if (body.epoch != epoch() || body.run != runs_used() + 1 || body.delta != delta ||
         body.spent_before != spent_) {
         return invalid_argument("bad_charge",
                                 "run {} of epoch {} at delta {}: the next is run {} of "
                                 "epoch {} at delta {}",
-                                body.run, body.epoch, body.delta, runs_used_ + 1, epoch(), delta);
+                                body.run, body.epoch, body.delta, runs_used() + 1, epoch(), delta);
     }
     if (body.candidate_id.empty() || body.reference_id.empty()) {
         return invalid_argument("bad_registration",
@@ -129,6 +130,31 @@ Status DeltaLedger::check_body(const Registration& body) const {
                                 body.candidate_id, body.reference_id);
     }
     return base::ok();
+}
+
+Status DeltaLedger::check_look(const Registration& body) const {
+    const Registration* last = closed_run(body.candidate_id, body.reference_id);
+    const bool continues = last != nullptr && body.epoch == last->epoch && body.run == last->run &&
+                           body.look == last->look + 1 && body.delta == last->delta &&
+                           body.spent_before == spent_ && body.frozen == last->frozen;
+    if (continues) return base::ok();
+    return failed_precondition("no_earlier_look",
+                               "candidate {} against {}: no run of epoch {} that did not pass has "
+                               "its frozen plan, so that a further look would be a run of its own",
+                               body.candidate_id, body.reference_id, epoch());
+}
+
+const Registration* DeltaLedger::closed_run(std::string_view candidate_id,
+                                            std::string_view reference_id) const {
+    for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
+        if (run->last.candidate_id != candidate_id || run->last.reference_id != reference_id) {
+            continue;
+        }
+        const bool open_for_looks = run->closing && !run->closing->certificate.empty() &&
+                                    run->closing->verdict == Verdict::kNoSolutionFound;
+        return open_for_looks ? &run->last : nullptr;
+    }
+    return nullptr;
 }
 
 Status DeltaLedger::check_body(const Closing& body) const {
@@ -160,19 +186,26 @@ Status DeltaLedger::check(const LedgerEntry& entry) const {
 
 void DeltaLedger::apply(const EpochOpened& body) {
     epoch_ = body;
-    runs_used_ = certificates_ = 0;
+    runs_.clear();
+    certificates_ = 0;
     spent_ = 0;
 }
 
 void DeltaLedger::apply(const Registration& body) {
     open_run_ = body;
     open_entry_ = entries_.back();
-    ++runs_used_;
+    if (body.look > 0) {
+        runs_[body.run - 1].last = body;
+        runs_[body.run - 1].closing.reset();
+        return;
+    }
+    runs_.push_back({body, certificates_, {}});
     spent_ += body.delta;
 }
 
 void DeltaLedger::apply(const Closing& body) {
     open_run_.reset();
+    runs_[body.run - 1].closing = body;
     if (body.verdict == Verdict::kCertified) ++certificates_;
 }
 
@@ -208,21 +241,36 @@ Result<double> DeltaLedger::next_delta() const {
     if (!epoch_)
         return failed_precondition("no_epoch", "no epoch is open: open one with its budget");
     if (open_run_) return open_run_->delta;
-    if (runs_used_ >= epoch_->runs) {
+    if (runs_used() >= epoch_->runs) {
         return base::resource_exhausted("delta_spent",
                                         "all {} runs of epoch {} are spent: open a new "
                                         "epoch, on vault records that were not tested before",
                                         epoch_->runs, epoch_->epoch);
     }
-    return delta_of_run(epoch_->delta_epoch, epoch_->runs, epoch_->spending, runs_used_ + 1,
+    return delta_of_run(epoch_->delta_epoch, epoch_->runs, epoch_->spending, runs_used() + 1,
                         certificates_);
 }
 
 Result<std::string> DeltaLedger::next_registration(const RunRequest& request,
                                                    base::TimePoint at) const {
-    RAMPART_TRY(const double delta, next_delta());
-    return next(Registration{epoch(), runs_used_ + 1, delta, spent_, request.candidate_id,
-                             request.reference_id, request.plan, request.vault_rule, at});
+    Registration body{.epoch = epoch(),
+                      .spent_before = spent_,
+                      .candidate_id = request.candidate_id,
+                      .reference_id = request.reference_id,
+                      .plan = request.plan,
+                      .vault_rule = request.vault_rule,
+                      .at = at,
+                      .look = request.look,
+                      .frozen = request.frozen};
+    if (const Registration* last = closed_run(request.candidate_id, request.reference_id);
+        request.look > 0 && last != nullptr) {
+        body.run = last->run;
+        body.delta = last->delta;
+    } else {
+        RAMPART_TRY(body.delta, next_delta());
+        body.run = runs_used() + 1;
+    }
+    return next(std::move(body));
 }
 
 Result<std::string> DeltaLedger::next_closing(Verdict verdict, std::string certificate,
@@ -239,7 +287,7 @@ Result<RunTicket> DeltaLedger::ticket(const RunRequest& request) const {
     }
     const bool same = request.candidate_id == open_run_->candidate_id &&
                       request.reference_id == open_run_->reference_id &&
-                      request.plan == open_run_->plan &&
+                      request.plan == open_run_->plan && request.look == open_run_->look &&
                       request.vault_rule == open_run_->vault_rule;
     if (!same) {
         return failed_precondition(
@@ -252,7 +300,7 @@ Result<RunTicket> DeltaLedger::ticket(const RunRequest& request) const {
     ticket.registration_ = *open_run_;
     ticket.epoch_ = *epoch_;
     ticket.entry_ = open_entry_;
-    ticket.certificates_before_ = certificates_;
+    ticket.certificates_before_ = runs_[open_run_->run - 1].certificates_before;
     return ticket;
 }
 

@@ -1,6 +1,7 @@
 #include "evidence.hpp"
 
-#include <limits>
+#include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "json_archive.hpp"
@@ -11,22 +12,24 @@ namespace {
 
 using base::data_loss;
 using base::Result;
+using base::Status;
 
 /// One leaf. `impact` is null where none is on record.
 struct Line {
-    std::string id, unit;
+    std::string unit, id;
     uint32_t logger = 0;
     double p = 0, candidate = 0, reference = 0;
     bool approved = false;
     std::optional<double> impact;
     std::vector<uint32_t> groups;
     bool overridden = false;
+    std::optional<double> anchor;
 };
 
 template <class A>
 void members(A& a, Line& l) {
-    a("id", l.id);
     a("unit", l.unit);
+    a("id", l.id);
     a("logger", l.logger);
     a("p", l.p);
     a("pi", l.candidate);
@@ -35,101 +38,125 @@ void members(A& a, Line& l) {
     a("impact", l.impact);
     a("groups", l.groups);
     a.unless_default("overridden", l.overridden);
+    a.unless_default("anchor", l.anchor);
 }
 
-void append(ope::LoggedFeedback& out, const Line& line) {
-    ope::LoggedDecisions& d = out.decisions;
-    if (line.overridden) d.overridden.push_back(static_cast<uint32_t>(d.size()));
-    d.record_id.push_back(line.id);
-    d.unit_id.push_back(line.unit);
-    d.logger.push_back(line.logger);
-    d.p_approve.push_back(line.p);
-    d.candidate.push_back(line.candidate);
-    d.reference.push_back(line.reference);
-    d.approved.push_back(line.approved);
-    d.has_impact.push_back(line.impact.has_value());
-    out.impact.push_back(line.impact.value_or(std::numeric_limits<double>::quiet_NaN()));
+std::string hex(const Pseudonym& p) {
+    return base::to_hex({reinterpret_cast<const char*>(p.data()), p.size()});
+}
+
+bool parse(const std::string& text, Pseudonym& out) {
+    const auto bytes = base::from_hex(text);
+    if (!bytes || bytes->size() != out.size()) return false;
+    std::copy(bytes->begin(), bytes->end(), out.begin());
+    return true;
+}
+
+Line line_of(const VaultRecord& r, bool anchored) {
+    Line line{.unit = hex(r.unit),
+              .id = hex(r.id),
+              .logger = r.logger,
+              .p = r.p,
+              .candidate = r.candidate,
+              .reference = r.reference,
+              .approved = r.approved,
+              .impact = {},
+              .groups = {},
+              .overridden = r.overridden,
+              .anchor = {}};
+    if (r.has_impact) line.impact = r.impact;
+    if (anchored) line.anchor = r.anchor;
+    for (uint32_t g = 0; g < base::limits::kMaxGroups; ++g) {
+        if ((r.groups >> g & 1) != 0) line.groups.push_back(g);
+    }
+    return line;
+}
+
+Result<VaultRecord> record_of(const Line& line, const VaultNames& names, size_t number) {
+    VaultRecord r;
+    if (!parse(line.unit, r.unit) || !parse(line.id, r.id)) {
+        return data_loss("evidence_ids", "evidence line {}: ids have 32 hex digits", number);
+    }
+    if (line.logger >= names.loggers.size()) {
+        return data_loss("evidence_logger", "evidence line {}: logger {} of {}", number,
+                         line.logger, names.loggers.size());
+    }
+    for (size_t k = 0; k < line.groups.size(); ++k) {
+        const uint32_t g = line.groups[k];
+        if (g >= names.groups.size() || (k > 0 && g <= line.groups[k - 1])) {
+            return data_loss("evidence_groups", "evidence line {}: group {} of {}", number, g,
+                             names.groups.size());
+        }
+        r.groups |= uint64_t{1} << g;
+    }
+    r.p = line.p;
+    r.candidate = line.candidate;
+    r.reference = line.reference;
+    r.anchor = line.anchor.value_or(0);
+    r.logger = line.logger;
+    r.approved = line.approved;
+    r.has_impact = line.impact.has_value();
+    r.overridden = line.overridden;
+    if (line.impact) r.impact = *line.impact;
+    return r;
+}
+
+Status each_line(std::string_view bytes,
+                 const std::function<Status(std::string_view line, size_t number)>& see) {
+    for (size_t number = 1; !bytes.empty(); ++number) {
+        const size_t end = bytes.find('\n');
+        if (end == std::string_view::npos) {
+            return data_loss("truncated_evidence",
+                             "evidence line {} has no end: the file is cut off", number);
+        }
+        if (number > base::limits::kMaxRows) {
+            return base::out_of_range("too_many_records", "more than {} lines of evidence",
+                                      base::limits::kMaxRows);
+        }
+        RAMPART_RETURN_IF_ERROR(see(bytes.substr(0, end), number));
+        bytes.remove_prefix(end + 1);
+    }
+    return base::ok();
 }
 
 }  // namespace
 
-std::string Evidence::bytes() const {
-    std::string out;
-    for (const std::string& line : lines) {
-        out += line;
-        out += '\n';
-    }
-    return out;
-}
-
-Evidence write_evidence(const ope::LoggedDecisions& vault, std::span<const double> impact) {
-    std::vector<Line> lines(vault.size());
-    for (uint32_t i = 0; i < vault.size(); ++i) {
-        Line& line = lines[i];
-        line.id = vault.record_id[i];
-        line.unit = vault.unit_id[i];
-        line.logger = vault.logger[i];
-        line.p = vault.p_approve[i];
-        line.candidate = vault.candidate[i];
-        line.reference = vault.reference[i];
-        line.approved = vault.approved[i] != 0;
-        if (vault.has_impact[i] != 0) line.impact = impact[i];
-    }
-    for (const uint32_t i : vault.overridden) lines[i].overridden = true;
-    for (uint32_t g = 0; g < vault.groups.size(); ++g) {
-        for (const uint32_t i : vault.groups[g].records) lines[i].groups.push_back(g);
-    }
+Result<Evidence> write_evidence(const VaultSource& feedback, bool anchored) {
     Evidence evidence;
-    evidence.lines.reserve(lines.size());
-    for (const Line& line : lines) evidence.lines.push_back(JsonWriter::write(line));
+    RAMPART_RETURN_IF_ERROR(feedback.read([&](std::span<const VaultRecord> block) {
+        for (const VaultRecord& record : block) {
+            const std::string line = JsonWriter::write(line_of(record, anchored));
+            evidence.tree.add(line);
+            evidence.bytes += line;
+            evidence.bytes += '\n';
+        }
+        return base::ok();
+    }));
     return evidence;
 }
 
-Result<std::vector<std::string>> split_lines(std::string_view bytes) {
-    std::vector<std::string> lines;
-    while (!bytes.empty()) {
-        const size_t end = bytes.find('\n');
-        if (end == std::string_view::npos) {
-            return data_loss("truncated_evidence",
-                             "evidence line {} has no end: the file is cut off", lines.size() + 1);
+Result<std::vector<VaultRecord>> read_evidence(std::string_view bytes, const VaultNames& names) {
+    std::vector<VaultRecord> out;
+    const auto see = [&](std::string_view text, size_t number) -> Status {
+        auto line = JsonReader::read<Line>(text);
+        if (!line) {
+            return line.error().with_context(fmt::format("evidence line {}", number));
         }
-        if (lines.size() == base::limits::kMaxRows) {
-            return base::out_of_range("too_many_records", "more than {} lines of evidence",
-                                      base::limits::kMaxRows);
-        }
-        lines.emplace_back(bytes.substr(0, end));
-        bytes.remove_prefix(end + 1);
-    }
-    return lines;
+        RAMPART_TRY(auto record, record_of(*line, names, number));
+        out.push_back(record);
+        return base::ok();
+    };
+    RAMPART_RETURN_IF_ERROR(each_line(bytes, see));
+    return out;
 }
 
-Result<ope::LoggedFeedback> read_evidence(const std::vector<std::string>& lines,
-                                          const std::vector<std::string>& logger_ids,
-                                          const std::vector<std::string>& group_names) {
-    ope::LoggedFeedback out;
-    out.decisions.logger_ids = logger_ids;
-    for (const std::string& name : group_names) out.decisions.groups.push_back({name, {}});
-    for (uint32_t i = 0; i < lines.size(); ++i) {
-        auto line = JsonReader::read<Line>(lines[i]);
-        if (!line) return line.error().with_context(fmt::format("evidence line {}", i + 1));
-        if (i > 0 && !(out.decisions.record_id.back() < line->id)) {
-            return data_loss("evidence_order", "evidence line {}: ids must ascend, each once",
-                             i + 1);
-        }
-        for (size_t k = 0; k < line->groups.size(); ++k) {
-            const uint32_t g = line->groups[k];
-            if (g >= group_names.size() || (k > 0 && g <= line->groups[k - 1])) {
-                return data_loss("evidence_groups", "evidence line {}: group {} of {}", i + 1, g,
-                                 group_names.size());
-            }
-            out.decisions.groups[g].records.push_back(i);
-        }
-        append(out, *line);
-    }
-    if (auto status = ope::validate(out); !status) {
-        return data_loss(status.error().reason, "evidence: {}", status.error().message);
-    }
-    return out;
+Result<base::MerkleTree> read_leaves(std::string_view bytes) {
+    base::MerkleTree tree;
+    RAMPART_RETURN_IF_ERROR(each_line(bytes, [&](std::string_view line, size_t) {
+        tree.add(line);
+        return base::ok();
+    }));
+    return tree;
 }
 
 }  // namespace rampart::certification

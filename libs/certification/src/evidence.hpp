@@ -1,32 +1,31 @@
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "rampart/base/digest.hpp"
+#include "rampart/base/merkle_tree.hpp"
 #include "rampart/base/result.hpp"
-#include "rampart/ope/logged_feedback.hpp"
+#include "rampart/certification/vault.hpp"
 
 namespace rampart::certification {
 
-/// The evidence file: one JSON line per vault record, in ascending order of pseudonyms.
+/// The evidence file: one JSON line per vault record, in the vault's order.
 struct Evidence {
-    std::vector<std::string> lines;  // without newlines: the leaves of the Merkle tree
-    base::Digest root() const { return base::merkle_root(lines); }
-    std::string bytes() const;  // each line and a newline
+    std::string bytes;      // each line and a newline
+    base::MerkleTree tree;  // its leaves are the lines without newlines
 };
 
-Evidence write_evidence(const ope::LoggedDecisions& vault, std::span<const double> impact);
+/// `anchored`: the run has an anchor, whose probabilities then stand in the lines. Errors: the
+/// source's.
+base::Result<Evidence> write_evidence(const VaultSource& feedback, bool anchored);
 
-/// Errors: data_loss naming the line. Logger and group names come from the certificate; indices
-/// beyond them are errors.
-base::Result<ope::LoggedFeedback> read_evidence(const std::vector<std::string>& lines,
-                                                const std::vector<std::string>& logger_ids,
-                                                const std::vector<std::string>& group_names);
+/// The records, with impacts. Names come from the certificate; indices beyond them are errors.
+/// Errors: data_loss naming the line, or when the last one is cut off; out_of_range beyond
+/// limits::kMaxRows lines.
+base::Result<std::vector<VaultRecord>> read_evidence(std::string_view bytes,
+                                                     const VaultNames& names);
 
-/// Errors: data_loss when the last line is cut off; out_of_range beyond limits::kMaxRows lines.
-base::Result<std::vector<std::string>> split_lines(std::string_view bytes);
+/// Number of lines and Merkle root only. Errors: as above.
+base::Result<base::MerkleTree> read_leaves(std::string_view bytes);
 
 }  // namespace rampart::certification

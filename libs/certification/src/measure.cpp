@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <tuple>
 
-#include "members.hpp"
 #include "rampart/base/bytes.hpp"
-#include "rampart/base/check.hpp"
 
 namespace rampart::certification {
 namespace {
 
-using ope::LoggedDecisions;
+using base::invalid_argument;
+using base::Status;
 
 /// Rounding in the policy that clips to the trust region.
 constexpr double kTrustTolerance = 1e-9;
@@ -22,39 +21,46 @@ PublicResult refused(std::string_view reason, fmt::format_string<Args...> format
             fmt::format(format, std::forward<Args>(args)...)};
 }
 
-ope::Record record_at(const LoggedDecisions& d, size_t i) {
-    return {d.p_approve[i], d.approved[i] != 0, d.candidate[i],
-            d.reference[i], std::nullopt,       d.is_overridden(i)};
-}
-
 /// What kappa is a multiple of.
-double trust_unit(const GateConfig& config, const LoggedDecisions& d, size_t i) {
-    const double s = d.reference[i];
+double trust_unit(const GateConfig& config, double s) {
     return config.trust_region == TrustRegion::kApprovals ? s : std::min(s, 1 - s);
-}
-
-double trust_ratio(const GateConfig& config, const LoggedDecisions& d, size_t i) {
-    const double change = std::abs(d.candidate[i] - d.reference[i]);
-    return change / std::max(trust_unit(config, d, i), kTrustTolerance);
 }
 
 /// Where the logged propensities do not fit the draws; empty if they fit everywhere.
 std::string uncalibrated(const RunPlan& plan) {
-    const auto fits = [&](double z) { return std::abs(z) <= plan.config.max_calibration_z; };
-    if (!fits(plan.calibration_z)) return "over all records";
+    const auto fits = [&](double z, double deciles) {
+        return std::abs(z) <= plan.config.max_calibration_z &&
+               deciles <= plan.config.max_calibration_z;
+    };
+    if (!fits(plan.calibration_z, plan.decile_z)) return "over all records";
     for (size_t l = 0; l < plan.logger_ids.size(); ++l) {
-        if (!fits(plan.logger_calibration[l])) return "for the policy " + plan.logger_ids[l];
+        if (!fits(plan.logger_calibration[l], plan.logger_decile_z[l])) {
+            return fmt::format("for the policy {}", plan.logger_ids[l]);
+        }
     }
     for (const GroupPlan& group : plan.groups) {
-        if (!fits(group.weights.calibration_z)) return "in group " + group.name;
+        if (!fits(group.weights.calibration_z, group.weights.decile_z)) {
+            return fmt::format("in group {}", group.name);
+        }
     }
     return "";
 }
 
-std::vector<uint32_t> all_records(const LoggedDecisions& d) {
-    std::vector<uint32_t> records(d.size());
-    for (uint32_t i = 0; i < records.size(); ++i) records[i] = i;
-    return records;
+std::string_view bytes_of(const Pseudonym& p) {
+    return {reinterpret_cast<const char*>(p.data()), p.size()};
+}
+
+void append_record(std::string& out, const VaultRecord& r) {
+    out += bytes_of(r.unit);
+    out += bytes_of(r.id);
+    base::append_u32(out, r.logger);
+    base::append_f64(out, r.p + 0.0);  // + 0.0: one zero, not two
+    base::append_f64(out, r.candidate + 0.0);
+    base::append_f64(out, r.reference + 0.0);
+    base::append_f64(out, r.anchor + 0.0);
+    base::append_u64(out, r.groups);
+    base::append_u8(out, static_cast<uint8_t>((r.overridden ? 4 : 0) | (r.approved ? 2 : 0) |
+                                              (r.has_impact ? 1 : 0)));
 }
 
 }  // namespace
@@ -67,98 +73,209 @@ ope::ImpactModel impact_model(const GateConfig& config, const GroupPlan& group) 
             .declined = config.declined_impact,
             .declines_overridden = config.declines_overridden,
             .absolute = config.at_least,
-            .max_weight = config.max_weight};
+            .max_weight = config.max_weight,
+            .missing_gamma = config.missing_gamma};
 }
 
-void measure_group(const GateConfig& config, const LoggedDecisions& vault,
-                   const ope::Group& records, GroupPlan& group) {
-    group.name = records.name;
-    group.expected = group.missing = group.overridden = 0;
-    group.max_trust_ratio = 0;
-    for (const uint32_t i : records.records) {
-        if (outcome_expected(config, vault, i)) {
-            ++group.expected;
-            group.missing += vault.has_impact[i] == 0;
+ope::Record estimate_of(const VaultRecord& r, Against against) {
+    const bool anchored = against == Against::kAnchor;
+    return {r.p, r.approved, r.candidate, anchored ? r.anchor : r.reference, std::nullopt,
+            r.overridden};
+}
+
+GroupMeasure::GroupMeasure(const GateConfig& config, const GroupPlan& plan)
+    : config_(&config), model_(impact_model(config, plan)) {
+    plan_.against = plan.against;
+    // A lower lower end is always valid, and bets need one below zero.
+    plan_.lo = -1e-9 * (config.impact_hi - config.impact_lo);
+    plan_.hi = 0;
+}
+
+void GroupMeasure::close_unit() {
+    if (!unit_) return;
+    ++plan_.units;
+    plan_.lo = std::min(plan_.lo, unit_lo_);
+    plan_.hi = std::max(plan_.hi, unit_hi_);
+    unit_lo_ = unit_hi_ = 0;
+}
+
+void GroupMeasure::add(const VaultRecord& r) {
+    if (!unit_ || *unit_ != r.unit) {
+        close_unit();
+        unit_ = r.unit;
+    }
+    ++plan_.records;
+    if (outcome_expected(*config_, r.granted())) {
+        ++plan_.expected;
+        plan_.missing += !r.has_impact;
+    }
+    plan_.overridden += r.overridden;
+    const ope::Record record = estimate_of(r, plan_.against);
+    changed_ = changed_ || record.candidate != record.reference;
+    const double unit = std::max(trust_unit(*config_, record.reference), kTrustTolerance);
+    plan_.max_trust_ratio = std::max(plan_.max_trust_ratio,
+                                     std::abs(record.candidate - record.reference) / unit);
+    const ope::Interval range = ope::change_range(record, model_);
+    unit_lo_ += range.lo + config_->margin;
+    unit_hi_ += range.hi + config_->margin;
+    weights_.add(r.candidate, r.p, r.approved);
+}
+
+void GroupMeasure::finish(GroupPlan& plan) {
+    close_unit();
+    unit_.reset();
+    const GroupPlan& figures = plan_;
+    plan.records = figures.records;
+    plan.units = figures.units;
+    plan.expected = figures.expected;
+    plan.missing = figures.missing;
+    plan.overridden = figures.overridden;
+    plan.max_trust_ratio = figures.max_trust_ratio;
+    plan.lo = figures.lo;
+    plan.hi = figures.hi;
+    plan.weights = weights_.diagnostics();
+}
+
+VaultMeasure::VaultMeasure(const GateConfig& config, const VaultNames& names,
+                           const std::vector<GroupPlan>& groups)
+    : config_(&config),
+      model_(impact_model(config, {})),
+      names_(names),
+      plans_(groups),
+      by_logger_(names.loggers.size()) {
+    for (const GroupPlan& group : groups) {
+        groups_.emplace_back(config, group);
+        anchored_ = anchored_ || group.against == Against::kAnchor;
+    }
+    for (const auto* list : {&names_.loggers, &names_.groups}) {
+        base::append_u64(bytes_, list->size());
+        for (const std::string& name : *list) base::append_field(bytes_, name);
+    }
+}
+
+Status VaultMeasure::check(const VaultRecord& r) const {
+    const auto id = [&] { return base::to_hex(bytes_of(r.id)); };
+    if (last_ && !(*last_ < std::pair(r.unit, r.id))) {
+        return invalid_argument("bad_vault_order",
+                                "record {}: records must ascend by person and id, each once", id());
+    }
+    for (const double p : {r.p, r.candidate, r.reference, r.anchor}) {
+        if (p >= 0 && p <= 1) continue;  // false for NaN
+        return invalid_argument("bad_probability",
+                                "record {}: {} is not a probability: must lie in [0, 1]", id(), p);
+    }
+    if (!((r.approved ? r.p : 1 - r.p) > 0)) {
+        return invalid_argument(
+            "bad_propensity",
+            "record {}: the action drawn has probability 0 in the log, so the log is wrong", id());
+    }
+    if (r.logger >= names_.loggers.size()) {
+        return invalid_argument("bad_logger", "record {}: logger {} of {}", id(), r.logger,
+                                names_.loggers.size());
+    }
+    if (names_.groups.size() < 64 && r.groups >> names_.groups.size() != 0) {
+        return invalid_argument("bad_group", "record {}: it is in a group beyond the {} named",
+                                id(), names_.groups.size());
+    }
+    return base::ok();
+}
+
+bool VaultMeasure::supported(const VaultRecord& r) const {
+    return ope::has_support(estimate_of(r, Against::kReference), model_) &&
+           (!anchored_ || ope::has_support(estimate_of(r, Against::kAnchor), model_));
+}
+
+Status VaultMeasure::add(const VaultRecord& r) {
+    RAMPART_RETURN_IF_ERROR(check(r));
+    last_.emplace(r.unit, r.id);
+    ++records_;
+    append_record(bytes_, r);
+    calibration_.add(r.p, r.approved);
+    by_logger_[r.logger].add(r.p, r.approved);
+    changed_ = changed_ || r.candidate != r.reference;
+    granted_declines_ += r.overridden && !r.approved;
+    const double room = config_->kappa * trust_unit(*config_, r.reference) + kTrustTolerance;
+    outside_ += std::abs(r.candidate - r.reference) > room;
+    unsupported_ += !supported(r);
+    for (size_t i = 0; i < groups_.size(); ++i) {
+        if ((r.groups >> plans_[i].index & 1) != 0) groups_[i].add(r);
+    }
+    return base::ok();
+}
+
+Status VaultMeasure::read(const VaultSource& source) {
+    return source.read([&](std::span<const VaultRecord> block) -> Status {
+        for (const VaultRecord& record : block) {
+            RAMPART_RETURN_IF_ERROR(add(record));
+            if (bytes_.size() < 1 << 16) continue;
+            hash_.update(bytes_);
+            bytes_.clear();
         }
-        group.overridden += vault.is_overridden(i);
-        group.max_trust_ratio = std::max(group.max_trust_ratio, trust_ratio(config, vault, i));
-    }
-    const ope::UnitMap units = ope::map_units(vault, records.records);
-    const ope::GroupDesign design = ope::design_group(vault, records.records, units,
-                                                      impact_model(config, group), config.margin);
-    group.records = design.records;
-    group.units = design.units;
-    group.lo = design.lo;
-    group.hi = design.hi;
-    group.weights = ope::diagnose(vault, records.records);
+        return base::ok();
+    });
 }
 
-void measure_log(const LoggedDecisions& vault, RunPlan& plan) {
-    plan.logger_ids = vault.logger_ids;
-    plan.calibration_z = ope::calibration_z(vault, all_records(vault));
-    std::vector<std::vector<uint32_t>> by_logger(vault.logger_ids.size());
-    for (uint32_t i = 0; i < vault.size(); ++i) by_logger[vault.logger[i]].push_back(i);
-    plan.logger_calibration.clear();
-    for (const auto& records : by_logger) {
-        plan.logger_calibration.push_back(ope::calibration_z(vault, records));
-    }
-}
-
-std::optional<PublicResult> find_override_fault(const GateConfig& config,
-                                                const LoggedDecisions& decisions) {
-    if (!config.declined_impact || config.declines_overridden) return std::nullopt;
-    const auto granted = std::count_if(decisions.overridden.begin(), decisions.overridden.end(),
-                                       [&](uint32_t i) { return decisions.approved[i] == 0; });
-    if (granted == 0) return std::nullopt;
-    return refused("declines_overridden",
-                   "people granted {} applications that were drawn as declines, so a decline's "
-                   "impact is not {} for sure: set gate.declines_overridden = true, which counts "
-                   "what became of these people for the draw",
-                   granted, *config.declined_impact);
-}
-
-std::optional<PublicResult> find_record_fault(const GateConfig& config,
-                                              const LoggedDecisions& vault) {
-    if (vault.candidate == vault.reference) {
+std::optional<PublicResult> VaultMeasure::record_fault() const {
+    if (!changed_) {
         return PublicResult{
             Verdict::kIdentical, "identical",
             "candidate and reference decide every vault record alike: there is nothing "
             "to certify"};
     }
-    if (auto fault = find_override_fault(config, vault)) return fault;
-    const ope::ImpactModel model = impact_model(config, {});
-    size_t unsupported = 0, outside = 0;
-    for (size_t i = 0; i < vault.size(); ++i) {
-        unsupported += !ope::has_support(record_at(vault, i), model);
-        const double room = config.kappa * trust_unit(config, vault, i) + kTrustTolerance;
-        outside += std::abs(vault.candidate[i] - vault.reference[i]) > room;
-    }
-    if (unsupported > 0) {
+    if (auto fault = override_fault(*config_, granted_declines_)) return fault;
+    if (unsupported_ > 0) {
         return refused(
             "no_support",
-            "on {} records the candidate differs from the reference where the "
+            "on {} records the candidate differs from the policy it is held against where the "
             "logging policy never took the action that matters: keep an exploration floor, "
             "or a candidate that changes nothing there",
-            unsupported);
+            unsupported_);
     }
-    if (outside > 0) {
+    if (outside_ > 0) {
         return refused("outside_trust_region",
                        "on {} records the candidate is further from the "
                        "reference s than {}: clip it to the trust region",
-                       outside, trust_region_text(config));
+                       outside_, trust_region_text(*config_));
     }
-    for (const ope::Group& group : vault.groups) {
-        const bool changed =
-            std::any_of(group.records.begin(), group.records.end(),
-                        [&](uint32_t i) { return vault.candidate[i] != vault.reference[i]; });
-        if (!changed && !config.at_least && !group.records.empty()) {
-            return refused("group_unchanged",
-                           "group {}: the candidate changes nothing on its vault "
-                           "records, so nothing can be certified there",
-                           group.name);
-        }
+    return unchanged_group();
+}
+
+std::optional<PublicResult> VaultMeasure::unchanged_group() const {
+    for (size_t i = 0; i < groups_.size(); ++i) {
+        if (groups_[i].changed() || config_->at_least || groups_[i].records() == 0) continue;
+        return refused("group_unchanged",
+                       "group {}: the candidate changes nothing on its vault records, so nothing "
+                       "can be certified there",
+                       plans_[i].name);
     }
     return std::nullopt;
+}
+
+void VaultMeasure::finish(RunPlan& plan) {
+    plan.logger_ids = names_.loggers;
+    plan.calibration_z = calibration_.z();
+    plan.decile_z = calibration_.decile_z();
+    plan.logger_calibration.clear();
+    plan.logger_decile_z.clear();
+    for (const auto& logger : by_logger_) {
+        plan.logger_calibration.push_back(logger.z());
+        plan.logger_decile_z.push_back(logger.decile_z());
+    }
+    base::append_u64(bytes_, records_);
+    hash_.update(bytes_);
+    plan.vault_records = records_;
+    plan.vault_digest = hash_.finish();
+}
+
+std::optional<PublicResult> override_fault(const GateConfig& config, size_t granted_declines) {
+    if (!config.declined_impact || config.declines_overridden || granted_declines == 0) {
+        return std::nullopt;
+    }
+    return refused("declines_overridden",
+                   "people granted {} applications that were drawn as declines, so a decline's "
+                   "impact is not {} for sure: set gate.declines_overridden = true, which counts "
+                   "what became of these people for the draw",
+                   granted_declines, *config.declined_impact);
 }
 
 std::optional<PublicResult> find_figure_fault(const RunPlan& plan) {
@@ -193,100 +310,5 @@ base::Result<stats::Bets> plan_group_bets(const RunPlan& plan, const GroupPlan& 
     return stats::plan_bets({group.units, group.plan_variance}, group.lo, plan.delta,
                             {.cap = plan.config.bet_cap});
 }
-
-base::Status check_impacts(const GateConfig& config, const LoggedDecisions& decisions,
-                           const std::vector<double>& impact) {
-    RAMPART_RETURN_IF_ERROR(ope::validate_impacts(decisions, impact));
-    for (size_t i = 0; i < impact.size(); ++i) {
-        if (decisions.has_impact[i] == 0 || !outcome_expected(config, decisions, i)) continue;
-        if (!(impact[i] >= config.impact_lo && impact[i] <= config.impact_hi)) {
-            return base::invalid_argument(
-                "impact_out_of_range",
-                "record {}: its impact lies outside the declared range [{}, {}]; "
-                "clip it as the metric's definition says",
-                decisions.record_id[i], config.impact_lo, config.impact_hi);
-        }
-    }
-    return base::ok();
-}
-
-namespace {
-
-/// Of a unit's value, by a bound that has no wealth.
-double lower_bound(const RunPlan& plan, const GroupPlan& group, const stats::Moments& sample) {
-    switch (plan.config.bound) {
-        case Bound::kStudentT:
-            return stats::t_lower_bound(sample, plan.delta);
-        case Bound::kHoeffding:
-            return stats::hoeffding_lower_bound(sample, {group.lo, group.hi}, plan.delta);
-        case Bound::kMaurerPontil:
-            return stats::maurer_pontil_lower_bound(sample, {group.lo, group.hi}, plan.delta);
-        case Bound::kBetting:
-            break;
-    }
-    RAMPART_CHECK(false, "bound {}", static_cast<int>(plan.config.bound));
-}
-
-}  // namespace
-
-SealedResult evaluate(const RunPlan& plan, const LoggedDecisions& vault,
-                      std::span<const double> impact) {
-    SealedResult result;
-    bool all = !plan.groups.empty();
-    const double needed = -std::log(plan.delta);
-    for (size_t g = 0; g < plan.groups.size(); ++g) {
-        const GroupPlan& group = plan.groups[g];
-        const auto& records = vault.groups[g].records;
-        const ope::GroupDesign design{group.records, group.units, group.lo, group.hi};
-        const std::vector<double> values =
-            ope::unit_values(vault, records, ope::map_units(vault, records), impact,
-                             impact_model(plan.config, group), plan.config.margin);
-        GroupResult out{.name = group.name, .bound = {}, .passed = false};
-        out.bound = ope::bound_value(values, design, group.bets, plan.delta, plan.config.margin);
-        const bool varied = out.bound.sample.n >= 2 && out.bound.sample.variance > 0 &&
-                            std::isfinite(out.bound.sample.variance);
-        const bool clears = plan.config.bound == Bound::kBetting
-                                ? out.bound.log_wealth >= needed
-                                : lower_bound(plan, group, out.bound.sample) > 0;
-        out.passed = varied && clears;
-        all = all && out.passed;
-        result.groups.push_back(std::move(out));
-    }
-    result.verdict = all ? Verdict::kCertified : Verdict::kNoSolutionFound;
-    return result;
-}
-
-base::Digest digest_of(const LoggedDecisions& d, std::span<const double> impact) {
-    base::Sha256 hash;
-    std::string bytes;
-    const auto flush = [&] {
-        hash.update(bytes);
-        bytes.clear();
-    };
-    base::append_u64(bytes, d.size());
-    for (const std::string& id : d.logger_ids) base::append_field(bytes, id);
-    flush();
-    for (size_t i = 0; i < d.size(); ++i) {
-        base::append_field(bytes, d.record_id[i]);
-        base::append_field(bytes, d.unit_id[i]);
-        base::append_u32(bytes, d.logger[i]);
-        base::append_f64(bytes, d.p_approve[i] + 0.0);  // + 0.0: one zero, not two
-        base::append_f64(bytes, d.candidate[i] + 0.0);
-        base::append_f64(bytes, d.reference[i] + 0.0);
-        base::append_u8(bytes, static_cast<uint8_t>((d.is_overridden(i) ? 4 : 0) |
-                                                    d.approved[i] << 1 | d.has_impact[i]));
-        if (!impact.empty() && d.has_impact[i] != 0) base::append_f64(bytes, impact[i] + 0.0);
-        flush();
-    }
-    for (const ope::Group& group : d.groups) {
-        base::append_field(bytes, group.name);
-        base::append_u64(bytes, group.records.size());
-        for (const uint32_t i : group.records) base::append_u32(bytes, i);
-        flush();
-    }
-    return hash.finish();
-}
-
-base::Digest digest_of(const RunPlan& plan) { return base::sha256(JsonWriter::write(plan)); }
 
 }  // namespace rampart::certification

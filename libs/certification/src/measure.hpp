@@ -4,49 +4,93 @@
 #include <span>
 #include <vector>
 
+#include "rampart/base/digest.hpp"
 #include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/vault.hpp"
 #include "rampart/ope/estimator.hpp"
+#include "rampart/ope/importance_weights.hpp"
 
-/// What the gate computes from the vault's records, in one place: the run computes it from the
-/// data, an auditor from the evidence file, with the same code in the same order.
+/// What the gate computes from the vault's records before their impacts are read, in one place: the
+/// run computes it from the data, an auditor from the evidence file, with the same code in the same
+/// order.
 namespace rampart::certification {
 
 ope::ImpactModel impact_model(const GateConfig& config, const GroupPlan& group);
 
-/// Fills in all of `group` that follows from the vault without impacts, given its centres.
-void measure_group(const GateConfig& config, const ope::LoggedDecisions& vault,
-                   const ope::Group& records, GroupPlan& group);
+/// The record without its impact, as an estimate takes it.
+ope::Record estimate_of(const VaultRecord& record, Against against);
 
-/// The figures over all records: calibration overall and per logger.
-void measure_log(const ope::LoggedDecisions& vault, RunPlan& plan);
+/// Whether an outcome of the record should exist: where the loan was granted, whatever was drawn.
+inline bool outcome_expected(const GateConfig& config, bool granted) {
+    return !config.declined_impact || granted;
+}
 
-/// The first precondition that the records themselves break: support, trust region, no change.
-std::optional<PublicResult> find_record_fault(const GateConfig& config,
-                                              const ope::LoggedDecisions& vault);
+/// The figures of one group's plan, a record of the group at a time, in the order of the vault.
+class GroupMeasure {
+  public:
+    /// `plan` names the group, what it is held against, and its centres.
+    GroupMeasure(const GateConfig& config, const GroupPlan& plan);
+    void add(const VaultRecord& record);
+    /// Fills in all of the plan that follows from the vault without impacts.
+    void finish(GroupPlan& plan);
+    bool changed() const { return changed_; }
+    size_t records() const { return plan_.records; }
+
+  private:
+    void close_unit();
+    const GateConfig* config_;
+    GroupPlan plan_;  // the figures so far
+    ope::ImpactModel model_;
+    ope::WeightSums weights_;
+    std::optional<Pseudonym> unit_;
+    double unit_lo_ = 0, unit_hi_ = 0;
+    bool changed_ = false;
+};
+
+/// One reading of the vault without impacts.
+class VaultMeasure {
+  public:
+    /// `groups`: what to measure. A group may be measured more than once, with other centres.
+    VaultMeasure(const GateConfig& config, const VaultNames& names,
+                 const std::vector<GroupPlan>& groups);
+    /// Errors: invalid_argument ("bad_vault_order", "bad_probability", "bad_propensity",
+    /// "bad_logger", "bad_group") where the source breaks its contract.
+    base::Status read(const VaultSource& source);
+
+    GroupMeasure& group(size_t i) { return groups_[i]; }
+    /// The first precondition that the records themselves break: overrides that were not declared,
+    /// support, trust region, a group in which nothing changes; IDENTICAL when nowhere anything does.
+    std::optional<PublicResult> record_fault() const;
+    /// Calibration overall and by logger, names of loggers, digest.
+    void finish(RunPlan& plan);
+
+  private:
+    base::Status add(const VaultRecord& record);
+    base::Status check(const VaultRecord& record) const;
+    bool supported(const VaultRecord& record) const;
+    std::optional<PublicResult> unchanged_group() const;
+    const GateConfig* config_;
+    ope::ImpactModel model_;  // without centres
+    bool anchored_ = false;
+    VaultNames names_;
+    std::vector<GroupPlan> plans_;
+    std::vector<GroupMeasure> groups_;
+    ope::CalibrationTest calibration_;
+    std::vector<ope::CalibrationTest> by_logger_;
+    std::optional<std::pair<Pseudonym, Pseudonym>> last_;
+    bool changed_ = false;
+    size_t granted_declines_ = 0, unsupported_ = 0, outside_ = 0;
+    base::Sha256 hash_;
+    std::string bytes_;
+    uint64_t records_ = 0;
+};
 
 /// The first precondition that the measured figures break: counts, missing outcomes, calibration.
 std::optional<PublicResult> find_figure_fault(const RunPlan& plan);
 
-base::Result<stats::Bets> plan_group_bets(const RunPlan& plan, const GroupPlan& group);
-
-/// Impacts fit has_impact and lie in the declared range where they matter.
-base::Status check_impacts(const GateConfig& config, const ope::LoggedDecisions& decisions,
-                           const std::vector<double>& impact);
-
-/// Bounds and verdict.
-SealedResult evaluate(const RunPlan& plan, const ope::LoggedDecisions& vault,
-                      std::span<const double> impact);
-
-/// Of decisions; with `impact` not empty, of the impacts too.
-base::Digest digest_of(const ope::LoggedDecisions& decisions, std::span<const double> impact);
-
-/// Whether an outcome of the record should exist: where the loan was granted, whatever was drawn.
-inline bool outcome_expected(const GateConfig& config, const ope::LoggedDecisions& d, size_t i) {
-    return !config.declined_impact || d.granted(i);
-}
-
 /// A drawn decline that was granted, where that is not declared: its impact is not the known one.
-std::optional<PublicResult> find_override_fault(const GateConfig& config,
-                                                const ope::LoggedDecisions& decisions);
+std::optional<PublicResult> override_fault(const GateConfig& config, size_t granted_declines);
+
+base::Result<stats::Bets> plan_group_bets(const RunPlan& plan, const GroupPlan& group);
 
 }  // namespace rampart::certification

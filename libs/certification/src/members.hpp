@@ -22,6 +22,10 @@ struct EnumValues<Centres> {
                                        Centres::kBest};
 };
 template <>
+struct EnumValues<Against> {
+    static constexpr Against kAll[] = {Against::kReference, Against::kAnchor};
+};
+template <>
 struct EnumValues<TrustRegion> {
     static constexpr TrustRegion kAll[] = {TrustRegion::kBothActions, TrustRegion::kApprovals};
 };
@@ -51,6 +55,8 @@ void members(A& a, Registration& r) {
     a("plan", r.plan);
     a("vault_rule", r.vault_rule);
     a("at", r.at);
+    a.unless_default("look", r.look);
+    a("frozen", r.frozen);
 }
 
 template <class A>
@@ -86,12 +92,14 @@ void members(A& a, GateConfig& c) {
     a.unless_default("at_least", c.at_least);
     a.unless_default("max_weight", c.max_weight);
     a.unless_default("min_power", c.min_power);
+    a.unless_default("missing_gamma", c.missing_gamma);
 }
 
 template <class A>
 void members(A& a, RunIdentity& i) {
     a("candidate", i.candidate_id);
     a("reference", i.reference_id);
+    a.unless_default("anchor", i.anchor_id);
     a("feature_schema", i.feature_schema_id);
     a("metric", i.metric);
     a("vault_rule", i.vault_rule);
@@ -106,11 +114,14 @@ void diagnostics_members(A& a, ope::WeightDiagnostics& w) {
     a("effective_records", w.effective_records);
     a("max_weight_deviation", w.max_weight_deviation);
     a("calibration_z", w.calibration_z);
+    a("decile_z", w.decile_z);
 }
 
 template <class A>
 void members(A& a, GroupPlan& g) {
     a("name", g.name);
+    a("group", g.index);
+    a("against", g.against);
     a("records", g.records);
     a("units", g.units);
     a("expected_outcomes", g.expected);
@@ -134,11 +145,15 @@ void members(A& a, RunPlan& p) {
     a("config", p.config);
     a("identity", p.identity);
     a("delta", p.delta);
+    a.unless_default("look", p.look);
     a("loggers", p.logger_ids);
     a("calibration_z", p.calibration_z);
+    a("decile_z", p.decile_z);
     a("logger_calibration_z", p.logger_calibration);
+    a("logger_decile_z", p.logger_decile_z);
     a("groups", p.groups);
     a("selection_digest", p.selection_digest);
+    a("vault_records", p.vault_records);
     a("vault_digest", p.vault_digest);
 }
 
@@ -173,7 +188,7 @@ void members(A& a, LedgerReference& l) {
     a("certificates_before", l.certificates_before);
 }
 
-inline constexpr std::string_view kCertificateFormat = "rampart-certificate-1";
+inline constexpr std::string_view kCertificateFormat = "rampart-certificate-2";
 
 /// The payload: a certificate with its format's name in front.
 struct CertificatePayload {
@@ -192,6 +207,7 @@ void members(A& a, CertificatePayload& p) {
     a("plan", c.plan);
     a("ledger", c.ledger);
     a("results", c.results);
+    a.unless_default("tipping_gamma", c.tipping_gamma);
     a("evidence_records", c.evidence_records);
     a("evidence_root", c.evidence_root);
     a("recipe", c.recipe);

@@ -8,8 +8,7 @@ namespace rampart::certification {
 struct RunAccess {
     static PreparedRun make() { return PreparedRun(); }
     static RunPlan& plan(PreparedRun& run) { return run.plan_; }
-    static ope::LoggedDecisions& vault(PreparedRun& run) { return run.vault_; }
-    static std::vector<uint32_t>& source(PreparedRun& run) { return run.source_; }
+    static std::optional<MemoryVault>& vault(PreparedRun& run) { return run.vault_; }
     static auto& selection_values(PreparedRun& run) { return run.selection_values_; }
     static const auto& selection_values(const PreparedRun& run) { return run.selection_values_; }
 
@@ -27,17 +26,12 @@ struct RunAccess {
             r.candidate_id, r.plan.hex(), request.candidate_id, request.plan.hex());
     }
 
-    /// The caller's impacts in the order of the pseudonyms.
-    static base::Result<std::vector<double>> in_vault_order(const PreparedRun& run,
-                                                            const std::vector<double>& impact) {
-        if (impact.size() != run.source_.size()) {
-            return base::invalid_argument("bad_shape", "{} impacts for {} vault records",
-                                          impact.size(), run.source_.size());
-        }
-        std::vector<double> out;
-        out.reserve(impact.size());
-        for (const uint32_t from : run.source_) out.push_back(impact[from]);
-        return out;
+    /// The vault that precheck was given in memory, with its impacts.
+    static base::Result<MemoryVault> feedback(const PreparedRun& run,
+                                              std::span<const double> impact) {
+        if (run.vault_) return run.vault_->with_impacts(impact);
+        return base::failed_precondition(
+            "not_in_memory", "the vault was not checked in memory: give its feedback as a source");
     }
 };
 

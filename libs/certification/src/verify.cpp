@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "evaluation.hpp"
 #include "evidence.hpp"
 #include "measure.hpp"
 #include "members.hpp"
+#include "rampart/base/limits.hpp"
 #include "wording.hpp"
 
 namespace rampart::certification {
@@ -75,17 +77,26 @@ Status check_ledger_reference(const Certificate& c) {
     const double delta = delta_of_run(l.epoch.delta_epoch, l.epoch.runs, l.epoch.spending, r.run,
                                       l.certificates_before);
     compare.equal("delta", r.delta, delta);
+    compare.equal("look", r.look, c.plan.look);
+    compare.equal("frozen", r.frozen, frozen_digest(c.plan));
     compare.equal("delta of the plan", c.plan.delta, delta);
     const bool in_order = r.at <= c.vault_read_at && c.vault_read_at <= c.issued_at;
     compare.equal("times (registered, vault read, issued)", in_order, true);
     return compare.status();
 }
 
-Status check_group_plan(const RunPlan& plan, const GroupPlan& recorded,
-                        const ope::LoggedDecisions& vault, const ope::Group& records) {
-    GroupPlan again = recorded;
-    measure_group(plan.config, vault, records, again);
+/// At a further look the bets are the first look's: they are in the frozen part of the plan.
+Status check_kept_bets(Comparison& compare, const GroupPlan& group) {
+    const double cost =
+        *std::max_element(group.bets.bets.begin(), group.bets.bets.end()) * -group.lo;
+    compare.equal("bets (they could lose everything)", cost <= 0.999, true);
+    return compare.status();
+}
+
+Status check_group_plan(const RunPlan& plan, const GroupPlan& recorded, const GroupPlan& again,
+                        const VaultNames& names) {
     Comparison compare(fmt::format("group {}: ", recorded.name));
+    compare.equal("name", recorded.name, plan_name(names.groups[recorded.index], recorded.against));
     compare.equal("records", recorded.records, again.records);
     compare.equal("units", recorded.units, again.units);
     compare.equal("expected_outcomes", recorded.expected, again.expected);
@@ -94,13 +105,14 @@ Status check_group_plan(const RunPlan& plan, const GroupPlan& recorded,
     compare.same("max_trust_ratio", recorded.max_trust_ratio, again.max_trust_ratio);
     compare.same("lo", recorded.lo, again.lo);
     compare.same("hi", recorded.hi, again.hi);
-    compare.same("mean_weight", recorded.weights.mean_weight, again.weights.mean_weight);
-    compare.same("mean_weight_z", recorded.weights.mean_weight_z, again.weights.mean_weight_z);
-    compare.same("effective_records", recorded.weights.effective_records,
-                 again.weights.effective_records);
-    compare.same("max_weight_deviation", recorded.weights.max_weight_deviation,
-                 again.weights.max_weight_deviation);
-    compare.same("calibration_z", recorded.weights.calibration_z, again.weights.calibration_z);
+    const ope::WeightDiagnostics &w = recorded.weights, &v = again.weights;
+    compare.same("mean_weight", w.mean_weight, v.mean_weight);
+    compare.same("mean_weight_z", w.mean_weight_z, v.mean_weight_z);
+    compare.same("effective_records", w.effective_records, v.effective_records);
+    compare.same("max_weight_deviation", w.max_weight_deviation, v.max_weight_deviation);
+    compare.same("calibration_z", w.calibration_z, v.calibration_z);
+    compare.same("decile_z", w.decile_z, v.decile_z);
+    if (plan.look > 0) return check_kept_bets(compare, recorded);
     const auto bets = plan_group_bets(plan, again);
     if (!bets)
         return differs(fmt::format("group {}: bets ({})", recorded.name, bets.error().message));
@@ -112,27 +124,44 @@ Status check_group_plan(const RunPlan& plan, const GroupPlan& recorded,
     return compare.status();
 }
 
-Status check_log_figures(const RunPlan& plan, const ope::LoggedDecisions& vault) {
-    RunPlan again = plan;
-    measure_log(vault, again);
-    Comparison compare("");
-    compare.same("calibration_z", plan.calibration_z, again.calibration_z);
-    compare.equal("number of loggers", plan.logger_calibration.size(),
-                  again.logger_calibration.size());
-    for (size_t i = 0; i < std::min(plan.logger_calibration.size(), plan.logger_ids.size()); ++i) {
-        compare.same("logger_calibration_z", plan.logger_calibration[i],
-                     again.logger_calibration[i]);
+/// Every group against the reference, then, where there is an anchor, against it.
+Status check_plan_of_groups(const RunPlan& plan) {
+    const size_t sides = plan.identity.anchor_id.empty() ? 1 : 2;
+    const size_t groups = plan.groups.size() / sides;
+    bool fits = plan.groups.size() == groups * sides && groups > 0 &&
+                groups <= base::limits::kMaxGroups;
+    for (size_t i = 0; fits && i < plan.groups.size(); ++i) {
+        fits = plan.groups[i].index == i % groups &&
+               plan.groups[i].against == (i < groups ? Against::kReference : Against::kAnchor);
     }
-    compare.equal("vault_digest", plan.vault_digest, digest_of(vault, {}));
-    return compare.status();
+    return fits ? base::ok() : differs("the list of groups");
 }
 
-Status check_preconditions(const RunPlan& plan, const ope::LoggedFeedback& evidence) {
-    auto fault = find_record_fault(plan.config, evidence.decisions);
-    if (!fault) fault = find_figure_fault(plan);
-    if (fault) return differs(fmt::format("the right to a test ({})", fault->reason));
-    auto status = check_impacts(plan.config, evidence.decisions, evidence.impact);
-    return status ? base::ok() : differs(status.error().message);
+/// Names as the evidence knows them: the groups against the reference have theirs unchanged.
+VaultNames names_of(const RunPlan& plan) {
+    VaultNames names{plan.logger_ids, {}};
+    for (const GroupPlan& group : plan.groups) {
+        if (group.against == Against::kReference) names.groups.push_back(group.name);
+    }
+    return names;
+}
+
+Status check_log_figures(const RunPlan& plan, VaultMeasure& measure) {
+    RunPlan again;
+    measure.finish(again);
+    Comparison compare("");
+    const auto same_all = [&](std::string_view figure, const std::vector<double>& a,
+                              const std::vector<double>& b) {
+        compare.equal("number of loggers", a.size(), b.size());
+        for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) compare.same(figure, a[i], b[i]);
+    };
+    compare.same("calibration_z", plan.calibration_z, again.calibration_z);
+    compare.same("decile_z", plan.decile_z, again.decile_z);
+    same_all("logger_calibration_z", plan.logger_calibration, again.logger_calibration);
+    same_all("logger_decile_z", plan.logger_decile_z, again.logger_decile_z);
+    compare.equal("vault_records", plan.vault_records, again.vault_records);
+    compare.equal("vault_digest", plan.vault_digest, again.vault_digest);
+    return compare.status();
 }
 
 Status check_results(const Certificate& c, const SealedResult& again) {
@@ -153,6 +182,7 @@ Status check_results(const Certificate& c, const SealedResult& again) {
         compare.equal("passed", a.passed, b.passed);
         RAMPART_RETURN_IF_ERROR(compare.status());
     }
+    if (c.tipping_gamma != again.tipping_gamma) return differs("tipping_gamma");
     return c.verdict == again.verdict ? base::ok() : differs("the verdict");
 }
 
@@ -174,29 +204,39 @@ Status check_story(const Certificate& c) {
 }
 
 Status check_evidence(const Certificate& c, std::string_view bytes) {
-    RAMPART_TRY(const std::vector<std::string> lines, split_lines(bytes));
-    if (lines.size() != c.evidence_records) {
+    const VaultNames names = names_of(c.plan);
+    // what the lines are is looked at before what they say
+    RAMPART_TRY(const base::MerkleTree leaves, read_leaves(bytes));
+    if (leaves.leaves() != c.evidence_records) {
         return data_loss("other_evidence",
                          "the evidence has {} records, the certificate speaks of {}: the "
                          "file is cut off or belongs to another certificate",
-                         lines.size(), c.evidence_records);
+                         leaves.leaves(), c.evidence_records);
     }
-    if (base::merkle_root(lines) != c.evidence_root) {
+    if (leaves.root() != c.evidence_root) {
         return data_loss("other_evidence",
                          "the evidence's Merkle root is not the certificate's: the file "
                          "was changed or belongs to another certificate");
     }
     if (!c.ledger) return base::ok();
-    std::vector<std::string> names;
-    for (const GroupPlan& group : c.plan.groups) names.push_back(group.name);
-    RAMPART_TRY(const ope::LoggedFeedback evidence, read_evidence(lines, c.plan.logger_ids, names));
-    RAMPART_RETURN_IF_ERROR(check_log_figures(c.plan, evidence.decisions));
-    for (size_t g = 0; g < c.plan.groups.size(); ++g) {
-        RAMPART_RETURN_IF_ERROR(check_group_plan(c.plan, c.plan.groups[g], evidence.decisions,
-                                                 evidence.decisions.groups[g]));
+    RAMPART_RETURN_IF_ERROR(check_plan_of_groups(c.plan));
+    RAMPART_TRY(auto evidence, read_evidence(bytes, names));
+    const MemoryVault vault(names, std::move(evidence));
+    VaultMeasure measure(c.plan.config, names, c.plan.groups);
+    if (auto status = measure.read(vault); !status) {
+        return data_loss(status.error().reason, "evidence: {}", status.error().message);
     }
-    RAMPART_RETURN_IF_ERROR(check_preconditions(c.plan, evidence));
-    return check_results(c, evaluate(c.plan, evidence.decisions, evidence.impact));
+    auto fault = measure.record_fault();
+    for (size_t i = 0; i < c.plan.groups.size(); ++i) {
+        GroupPlan again = c.plan.groups[i];
+        measure.group(i).finish(again);
+        RAMPART_RETURN_IF_ERROR(check_group_plan(c.plan, c.plan.groups[i], again, names));
+    }
+    RAMPART_RETURN_IF_ERROR(check_log_figures(c.plan, measure));
+    if (!fault) fault = find_figure_fault(c.plan);
+    if (fault) return differs(fmt::format("the right to a test ({})", fault->reason));
+    const auto again = evaluate(c.plan, vault);
+    return again ? check_results(c, *again) : differs(again.error().message);
 }
 
 }  // namespace rampart::certification

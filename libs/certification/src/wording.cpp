@@ -8,6 +8,7 @@ namespace {
 std::string group_names(const RunPlan& plan) {
     std::string names;
     for (const GroupPlan& group : plan.groups) {
+        if (group.against == Against::kAnchor) continue;
         if (!names.empty()) names += ", ";
         names += group.name;
     }
@@ -45,8 +46,11 @@ std::string general_terms(const GateConfig& config) {
 }
 
 std::string run_of(const LedgerReference& l) {
-    return fmt::format("run {} of {} in epoch {}, error budget {}", l.registration.run,
-                       l.epoch.runs, l.epoch.epoch, l.epoch.delta_epoch);
+    return fmt::format("run {} of {} in epoch {}, error budget {}{}", l.registration.run,
+                       l.epoch.runs, l.epoch.epoch, l.epoch.delta_epoch,
+                       l.registration.look == 0
+                           ? ""
+                           : fmt::format(", look {} with the same bets", l.registration.look + 1));
 }
 
 }  // namespace
@@ -65,12 +69,15 @@ std::string claim_of(const Certificate& c) {
     return fmt::format(
         "With confidence 1 - {} ({}), in each of the groups {} the average impact that candidate "
         "{} would "
-        "have had on the {} vault decisions from {} to {} is {} {}.",
+        "have had on the {} vault decisions from {} to {} is {} {}{}.",
         c.plan.delta, run_of(*c.ledger), group_names(c.plan), id.candidate_id, c.evidence_records,
         base::to_iso8601(id.period_from), base::to_iso8601(id.period_to),
         better_than(c.plan.config),
         c.plan.config.at_least ? fmt::format("{}", *c.plan.config.at_least)
-                               : "that of reference " + id.reference_id);
+                               : fmt::format("that of reference {}", id.reference_id),
+        id.anchor_id.empty() ? ""
+                             : fmt::format(", and {} that of anchor {}",
+                                           better_than(c.plan.config), id.anchor_id));
 }
 
 std::string recipe_of(const RunPlan& plan) {
@@ -90,19 +97,28 @@ std::string recipe_of(const RunPlan& plan) {
                           "(q_approve - q_decline) if approved, "
                           "else -(pi - s) / (1 - p) * (impact - q_decline) + (pi - s) * "
                           "(q_approve - q_decline)";
-    return terms + granted + (plan.config.at_least ? "" : "; Z = 0 where pi = s") +
-           "; a missing impact is impact_lo where " +
+    const std::string anchored =
+        plan.identity.anchor_id.empty() ? "" : "; against the anchor, s is the record's anchor";
+    const std::string missing =
+        plan.config.missing_gamma
+            ? fmt::format("max(impact_lo, q - G) and min(impact_hi, q + G), q of the action drawn "
+                          "and G = {}; tipping_gamma is the largest G, found by eight halvings of "
+                          "impact_hi - impact_lo, with which all groups pass",
+                          *plan.config.missing_gamma)
+            : "impact_lo and impact_hi";
+    return terms + anchored + granted + (plan.config.at_least ? "" : "; Z = 0 where pi = s") +
+           "; a missing impact is the first of " + missing + ", where " +
            (plan.config.at_least || plan.config.max_weight
                 ? "c of the action drawn is positive"
                 : "the candidate takes the action more often than the reference") +
-           ", else impact_hi. A unit's value V is the sum of Z + margin "
+           ", else the second. A unit's value V is the sum of Z + margin "
            "over its "
-           "records in the group, added in the order of the evidence file; units are numbered by "
-           "first "
-           "appearance. [lo, hi] is the range of V given p, pi, s; lo is at most -1e-9 (impact_hi "
+           "records in the group, added in the order of the evidence file; a unit's "
+           "lines are "
+           "neighbours. [lo, hi] is the range of V given p, pi, s; lo is at most -1e-9 (impact_hi "
            "- "
            "impact_lo). bet_k = min(bet_cap / -lo, (0.4, 1, 2.5)_k sqrt(2 ln(1/delta) / (units "
-           "plan_variance))); log_wealth = ln sum_k weight_k exp(sum log1p(bet_k V)), rounded "
+           "plan_variance))), at a further look those of the first; log_wealth = ln sum_k weight_k exp(sum log1p(bet_k V)), rounded "
            "down. A "
            "group passes by betting iff log_wealth >= ln(1/delta), by student_t iff the mean of V "
            "less "
@@ -110,7 +126,13 @@ std::string recipe_of(const RunPlan& plan) {
            "the "
            "lower bound of that name is above -margin; never when V does not vary. "
            "CERTIFIED "
-           "iff all groups pass. Bounds per record: bound of V * units / records - margin. IEEE "
+           "iff all groups pass. lower_betting: the mass of each V is split between the two nearest "
+           "of the points lo + k (hi - lo) / 4096 so that its mean stays, and the bound is the "
+           "largest theta found by bisection for which the log wealth of the points less theta, "
+           "bets at most bet_cap / (theta - lo), is ln(1/delta); at least 0 where log_wealth is. "
+           "decile_z: sums of (approved - p)^2 over p (1 - p) in each tenth of p with sum p (1 - p) "
+           ">= 5, the others pooled, added to a chi square and brought to a normal by Wilson and "
+           "Hilferty's cube root. Bounds per record: bound of V * units / records - margin. IEEE "
            "double, "
            "compensated sums, no fused operations; bounds rounded downwards; null is minus "
            "infinity.";
@@ -124,7 +146,8 @@ std::vector<Assumption> assumptions_of(const Certificate& c) {
         out.push_back({std::move(text), tested});
     };
     add(true, fmt::format("approvals drawn agree with the logged probabilities: |z| <= {} over all "
-                          "records, for each logging policy and in each group",
+                          "records, for each logging policy and in each group, and so within tenths "
+                          "of the probability",
                           config.max_calibration_z));
     add(true, fmt::format("each action that matters had a positive logged probability wherever the "
                           "candidate {}",
@@ -132,10 +155,18 @@ std::vector<Assumption> assumptions_of(const Certificate& c) {
     add(true, fmt::format("the candidate lies within {} of the reference s on every vault record",
                           trust_region_text(config)));
     add(true, "no person is both in D_c and in the vault; all records of a person are one unit");
-    add(true,
-        fmt::format("at most a share of {} of each group's outcomes is missing, and those are "
-                    "counted as the worst for the candidate",
-                    config.max_missing_rate));
+    const std::string share =
+        fmt::format("at most a share of {} of each group's outcomes is missing", config.max_missing_rate);
+    if (config.missing_gamma) {
+        add(true, share);
+        add(false, fmt::format("missing impacts lie within {} of the centre of the action drawn{}",
+                               *config.missing_gamma,
+                               c.tipping_gamma ? fmt::format("; all groups pass up to {}",
+                                                             *c.tipping_gamma)
+                                               : ""));
+    } else {
+        add(true, fmt::format("{}, and those are counted as the worst for the candidate", share));
+    }
     add(true, "impacts lie in the declared range");
     const bool overrides = has_overrides(c.plan);
     if (config.declined_impact && config.declines_overridden) {
@@ -149,6 +180,9 @@ std::vector<Assumption> assumptions_of(const Certificate& c) {
         add(false,
             "what people do with a draw depends on the applicant and the action drawn, and would "
             "be the same under the candidate: impacts count for the action that was drawn");
+    }
+    if (c.ledger->registration.look > 0) {
+        add(false, "all records of the earlier looks at this candidate are among those of this one");
     }
     add(false,
         "logged probabilities are those that the draws were made with, and draws for different "

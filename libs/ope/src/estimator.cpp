@@ -58,7 +58,12 @@ double impact_change(const Record& record, const ImpactModel& model) {
     if (unchanged(record, model)) return 0;
     const Change c = change_of(record, model);
     const bool gains = (record.approved ? c.approve : c.decline) > 0;
-    const double worst = gains ? model.lo : model.hi;
+    double worst = gains ? model.lo : model.hi;
+    if (model.missing_gamma) {
+        const double q = record.approved ? model.q_approve : model.q_decline;
+        worst = gains ? std::max(worst, q - *model.missing_gamma)
+                      : std::min(worst, q + *model.missing_gamma);
+    }
     return value_at(record, model, c, record.approved, impact_of(record, model, worst));
 }
 

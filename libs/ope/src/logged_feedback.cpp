@@ -32,6 +32,10 @@ Status check_shapes(const LoggedDecisions& d) {
             return invalid_argument("bad_shape", "{} has {} entries for {} records", name, size, n);
         }
     }
+    if (!d.anchor.empty() && d.anchor.size() != n) {
+        return invalid_argument("bad_shape", "anchor has {} entries for {} records",
+                                d.anchor.size(), n);
+    }
     return base::ok();
 }
 
@@ -53,6 +57,7 @@ Status check_record(const LoggedDecisions& d, size_t i) {
     }
     RAMPART_RETURN_IF_ERROR(check_probability(id, "candidate", d.candidate[i]));
     RAMPART_RETURN_IF_ERROR(check_probability(id, "reference", d.reference[i]));
+    if (!d.anchor.empty()) RAMPART_RETURN_IF_ERROR(check_probability(id, "anchor", d.anchor[i]));
     RAMPART_RETURN_IF_ERROR(check_probability(id, "p_approve", d.p_approve[i]));
     if (d.approved[i] > 1 || d.has_impact[i] > 1) {
         return invalid_argument("bad_flag", "record {}: approved and has_impact are 0 or 1", id);

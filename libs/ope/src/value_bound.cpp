@@ -54,32 +54,39 @@ GroupDesign design_group(const LoggedDecisions& decisions, std::span<const uint3
 
 std::vector<double> unit_values(const LoggedDecisions& decisions, std::span<const uint32_t> records,
                                 const UnitMap& units, std::span<const double> impact,
-                                const ImpactModel& model, double margin) {
+                                const ImpactModel& model, double margin, bool against_anchor) {
     std::vector<double> values(units.units, 0);
     for (size_t k = 0; k < records.size(); ++k) {
         const uint32_t i = records[k];
         Record record = record_at(decisions, i);
+        if (against_anchor) record.reference = decisions.anchor[i];
         if (decisions.has_impact[i] != 0) record.impact = impact[i];
         values[units.unit_of[k]] += impact_change(record, model) + margin;
     }
     return values;
 }
 
-ValueBound bound_value(std::span<const double> unit_values, const GroupDesign& design,
-                       const stats::Bets& bets, double delta, double margin) {
+ValueBound bound_value(const stats::BettingSample& unit_values, const GroupDesign& design,
+                       double delta, double margin) {
     ValueBound out;
-    out.sample = stats::moments(unit_values);
+    out.sample = unit_values.moments();
     const stats::Range range{design.lo, design.hi};
     out.mean_gain = per_record(out.sample.mean, design, margin);
-    out.log_wealth = stats::log_wealth(unit_values, design.lo, bets, 0);
-    out.lower_betting =
-        per_record(stats::betting_lower_bound(unit_values, design.lo, bets, delta), design, margin);
+    out.log_wealth = unit_values.log_wealth();
+    out.lower_betting = per_record(unit_values.lower_bound(delta), design, margin);
     out.lower_t = per_record(stats::t_lower_bound(out.sample, delta), design, margin);
     out.lower_hoeffding =
         per_record(stats::hoeffding_lower_bound(out.sample, range, delta), design, margin);
     out.lower_maurer_pontil =
         per_record(stats::maurer_pontil_lower_bound(out.sample, range, delta), design, margin);
     return out;
+}
+
+ValueBound bound_value(std::span<const double> unit_values, const GroupDesign& design,
+                       const stats::Bets& bets, double delta, double margin) {
+    stats::BettingSample sample({design.lo, design.hi}, bets);
+    for (const double value : unit_values) sample.add(value);
+    return bound_value(sample, design, delta, margin);
 }
 
 }  // namespace rampart::ope

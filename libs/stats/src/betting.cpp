@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "log_wealth.hpp"
 #include "rampart/stats/confidence_bound.hpp"
 
 namespace rampart::stats {
@@ -37,11 +38,7 @@ double log_sum_exp(const std::array<double, kBetCount>& terms) {
 }
 
 bool usable(std::span<const double> values, double lo, const Bets& bets) {
-    if (values.empty() || !std::isfinite(lo) || !(bets.cap > 0 && bets.cap < 1)) return false;
-    for (size_t k = 0; k < kBetCount; ++k) {
-        if (!(bets.bets[k] > 0 && std::isfinite(bets.bets[k]) && bets.weights[k] >= 0))
-            return false;
-    }
+    if (values.empty() || !std::isfinite(lo) || !usable_bets(bets)) return false;
     // the negation catches NaN
     return std::none_of(values.begin(), values.end(),
                         [lo](double z) { return !(z >= lo && std::isfinite(z)); });
@@ -49,18 +46,33 @@ bool usable(std::span<const double> values, double lo, const Bets& bets) {
 
 double log_wealth_unchecked(std::span<const double> values, double lo, const Bets& bets,
                             double theta) {
+    std::array<double, kBetCount> logs{};
+    for (size_t k = 0; k < kBetCount; ++k) {
+        logs[k] = log_product(values, std::min(bets.bets[k], bets.cap / (theta - lo)), theta);
+    }
+    return log_mixture(bets, logs);
+}
+
+}  // namespace
+
+bool usable_bets(const Bets& bets) {
+    if (!(bets.cap > 0 && bets.cap < 1)) return false;
+    for (size_t k = 0; k < kBetCount; ++k) {
+        if (!(bets.bets[k] > 0 && std::isfinite(bets.bets[k]) && bets.weights[k] >= 0))
+            return false;
+    }
+    return true;
+}
+
+double log_mixture(const Bets& bets, const std::array<double, kBetCount>& logs) {
     std::array<double, kBetCount> terms{};
     for (size_t k = 0; k < kBetCount; ++k) {
-        const double bet = std::min(bets.bets[k], bets.cap / (theta - lo));
-        terms[k] = bets.weights[k] > 0 ? std::log(bets.weights[k]) + log_product(values, bet, theta)
-                                       : -kInfinity;
+        terms[k] = bets.weights[k] > 0 ? std::log(bets.weights[k]) + logs[k] : -kInfinity;
         if (std::isnan(terms[k]) || terms[k] == kInfinity) return -kInfinity;
     }
     const double wealth = log_sum_exp(terms);
     return wealth - 8 * kEpsilon * (1 + std::abs(wealth));
 }
-
-}  // namespace
 
 base::Result<Bets> plan_bets(const BettingPlan& plan, double lo, double delta,
                              const BettingOptions& options) {

@@ -42,12 +42,18 @@ struct Case {
         EXPECT_TRUE(prepared) << checked->result.message;
         EXPECT_TRUE(ledger.append(*ledger.next_registration(prepared->request(), kRegistered)));
         ticket = *ledger.ticket(prepared->request());
-        result = *run(*prepared, *ticket, vault.impact);
+        auto ran = run(*prepared, *ticket, vault.impact);
+        EXPECT_TRUE(ran) << ran.error().message;
+        result = std::move(*ran);
     }
     base::Result<SealedCertificate> sealed(const SealedResult& r) const {
         return seal(*prepared, *ticket, r, vault.impact, kRead, kIssued, key);
     }
-    SealedCertificate sealed() const { return *sealed(result); }
+    SealedCertificate sealed() const {
+        auto out = sealed(result);
+        EXPECT_TRUE(out) << out.error().message;
+        return std::move(*out);
+    }
 };
 
 /// The signed text of a certificate file.

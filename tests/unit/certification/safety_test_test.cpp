@@ -7,6 +7,7 @@
 #include <functional>
 #include <numeric>
 
+#include "rampart/certification/certificate_file.hpp"
 #include "support/gate_scenario.hpp"
 
 namespace rampart::certification {
@@ -248,6 +249,258 @@ TEST(SafetyTest, GrantedDeclinesWithoutAnOutcomeCountAsMissing) {
     // declines that stayed declines are no outcomes to expect: they do not thin the share out
     gate.config.max_missing_rate = 0.08;
     EXPECT_EQ(gate.refusal().reason, "too_many_missing");
+}
+
+/// An anchor that the candidate is to be held against besides: the reference, moved towards good
+/// (bad) decisions as far as `share` of the candidate's own step.
+void set_anchor(Gate& gate, double share) {
+    for (auto* f : {&gate.selection, &gate.vault}) {
+        ope::LoggedDecisions& d = f->decisions;
+        for (size_t i = 0; i < d.size(); ++i) {
+            d.anchor.push_back(d.reference[i] + share * (d.candidate[i] - d.reference[i]));
+        }
+    }
+    gate.identity.anchor_id = "first-champion";
+}
+
+TEST(SafetyTest, TheAnchorIsATestOfItsOwnForEachGroup) {
+    Gate behind(1.0);
+    set_anchor(behind, 0.5);
+    const SealedResult passed = behind.test();
+    EXPECT_EQ(passed.verdict, Verdict::kCertified);
+    ASSERT_EQ(passed.groups.size(), 4u);
+    EXPECT_EQ(passed.groups[2].name, "women, against the anchor");
+    EXPECT_NEAR(passed.groups[2].bound.mean_gain, passed.groups[0].bound.mean_gain / 2, 1);
+    // better than the policy in charge, but worse than the one it all began with
+    Gate crept(1.0);
+    set_anchor(crept, 1.5);
+    const SealedResult failed = crept.test();
+    EXPECT_EQ(failed.verdict, Verdict::kNoSolutionFound);
+    EXPECT_TRUE(failed.groups[0].passed && failed.groups[1].passed);
+    EXPECT_FALSE(failed.groups[2].passed || failed.groups[3].passed);
+}
+
+TEST(SafetyTest, AnAnchorIsNamedAndHasProbabilitiesOrNeither) {
+    Gate gate(1.0);
+    gate.identity.anchor_id = "first-champion";
+    EXPECT_EQ(gate.refusal().reason, "bad_anchor");
+    Gate nameless(1.0);
+    set_anchor(nameless, 0.5);
+    nameless.identity.anchor_id.clear();
+    EXPECT_EQ(nameless.refusal().reason, "bad_anchor");
+    Gate half(1.0);
+    set_anchor(half, 0.5);
+    half.vault.decisions.anchor.clear();
+    EXPECT_EQ(half.refusal().reason, "bad_anchor");
+}
+
+TEST(SafetyTest, MissingOutcomesMayBeTakenToLieNearTheirCentreAndTheTippingPointIsTold) {
+    const auto with = [](std::optional<double> gamma) {
+        Gate gate(0.35, 4000, 0.1);
+        gate.config.max_missing_rate = 0.2;
+        gate.config.missing_gamma = gamma;
+        return gate.test();
+    };
+    const SealedResult worst = with({}), centre = with(0), some = with(20), most = with(225);
+    EXPECT_FALSE(worst.tipping_gamma);
+    EXPECT_GT(centre.groups[0].bound.log_wealth, some.groups[0].bound.log_wealth);
+    EXPECT_GT(some.groups[0].bound.log_wealth, worst.groups[0].bound.log_wealth);
+    EXPECT_EQ(most.groups[0].bound.log_wealth, worst.groups[0].bound.log_wealth);
+    ASSERT_TRUE(centre.tipping_gamma);
+    EXPECT_EQ(centre.verdict, Verdict::kCertified);
+    EXPECT_EQ(worst.verdict, Verdict::kNoSolutionFound) << "so the point lies between";
+    const double tipping = *centre.tipping_gamma;
+    EXPECT_EQ(with(tipping).verdict, Verdict::kCertified);
+    EXPECT_EQ(with(tipping + 1).verdict, Verdict::kNoSolutionFound);
+    EXPECT_EQ(some.tipping_gamma, centre.tipping_gamma) << "whatever was declared";
+}
+
+TEST(SafetyTest, PropensitiesThatAreWrongInOneTenthAndRightOverAllAreFound) {
+    Gate gate(1.0, 8000);
+    base::Random random(3);
+    auto& d = gate.vault.decisions;
+    for (size_t i = 0; i < d.size(); ++i) {  // too low above the middle, too high below
+        const double shift = d.p_approve[i] > 0.5 ? 0.06 : -0.06;
+        d.approved[i] = random.bernoulli(d.p_approve[i] + shift);
+        d.has_impact[i] = d.approved[i];
+        gate.vault.impact[i] = d.approved[i] != 0 ? 75 : std::nan("");
+    }
+    EXPECT_EQ(gate.refusal().reason, "propensities_do_not_fit");
+    gate.config.max_calibration_z = 100;
+    const RunPlan plan = gate.check()->prepared->plan();
+    EXPECT_LT(std::abs(plan.calibration_z), 3.29) << "over all records it does fit";
+    EXPECT_GT(plan.decile_z, 3.29);
+}
+
+/// The vault in blocks of its own, as a store would give it.
+struct Streamed final : VaultSource {
+    MemoryVault whole;
+    explicit Streamed(MemoryVault vault) : whole(std::move(vault)) {}
+    const VaultNames& names() const override { return whole.names(); }
+    base::Status read(const See& see) const override {
+        const std::span<const VaultRecord> all(whole.records());
+        for (size_t i = 0; i < all.size(); i += 7) {
+            RAMPART_RETURN_IF_ERROR(see(all.subspan(i, std::min<size_t>(7, all.size() - i))));
+        }
+        return base::ok();
+    }
+};
+
+/// A run that does not pass on the first records, and looks at more of them.
+struct Looks {
+    Gate gate{0.3, 6000};
+    ope::LoggedFeedback whole = gate.vault;
+    base::SigningKey key = base::SigningKey::generate();
+
+    /// The vault as it is when `share` of its records have matured.
+    void mature(double share) {
+        gate.vault = whole;
+        auto& d = gate.vault.decisions;
+        const auto n = static_cast<size_t>(share * static_cast<double>(whole.decisions.size()));
+        for (auto* column : {&d.p_approve, &d.candidate, &d.reference, &gate.vault.impact}) {
+            column->resize(n);
+        }
+        for (auto* column : {&d.approved, &d.has_impact}) column->resize(n);
+        d.record_id.resize(n), d.unit_id.resize(n), d.logger.resize(n);
+        for (ope::Group& group : d.groups) {
+            std::erase_if(group.records, [n](uint32_t i) { return i >= n; });
+        }
+        gate.identity.vault_rule = fmt::format("the first {}", n);
+    }
+    base::Result<PrecheckResult> check(const RunPlan* earlier) const {
+        return precheck(gate.config, gate.identity, gate.ledger, test::kPseudonymKey,
+                        gate.selection, gate.vault.decisions, earlier);
+    }
+    /// A look, registered, run and closed with its certificate; returns that.
+    Certificate look(const RunPlan* earlier) {
+        const auto checked = *check(earlier);
+        EXPECT_TRUE(checked.prepared) << checked.result.message;
+        const auto request = checked.prepared->request();
+        EXPECT_TRUE(gate.ledger.append(
+            *gate.ledger.next_registration(request, base::TimePoint::from_micros(1))));
+        const auto ticket = *gate.ledger.ticket(request);
+        const auto result = *run(*checked.prepared, ticket, gate.vault.impact);
+        const auto at = base::TimePoint::from_micros(1);
+        const auto sealed =
+            *seal(*checked.prepared, ticket, result, gate.vault.impact, at, at, key);
+        EXPECT_TRUE(gate.ledger.append(*gate.ledger.next_closing(
+            result.verdict, base::sha256(sealed.certificate).hex(), "", at)));
+        const auto read = verify(sealed.certificate, sealed.evidence, key.public_key());
+        EXPECT_TRUE(read) << read.error().message;
+        return *read;
+    }
+};
+
+TEST(Looks, TheSameCandidateKeepsItsWealthAndIsChargedOnce) {
+    Looks looks;
+    looks.mature(0.1);
+    const Certificate first = looks.look(nullptr);
+    ASSERT_EQ(first.verdict, Verdict::kNoSolutionFound);
+    const double spent = looks.gate.ledger.spent();
+    looks.mature(0.4);
+    const Certificate second = looks.look(&first.plan);
+    looks.mature(1);
+    const Certificate third = looks.look(&second.plan);
+    EXPECT_EQ(looks.gate.ledger.runs_used(), 1u);
+    EXPECT_EQ(looks.gate.ledger.spent(), spent);
+    EXPECT_EQ(third.plan.look, 2u);
+    EXPECT_EQ(third.verdict, Verdict::kCertified);
+    for (size_t g = 0; g < 2; ++g) {
+        EXPECT_EQ(third.plan.groups[g].bets.bets, first.plan.groups[g].bets.bets);
+        EXPECT_EQ(third.plan.groups[g].q_approve, first.plan.groups[g].q_approve);
+        EXPECT_GT(third.plan.groups[g].units, first.plan.groups[g].units);
+    }
+    EXPECT_NE(third.claim.find("look 3"), std::string::npos);
+    // what passed is not looked at again
+    looks.gate.config.min_power = 0;
+    EXPECT_EQ(looks.gate.ledger.closed_run("candidate-1", "bootstrap"), nullptr);
+}
+
+TEST(Looks, NeedTheSettingsOfTheFirstAndAllOfItsRecords) {
+    Looks looks;
+    looks.mature(0.2);
+    const Certificate first = looks.look(nullptr);
+    ASSERT_EQ(first.verdict, Verdict::kNoSolutionFound);
+    const auto reason = [&] { return looks.check(&first.plan)->result.reason; };
+    looks.mature(0.1);
+    EXPECT_EQ(reason(), "fewer_records");
+    looks.mature(0.5);
+    looks.gate.config.margin = 1;
+    EXPECT_EQ(reason(), "other_settings");
+    looks.gate.config = first.plan.config;
+    looks.gate.identity.candidate_id = "candidate-2";
+    EXPECT_EQ(reason(), "other_settings");
+    looks.gate.identity.candidate_id = "candidate-1";
+    EXPECT_EQ(reason(), "");
+}
+
+TEST(Looks, TheLedgerTakesNoneForAnotherPlanNorAfterACertificate) {
+    Looks looks;
+    looks.mature(0.2);
+    const Certificate first = looks.look(nullptr);
+    looks.mature(0.5);
+    auto request = looks.check(&first.plan)->prepared->request();
+    EXPECT_TRUE(looks.gate.ledger.next_registration(request, base::TimePoint()));
+    request.frozen.bytes[0] ^= 1;
+    EXPECT_EQ(looks.gate.ledger.next_registration(request, base::TimePoint()).error().reason,
+              "no_earlier_look");
+    request.frozen.bytes[0] ^= 1;
+    request.look = 2;
+    EXPECT_EQ(looks.gate.ledger.next_registration(request, base::TimePoint()).error().reason,
+              "no_earlier_look");
+    request.look = 1;
+    request.candidate_id = "candidate-2";
+    EXPECT_EQ(looks.gate.ledger.next_registration(request, base::TimePoint()).error().reason,
+              "no_earlier_look");
+}
+
+TEST(Looks, OfAValueThatCouldNowCostEverythingAreRefused) {
+    Looks looks;
+    looks.mature(0.2);
+    const Certificate first = looks.look(nullptr);
+    looks.mature(1);
+    auto& d = looks.gate.vault.decisions;
+    for (size_t i = 5000; i < 5040; ++i) d.unit_id[i] = "one-person-with-forty-loans";
+    EXPECT_EQ(looks.check(&first.plan)->result.reason, "range_grew");
+}
+
+TEST(SafetyTest, AVaultThatIsStreamedGivesTheSameRunAsOneInMemory) {
+    Gate gate(1.0);
+    const auto vault = *MemoryVault::from(gate.vault.decisions, test::kPseudonymKey);
+    const auto streamed = precheck(gate.config, gate.identity, gate.ledger, test::kPseudonymKey,
+                                   gate.selection, Streamed(vault));
+    ASSERT_TRUE(streamed->prepared) << streamed->result.message;
+    const auto request = streamed->prepared->request();
+    EXPECT_EQ(request.plan, gate.check()->prepared->request().plan);
+    const SealedResult whole = gate.test();
+    const auto ticket = *gate.ledger.ticket(request);
+    const auto feedback = *vault.with_impacts(gate.vault.impact);
+    const auto result = *run(*streamed->prepared, ticket, Streamed(feedback));
+    EXPECT_EQ(result.groups[0].bound.log_wealth, whole.groups[0].bound.log_wealth);
+    EXPECT_EQ(run(*streamed->prepared, ticket, gate.vault.impact).error().reason, "not_in_memory");
+}
+
+TEST(SafetyTest, AVaultThatChangedBetweenRegistrationAndTestIsNotTested) {
+    Gate gate(1.0);
+    const PreparedRun prepared = *gate.check()->prepared;
+    ASSERT_TRUE(
+        gate.ledger.append(*gate.ledger.next_registration(prepared.request(), base::TimePoint())));
+    const auto ticket = *gate.ledger.ticket(prepared.request());
+    const auto vault = *MemoryVault::from(gate.vault.decisions, test::kPseudonymKey);
+    auto records = (*vault.with_impacts(gate.vault.impact)).records();
+    const MemoryVault same(vault.names(), records);
+    EXPECT_TRUE(run(prepared, ticket, same));
+    records.pop_back();
+    EXPECT_EQ(run(prepared, ticket, MemoryVault(vault.names(), records)).error().reason,
+              "vault_changed");
+    records = same.records();
+    records[5].candidate += 1e-9;
+    EXPECT_EQ(run(prepared, ticket, MemoryVault(vault.names(), records)).error().reason,
+              "vault_changed");
+    records = same.records();
+    std::swap(records[0], records[1]);
+    EXPECT_EQ(run(prepared, ticket, MemoryVault(vault.names(), records)).error().reason,
+              "bad_vault_order");
 }
 
 TEST(Precheck, NeedsNoImpactOfTheVault) {

@@ -38,6 +38,7 @@ struct Certificate {
     RunPlan plan;
     std::optional<LedgerReference> ledger;
     std::vector<GroupResult> results;  // in the order of plan.groups
+    std::optional<double> tipping_gamma;  // SealedResult's
     size_t evidence_records = 0;
     base::Digest evidence_root;  // Merkle root (RFC 6962) of the evidence file's lines
     std::string recipe;          // how the numbers are computed
@@ -51,7 +52,7 @@ struct Certificate {
 /// Certificate: a DSSE envelope (payloadType, payload, signatures), one Ed25519 signature over the
 /// pre-authentication encoding; the payload is JSON with fixed order of members, no spaces, and
 /// numbers in the shortest decimal form that reads back to the same double; minus infinity is null.
-/// Evidence: one JSON line per vault record, sorted by pseudonymous id. It holds group memberships
+/// Evidence: one JSON line per vault record, sorted by person's and record's pseudonym. It holds group memberships
 /// and impacts: keep it where auditors can read it and modellers cannot. Empty for REFUSED and
 /// IDENTICAL.
 struct SealedCertificate {
@@ -59,8 +60,13 @@ struct SealedCertificate {
     std::string evidence;     // bytes of the file
 };
 
-/// Of a run. `vault_impact`: as given to run(). Errors: invalid_argument when result or impacts do
+/// Of a run. `feedback`: as given to run(). Errors: invalid_argument when result or impacts do
 /// not belong to the run, or when the vault was read before it was registered.
+base::Result<SealedCertificate> seal(const PreparedRun& run, const RunTicket& ticket,
+                                     const SealedResult& result, const VaultSource& feedback,
+                                     base::TimePoint vault_read_at, base::TimePoint issued_at,
+                                     const base::SigningKey& key);
+/// The same for a vault in memory.
 base::Result<SealedCertificate> seal(const PreparedRun& run, const RunTicket& ticket,
                                      const SealedResult& result,
                                      const std::vector<double>& vault_impact,

@@ -60,6 +60,11 @@ enum class TrustRegion {
 };
 std::string_view to_string(TrustRegion region);  // "both_actions", "approvals"
 
+/// What a candidate is held against: the policy in charge, or one of long ago besides, so that small
+/// tolerated losses do not add up from promotion to promotion.
+enum class Against { kReference, kAnchor };
+std::string_view to_string(Against against);  // "reference", "anchor"
+
 /// The constraint, for each group g: the average change of impact, candidate against reference (or,
 /// with at_least, the candidate's average impact less that), over the group's vault records is
 /// better than -margin. One file of settings for an epoch; all of it is registered with a run
@@ -85,6 +90,10 @@ struct GateConfig {
     /// it.
     double min_power = 0;                 // [0, 1]
     double max_missing_rate = 0.02;       // [0, 1]: of the outcomes that a group should have
+    /// Missing outcomes up to that rate count as the worst of [a, b], or with this as at most so
+    /// far from their action's centre: a sensitivity analysis, whose tipping point the certificate
+    /// tells. >= 0.
+    std::optional<double> missing_gamma{};
     double max_calibration_z = 3.29;      // > 0
     double impact_lo = 0, impact_hi = 0;  // [a, b], a < b
     std::optional<double>

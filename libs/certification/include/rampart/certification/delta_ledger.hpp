@@ -25,6 +25,10 @@ struct EpochOpened {
 };
 
 /// A run is charged. Written durably before an impact of the vault is read.
+///
+/// A further look is the same run again on the records that have matured since: the same candidate
+/// against the same reference with the same centres and bets. The wealth of fixed bets holds at all
+/// looks together (Ville), so that it costs nothing.
 struct Registration {
     uint32_t epoch = 0, run = 0;  // run k = 1 … K
     double delta = 0;             // delta_k, charged
@@ -33,6 +37,8 @@ struct Registration {
     base::Digest plan;       // of the run's plan: settings, centres, bets, groups, vault records
     std::string vault_rule;  // which records make the snapshot, so that it can be read again
     base::TimePoint at;
+    uint32_t look = 0;    // 0: the first, charged; 1, 2, …: further ones
+    base::Digest frozen{};  // of what is the same at every look
 };
 
 /// A run is over. Whatever the verdict, its charge stays.
@@ -97,8 +103,16 @@ class DeltaLedger {
         std::string candidate_id, reference_id;
         base::Digest plan;
         std::string vault_rule;
+        uint32_t look = 0;
+        base::Digest frozen{};
     };
-    /// Errors: as next_delta; failed_precondition ("run_open") while a run is open.
+    /// The last registration of a run of this epoch that did not pass, is closed with a certificate
+    /// and was about this candidate and reference: what may be looked at again. nullptr: none.
+    const Registration* closed_run(std::string_view candidate_id,
+                                   std::string_view reference_id) const;
+
+    /// Errors: as next_delta; failed_precondition ("run_open") while a run is open. Of a further
+    /// look: failed_precondition "no_earlier_look" unless closed_run() has the same `frozen`.
     base::Result<std::string> next_registration(const RunRequest& request,
                                                 base::TimePoint at) const;
 
@@ -121,8 +135,8 @@ class DeltaLedger {
     /// The current epoch and its budget; empty before the first.
     const std::optional<EpochOpened>& current() const { return epoch_; }
     uint32_t epoch() const { return epoch_ ? epoch_->epoch : 0; }
-    uint32_t runs_used() const { return runs_used_; }  // of the current epoch
-    uint32_t runs_left() const { return epoch_ ? epoch_->runs - runs_used_ : 0; }
+    uint32_t runs_used() const { return static_cast<uint32_t>(runs_.size()); }  // in this epoch
+    uint32_t runs_left() const { return epoch_ ? epoch_->runs - runs_used() : 0; }
     double spent() const { return spent_; }  // of the current epoch
     const std::vector<std::string>& entries() const { return entries_; }
     base::Digest head() const;  // digest of the last entry
@@ -131,6 +145,7 @@ class DeltaLedger {
     base::Status check(const LedgerEntry& entry) const;
     base::Status check_body(const EpochOpened& body) const;
     base::Status check_body(const Registration& body) const;
+    base::Status check_look(const Registration& body) const;
     base::Status check_body(const Closing& body) const;
     void apply(const EpochOpened& body);
     void apply(const Registration& body);
@@ -141,7 +156,14 @@ class DeltaLedger {
     std::optional<EpochOpened> epoch_;
     std::optional<Registration> open_run_;
     std::string open_entry_;
-    uint32_t runs_used_ = 0, certificates_ = 0;
+    /// A run of the epoch, by its last look.
+    struct Run {
+        Registration last;
+        unsigned certificates_before = 0;
+        std::optional<Closing> closing;
+    };
+    std::vector<Run> runs_;
+    uint32_t certificates_ = 0;
     double spent_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/certification/constraint.hpp"
 #include "rampart/certification/delta_ledger.hpp"
+#include "rampart/certification/vault.hpp"
 #include "rampart/ope/importance_weights.hpp"
 #include "rampart/ope/logged_feedback.hpp"
 #include "rampart/ope/value_bound.hpp"
@@ -28,6 +29,7 @@ namespace rampart::certification {
 /// Who is tested against whom on what: goes into the certificate as it is.
 struct RunIdentity {
     std::string candidate_id, reference_id;
+    std::string anchor_id;  // the policy that the candidate is held against besides; empty: none
     std::string feature_schema_id;
     std::string metric;      // definition of the impact, in words
     std::string vault_rule;  // which records make the snapshot, so that it can be read again
@@ -38,6 +40,8 @@ struct RunIdentity {
 /// can be recomputed from the vault's records without impacts.
 struct GroupPlan {
     std::string name;
+    uint32_t index = 0;  // of the group among the vault's
+    Against against = Against::kReference;
     size_t records = 0, units = 0, expected = 0, missing = 0;  // expected: outcomes there should be
     size_t overridden = 0;       // records where people did the other action than was drawn
     double max_trust_ratio = 0;  // largest |pi - s|, in units of the trust region over kappa
@@ -54,14 +58,18 @@ struct RunPlan {
     GateConfig config;
     RunIdentity identity;
     double delta = 0;  // delta_k, of each group's bound
+    uint32_t look = 0;  // 0: the run's first; 1, 2, …: on the records that have matured since
     std::vector<std::string> logger_ids;
-    double calibration_z = 0;                // over all vault records
-    std::vector<double> logger_calibration;  // z per logger
+    double calibration_z = 0, decile_z = 0;  // over all vault records
+    std::vector<double> logger_calibration, logger_decile_z;  // per logger
+    size_t vault_records = 0;
     std::vector<GroupPlan> groups;
     base::Digest selection_digest;  // of D_c: where centres and variances come from
-    base::Digest vault_digest;      // of the vault's records without impacts, pseudonymised
+    base::Digest vault_digest;      // of the vault's records without impacts
 };
 base::Digest digest_of(const RunPlan& plan);
+/// Of what every look at one candidate has in common: all but the vault's records and rule.
+base::Digest frozen_digest(const RunPlan& plan);
 
 /// What may be told to those who make candidates: one bit after a run. The reason is given only
 /// where no impact of the vault was read (REFUSED, IDENTICAL). Numbers would let the next candidate
@@ -73,20 +81,18 @@ struct PublicResult {
     std::string message;  // for people: what, which value, what to do
 };
 
-/// A run that may be registered. Owns a pseudonymised copy of the vault's decisions, in the order
-/// of the pseudonyms, which is the order of every sum.
+/// A run that may be registered: its plan, and the values in D_c that a forecast is made from. Of
+/// the vault it keeps nothing but pseudonyms in order, where the vault was given in memory.
 class PreparedRun {
   public:
     const RunPlan& plan() const { return plan_; }
-    const ope::LoggedDecisions& vault() const { return vault_; }  // pseudonymised
     DeltaLedger::RunRequest request() const;
 
   private:
     friend struct RunAccess;
     PreparedRun() = default;
     RunPlan plan_;
-    ope::LoggedDecisions vault_;
-    std::vector<uint32_t> source_;  // position in the caller's vault of each record of vault_
+    std::optional<MemoryVault> vault_;
     std::vector<std::vector<double>> selection_values_;  // units' values in D_c, per group
 };
 
@@ -105,10 +111,22 @@ struct PrecheckResult {
 /// guessed. Errors are the operator's: invalid_argument for a bad configuration or key;
 /// failed_precondition when no epoch is open, or when its budget is another than the configured one
 /// ("budget_changed").
+///
+/// `earlier`: the plan of the last look at the same candidate, as its certificate has it. Then this
+/// is a further look, with that plan's settings, centres and bets, and costs nothing. It is refused
+/// where the setting, or a person of then, is no longer there ("other_settings", "fewer_records"),
+/// and where the range of the values grew so much that the bets could lose everything
+/// ("range_grew"); without `earlier` it would be a run of its own.
 base::Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentity& identity,
                                       const DeltaLedger& ledger, std::string_view pseudonym_key,
                                       const ope::LoggedFeedback& selection,
-                                      const ope::LoggedDecisions& vault);
+                                      const VaultSource& vault, const RunPlan* earlier = nullptr);
+/// The same of a vault in memory, which run() and seal() then know.
+base::Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentity& identity,
+                                      const DeltaLedger& ledger, std::string_view pseudonym_key,
+                                      const ope::LoggedFeedback& selection,
+                                      const ope::LoggedDecisions& vault,
+                                      const RunPlan* earlier = nullptr);
 
 /// Chance of passing, estimated on D_c (notes 3.10). Optimistic when the candidate was fitted to
 /// the same records: pass the part of D_c that was held out as `selection` when there is one.
@@ -134,13 +152,20 @@ struct GroupResult {
 struct SealedResult {
     Verdict verdict = Verdict::kNoSolutionFound;
     std::vector<GroupResult> groups;
+    /// With missing_gamma, where outcomes are missing: how far they may lie from their centres so
+    /// that all groups pass, to 1/256 of b - a; 0 when not even at the centres.
+    std::optional<double> tipping_gamma{};
     PublicResult published() const { return {verdict, "", ""}; }
 };
 
-/// Runs the test. `vault_impact` is indexed like the vault given to precheck. Errors:
-/// failed_precondition when the ticket is for another plan; invalid_argument when an impact is out
-/// of the declared range or does not fit has_impact. After an error the run is still open: mend the
-/// data and take it up again.
+/// Runs the test. `feedback`: the records that precheck read, with impacts; whoever opens it has to
+/// hold the ticket. Errors: failed_precondition when the ticket is for another plan ("wrong_ticket")
+/// or the vault's records are no longer those of the plan ("vault_changed"); invalid_argument when an
+/// impact is out of the declared range or does not fit has_impact. After an error the run is still
+/// open: mend the data and take it up again.
+base::Result<SealedResult> run(const PreparedRun& run, const RunTicket& ticket,
+                               const VaultSource& feedback);
+/// The same for a vault in memory: `vault_impact` is indexed like the decisions given to precheck.
 base::Result<SealedResult> run(const PreparedRun& run, const RunTicket& ticket,
                                const std::vector<double>& vault_impact);
 

@@ -26,6 +26,9 @@ struct ImpactModel {
     /// M >= 1: the candidate counts with min(pi(a), M p(a)) only, and what is cut off with the
     /// worst impact, a. Shortens the range; E[Z] is then at most the truth.
     std::optional<double> max_weight{};
+    /// Gamma >= 0: a missing impact is taken to lie at most so far from the centre of the action
+    /// that was drawn, and at its worst there. None: the worst of [a, b].
+    std::optional<double> missing_gamma{};
 };
 
 /// Expected impacts of both actions for one record: its own centres, instead of the model's.
@@ -39,7 +42,7 @@ struct Record {
     double p = 0;  // P(approve | x) of the logger
     bool approved = false;
     double candidate = 0, reference = 0;
-    std::optional<double> impact;  // nullopt: missing, taken as the worst for the candidate
+    std::optional<double> impact;  // nullopt: missing, taken at its worst
     /// People did the other action. The impact counts for the action that was drawn; of a loan that
     /// was not granted it is c0, where that is declared.
     bool overridden = false;
@@ -60,7 +63,8 @@ struct Interval {
 ///     Z = A c(1) / p * (I - q1) + c(1) q1 + c(0) c0 + r a   (- tau),
 /// c(0) not clipped and r of approvals: needs p > 0 wherever c(1) != 0 and nothing of P(decline|x).
 /// Against a reference 0 where d = 0. A missing impact is taken as a where c(A) > 0 and as b where
-/// it is < 0: Z is then at most what it would be with the truth.
+/// it is < 0: Z is then at most what it would be with the truth. With Gamma as q_A - Gamma and q_A +
+/// Gamma, but not beyond a and b.
 double impact_change(const Record& record, const ImpactModel& model);
 
 /// Exact range of Z given x: corners of action and impact.

@@ -31,6 +31,8 @@ struct LoggedDecisions {
     /// `approved` stays what was drawn, and what became of the person counts for it: intention to
     /// treat.
     std::vector<uint32_t> overridden{};
+    /// P(approve | x) of a policy that the candidate is held against besides, [0, 1]; empty: none.
+    std::vector<double> anchor{};
 
     size_t size() const { return record_id.size(); }
     bool is_overridden(size_t i) const;

@@ -8,6 +8,7 @@
 #include "rampart/ope/estimator.hpp"
 #include "rampart/ope/logged_feedback.hpp"
 #include "rampart/stats/betting.hpp"
+#include "rampart/stats/betting_sample.hpp"
 #include "rampart/stats/confidence_bound.hpp"
 
 namespace rampart::ope {
@@ -29,9 +30,11 @@ GroupDesign design_group(const LoggedDecisions& decisions, std::span<const uint3
                          const UnitMap& units, const ImpactModel& model, double margin);
 
 /// The units' values, in order of first appearance. `impact` is indexed like the decisions.
+/// against_anchor: the candidate is held against the anchor, not the reference.
 std::vector<double> unit_values(const LoggedDecisions& decisions, std::span<const uint32_t> records,
                                 const UnitMap& units, std::span<const double> impact,
-                                const ImpactModel& model, double margin);
+                                const ImpactModel& model, double margin,
+                                bool against_anchor = false);
 
 /// Estimate and bounds of a group. The lower bounds and the mean speak of the gain PER RECORD,
 /// margin taken out again, so that they compare with the impact's units; log_wealth is against "no
@@ -45,6 +48,9 @@ struct ValueBound {
     double lower_hoeffding = 0;
     double lower_maurer_pontil = 0;
 };
+ValueBound bound_value(const stats::BettingSample& unit_values, const GroupDesign& design,
+                       double delta, double margin);
+/// The same of values at hand.
 ValueBound bound_value(std::span<const double> unit_values, const GroupDesign& design,
                        const stats::Bets& bets, double delta, double margin);
 

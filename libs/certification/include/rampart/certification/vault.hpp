@@ -1,0 +1,80 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rampart/base/result.hpp"
+#include "rampart/ope/logged_feedback.hpp"
+
+namespace rampart::certification {
+
+/// 16 bytes of HMAC-SHA-256 under a secret key: the same person, the same pseudonym.
+using Pseudonym = std::array<uint8_t, 16>;
+
+/// kind: "unit" or "record", so that equal ids of different kinds differ.
+Pseudonym pseudonym(std::string_view key, std::string_view kind, std::string_view id);
+
+/// One logged decision of the vault as the gate sees it: no ids, no features.
+struct VaultRecord {
+    Pseudonym unit{}, id{};
+    double p = 0;          // P(approve | x) of the policy that decided it
+    double candidate = 0;  // pi(1|x)
+    double reference = 0;  // s(1|x)
+    double anchor = 0;     // of the anchor policy, where the run has one
+    double impact = std::numeric_limits<double>::quiet_NaN();  // in feedback, where has_impact
+    uint64_t groups = 0;   // bit g: in group g (base::limits::kMaxGroups bits)
+    uint32_t logger = 0;   // index into VaultNames::loggers
+    bool approved = false;    // drawn
+    bool has_impact = false;  // a matured impact is on record
+    bool overridden = false;  // people did the other action
+
+    bool granted() const { return approved != overridden; }
+};
+
+struct VaultNames {
+    std::vector<std::string> loggers, groups;
+};
+
+/// The vault's records in ascending order of (unit, id), so that all records of a person are
+/// neighbours and every sum has one order. Read as often as asked, a block at a time and always the
+/// same: a run reads it twice, however large it is, and keeps none of it.
+class VaultSource {
+  public:
+    /// An error that it returns ends the reading, which returns it.
+    using See = std::function<base::Status(std::span<const VaultRecord>)>;
+    virtual ~VaultSource() = default;
+    virtual const VaultNames& names() const = 0;
+    virtual base::Status read(const See& see) const = 0;
+};
+
+/// A vault in memory.
+class MemoryVault final : public VaultSource {
+  public:
+    /// Under pseudonyms, in their order. Errors: ope::validate's.
+    static base::Result<MemoryVault> from(const ope::LoggedDecisions& decisions,
+                                          std::string_view pseudonym_key);
+    MemoryVault(VaultNames names, std::vector<VaultRecord> records)
+        : names_(std::move(names)), records_(std::move(records)) {}
+
+    const VaultNames& names() const override { return names_; }
+    base::Status read(const See& see) const override { return see(records_); }
+    const std::vector<VaultRecord>& records() const { return records_; }
+
+    /// The same records with their impacts, which are indexed like the decisions that it was made
+    /// from. Errors: invalid_argument "bad_shape".
+    base::Result<MemoryVault> with_impacts(std::span<const double> impact) const;
+
+  private:
+    VaultNames names_;
+    std::vector<VaultRecord> records_;
+    std::vector<uint32_t> source_;  // position in the decisions of each record
+};
+
+}  // namespace rampart::certification

@@ -1,0 +1,246 @@
+#include "evaluation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "measure.hpp"
+#include "members.hpp"
+#include "rampart/base/bytes.hpp"
+#include "rampart/base/check.hpp"
+
+namespace rampart::certification {
+namespace {
+
+using base::invalid_argument;
+using base::Result;
+using base::Status;
+
+/// One group's values, a record at a time in the order of the vault.
+class GroupEvaluation {
+  public:
+    GroupEvaluation(const RunPlan& run, const GroupPlan& plan)
+        : run_(&run),
+          plan_(&plan),
+          model_(impact_model(run.config, plan)),
+          sample_({plan.lo, plan.hi}, plan.bets) {}
+
+    void add(const VaultRecord& r) {
+        if (unit_ != r.unit) close_unit();
+        unit_ = r.unit;
+        ope::Record record = estimate_of(r, plan_->against);
+        if (r.has_impact) record.impact = r.impact;
+        value_ += ope::impact_change(record, model_) + run_->config.margin;
+    }
+
+    GroupResult finish() {
+        close_unit();
+        const ope::GroupDesign design{plan_->records, plan_->units, plan_->lo, plan_->hi};
+        GroupResult out{.name = plan_->name, .bound = {}, .passed = false};
+        out.bound = ope::bound_value(sample_, design, run_->delta, run_->config.margin);
+        out.passed = out.bound.sample.n >= 2 && sample_.varied() &&
+                     std::isfinite(out.bound.sample.variance) && clears(out.bound);
+        return out;
+    }
+
+    void set_gamma(double gamma) { model_.missing_gamma = gamma; }
+
+  private:
+    void close_unit() {
+        if (unit_) sample_.add(value_);
+        value_ = 0;
+    }
+
+    bool clears(const ope::ValueBound& bound) const {
+        const stats::Range range{plan_->lo, plan_->hi};
+        switch (run_->config.bound) {
+            case Bound::kBetting:
+                return bound.log_wealth >= -std::log(run_->delta);
+            case Bound::kStudentT:
+                return stats::t_lower_bound(bound.sample, run_->delta) > 0;
+            case Bound::kHoeffding:
+                return stats::hoeffding_lower_bound(bound.sample, range, run_->delta) > 0;
+            case Bound::kMaurerPontil:
+                return stats::maurer_pontil_lower_bound(bound.sample, range, run_->delta) > 0;
+        }
+        RAMPART_CHECK(false, "bound {}", static_cast<int>(run_->config.bound));
+    }
+
+    const RunPlan* run_;
+    const GroupPlan* plan_;
+    ope::ImpactModel model_;
+    stats::BettingSample sample_;
+    std::optional<Pseudonym> unit_;
+    double value_ = 0;
+};
+
+/// An impact fits has_impact and lies in the declared range where it matters.
+Status check_impact(const GateConfig& config, const VaultRecord& r) {
+    const auto id = [&] {
+        return base::to_hex({reinterpret_cast<const char*>(r.id.data()), r.id.size()});
+    };
+    if (r.has_impact ? !std::isfinite(r.impact) : !std::isnan(r.impact)) {
+        return invalid_argument("bad_impact", "record {}: has_impact is {}, so its impact must be {}",
+                                id(), r.has_impact,
+                                r.has_impact ? "a finite number" : "NaN (missing)");
+    }
+    if (!r.has_impact || !outcome_expected(config, r.granted()) ||
+        (r.impact >= config.impact_lo && r.impact <= config.impact_hi)) {
+        return base::ok();
+    }
+    return invalid_argument("impact_out_of_range",
+                            "record {}: its impact lies outside the declared range [{}, {}]; "
+                            "clip it as the metric's definition says",
+                            id(), config.impact_lo, config.impact_hi);
+}
+
+/// One reading. `gamma`: in place of the plan's, for the tipping point.
+Result<SealedResult> read_once(const RunPlan& plan, const VaultSource& feedback,
+                               std::optional<double> gamma = {}) {
+    std::vector<GroupEvaluation> groups;
+    for (const GroupPlan& group : plan.groups) {
+        groups.emplace_back(plan, group);
+        if (gamma) groups.back().set_gamma(*gamma);
+    }
+    const auto see = [&](std::span<const VaultRecord> block) -> Status {
+        for (const VaultRecord& record : block) {
+            RAMPART_RETURN_IF_ERROR(check_impact(plan.config, record));
+            for (size_t i = 0; i < groups.size(); ++i) {
+                if ((record.groups >> plan.groups[i].index & 1) != 0) groups[i].add(record);
+            }
+        }
+        return base::ok();
+    };
+    RAMPART_RETURN_IF_ERROR(feedback.read(see));
+    SealedResult result;
+    bool all = !groups.empty();
+    for (GroupEvaluation& group : groups) {
+        result.groups.push_back(group.finish());
+        all = all && result.groups.back().passed;
+    }
+    result.verdict = all ? Verdict::kCertified : Verdict::kNoSolutionFound;
+    return result;
+}
+
+/// The largest Gamma with which all groups pass: wealth falls as Gamma grows, so bisection finds it.
+Result<double> tipping_gamma(const RunPlan& plan, const VaultSource& feedback) {
+    const double whole = plan.config.impact_hi - plan.config.impact_lo;
+    const auto passes = [&](double gamma) {
+        return read_once(plan, feedback, gamma).map([](const SealedResult& r) {
+            return r.verdict == Verdict::kCertified;
+        });
+    };
+    RAMPART_TRY(const bool always, passes(whole));
+    if (always) return whole;
+    double passing = 0, failing = whole;
+    for (int i = 0; i < 8; ++i) {
+        const double middle = (passing + failing) / 2;
+        RAMPART_TRY(const bool pass, passes(middle));
+        (pass ? passing : failing) = middle;
+    }
+    return passing;
+}
+
+}  // namespace
+
+Result<SealedResult> evaluate(const RunPlan& plan, const VaultSource& feedback) {
+    // what is to be tested is what was registered, record for record
+    VaultMeasure measure(plan.config, feedback.names(), {});
+    RAMPART_RETURN_IF_ERROR(measure.read(feedback));
+    RunPlan again;
+    measure.finish(again);
+    if (again.vault_digest != plan.vault_digest) {
+        return base::failed_precondition(
+            "vault_changed",
+            "the vault's records are no longer those that the run was registered for: abandon the "
+            "run and register another");
+    }
+    RAMPART_TRY(SealedResult result, read_once(plan, feedback));
+    const bool missing = std::any_of(plan.groups.begin(), plan.groups.end(),
+                                     [](const GroupPlan& g) { return g.missing > 0; });
+    if (plan.config.missing_gamma && missing) {
+        RAMPART_TRY(result.tipping_gamma, tipping_gamma(plan, feedback));
+    }
+    return result;
+}
+
+Status check_impacts(const GateConfig& config, const ope::LoggedFeedback& selection) {
+    const ope::LoggedDecisions& d = selection.decisions;
+    for (size_t i = 0; i < selection.impact.size(); ++i) {
+        if (d.has_impact[i] == 0 || !outcome_expected(config, d.granted(i))) continue;
+        if (selection.impact[i] >= config.impact_lo && selection.impact[i] <= config.impact_hi) {
+            continue;
+        }
+        return invalid_argument("impact_out_of_range",
+                                "record {}: its impact lies outside the declared range [{}, {}]; "
+                                "clip it as the metric's definition says",
+                                d.record_id[i], config.impact_lo, config.impact_hi);
+    }
+    return base::ok();
+}
+
+size_t granted_declines(const ope::LoggedDecisions& d) {
+    return static_cast<size_t>(std::count_if(d.overridden.begin(), d.overridden.end(),
+                                             [&](uint32_t i) { return d.approved[i] == 0; }));
+}
+
+base::Digest digest_of(const ope::LoggedFeedback& selection) {
+    const ope::LoggedDecisions& d = selection.decisions;
+    base::Sha256 hash;
+    std::string bytes;
+    base::append_u64(bytes, d.size());
+    for (const std::string& id : d.logger_ids) base::append_field(bytes, id);
+    for (size_t i = 0; i < d.size(); ++i) {
+        base::append_field(bytes, d.record_id[i]);
+        base::append_field(bytes, d.unit_id[i]);
+        base::append_u32(bytes, d.logger[i]);
+        base::append_f64(bytes, d.p_approve[i] + 0.0);  // + 0.0: one zero, not two
+        base::append_f64(bytes, d.candidate[i] + 0.0);
+        base::append_f64(bytes, d.reference[i] + 0.0);
+        if (!d.anchor.empty()) base::append_f64(bytes, d.anchor[i] + 0.0);
+        base::append_u8(bytes, static_cast<uint8_t>((d.is_overridden(i) ? 4 : 0) |
+                                                    d.approved[i] << 1 | d.has_impact[i]));
+        if (d.has_impact[i] != 0) base::append_f64(bytes, selection.impact[i] + 0.0);
+        hash.update(bytes);
+        bytes.clear();
+    }
+    for (const ope::Group& group : d.groups) {
+        base::append_field(bytes, group.name);
+        base::append_u64(bytes, group.records.size());
+        for (const uint32_t i : group.records) base::append_u32(bytes, i);
+        hash.update(bytes);
+        bytes.clear();
+    }
+    return hash.finish();
+}
+
+std::string plan_name(const std::string& group, Against against) {
+    return against == Against::kReference ? group : fmt::format("{}, against the anchor", group);
+}
+
+base::Digest frozen_digest(const RunPlan& plan) {
+    RunPlan frozen;
+    frozen.config = plan.config;
+    frozen.identity = plan.identity;
+    frozen.identity.vault_rule.clear();
+    frozen.identity.period_from = frozen.identity.period_to = base::TimePoint();
+    frozen.delta = plan.delta;
+    frozen.selection_digest = plan.selection_digest;
+    for (const GroupPlan& group : plan.groups) {
+        GroupPlan& kept = frozen.groups.emplace_back();
+        kept.name = group.name;
+        kept.index = group.index;
+        kept.against = group.against;
+        kept.q_approve = group.q_approve;
+        kept.q_decline = group.q_decline;
+        kept.plan_variance = group.plan_variance;
+        kept.selection_units = group.selection_units;
+        kept.bets.bets = group.bets.bets;
+        kept.bets.weights = group.bets.weights;
+    }
+    return digest_of(frozen);
+}
+
+base::Digest digest_of(const RunPlan& plan) { return base::sha256(JsonWriter::write(plan)); }
+
+}  // namespace rampart::certification

@@ -1,0 +1,148 @@
+#include "selection_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+#include "measure.hpp"
+#include "rampart/stats/distributions.hpp"
+
+namespace rampart::certification {
+namespace {
+
+using ope::LoggedFeedback;
+
+/// Mean impact of an action in D_c, and how many outcomes it rests on.
+struct Centre {
+    double mean = 0;
+    size_t outcomes = 0;
+};
+Centre centre_of(const GateConfig& config, const LoggedFeedback& selection, const ope::Group& group,
+                 bool approved) {
+    stats::Sum sum;
+    size_t n = 0;
+    for (const uint32_t i : group.records) {
+        if ((selection.decisions.approved[i] != 0) != approved) continue;
+        if (!outcome_expected(config, selection.decisions.granted(i))) {
+            sum.add(*config.declined_impact);  // not granted
+        } else if (selection.decisions.has_impact[i] != 0) {
+            sum.add(selection.impact[i]);
+        } else {
+            continue;
+        }
+        ++n;
+    }
+    return {n > 0 ? sum.value() / static_cast<double>(n) : 0, n};
+}
+
+/// Sets the centres by the means of D_c. A mean may leave the range by a rounding error, and the
+/// range computed from it would be too short.
+void set_centres(const GateConfig& config, Centres kind, const Centre& approve,
+                 const Centre& decline, GroupPlan& plan) {
+    const auto within = [&](double x) { return std::clamp(x, config.impact_lo, config.impact_hi); };
+    const bool known_decline = config.declined_impact && !config.declines_overridden;
+    switch (kind) {
+        case Centres::kNone:
+            plan.q_approve = plan.q_decline = within(0);
+            break;
+        case Centres::kSingle: {
+            const auto n1 = static_cast<double>(approve.outcomes);
+            const auto n0 = static_cast<double>(decline.outcomes);
+            plan.q_approve = plan.q_decline =
+                within((n1 * approve.mean + n0 * decline.mean) / (n1 + n0));
+            break;
+        }
+        case Centres::kPerAction:
+        case Centres::kBest:
+            plan.q_approve = within(approve.mean);
+            plan.q_decline = within(decline.mean);
+    }
+    if (known_decline) plan.q_decline = *config.declined_impact;
+}
+
+}  // namespace
+
+base::Status plan_from_selection(const GateConfig& config, Centres kind,
+                                 const LoggedFeedback& selection, GroupPlan& plan,
+                                 std::vector<double>& values) {
+    const ope::Group& group = selection.decisions.groups[plan.index];
+    const Centre approve = centre_of(config, selection, group, true);
+    const Centre decline = centre_of(config, selection, group, false);
+    const bool known_decline = config.declined_impact && !config.declines_overridden;
+    const bool enough = approve.outcomes >= config.min_outcomes &&
+                        (known_decline || decline.outcomes >= config.min_outcomes);
+    if (!enough) {
+        return base::failed_precondition(
+            "too_few_selection_outcomes",
+            "group {}: D_c has {} outcomes of approvals and {} of declines; "
+            "{} are needed of each action whose impact is not known",
+            group.name, approve.outcomes, decline.outcomes, config.min_outcomes);
+    }
+    set_centres(config, kind, approve, decline, plan);
+    const ope::UnitMap units = ope::map_units(selection.decisions, group.records);
+    values = ope::unit_values(selection.decisions, group.records, units, selection.impact,
+                              impact_model(config, plan), config.margin,
+                              plan.against == Against::kAnchor);
+    plan.selection_units = units.units;
+    plan.plan_variance = stats::moments(values).variance;
+    if (plan.plan_variance > 0 && std::isfinite(plan.plan_variance)) return base::ok();
+    return base::failed_precondition(
+        "no_plan_variance",
+        "group {}: the change of impact does not vary in D_c, so that bets "
+        "cannot be planned: the candidate changes nothing there",
+        group.name);
+}
+
+double pass_probability(std::span<const double> values, const GroupPlan& group, double delta) {
+    const double lo = std::min(group.lo, *std::min_element(values.begin(), values.end()));
+    const auto n = static_cast<double>(group.units), n_c = static_cast<double>(values.size());
+    double best = 0;
+    std::vector<double> logs(values.size());
+    for (size_t k = 0; k < stats::kBetCount; ++k) {
+        const double bet = std::min(group.bets.bets[k], group.bets.cap / -lo);
+        for (size_t i = 0; i < values.size(); ++i) logs[i] = std::log1p(bet * values[i]);
+        const stats::Moments growth = stats::moments(logs);
+        const double spread = std::sqrt(growth.variance * n * (1 + n / n_c));
+        const double excess = n * growth.mean + std::log(group.bets.weights[k]) + std::log(delta);
+        const double p = spread > 0 ? stats::normal_cdf(excess / spread) : 0;
+        best = std::max(best, p);  // NaN loses
+    }
+    return best;
+}
+
+base::Status check_split(const LoggedFeedback& selection, const VaultSource& vault,
+                         std::string_view pseudonym_key) {
+    const VaultNames& names = vault.names();
+    if (names.groups.empty()) {
+        return base::invalid_argument("no_groups", "there is no protected group to certify for");
+    }
+    const auto& groups = selection.decisions.groups;
+    const auto same_name = [](const ope::Group& a, const std::string& b) { return a.name == b; };
+    if (!std::equal(groups.begin(), groups.end(), names.groups.begin(), names.groups.end(),
+                    same_name)) {
+        return base::invalid_argument(
+            "different_groups", "D_c and the vault must have the same groups in the same order");
+    }
+    std::vector<Pseudonym> persons;
+    const std::unordered_set<std::string_view> ids(selection.decisions.unit_id.begin(),
+                                                   selection.decisions.unit_id.end());
+    for (const auto& id : ids) persons.push_back(pseudonym(pseudonym_key, "unit", id));
+    std::sort(persons.begin(), persons.end());
+    size_t shared = 0;
+    auto at = persons.begin();  // both ascend: one walk along them
+    RAMPART_RETURN_IF_ERROR(vault.read([&](std::span<const VaultRecord> block) {
+        for (const VaultRecord& record : block) {
+            while (at != persons.end() && *at < record.unit) ++at;
+            shared += at != persons.end() && *at == record.unit;
+        }
+        return base::ok();
+    }));
+    if (shared == 0) return base::ok();
+    return base::failed_precondition(
+        "person_in_both",
+        "{} vault records are of persons who are in D_c as well: the split "
+        "must be by person and for ever",
+        shared);
+}
+
+}  // namespace rampart::certification
