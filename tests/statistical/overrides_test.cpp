@@ -139,7 +139,11 @@ TEST(Overrides, DroppingThemIsNoticedByThePropensities) {
     base::Random random(3);
     const auto whole = world(2000, "v", random).log;
     const auto z = [](const ope::LoggedFeedback& f) {
-        return ope::calibration_z(f.decisions, f.decisions.groups[0].records);
+        ope::CalibrationTest test;
+        for (const uint32_t i : f.decisions.groups[0].records) {
+            test.add(f.decisions.p_approve[i], f.decisions.approved[i] != 0);
+        }
+        return test.z();
     };
     EXPECT_LT(std::abs(z(whole)), lender_config().max_calibration_z);
     EXPECT_GT(std::abs(z(dropped(whole))), lender_config().max_calibration_z);

@@ -3,7 +3,6 @@
 // candidate's average gain is 0 or less: the default (paired, centred, constant bets planned on
 // other data, wealth at the decision) stays within delta, and the mistake is seen to fail. More of
 // them through the whole gate: wrong_gates_test.cpp.
-#include <numeric>
 
 #include "monte_carlo.hpp"
 #include "rampart/ope/estimator.hpp"
@@ -297,16 +296,12 @@ TEST(Scenario, LoggedPropensitiesThatLieAreFoundByCalibrationAndNotByTheMeanWeig
         const std::string name = fmt::format("logit shifted by {:+.1f}: ", shift);
         const Rates rates = rates_of(kRuns, 106, [&](base::Random& random, Rates& out) {
             auto people = draw(random, 1, kRecords);
-            ope::LoggedDecisions d;
+            ope::WeightSums sums;
             for (Person& person : people) {  // drawn with another probability than is logged
                 person.approved = random.bernoulli(floored_sigmoid(person.score + shift));
-                d.p_approve.push_back(person.p);
-                d.approved.push_back(person.approved);
-                d.candidate.push_back(probability(kNull, person));
+                sums.add(probability(kNull, person), person.p, person.approved);
             }
-            std::vector<uint32_t> all(kRecords);
-            std::iota(all.begin(), all.end(), 0u);
-            const ope::WeightDiagnostics w = ope::diagnose(d, all);
+            const ope::WeightDiagnostics w = sums.diagnostics();
             const bool alarm = std::abs(w.calibration_z) > 3.29;
             const auto model = centred(1, 0.5, 0.5 * mean_approval(1) + 0.5);
             const Values z = estimates(people, 0.5, model);
