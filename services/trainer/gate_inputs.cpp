@@ -1,7 +1,13 @@
 #include "services/trainer/gate_inputs.hpp"
 
+#include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
+
+#include "rampart/base/limits.hpp"
+#include "rampart/ope/impact_regression.hpp"
+#include "rampart/ope/value_bound.hpp"
 
 namespace rampart::trainer {
 namespace {
@@ -57,6 +63,60 @@ std::vector<double> impacts_of(const DecisionSet<Side>& set, const model::Policy
     return impacts;
 }
 
+constexpr size_t kMaxCategories = 32;  // of a feature that a regression reads
+constexpr size_t kFolds = 5;
+
+/// The features that a regression reads: a number, or one column for each category.
+class DesignColumns {
+  public:
+    explicit DesignColumns(const dataset::FeatureSchema& schema) {
+        for (size_t j = 0; j < schema.size(); ++j) {
+            const auto& feature = schema.features()[j];
+            const bool numeric = feature.kind == dataset::FeatureKind::kNumeric;
+            const size_t categories = numeric ? 1 : feature.categories.size();
+            if (categories > kMaxCategories || columns_.size() + categories > base::limits::kMaxFeatures) continue;
+            for (size_t k = 0; k < categories; ++k) columns_.push_back({j, numeric ? std::nullopt : std::optional<float>(static_cast<float>(k))});
+        }
+    }
+
+    size_t size() const { return columns_.size(); }
+
+    void append(std::span<const float> features, std::vector<double>& x) const {
+        for (const auto& [feature, category] : columns_) {
+            const float value = features[feature];
+            x.push_back(category && !std::isnan(value) ? (value == *category ? 1.0 : 0.0) : value);
+        }
+    }
+
+  private:
+    struct Column {
+        size_t feature;
+        std::optional<float> category;
+    };
+    std::vector<Column> columns_;
+};
+
+template <class Side>
+std::vector<double> design_of(const DecisionSet<Side>& set, const DesignColumns& columns, const model::Policy& candidate,
+                              const model::Policy& reference) {
+    std::vector<double> x;
+    for (const size_t i : decidable_rows(set, candidate, reference)) columns.append(set.features_of(i), x);
+    return x;
+}
+
+/// What each record of D_c teaches about the impact of what was drawn; NaN: nothing.
+std::vector<double> taught_impacts(const certification::GateConfig& config, const ope::LoggedFeedback& selection) {
+    std::vector<double> out = selection.impact;
+    const auto& d = selection.decisions;
+    for (size_t i = 0; i < out.size(); ++i) {
+        if (!config.declined_impact) continue;
+        if (!d.granted(i)) out[i] = *config.declined_impact;
+        // the centre of a decline of known impact is that
+        if (d.approved[i] == 0 && !config.declines_overridden) out[i] = std::numeric_limits<double>::quiet_NaN();
+    }
+    return out;
+}
+
 }  // namespace
 
 base::Status check_fits(const model::Policy& policy, const dataset::FeatureSchema& schema,
@@ -99,6 +159,27 @@ Result<ope::LoggedDecisions> vault_decisions(const training_set::VaultSet& vault
     auto decisions = decisions_of(vault, candidate, reference);
     RAMPART_RETURN_IF_ERROR(ope::validate(decisions));
     return decisions;
+}
+
+base::Status add_centres(const training_set::DevelopmentSet& development, const training_set::VaultSet& vault,
+                         const model::Policy& candidate, const model::Policy& reference, const certification::GateConfig& config,
+                         ope::LoggedFeedback& selection, ope::LoggedDecisions& decisions) {
+    const DesignColumns columns(development.schema);
+    const auto known = design_of(development, columns, candidate, reference);
+    const auto impact = taught_impacts(config, selection);
+    const ope::RegressionData data{columns.size(), known, selection.decisions.approved, impact};
+    const ope::Interval range{config.impact_lo, config.impact_hi};
+    std::vector<uint32_t> all(selection.decisions.size());
+    std::iota(all.begin(), all.end(), 0u);
+    const auto persons = ope::map_units(selection.decisions, all);
+    RAMPART_TRY(selection.decisions.centres, ope::cross_fitted_centres(data, persons.unit_of, kFolds, range));
+    RAMPART_TRY(const auto model, ope::ImpactRegression::fit(data, range));
+    const auto tested = design_of(vault, columns, candidate, reference);
+    decisions.centres.clear();
+    for (size_t i = 0; i < decisions.size(); ++i) {
+        decisions.centres.push_back(model.predict(std::span(tested).subspan(i * columns.size(), columns.size())));
+    }
+    return base::ok();
 }
 
 std::vector<double> vault_impacts(const certification::RunTicket&, const training_set::VaultSet& vault,

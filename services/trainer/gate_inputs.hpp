@@ -24,6 +24,14 @@ base::Result<ope::LoggedFeedback> selection_feedback(const training_set::Develop
 base::Result<ope::LoggedDecisions> vault_decisions(const training_set::VaultSet& vault, const model::Policy& candidate,
                                                    const model::Policy& reference);
 
+/// Gives every record of both sides centres of its own: a linear regression of D_c's impacts on features (a
+/// category of up to 32 as 0 or 1, others left aside) and the action drawn. A record of D_c gets them from
+/// the four fifths of D_c that do not hold its person, so that D_c forecasts as the vault will be. Errors:
+/// ope::ImpactRegression's, where D_c has too few impacts.
+base::Status add_centres(const training_set::DevelopmentSet& development, const training_set::VaultSet& vault,
+                         const model::Policy& candidate, const model::Policy& reference, const certification::GateConfig& config,
+                         ope::LoggedFeedback& selection, ope::LoggedDecisions& decisions);
+
 /// The impacts of the same rows, in the same order: only for a run that is charged.
 std::vector<double> vault_impacts(const certification::RunTicket& ticket, const training_set::VaultSet& vault,
                                   const model::Policy& candidate, const model::Policy& reference);

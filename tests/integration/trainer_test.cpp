@@ -190,6 +190,80 @@ TEST(GateInputs, DecisionsCarryPropensitiesPoliciesAndGroupsButNoImpact) {
     }
 }
 
+/// Points that an approval of the row is expected to bring, by the generating model.
+double expected_points(std::span<const float> row) {
+    const double p = model::sigmoid(1.0 + 1.5 * row[0]);
+    return 75 * p - 150 * (1 - p);
+}
+
+TEST(GateInputs, CentresComeFromARegressionOfDcOnly) {
+    auto development = development_set();
+    const auto champion = bootstrap(development);
+    training_set::VaultSet vault;
+    vault.schema = development.schema;
+    vault.rows.assign(development.rows.end() - 500, development.rows.end());
+    vault.features.assign(development.features.end() - 1000, development.features.end());
+    vault.group_names = development.group_names;
+    development.rows.resize(kRows - 500);
+    development.features.resize(2 * (kRows - 500));
+    certification::GateConfig config;
+    config.impact_lo = -150, config.impact_hi = 75, config.declined_impact = 0;
+    auto selection = selection_feedback(development, champion, champion).value();
+    auto decisions = vault_decisions(vault, champion, champion).value();
+    ASSERT_TRUE(add_centres(development, vault, champion, champion, config, selection, decisions));
+    ASSERT_EQ(decisions.centres.size(), 500u);
+    ASSERT_EQ(selection.decisions.centres.size(), kRows - 500);
+    EXPECT_TRUE(ope::validate(decisions));
+    double constant = 0, regression = 0, mean = 0;
+    for (size_t i = 0; i < 500; ++i) mean += expected_points(vault.features_of(i)) / 500;
+    for (size_t i = 0; i < 500; ++i) {
+        const double truth = expected_points(vault.features_of(i)), q = decisions.centres[i].approve;
+        EXPECT_TRUE(q >= -150 && q <= 75);
+        constant += (truth - mean) * (truth - mean);
+        regression += (truth - q) * (truth - q);
+    }
+    EXPECT_LT(regression, 0.2 * constant) << "they follow the features";
+    // no outcome of the vault has a part in them, and none of a D_c record in its own
+    const auto before = decisions.centres;
+    for (auto& row : vault.rows) row.impact.reset();
+    const double own = selection.decisions.centres[0].approve;
+    for (size_t i = 0; i < selection.impact.size(); ++i) {
+        if (selection.decisions.unit_id[i] == selection.decisions.unit_id[0] && !std::isnan(selection.impact[i])) selection.impact[i] = -150;
+    }
+    ASSERT_TRUE(add_centres(development, vault, champion, champion, config, selection, decisions));
+    EXPECT_EQ(selection.decisions.centres[0].approve, own);
+    vault.features[0] = std::numeric_limits<float>::quiet_NaN();
+    ASSERT_TRUE(add_centres(development, vault, champion, champion, config, selection, decisions));
+    EXPECT_NE(decisions.centres[0].approve, before[0].approve) << "an unknown feature counts as its mean";
+}
+
+TEST(GateInputs, CategoriesAreReadOneByOne) {
+    auto development = development_set();
+    development.schema = dataset::FeatureSchema::create({{"x0", dataset::FeatureKind::kNumeric, {}},
+                                                         {"job", dataset::FeatureKind::kCategorical, {"a", "b", "c"}}}).value();
+    for (size_t i = 0; i < kRows; ++i) {  // not in the order of the codes: b is the best
+        const float job = static_cast<float>(i % 3);
+        development.features[2 * i + 1] = job;
+        auto& row = development.rows[i];
+        if (row.approved) row.impact = job == 1 ? 75.0 : -75.0;
+    }
+    const model::BootstrapLink link{"x0", {{-2, 0.3}, {2, 0.8}}, 0.5};
+    const auto champion = model::Policy::create(development.schema, {link}, {}, {}).value();
+    training_set::VaultSet vault;
+    vault.schema = development.schema;
+    vault.rows.assign(development.rows.begin(), development.rows.begin() + 3);
+    vault.features.assign(development.features.begin(), development.features.begin() + 6);
+    vault.group_names = development.group_names;
+    certification::GateConfig config;
+    config.impact_lo = -150, config.impact_hi = 75, config.declined_impact = 0;
+    auto selection = selection_feedback(development, champion, champion).value();
+    auto decisions = vault_decisions(vault, champion, champion).value();
+    ASSERT_TRUE(add_centres(development, vault, champion, champion, config, selection, decisions));
+    EXPECT_NEAR(decisions.centres[0].approve, -75, 5);
+    EXPECT_NEAR(decisions.centres[1].approve, 75, 5);
+    EXPECT_NEAR(decisions.centres[2].approve, -75, 5);
+}
+
 TEST(GateInputs, AnEpochHasVaultRecordsOfItsOwn) {
     const auto development = development_set();
     training_set::VaultSet vault;

@@ -35,6 +35,9 @@ Status check_shapes(const LoggedDecisions& d) {
     if (!d.anchor.empty() && d.anchor.size() != n) {
         return invalid_argument("bad_shape", "anchor has {} entries for {} records",
                                 d.anchor.size(), n);
+    if (!d.centres.empty() && d.centres.size() != n) {
+        return invalid_argument("bad_shape", "centres has {} entries for {} records",
+                                d.centres.size(), n);
     }
     return base::ok();
 }
@@ -69,6 +72,11 @@ Status check_record(const LoggedDecisions& d, size_t i) {
             "record {}: the action taken has logged propensity {}; it must lie in "
             "(0, 1], so the log is wrong",
             id, propensity);
+    }
+    if (!d.centres.empty() &&
+        !(std::isfinite(d.centres[i].approve) && std::isfinite(d.centres[i].decline))) {
+        return invalid_argument("bad_centre", "record {}: centres {} and {} must be finite", id,
+                                d.centres[i].approve, d.centres[i].decline);
     }
     if (d.logger[i] >= d.logger_ids.size()) {
         return invalid_argument("bad_logger", "record {}: logger {} of {}", id, d.logger[i],

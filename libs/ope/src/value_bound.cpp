@@ -9,8 +9,10 @@ namespace rampart::ope {
 namespace {
 
 Record record_at(const LoggedDecisions& d, uint32_t i) {
-    return {d.p_approve[i], d.approved[i] != 0, d.candidate[i],
-            d.reference[i], std::nullopt,       d.is_overridden(i)};
+    Record out{d.p_approve[i], d.approved[i] != 0, d.candidate[i],
+               d.reference[i], std::nullopt,       d.is_overridden(i)};
+    if (!d.centres.empty()) out.centre = d.centres[i];
+    return out;
 }
 
 /// A bound per unit as one per record. `records` is known before the test, so that this is exact;

@@ -57,6 +57,19 @@ TEST(LoggedFeedback, ProbabilitiesOutsideTheUnitIntervalAreNamed) {
     EXPECT_NE(validate(f).error().message.find("1.5"), std::string::npos);
 }
 
+TEST(LoggedFeedback, CentresAreForAllRecordsOrNone) {
+    EXPECT_EQ(reason_after([](auto& f) { f.decisions.centres = {{1, 2}, {3, 4}}; }), "");
+    EXPECT_EQ(reason_after([](auto& f) { f.decisions.centres = {{1, 2}}; }), "bad_shape");
+    EXPECT_EQ(reason_after([](auto& f) {
+                  f.decisions.centres = {{1, 2}, {kNan, 4}};
+              }),
+              "bad_centre");
+    EXPECT_EQ(reason_after([](auto& f) {
+                  f.decisions.centres = {{1, 2}, {3, -INFINITY}};
+              }),
+              "bad_centre");
+}
+
 TEST(LoggedFeedback, EveryColumnMustHaveEveryRecord) {
     EXPECT_EQ(reason_after([](auto& f) { f.decisions.unit_id.pop_back(); }), "bad_shape");
     EXPECT_EQ(reason_after([](auto& f) { f.decisions.candidate.push_back(0.5); }), "bad_shape");

@@ -28,6 +28,18 @@ struct Example {
     UnitMap units = map_units(decisions, records);
 };
 
+TEST(ValueBound, RecordsAreCentredByTheirOwnCentresWhereTheyHaveThem) {
+    Example e;
+    e.decisions.centres = {{0.5, 0}, {0.5, 0}, {-1, 0}};
+    const auto values = unit_values(e.decisions, e.records, e.units, e.impact, kModel, 0);
+    // Anna: 0.2 (1 - 0.5) + 0.1 * 0.5 = 0.15, and 0.2 (-1 + 1) - 0.1 = -0.1 at its worst
+    EXPECT_NEAR(values[0], 0.05, 1e-15);
+    EXPECT_NEAR(values[1], 0.05, 1e-15) << "Bert: 0.2 (0.5 - 0.5) + 0.1 * 0.5";
+    const GroupDesign design = design_group(e.decisions, e.records, e.units, kModel, 0);
+    // lowest of Anna's: 0.2 (-1 - 0.5) + 0.05 = -0.25, and -0.1
+    EXPECT_NEAR(design.lo, -0.35, 1e-15);
+}
+
 TEST(ValueBound, AllRecordsOfAPersonAreOneUnit) {
     const Example e;
     EXPECT_EQ(e.units.units, 2u);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "rampart/base/result.hpp"
+#include "rampart/ope/estimator.hpp"
 
 namespace rampart::ope {
 
@@ -33,6 +34,10 @@ struct LoggedDecisions {
     std::vector<uint32_t> overridden{};
     /// P(approve | x) of a policy that the candidate is held against besides, [0, 1]; empty: none.
     std::vector<double> anchor{};
+    /// Expected impacts of both actions for each record, which no outcome of these records had a
+    /// part in; empty: none. An estimate then centres each record by its own (ImpactModel's centres
+    /// stand back).
+    std::vector<Centre> centres{};
 
     size_t size() const { return record_id.size(); }
     bool is_overridden(size_t i) const;
