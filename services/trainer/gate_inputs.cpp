@@ -172,12 +172,18 @@ base::Status add_centres(const training_set::DevelopmentSet& development, const 
     std::vector<uint32_t> all(selection.decisions.size());
     std::iota(all.begin(), all.end(), 0u);
     const auto persons = ope::map_units(selection.decisions, all);
+    // one that is unused, where a decline's impact is known, says what is known
+    const auto known_decline = [&](ope::Centre centre) {
+        if (config.declined_impact && !config.declines_overridden) centre.decline = *config.declined_impact;
+        return centre;
+    };
     RAMPART_TRY(selection.decisions.centres, ope::cross_fitted_centres(data, persons.unit_of, kFolds, range));
     RAMPART_TRY(const auto model, ope::ImpactRegression::fit(data, range));
     const auto tested = design_of(vault, columns, candidate, reference);
+    for (auto& centre : selection.decisions.centres) centre = known_decline(centre);
     decisions.centres.clear();
     for (size_t i = 0; i < decisions.size(); ++i) {
-        decisions.centres.push_back(model.predict(std::span(tested).subspan(i * columns.size(), columns.size())));
+        decisions.centres.push_back(known_decline(model.predict(std::span(tested).subspan(i * columns.size(), columns.size()))));
     }
     return base::ok();
 }

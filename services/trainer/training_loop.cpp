@@ -267,8 +267,11 @@ Result<TrainingLoop::Verdict> TrainingLoop::gate(const StartedRun& run, const tr
     RAMPART_TRY(const auto vault, vault_of_epoch(ledger, run.at));
     const auto identity = identity_of(around_.product, vault, candidate.id.value(), run.reference);
     const auto config = gate_config(run);
-    RAMPART_TRY(const auto selection, selection_feedback(development, candidate.policy, reference.policy));
-    RAMPART_TRY(const auto decisions, vault_decisions(vault, candidate.policy, reference.policy));
+    RAMPART_TRY(auto selection, selection_feedback(development, candidate.policy, reference.policy));
+    RAMPART_TRY(auto decisions, vault_decisions(vault, candidate.policy, reference.policy));
+    if (config.centres == certification::Centres::kRegression) {
+        RAMPART_RETURN_IF_ERROR(add_centres(development, vault, candidate.policy, reference.policy, config, selection, decisions));
+    }
     const auto check = [&] { return certification::precheck(config, identity, ledger, around_.evidence_key, selection, decisions); };
     RAMPART_TRY(auto checked, check());
     if (ledger.open_run() && !(checked.prepared && ledger.ticket(checked.prepared->request()))) {

@@ -58,9 +58,9 @@ void read_estimate(config::Table& gate, certification::GateConfig& config) {
         if (to_string(b) == bound) config.bound = b;
     }
     const auto centres =
-        gate.choice("centres", {"per_action", "single", "none", "best"}, "per_action");
+        gate.choice("centres", {"per_action", "single", "none", "best", "regression"}, "per_action");
     for (const Centres c :
-         {Centres::kPerAction, Centres::kSingle, Centres::kNone, Centres::kBest}) {
+         {Centres::kPerAction, Centres::kSingle, Centres::kNone, Centres::kBest, Centres::kRegression}) {
         if (to_string(c) == centres) config.centres = c;
     }
     config.min_power = gate.number("min_power", 0, 1, 0.5);

@@ -45,7 +45,7 @@ struct Drawn {
         config.delta_epoch = random.uniform(0.05, 0.5);
         config.runs_per_epoch = 1 + static_cast<unsigned>(random.below(4));
         config.bound = static_cast<Bound>(random.below(4));
-        config.centres = static_cast<Centres>(random.below(4));
+        config.centres = static_cast<Centres>(random.below(5));
         config.bet_cap = random.uniform(0.5, 0.95);
         if (random.bernoulli(0.5)) config.margin = random.uniform(-5, 40);
         if (random.bernoulli(0.3)) config.at_least = random.uniform(-60, 10);
@@ -59,6 +59,7 @@ struct Drawn {
         }
         if (random.bernoulli(0.3)) config.missing_gamma = random.uniform(0, 150);
         if (random.bernoulli(0.3)) hold_against_an_anchor(random);
+        if (config.centres == Centres::kRegression) centre_each(random);
     }
     RunIdentity identity() const {
         RunIdentity out = test::lender_identity();
@@ -67,6 +68,13 @@ struct Drawn {
     }
 
   private:
+    void centre_each(base::Random& random) {
+        for (auto* f : {&selection, &vault}) {
+            for (size_t i = 0; i < f->decisions.size(); ++i) {
+                f->decisions.centres.push_back({random.uniform(-100, 75), random.uniform(-20, 20)});
+            }
+        }
+    }
     void hold_against_an_anchor(base::Random& random) {
         for (auto* f : {&selection, &vault}) {
             for (const double s : f->decisions.reference) {

@@ -77,6 +77,8 @@ std::string_view to_string(Centres centres) {
             return "none";
         case Centres::kBest:
             return "best";
+        case Centres::kRegression:
+            return "regression";
     }
     RAMPART_CHECK(false, "centres {}", static_cast<int>(centres));
 }

@@ -80,9 +80,9 @@ Status check_impact(const GateConfig& config, const VaultRecord& r) {
         return base::to_hex({reinterpret_cast<const char*>(r.id.data()), r.id.size()});
     };
     if (r.has_impact ? !std::isfinite(r.impact) : !std::isnan(r.impact)) {
-        return invalid_argument("bad_impact", "record {}: has_impact is {}, so its impact must be {}",
-                                id(), r.has_impact,
-                                r.has_impact ? "a finite number" : "NaN (missing)");
+        return invalid_argument("bad_impact",
+                                "record {}: has_impact is {}, so its impact must be {}", id(),
+                                r.has_impact, r.has_impact ? "a finite number" : "NaN (missing)");
     }
     if (!r.has_impact || !outcome_expected(config, r.granted()) ||
         (r.impact >= config.impact_lo && r.impact <= config.impact_hi)) {
@@ -122,7 +122,8 @@ Result<SealedResult> read_once(const RunPlan& plan, const VaultSource& feedback,
     return result;
 }
 
-/// The largest Gamma with which all groups pass: wealth falls as Gamma grows, so bisection finds it.
+/// The largest Gamma with which all groups pass: wealth falls as Gamma grows, so bisection finds
+/// it.
 Result<double> tipping_gamma(const RunPlan& plan, const VaultSource& feedback) {
     const double whole = plan.config.impact_hi - plan.config.impact_lo;
     const auto passes = [&](double gamma) {
@@ -201,6 +202,10 @@ base::Digest digest_of(const ope::LoggedFeedback& selection) {
         base::append_u8(bytes, static_cast<uint8_t>((d.is_overridden(i) ? 4 : 0) |
                                                     d.approved[i] << 1 | d.has_impact[i]));
         if (d.has_impact[i] != 0) base::append_f64(bytes, selection.impact[i] + 0.0);
+        if (!d.centres.empty()) {
+            base::append_f64(bytes, d.centres[i].approve + 0.0);
+            base::append_f64(bytes, d.centres[i].decline + 0.0);
+        }
         hash.update(bytes);
         bytes.clear();
     }

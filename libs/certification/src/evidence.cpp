@@ -24,6 +24,7 @@ struct Line {
     std::vector<uint32_t> groups;
     bool overridden = false;
     std::optional<double> anchor;
+    std::optional<double> q_approve, q_decline;  // the record's own centre
 };
 
 template <class A>
@@ -39,6 +40,8 @@ void members(A& a, Line& l) {
     a("groups", l.groups);
     a.unless_default("overridden", l.overridden);
     a.unless_default("anchor", l.anchor);
+    a.unless_default("q1", l.q_approve);
+    a.unless_default("q0", l.q_decline);
 }
 
 std::string hex(const Pseudonym& p) {
@@ -63,9 +66,15 @@ Line line_of(const VaultRecord& r, bool anchored) {
               .impact = {},
               .groups = {},
               .overridden = r.overridden,
-              .anchor = {}};
+              .anchor = {},
+              .q_approve = {},
+              .q_decline = {}};
     if (r.has_impact) line.impact = r.impact;
     if (anchored) line.anchor = r.anchor;
+    if (r.centre) {
+        line.q_approve = r.centre->approve;
+        line.q_decline = r.centre->decline;
+    }
     for (uint32_t g = 0; g < base::limits::kMaxGroups; ++g) {
         if ((r.groups >> g & 1) != 0) line.groups.push_back(g);
     }
@@ -89,6 +98,11 @@ Result<VaultRecord> record_of(const Line& line, const VaultNames& names, size_t 
         }
         r.groups |= uint64_t{1} << g;
     }
+    if (line.q_approve.has_value() != line.q_decline.has_value()) {
+        return data_loss("evidence_centre", "evidence line {}: a centre has both q1 and q0",
+                         number);
+    }
+    if (line.q_approve) r.centre = ope::Centre{*line.q_approve, *line.q_decline};
     r.p = line.p;
     r.candidate = line.candidate;
     r.reference = line.reference;

@@ -59,8 +59,12 @@ void append_record(std::string& out, const VaultRecord& r) {
     base::append_f64(out, r.reference + 0.0);
     base::append_f64(out, r.anchor + 0.0);
     base::append_u64(out, r.groups);
-    base::append_u8(out, static_cast<uint8_t>((r.overridden ? 4 : 0) | (r.approved ? 2 : 0) |
-                                              (r.has_impact ? 1 : 0)));
+    base::append_u8(out, static_cast<uint8_t>((r.centre ? 8 : 0) | (r.overridden ? 4 : 0) |
+                                              (r.approved ? 2 : 0) | (r.has_impact ? 1 : 0)));
+    if (r.centre) {
+        base::append_f64(out, r.centre->approve + 0.0);
+        base::append_f64(out, r.centre->decline + 0.0);
+    }
 }
 
 }  // namespace
@@ -79,8 +83,8 @@ ope::ImpactModel impact_model(const GateConfig& config, const GroupPlan& group) 
 
 ope::Record estimate_of(const VaultRecord& r, Against against) {
     const bool anchored = against == Against::kAnchor;
-    return {r.p, r.approved, r.candidate, anchored ? r.anchor : r.reference, std::nullopt,
-            r.overridden};
+    return {r.p,          r.approved,   r.candidate, anchored ? r.anchor : r.reference,
+            std::nullopt, r.overridden, r.centre};
 }
 
 GroupMeasure::GroupMeasure(const GateConfig& config, const GroupPlan& plan)
@@ -113,8 +117,8 @@ void GroupMeasure::add(const VaultRecord& r) {
     const ope::Record record = estimate_of(r, plan_.against);
     changed_ = changed_ || record.candidate != record.reference;
     const double unit = std::max(trust_unit(*config_, record.reference), kTrustTolerance);
-    plan_.max_trust_ratio = std::max(plan_.max_trust_ratio,
-                                     std::abs(record.candidate - record.reference) / unit);
+    plan_.max_trust_ratio =
+        std::max(plan_.max_trust_ratio, std::abs(record.candidate - record.reference) / unit);
     const ope::Interval range = ope::change_range(record, model_);
     unit_lo_ += range.lo + config_->margin;
     unit_hi_ += range.hi + config_->margin;
@@ -134,6 +138,25 @@ void GroupMeasure::finish(GroupPlan& plan) {
     plan.lo = figures.lo;
     plan.hi = figures.hi;
     plan.weights = weights_.diagnostics();
+}
+
+Status check_centre(const GateConfig& config, const std::optional<ope::Centre>& centre,
+                    const std::function<std::string()>& record) {
+    if (centre.has_value() != (config.centres == Centres::kRegression)) {
+        return invalid_argument(
+            "bad_centre",
+            "record {}: it has {} centre of its own, and centres are \"{}\": with \"regression\" "
+            "every record of D_c and vault has one, else none",
+            record(), centre ? "a" : "no", to_string(config.centres));
+    }
+    if (!centre) return base::ok();
+    for (const double q : {centre->approve, centre->decline}) {
+        if (q >= config.impact_lo && q <= config.impact_hi) continue;  // false for NaN
+        return invalid_argument("bad_centre",
+                                "record {}: its centre {} lies outside the declared range [{}, {}]",
+                                record(), q, config.impact_lo, config.impact_hi);
+    }
+    return base::ok();
 }
 
 VaultMeasure::VaultMeasure(const GateConfig& config, const VaultNames& names,
@@ -172,6 +195,9 @@ Status VaultMeasure::check(const VaultRecord& r) const {
     if (r.logger >= names_.loggers.size()) {
         return invalid_argument("bad_logger", "record {}: logger {} of {}", id(), r.logger,
                                 names_.loggers.size());
+    }
+    if (r.centre || config_->centres == Centres::kRegression) {
+        RAMPART_RETURN_IF_ERROR(check_centre(*config_, r.centre, id));
     }
     if (names_.groups.size() < 64 && r.groups >> names_.groups.size() != 0) {
         return invalid_argument("bad_group", "record {}: it is in a group beyond the {} named",

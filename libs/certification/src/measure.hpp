@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -24,6 +25,11 @@ ope::Record estimate_of(const VaultRecord& record, Against against);
 inline bool outcome_expected(const GateConfig& config, bool granted) {
     return !config.declined_impact || granted;
 }
+
+/// A record's own centre: there where Centres::kRegression asks for it and nowhere else, in the
+/// declared range. Errors: invalid_argument "bad_centre" naming `record`.
+base::Status check_centre(const GateConfig& config, const std::optional<ope::Centre>& centre,
+                          const std::function<std::string()>& record);
 
 /// The figures of one group's plan, a record of the group at a time, in the order of the vault.
 class GroupMeasure {
@@ -59,7 +65,8 @@ class VaultMeasure {
 
     GroupMeasure& group(size_t i) { return groups_[i]; }
     /// The first precondition that the records themselves break: overrides that were not declared,
-    /// support, trust region, a group in which nothing changes; IDENTICAL when nowhere anything does.
+    /// support, trust region, a group in which nothing changes; IDENTICAL when nowhere anything
+    /// does.
     std::optional<PublicResult> record_fault() const;
     /// Calibration overall and by logger, names of loggers, digest.
     void finish(RunPlan& plan);

@@ -19,7 +19,7 @@ struct EnumValues<Bound> {
 template <>
 struct EnumValues<Centres> {
     static constexpr Centres kAll[] = {Centres::kPerAction, Centres::kSingle, Centres::kNone,
-                                       Centres::kBest};
+                                       Centres::kBest, Centres::kRegression};
 };
 template <>
 struct EnumValues<Against> {

@@ -38,7 +38,8 @@ std::vector<PlannedGroup> plan_groups(const RunPlan& run, Centres kind,
             group.plan.name = plan_name(groups[g].name, against);
             group.plan.index = g;
             group.plan.against = against;
-            auto status = plan_from_selection(run.config, kind, selection, group.plan, group.values);
+            auto status =
+                plan_from_selection(run.config, kind, selection, group.plan, group.values);
             if (!status && trouble) trouble = std::move(status);
         }
     }
@@ -55,6 +56,14 @@ void choose(const RunPlan& run, PlannedGroup& group, PlannedGroup other) {
         return pass_probability(g.values, g.plan, run.delta);
     };
     if (chance(other) > chance(group)) group = std::move(other);
+}
+
+base::Status check_centres(const GateConfig& config, const ope::LoggedDecisions& d) {
+    for (size_t i = 0; i < d.size(); ++i) {
+        const auto centre = d.centres.empty() ? std::nullopt : std::optional(d.centres[i]);
+        RAMPART_RETURN_IF_ERROR(check_centre(config, centre, [&] { return d.record_id[i]; }));
+    }
+    return base::ok();
 }
 
 base::Error bad_anchor(const RunIdentity& identity, const ope::LoggedDecisions& decisions) {
@@ -89,7 +98,8 @@ base::Status keep_bets(const RunPlan& earlier, RunPlan& plan) {
             *std::max_element(group.bets.bets.begin(), group.bets.bets.end()) * -group.lo;
         if (!(cost <= kMost)) {
             return base::failed_precondition(
-                "range_grew", "group {}: a value of the records that came could cost {} of the "
+                "range_grew",
+                "group {}: a value of the records that came could cost {} of the "
                 "wealth that the bets of the first look have: register a run of its own",
                 group.name, cost);
         }
@@ -106,11 +116,13 @@ base::Status check_earlier(const RunPlan& earlier, const RunPlan& plan) {
     RunPlan now = earlier;
     now.config = plan.config;
     now.identity = plan.identity;
-    if (digest_of(same) == digest_of(now) && plan.config.bound == Bound::kBetting) return base::ok();
+    const bool lasting =
+        plan.config.bound == Bound::kBetting && plan.config.centres != Centres::kRegression;
+    if (digest_of(same) == digest_of(now) && lasting) return base::ok();
     return base::failed_precondition(
         "other_settings",
-        "a further look needs the settings, policies and metric of the first, and the bound "
-        "betting: register a run of its own");
+        "a further look needs the settings, policies and metric of the first, the bound betting, "
+        "and centres that are no regression: register a run of its own");
 }
 
 base::Status check_power(const PreparedRun& run) {
@@ -137,14 +149,16 @@ Result<std::optional<PublicResult>> prepare(const LoggedFeedback& selection,
     }
     RAMPART_RETURN_IF_ERROR(check_split(selection, vault, key));
     RAMPART_RETURN_IF_ERROR(check_impacts(plan.config, selection));
+    RAMPART_RETURN_IF_ERROR(check_centres(plan.config, selection.decisions));
     // what happens in D_c may happen in the vault, whether or not it did
-    if (auto fault = override_fault(plan.config, granted_declines(selection.decisions))) return fault;
+    if (auto fault = override_fault(plan.config, granted_declines(selection.decisions)))
+        return fault;
     base::Status trouble = base::ok();
     const bool best = plan.config.centres == Centres::kBest && earlier == nullptr;
     std::vector<PlannedGroup> groups =
-        earlier != nullptr
-            ? groups_of(*earlier)
-            : plan_groups(plan, best ? Centres::kPerAction : plan.config.centres, selection, trouble);
+        earlier != nullptr ? groups_of(*earlier)
+                           : plan_groups(plan, best ? Centres::kPerAction : plan.config.centres,
+                                         selection, trouble);
     const size_t count = groups.size();
     if (best) {
         for (auto& g : plan_groups(plan, Centres::kSingle, selection, trouble)) {
@@ -209,8 +223,12 @@ base::Status check_operator_input(const GateConfig& config, const RunIdentity& i
 }  // namespace
 
 DeltaLedger::RunRequest PreparedRun::request() const {
-    return {plan_.identity.candidate_id, plan_.identity.reference_id, digest_of(plan_),
-            plan_.identity.vault_rule,   plan_.look,                  frozen_digest(plan_)};
+    return {plan_.identity.candidate_id,
+            plan_.identity.reference_id,
+            digest_of(plan_),
+            plan_.identity.vault_rule,
+            plan_.look,
+            frozen_digest(plan_)};
 }
 
 Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentity& identity,

@@ -54,6 +54,7 @@ void set_centres(const GateConfig& config, Centres kind, const Centre& approve,
         }
         case Centres::kPerAction:
         case Centres::kBest:
+        case Centres::kRegression:  // the records' own stand before them
             plan.q_approve = within(approve.mean);
             plan.q_decline = within(decline.mean);
     }

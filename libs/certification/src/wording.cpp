@@ -97,6 +97,9 @@ std::string recipe_of(const RunPlan& plan) {
                           "(q_approve - q_decline) if approved, "
                           "else -(pi - s) / (1 - p) * (impact - q_decline) + (pi - s) * "
                           "(q_approve - q_decline)";
+    const std::string own = plan.config.centres == Centres::kRegression
+                                ? "; q_approve and q_decline are the record's q1 and q0"
+                                : "";
     const std::string anchored =
         plan.identity.anchor_id.empty() ? "" : "; against the anchor, s is the record's anchor";
     const std::string missing =
@@ -106,7 +109,7 @@ std::string recipe_of(const RunPlan& plan) {
                           "impact_hi - impact_lo, with which all groups pass",
                           *plan.config.missing_gamma)
             : "impact_lo and impact_hi";
-    return terms + anchored + granted + (plan.config.at_least ? "" : "; Z = 0 where pi = s") +
+    return terms + own + anchored + granted + (plan.config.at_least ? "" : "; Z = 0 where pi = s") +
            "; a missing impact is the first of " + missing + ", where " +
            (plan.config.at_least || plan.config.max_weight
                 ? "c of the action drawn is positive"

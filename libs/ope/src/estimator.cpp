@@ -60,7 +60,7 @@ double impact_change(const Record& record, const ImpactModel& model) {
     const bool gains = (record.approved ? c.approve : c.decline) > 0;
     double worst = gains ? model.lo : model.hi;
     if (model.missing_gamma) {
-        const double q = record.approved ? model.q_approve : model.q_decline;
+        const double q = record.approved ? c.q.approve : c.q.decline;
         worst = gains ? std::max(worst, q - *model.missing_gamma)
                       : std::min(worst, q + *model.missing_gamma);
     }

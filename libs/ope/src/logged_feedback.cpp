@@ -35,6 +35,7 @@ Status check_shapes(const LoggedDecisions& d) {
     if (!d.anchor.empty() && d.anchor.size() != n) {
         return invalid_argument("bad_shape", "anchor has {} entries for {} records",
                                 d.anchor.size(), n);
+    }
     if (!d.centres.empty() && d.centres.size() != n) {
         return invalid_argument("bad_shape", "centres has {} entries for {} records",
                                 d.centres.size(), n);

@@ -106,6 +106,31 @@ TEST(Certificate, OfALogWithOverridesIsVerifiedAndSaysSo) {
     EXPECT_FALSE(verify(sealed.certificate, forged, c.key.public_key()));
 }
 
+TEST(Certificate, OfCentresOfTheRecordsOwnIsVerifiedFromThoseInTheEvidence) {
+    const auto regression = [](Case& c) {
+        c.config.centres = Centres::kRegression;
+        for (auto* f : {&c.selection, &c.vault}) {
+            for (size_t i = 0; i < f->decisions.size(); ++i) {
+                f->decisions.centres.push_back({i % 2 == 0 ? 40.0 : -20.5, 0});
+            }
+        }
+    };
+    const Case c(1.0, 11, 400, regression);
+    const SealedCertificate sealed = c.sealed();
+    const auto read = verify(sealed.certificate, sealed.evidence, c.key.public_key());
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(read->plan.config.centres, Centres::kRegression);
+    EXPECT_NE(read->recipe.find("the record's q1 and q0"), std::string::npos);
+    EXPECT_NE(sealed.evidence.find(",\"q1\":-20.5,\"q0\":0"), std::string::npos);
+    for (const auto& [from, to] : {std::pair{"\"q1\":40", "\"q1\":41"}, {",\"q0\":0", ""}}) {
+        auto forged = sealed.evidence;
+        forged.replace(forged.find(from), std::string_view(from).size(), to);
+        EXPECT_FALSE(verify(sealed.certificate, forged, c.key.public_key())) << to;
+    }
+    const Case plain(1.0);
+    EXPECT_EQ(plain.sealed().evidence.find("\"q1\""), std::string::npos) << "only where used";
+}
+
 TEST(Certificate, OfEachWayToEstimateIsVerifiedAndSaysWhich) {
     const auto absolute = [](Case& c) {
         c.config.at_least = -40;

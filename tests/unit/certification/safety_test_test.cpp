@@ -138,6 +138,75 @@ TEST(SafetyTest, CentresAreWhatTheConfigurationSays) {
     EXPECT_EQ(plan_with(Centres::kSingle, true).q_decline, 0) << "the known impact";
 }
 
+/// The mean impact of the good and of the others, whom the candidate tells apart: what a
+/// regression would find.
+void centre_each(ope::LoggedFeedback& f) {
+    const auto& d = f.decisions;
+    for (size_t i = 0; i < d.size(); ++i) {
+        f.decisions.centres.push_back({d.candidate[i] > d.reference[i] ? 52.5 : -71.25, 0});
+    }
+}
+
+TEST(SafetyTest, RecordsWithCentresOfTheirOwnVaryLessAndAreCertified) {
+    Gate constants(1.0), regression(1.0);
+    regression.config.centres = Centres::kRegression;
+    centre_each(regression.selection), centre_each(regression.vault);
+    const SealedResult a = constants.test(), b = regression.test();
+    EXPECT_EQ(b.verdict, Verdict::kCertified);
+    for (size_t g = 0; g < 2; ++g) {
+        EXPECT_LT(b.groups[g].bound.sample.variance, 0.85 * a.groups[g].bound.sample.variance);
+        EXPECT_NEAR(b.groups[g].bound.mean_gain, a.groups[g].bound.mean_gain, 3);
+        EXPECT_GT(b.groups[g].bound.lower_t, a.groups[g].bound.lower_t);
+    }
+}
+
+TEST(SafetyTest, CentresOfTheRecordsOwnAreThereInDcAndVaultOrNowhereAndInTheRange) {
+    const auto reason = [](Centres centres, const std::function<void(Gate&)>& change) {
+        Gate gate(1.0);
+        gate.config.centres = centres;
+        centre_each(gate.selection), centre_each(gate.vault);
+        change(gate);
+        const auto checked = gate.check();
+        return checked->prepared ? "" : checked->result.reason;
+    };
+    const auto as_they_are = [](Gate&) {};
+    EXPECT_EQ(reason(Centres::kRegression, as_they_are), "");
+    EXPECT_EQ(reason(Centres::kPerAction, as_they_are), "bad_centre");
+    EXPECT_EQ(reason(Centres::kPerAction, [](Gate& g) { g.selection.decisions.centres.clear(); }),
+              "bad_centre");
+    EXPECT_EQ(reason(Centres::kRegression, [](Gate& g) { g.selection.decisions.centres.clear(); }),
+              "bad_centre");
+    EXPECT_EQ(reason(Centres::kRegression, [](Gate& g) { g.vault.decisions.centres.clear(); }),
+              "bad_centre");
+    EXPECT_EQ(
+        reason(Centres::kRegression, [](Gate& g) { g.vault.decisions.centres[7].approve = 75.1; }),
+        "bad_centre");
+    EXPECT_EQ(reason(Centres::kRegression,
+                     [](Gate& g) { g.selection.decisions.centres[7].decline = -151; }),
+              "bad_centre");
+}
+
+TEST(SafetyTest, AMissingOutcomeLiesNearTheRecordsOwnCentre) {
+    Gate gate(1.0, 2000, 0.02), without(1.0, 2000, 0.02);
+    for (Gate* g : {&gate, &without}) {
+        g->config.max_missing_rate = 0.1;
+        g->config.missing_gamma = 0;
+    }
+    gate.config.centres = Centres::kRegression;
+    centre_each(gate.selection), centre_each(gate.vault);
+    // with Gamma 0 a missing outcome is as if it had been what was expected
+    Gate filled = gate;
+    for (size_t i = 0; i < filled.vault.impact.size(); ++i) {
+        auto& d = filled.vault.decisions;
+        if (d.approved[i] == 0 || d.has_impact[i] != 0) continue;
+        d.has_impact[i] = 1;
+        filled.vault.impact[i] = d.centres[i].approve;
+    }
+    const SealedResult a = gate.test(), b = filled.test();
+    EXPECT_NEAR(a.groups[0].bound.mean_gain, b.groups[0].bound.mean_gain, 1e-12);
+    EXPECT_NE(a.groups[0].bound.mean_gain, without.test().groups[0].bound.mean_gain);
+}
+
 TEST(SafetyTest, ARunThatWouldHardlyPassIsNotSpentUnlessAsked) {
     Gate gate(0);
     gate.config.min_power = 0.5;
@@ -362,6 +431,7 @@ struct Looks {
         }
         for (auto* column : {&d.approved, &d.has_impact}) column->resize(n);
         d.record_id.resize(n), d.unit_id.resize(n), d.logger.resize(n);
+        if (!d.centres.empty()) d.centres.resize(n);
         for (ope::Group& group : d.groups) {
             std::erase_if(group.records, [n](uint32_t i) { return i >= n; });
         }
@@ -432,6 +502,17 @@ TEST(Looks, NeedTheSettingsOfTheFirstAndAllOfItsRecords) {
     EXPECT_EQ(reason(), "other_settings");
     looks.gate.identity.candidate_id = "candidate-1";
     EXPECT_EQ(reason(), "");
+}
+
+TEST(Looks, ARegressionHasNone) {
+    Looks looks;
+    looks.gate.config.centres = Centres::kRegression;
+    centre_each(looks.gate.selection), centre_each(looks.whole);
+    looks.mature(0.2);
+    const auto first = looks.check(nullptr);
+    ASSERT_TRUE(first->prepared) << first->result.message;
+    looks.mature(0.5);
+    EXPECT_EQ(looks.check(&first->prepared->plan())->result.reason, "other_settings");
 }
 
 TEST(Looks, TheLedgerTakesNoneForAnotherPlanNorAfterACertificate) {

@@ -34,8 +34,14 @@ enum class Centres {
     kSingle,     // mean impact in D_c, whatever the action
     kNone,       // 0: plain importance sampling, for comparison
     kBest,  // kPerAction or kSingle for each group, by its chance of passing as D_c forecasts it
+    /// Each record has its own, which D_c and vault bring along: expected impacts given the
+    /// features, by a regression on D_c (ope/impact_regression.hpp). The doubly robust form: the
+    /// more the features explain, the less the values vary, and the wider their range. Not for
+    /// further looks, at which a regression on a D_c that grew would be another one.
+    kRegression,
 };
-std::string_view to_string(Centres centres);  // "per_action", "single", "none", "best"
+/// "per_action", "single", "none", "best", "regression"
+std::string_view to_string(Centres centres);
 
 /// How an epoch's error budget is spread over its K runs. With k - 1 runs and s certificates
 /// before:

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@ struct VaultRecord {
     double reference = 0;  // s(1|x)
     double anchor = 0;     // of the anchor policy, where the run has one
     double impact = std::numeric_limits<double>::quiet_NaN();  // in feedback, where has_impact
+    std::optional<ope::Centre> centre{};  // its own, in the run that has Centres::kRegression
     uint64_t groups = 0;   // bit g: in group g (base::limits::kMaxGroups bits)
     uint32_t logger = 0;   // index into VaultNames::loggers
     bool approved = false;    // drawn
