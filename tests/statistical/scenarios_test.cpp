@@ -3,6 +3,7 @@
 // candidate's average gain is 0 or less: the default (paired, centred, constant bets planned on
 // other data, wealth at the decision) stays within delta, and the mistake is seen to fail. More of
 // them through the whole gate: wrong_gates_test.cpp.
+#include <numeric>
 
 #include "monte_carlo.hpp"
 #include "rampart/ope/estimator.hpp"
