@@ -231,6 +231,31 @@ TEST_F(Loop, AModelOfAnotherSchemaIsRefusedAndTheStoreServesOn) {
     EXPECT_EQ(run_program(in + " inspect store --config rampartd.toml").exit_code, 0);
 }
 
+TEST_F(Loop, CentresByRegressionAreMadeRegisteredAndProven) {
+    const auto copy = out_ / "regression";
+    fs::copy(out_ / "a", copy, fs::copy_options::recursive);
+    auto config = read(copy / "rampartd.toml");
+    replace_first(config, "[gate]\n", "[gate]\ncentres = \"regression\"\nmin_power = 0.0\n");
+    ASSERT_TRUE(base::write_file_atomically(copy / "rampartd.toml", config));
+    const auto in = fmt::format("cd {} && {} ", copy.string(), kRampart);
+    ASSERT_EQ(run_program(in + "rollback --config rampartd.toml --reason 'a test'").exit_code, 0);
+    const auto id = std::string(report_.at("policies").as_array().back().at("id").as_string());
+    const auto ran = run_program(in + fmt::format("certify --config rampartd.toml --model {} --json", id));
+    ASSERT_LE(ran.exit_code, 1) << ran.output;
+    const auto run = json::parse(ran.output);
+    const std::string verdict(run.at("verdict").as_string()), certificate(run.at("certificate").as_string());
+    EXPECT_TRUE(verdict == "CERTIFIED" || verdict == "NO_SOLUTION_FOUND") << ran.output;
+    for (const auto& file : fs::directory_iterator(copy / "store" / "registry" / "evidence")) {
+        if (read(file.path()).find("\"q1\":") == std::string::npos) continue;
+        const auto verified = run_program(in + fmt::format("verify store/registry/certificates/{}.cert --key certificates/gate.pub.pem --evidence {}",
+                                                           certificate, file.path().string()));
+        EXPECT_EQ(verified.exit_code, verdict == "CERTIFIED" ? 0 : 1) << verified.output;
+        EXPECT_NE(verified.output.find("every figure"), std::string::npos) << verified.output;
+        return;
+    }
+    ADD_FAILURE() << "no evidence with centres of the records' own";
+}
+
 TEST_F(Loop, ACandidateCannotBeComparedWithAChampionOfLater) {
     const auto copy = out_ / "before";
     fs::copy(out_ / "a", copy, fs::copy_options::recursive);
