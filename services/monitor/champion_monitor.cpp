@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "rampart/base/log.hpp"
-#include "services/trainer/gate_inputs.hpp"
+#include "rampart/training/gate_inputs.hpp"
 
 namespace rampart::monitor {
 namespace {
@@ -133,7 +133,7 @@ Result<monitoring::WatchPlan> ChampionMonitor::make_plan(
     const auto matured = rows_of(
         known, [&](const auto& row) { return all_matured(row.event_time) <= promotion.at; });
     RAMPART_TRY(const auto before,
-                trainer::selection_feedback(matured, previous.policy, policy.policy));
+                training::selection_feedback(matured, previous.policy, policy.policy));
     const auto& impact = around_.product.impact;
     ope::ImpactModel model;
     model.lo = impact.lo;
@@ -157,7 +157,7 @@ Result<monitoring::WatchState> ChampionMonitor::state_of(const registry::Promoti
                all_matured(row.event_time) <= known.as_known_at;
     });
     RAMPART_TRY(const auto decisions,
-                trainer::selection_feedback(since, previous.policy, policy.policy));
+                training::selection_feedback(since, previous.policy, policy.policy));
     return monitoring::look(plan->second, decisions);
 }
 

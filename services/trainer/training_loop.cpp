@@ -4,7 +4,7 @@
 
 #include "rampart/base/log.hpp"
 #include "rampart/base/random.hpp"
-#include "services/trainer/gate_inputs.hpp"
+#include "rampart/training/gate_inputs.hpp"
 
 namespace rampart::trainer {
 namespace {
@@ -120,7 +120,7 @@ Result<RunRecord> TrainingLoop::run_at(TimePoint t) {
 }
 
 Status TrainingLoop::check_fits(const model::Policy& policy) const {
-    return trainer::check_fits(policy, around_.builder.schema(), around_.builder.cell_names(), settings_.group_aware);
+    return training::check_fits(policy, around_.builder.schema(), around_.builder.cell_names(), settings_.group_aware);
 }
 
 Result<RunRecord> TrainingLoop::certify(const domain::PolicyId& candidate, TimePoint t) {
@@ -153,10 +153,10 @@ Result<RunRecord> TrainingLoop::begin(TimePoint t, std::string candidate) {
 Result<model::LoadedPolicy> TrainingLoop::candidate_of(StartedRun& run, const training_set::DevelopmentSet& development,
                                                        const model::LoadedPolicy& reference) {
     if (!run.candidate.empty()) return around_.registry.load_model(domain::PolicyId(run.candidate));
-    TrainingSettings settings = settings_;
-    settings.recipe.seed = base::mix64(settings_.recipe.seed ^ base::mix64(run.ordinal));
-    settings.recipe.params.seed = settings.recipe.seed;
-    RAMPART_TRY(auto candidate, make_candidate(development, around_.product.impact, reference.policy, run.reference, settings, around_.pool));
+    training::Recipe recipe = settings_.recipe;
+    recipe.seed = base::mix64(settings_.recipe.seed ^ base::mix64(run.ordinal));
+    recipe.params.seed = recipe.seed;
+    RAMPART_TRY(auto candidate, training::make_candidate(development, around_.product.impact, reference.policy, run.reference, recipe, around_.pool));
     RAMPART_TRY(const auto id, around_.registry.register_model(model::encode_model_file(candidate.policy), run.at, kTrainer));
     // From here on the run is about this model, whatever becomes known before a restart.
     run.candidate = id.value();
@@ -246,7 +246,7 @@ Result<training_set::VaultSet> TrainingLoop::vault_of_epoch(const DeltaLedger& l
         RAMPART_TRY(const auto entry, certification::decode_ledger_entry(bytes));
         if (const auto* opened = std::get_if<certification::EpochOpened>(&entry.body)) from = opened->at;
     }
-    return decided_since(vault, from);
+    return training::decided_since(vault, from);
 }
 
 Status TrainingLoop::abandon_open_run(DeltaLedger& ledger, std::string_view why, TimePoint t) {
@@ -267,10 +267,10 @@ Result<TrainingLoop::Verdict> TrainingLoop::gate(const StartedRun& run, const tr
     RAMPART_TRY(const auto vault, vault_of_epoch(ledger, run.at));
     const auto identity = identity_of(around_.product, vault, candidate.id.value(), run.reference);
     const auto config = gate_config(run);
-    RAMPART_TRY(auto selection, selection_feedback(development, candidate.policy, reference.policy));
-    RAMPART_TRY(auto decisions, vault_decisions(vault, candidate.policy, reference.policy));
+    RAMPART_TRY(auto selection, training::selection_feedback(development, candidate.policy, reference.policy));
+    RAMPART_TRY(auto decisions, training::vault_decisions(vault, candidate.policy, reference.policy));
     if (config.centres == certification::Centres::kRegression) {
-        RAMPART_RETURN_IF_ERROR(add_centres(development, vault, candidate.policy, reference.policy, config, selection, decisions));
+        RAMPART_RETURN_IF_ERROR(training::add_centres(development, vault, candidate.policy, reference.policy, config, selection, decisions));
     }
     const auto check = [&] { return certification::precheck(config, identity, ledger, around_.evidence_key, selection, decisions); };
     RAMPART_TRY(auto checked, check());
@@ -281,7 +281,7 @@ Result<TrainingLoop::Verdict> TrainingLoop::gate(const StartedRun& run, const tr
     }
     if (!checked.prepared) return refuse(config, identity, checked.result, run.at);
     return test(run, *checked.prepared, ledger, [&](const certification::RunTicket& ticket) {
-        return vault_impacts(ticket, vault, candidate.policy, reference.policy);
+        return training::vault_impacts(ticket, vault, candidate.policy, reference.policy);
     });
 }
 

@@ -12,8 +12,8 @@
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/registry/model_registry.hpp"
+#include "rampart/training/candidate.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
-#include "services/trainer/candidate.hpp"
 #include "services/trainer/run_store.hpp"
 #include "services/trainer/training_settings.hpp"
 

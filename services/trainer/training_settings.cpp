@@ -14,7 +14,7 @@ Schedule read_schedule(config::Table& table) {
     return schedule;
 }
 
-void read_learner(config::Table& table, Recipe& recipe) {
+void read_learner(config::Table& table, training::Recipe& recipe) {
     recipe.seed = static_cast<uint64_t>(table.integer("seed", 0, INT64_MAX, 1));
     recipe.learner = table.choice("learner", {"gbdt", "fairgbm"}, "gbdt");
     recipe.constraints = table.strings("constraints");

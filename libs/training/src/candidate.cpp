@@ -1,4 +1,4 @@
-#include "services/trainer/candidate.hpp"
+#include "rampart/training/candidate.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,14 +10,14 @@
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/gbdt/soft_cross_entropy.hpp"
 
-namespace rampart::trainer {
+namespace rampart::training {
 namespace {
 
 using base::Result;
 using training_set::DevelopmentSet;
 
-/// f = slope * p + intercept: expected impact of an approval less that of a decline, in units of the
-/// largest difference that one outcome can make.
+/// f = slope * p + intercept: expected impact of an approval less that of a decline, in units of
+/// the largest difference that one outcome can make.
 struct ScoreMap {
     double slope = 2, intercept = -1;
 };
@@ -34,7 +34,9 @@ Result<ScoreMap> score_map(const DevelopmentSet& development, const domain::Impa
             count[y] += 1 / row.p_approve;
         }
         if (count[0] == 0 || count[1] == 0) {
-            return base::failed_precondition("no_impacts", "the reported impact is known for one label only; wait for more outcomes");
+            return base::failed_precondition(
+                "no_impacts",
+                "the reported impact is known for one label only; wait for more outcomes");
         }
         favourable = sum[1] / count[1];
         unfavourable = sum[0] / count[0];
@@ -48,8 +50,10 @@ struct Halves {
     dataset::Dataset train, validation;
 };
 
-/// Holds a part of the people out; all rows of a person on one side. `table` may be a part of the set.
-Halves hold_out(const DevelopmentSet& development, const training_set::TrainingTable& table, const Recipe& recipe) {
+/// Holds a part of the people out; all rows of a person on one side. `table` may be a part of the
+/// set.
+Halves hold_out(const DevelopmentSet& development, const training_set::TrainingTable& table,
+                const Recipe& recipe) {
     std::vector<uint32_t> train, validation;
     const std::string key = fmt::format("validation {}", recipe.seed);
     for (uint32_t i = 0; i < table.rows.size(); ++i) {
@@ -60,8 +64,8 @@ Halves hold_out(const DevelopmentSet& development, const training_set::TrainingT
     return {table.data.subset(train), table.data.subset(validation)};
 }
 
-Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& recipe, base::ThreadPool* pool,
-                            std::map<std::string, std::string>& figures) {
+Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& recipe,
+                            base::ThreadPool* pool, std::map<std::string, std::string>& figures) {
     const bool fair = recipe.learner == "fairgbm";
     const training_set::DatasetOptions options{
         recipe.ipw_cap, fair ? training_set::GroupBy::kCells : training_set::GroupBy::kNone};
@@ -73,29 +77,35 @@ Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& rec
     figures["rows_censored"] = fmt::format("{}", table.left_out_censored);
     figures["rows_overridden"] = fmt::format("{}", table.left_out_overridden);
     if (fair) figures["rows_without_group"] = fmt::format("{}", table.left_out_without_group);
-    if (!table.empty_groups.empty()) figures["groups_without_rows"] = fmt::format("{}", fmt::join(table.empty_groups, "; "));
+    if (!table.empty_groups.empty())
+        figures["groups_without_rows"] = fmt::format("{}", fmt::join(table.empty_groups, "; "));
     figures["weights_capped"] = fmt::format("{}", table.capped_weights);
     RAMPART_RETURN_IF_ERROR(dataset::validate(halves.train));
     RAMPART_RETURN_IF_ERROR(dataset::validate(halves.validation));
     if (!fair) {
         gbdt::LogLoss objective(halves.train);
-        RAMPART_TRY(auto ensemble, gbdt::train(halves.train, objective, recipe.params, pool, &halves.validation));
+        RAMPART_TRY(auto ensemble,
+                    gbdt::train(halves.train, objective, recipe.params, pool, &halves.validation));
         figures["trees"] = fmt::format("{}", ensemble.trees.size());
         return ensemble;
     }
     fairness::FairGbmParams params;
     params.learner = recipe.params;
     const auto has = [&](std::string_view name) {
-        return std::find(recipe.constraints.begin(), recipe.constraints.end(), name) != recipe.constraints.end();
+        return std::find(recipe.constraints.begin(), recipe.constraints.end(), name) !=
+               recipe.constraints.end();
     };
     params.constraint.fpr = has("fpr");
     params.constraint.fnr = has("fnr");
     params.constraint.tolerance = recipe.tolerance;
     params.constraint.multiplier_learning_rate = recipe.multiplier_learning_rate;
-    RAMPART_TRY(auto result, fairness::train_fairgbm(halves.train, params, pool, &halves.validation));
+    RAMPART_TRY(auto result,
+                fairness::train_fairgbm(halves.train, params, pool, &halves.validation));
     figures["trees"] = fmt::format("{} of {}", result.verdict.trees, result.verdict.trees_grown);
-    figures["feasible"] = result.verdict.feasibility == fairness::Feasibility::kFeasible ? "yes" : "no";
-    if (result.verdict.validation) figures["gap"] = fmt::format("{:.4f}", result.verdict.validation->gap);
+    figures["feasible"] =
+        result.verdict.feasibility == fairness::Feasibility::kFeasible ? "yes" : "no";
+    if (result.verdict.validation)
+        figures["gap"] = fmt::format("{:.4f}", result.verdict.validation->gap);
     return std::move(result.ensemble);
 }
 
@@ -119,7 +129,9 @@ std::vector<float> reference_row(const DevelopmentSet& development) {
         size_t best = 0;
         for (size_t from = 0; from < values.size();) {
             const size_t to = static_cast<size_t>(
-                std::upper_bound(values.begin() + static_cast<std::ptrdiff_t>(from), values.end(), values[from]) - values.begin());
+                std::upper_bound(values.begin() + static_cast<std::ptrdiff_t>(from), values.end(),
+                                 values[from]) -
+                values.begin());
             if (to - from > best) {
                 best = to - from;
                 reference[j] = values[from];
@@ -130,10 +142,11 @@ std::vector<float> reference_row(const DevelopmentSet& development) {
     return reference;
 }
 
-/// Thresholds by cell such that approval rates differ by at most epsilon, over all people of D_c whose
-/// cell is known.
-Result<model::RampRule> parity_ramp(const DevelopmentSet& development, const model::Ensemble& ensemble,
-                                    const ScoreMap& map, const Recipe& recipe) {
+/// Thresholds by cell such that approval rates differ by at most epsilon, over all people of D_c
+/// whose cell is known.
+Result<model::RampRule> parity_ramp(const DevelopmentSet& development,
+                                    const model::Ensemble& ensemble, const ScoreMap& map,
+                                    const Recipe& recipe) {
     std::vector<double> scores;
     std::vector<int32_t> cells;
     for (size_t i = 0; i < development.rows.size(); ++i) {
@@ -145,16 +158,13 @@ Result<model::RampRule> parity_ramp(const DevelopmentSet& development, const mod
     fairness::RampParams params;
     params.gamma = recipe.gamma;
     params.epsilon = recipe.epsilon;
-    RAMPART_TRY(auto solution, fairness::solve_ramp({scores, cells, development.cell_names.size(), {}}, params));
+    RAMPART_TRY(auto solution,
+                fairness::solve_ramp({scores, cells, development.cell_names.size(), {}}, params));
     return std::move(solution.rule);
 }
 
-}  // namespace
-
-namespace {
-
-/// The teacher's probabilities have no noise to overfit, so the student is large: what counts is that it comes
-/// close everywhere.
+/// The teacher's probabilities have no noise to overfit, so the student is large: what counts is
+/// that it comes close everywhere.
 gbdt::LearnerParams student_params(uint64_t seed) {
     gbdt::LearnerParams params;
     params.trees = 400;
@@ -167,8 +177,8 @@ gbdt::LearnerParams student_params(uint64_t seed) {
 
 }  // namespace
 
-Result<model::LearnedLink> distil(const DevelopmentSet& development, const model::Policy& champion, const Recipe& recipe,
-                                  base::ThreadPool* pool) {
+Result<model::LearnedLink> distil(const DevelopmentSet& development, const model::Policy& champion,
+                                  const Recipe& recipe, base::ThreadPool* pool) {
     dataset::Dataset data;
     data.schema = development.schema;
     data.columns.resize(development.schema.size());
@@ -178,23 +188,25 @@ Result<model::LearnedLink> distil(const DevelopmentSet& development, const model
         if (champion.group_aware() && !cell) continue;
         const auto row = development.features_of(i);
         for (size_t j = 0; j < row.size(); ++j) data.columns[j].push_back(row[j]);
-        targets.push_back(champion.evaluate(row, cell ? std::optional<size_t>(*cell) : std::nullopt).approve);
+        targets.push_back(
+            champion.evaluate(row, cell ? std::optional<size_t>(*cell) : std::nullopt).approve);
         data.label.push_back(targets.back() >= 0.5 ? 1 : 0);
     }
     RAMPART_TRY(auto objective, gbdt::SoftCrossEntropy::create(std::move(targets), {}));
     const gbdt::LearnerParams params = student_params(recipe.seed);
     model::LearnedLink link;
     RAMPART_TRY(link.ensemble, gbdt::train(data, objective, params, pool));
-    // with gamma 2 and offset 1/2 the ramp is the identity on P(approve): q = (2p - 1) / 2 + 1/2 = p
+    // with gamma 2 and offset 1/2 the ramp is the identity on P(approve): q = (2p - 1) / 2 + 1/2 =
+    // p
     link.ramp = {2.0, 0.5, {0.0}, {1.0}};
     link.exploration = recipe.exploration;
     link.kappa = recipe.kappa;
     return link;
 }
 
-Result<Candidate> make_candidate(const DevelopmentSet& development, const domain::Impact& impact, const model::Policy& champion,
-                                 const std::string& champion_id, const TrainingSettings& settings, base::ThreadPool* pool) {
-    const Recipe& recipe = settings.recipe;
+Result<Candidate> make_candidate(const DevelopmentSet& development, const domain::Impact& impact,
+                                 const model::Policy& champion, const std::string& champion_id,
+                                 const Recipe& recipe, base::ThreadPool* pool) {
     std::map<std::string, std::string> figures;
     RAMPART_TRY(const ScoreMap map, score_map(development, impact));
     model::LearnedLink link;
@@ -226,13 +238,15 @@ Result<Candidate> make_candidate(const DevelopmentSet& development, const domain
         {"parent", champion_id},
         {"as_known_at", base::to_iso8601(development.as_known_at)},
         {"development_set", development.digest.hex()},
-        {std::string(decision::kReferenceRowKey), decision::reference_row_text(reference_row(development))},
+        {std::string(decision::kReferenceRowKey),
+         decision::reference_row_text(reference_row(development))},
     };
     for (const auto& [name, value] : figures) provenance["training." + name] = value;
-    RAMPART_TRY(auto policy, model::Policy::create(development.schema, std::move(links),
-                                                   parity ? development.cell_names : std::vector<std::string>{},
-                                                   std::move(provenance)));
+    RAMPART_TRY(auto policy,
+                model::Policy::create(development.schema, std::move(links),
+                                      parity ? development.cell_names : std::vector<std::string>{},
+                                      std::move(provenance)));
     return Candidate{std::move(policy), std::move(figures), long_chain};
 }
 
-}  // namespace rampart::trainer
+}  // namespace rampart::training

@@ -1,4 +1,4 @@
-#include "services/trainer/gate_inputs.hpp"
+#include "rampart/training/gate_inputs.hpp"
 
 #include <cmath>
 #include <limits>
@@ -9,18 +9,20 @@
 #include "rampart/ope/impact_regression.hpp"
 #include "rampart/ope/value_bound.hpp"
 
-namespace rampart::trainer {
+namespace rampart::training {
 namespace {
 
 using base::Result;
 using training_set::DecisionSet;
 
-bool decidable(const training_set::Row& row, const model::Policy& candidate, const model::Policy& reference) {
+bool decidable(const training_set::Row& row, const model::Policy& candidate,
+               const model::Policy& reference) {
     return row.cell.has_value() || !(candidate.group_aware() || reference.group_aware());
 }
 
 template <class Side>
-std::vector<size_t> decidable_rows(const DecisionSet<Side>& set, const model::Policy& candidate, const model::Policy& reference) {
+std::vector<size_t> decidable_rows(const DecisionSet<Side>& set, const model::Policy& candidate,
+                                   const model::Policy& reference) {
     std::vector<size_t> rows;
     for (size_t i = 0; i < set.rows.size(); ++i) {
         if (decidable(set.rows[i], candidate, reference)) rows.push_back(i);
@@ -29,14 +31,16 @@ std::vector<size_t> decidable_rows(const DecisionSet<Side>& set, const model::Po
 }
 
 template <class Side>
-ope::LoggedDecisions decisions_of(const DecisionSet<Side>& set, const model::Policy& candidate, const model::Policy& reference) {
+ope::LoggedDecisions decisions_of(const DecisionSet<Side>& set, const model::Policy& candidate,
+                                  const model::Policy& reference) {
     ope::LoggedDecisions out;
     for (const auto& name : set.group_names) out.groups.push_back({name, {}});
     std::map<domain::PolicyId, uint32_t> loggers;
     for (const size_t i : decidable_rows(set, candidate, reference)) {
         const auto& row = set.rows[i];
         const auto position = static_cast<uint32_t>(out.size());
-        const std::optional<size_t> cell = row.cell ? std::optional<size_t>(*row.cell) : std::nullopt;
+        const std::optional<size_t> cell =
+            row.cell ? std::optional<size_t>(*row.cell) : std::nullopt;
         const auto features = set.features_of(i);
         out.record_id.push_back(row.decision.value());
         out.unit_id.push_back(row.person.value());
@@ -46,7 +50,8 @@ ope::LoggedDecisions decisions_of(const DecisionSet<Side>& set, const model::Pol
         out.has_impact.push_back(row.impact ? 1 : 0);
         out.candidate.push_back(candidate.evaluate(features, cell).approve);
         out.reference.push_back(reference.evaluate(features, cell).approve);
-        const auto [logger, fresh] = loggers.emplace(row.policy, static_cast<uint32_t>(loggers.size()));
+        const auto [logger, fresh] =
+            loggers.emplace(row.policy, static_cast<uint32_t>(loggers.size()));
         if (fresh) out.logger_ids.push_back(row.policy.value());
         out.logger.push_back(logger->second);
         for (const uint32_t group : row.groups) out.groups[group].records.push_back(position);
@@ -55,7 +60,8 @@ ope::LoggedDecisions decisions_of(const DecisionSet<Side>& set, const model::Pol
 }
 
 template <class Side>
-std::vector<double> impacts_of(const DecisionSet<Side>& set, const model::Policy& candidate, const model::Policy& reference) {
+std::vector<double> impacts_of(const DecisionSet<Side>& set, const model::Policy& candidate,
+                               const model::Policy& reference) {
     std::vector<double> impacts;
     for (const size_t i : decidable_rows(set, candidate, reference)) {
         impacts.push_back(set.rows[i].impact.value_or(std::numeric_limits<double>::quiet_NaN()));
@@ -74,8 +80,12 @@ class DesignColumns {
             const auto& feature = schema.features()[j];
             const bool numeric = feature.kind == dataset::FeatureKind::kNumeric;
             const size_t categories = numeric ? 1 : feature.categories.size();
-            if (categories > kMaxCategories || columns_.size() + categories > base::limits::kMaxFeatures) continue;
-            for (size_t k = 0; k < categories; ++k) columns_.push_back({j, numeric ? std::nullopt : std::optional<float>(static_cast<float>(k))});
+            if (categories > kMaxCategories ||
+                columns_.size() + categories > base::limits::kMaxFeatures)
+                continue;
+            for (size_t k = 0; k < categories; ++k)
+                columns_.push_back(
+                    {j, numeric ? std::nullopt : std::optional<float>(static_cast<float>(k))});
         }
     }
 
@@ -97,22 +107,25 @@ class DesignColumns {
 };
 
 template <class Side>
-std::vector<double> design_of(const DecisionSet<Side>& set, const DesignColumns& columns, const model::Policy& candidate,
-                              const model::Policy& reference) {
+std::vector<double> design_of(const DecisionSet<Side>& set, const DesignColumns& columns,
+                              const model::Policy& candidate, const model::Policy& reference) {
     std::vector<double> x;
-    for (const size_t i : decidable_rows(set, candidate, reference)) columns.append(set.features_of(i), x);
+    for (const size_t i : decidable_rows(set, candidate, reference))
+        columns.append(set.features_of(i), x);
     return x;
 }
 
 /// What each record of D_c teaches about the impact of what was drawn; NaN: nothing.
-std::vector<double> taught_impacts(const certification::GateConfig& config, const ope::LoggedFeedback& selection) {
+std::vector<double> taught_impacts(const certification::GateConfig& config,
+                                   const ope::LoggedFeedback& selection) {
     std::vector<double> out = selection.impact;
     const auto& d = selection.decisions;
     for (size_t i = 0; i < out.size(); ++i) {
         if (!config.declined_impact) continue;
         if (!d.granted(i)) out[i] = *config.declined_impact;
         // the centre of a decline of known impact is that
-        if (d.approved[i] == 0 && !config.declines_overridden) out[i] = std::numeric_limits<double>::quiet_NaN();
+        if (d.approved[i] == 0 && !config.declines_overridden)
+            out[i] = std::numeric_limits<double>::quiet_NaN();
     }
     return out;
 }
@@ -122,14 +135,20 @@ std::vector<double> taught_impacts(const certification::GateConfig& config, cons
 base::Status check_fits(const model::Policy& policy, const dataset::FeatureSchema& schema,
                         const std::vector<std::string>& cell_names, bool group_aware_allowed) {
     if (policy.schema().digest() != schema.digest()) {
-        return base::failed_precondition("other_schema", "the policy reads other features than this deployment's schema; train it on this schema");
+        return base::failed_precondition("other_schema",
+                                         "the policy reads other features than this deployment's "
+                                         "schema; train it on this schema");
     }
     if (policy.group_aware() && !group_aware_allowed) {
-        return base::failed_precondition("group_blind_deployment", "the policy sets thresholds by group, and decision.protected_attributes "
-                                         "is \"group_blind\"; train it without groups");
+        return base::failed_precondition(
+            "group_blind_deployment",
+            "the policy sets thresholds by group, and decision.protected_attributes "
+            "is \"group_blind\"; train it without groups");
     }
     if (policy.group_aware() && policy.group_names() != cell_names) {
-        return base::failed_precondition("other_groups", "the policy's groups are not this product's: {}", fmt::join(policy.group_names(), "; "));
+        return base::failed_precondition("other_groups",
+                                         "the policy's groups are not this product's: {}",
+                                         fmt::join(policy.group_names(), "; "));
     }
     return base::ok();
 }
@@ -147,22 +166,26 @@ training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::
     return out;
 }
 
-Result<ope::LoggedFeedback> selection_feedback(const training_set::DevelopmentSet& development, const model::Policy& candidate,
+Result<ope::LoggedFeedback> selection_feedback(const training_set::DevelopmentSet& development,
+                                               const model::Policy& candidate,
                                                const model::Policy& reference) {
-    ope::LoggedFeedback feedback{decisions_of(development, candidate, reference), impacts_of(development, candidate, reference)};
+    ope::LoggedFeedback feedback{decisions_of(development, candidate, reference),
+                                 impacts_of(development, candidate, reference)};
     RAMPART_RETURN_IF_ERROR(ope::validate(feedback));
     return feedback;
 }
 
-Result<ope::LoggedDecisions> vault_decisions(const training_set::VaultSet& vault, const model::Policy& candidate,
+Result<ope::LoggedDecisions> vault_decisions(const training_set::VaultSet& vault,
+                                             const model::Policy& candidate,
                                              const model::Policy& reference) {
     auto decisions = decisions_of(vault, candidate, reference);
     RAMPART_RETURN_IF_ERROR(ope::validate(decisions));
     return decisions;
 }
 
-base::Status add_centres(const training_set::DevelopmentSet& development, const training_set::VaultSet& vault,
-                         const model::Policy& candidate, const model::Policy& reference, const certification::GateConfig& config,
+base::Status add_centres(const training_set::DevelopmentSet& development,
+                         const training_set::VaultSet& vault, const model::Policy& candidate,
+                         const model::Policy& reference, const certification::GateConfig& config,
                          ope::LoggedFeedback& selection, ope::LoggedDecisions& decisions) {
     const DesignColumns columns(development.schema);
     const auto known = design_of(development, columns, candidate, reference);
@@ -174,23 +197,27 @@ base::Status add_centres(const training_set::DevelopmentSet& development, const 
     const auto persons = ope::map_units(selection.decisions, all);
     // one that is unused, where a decline's impact is known, says what is known
     const auto known_decline = [&](ope::Centre centre) {
-        if (config.declined_impact && !config.declines_overridden) centre.decline = *config.declined_impact;
+        if (config.declined_impact && !config.declines_overridden)
+            centre.decline = *config.declined_impact;
         return centre;
     };
-    RAMPART_TRY(selection.decisions.centres, ope::cross_fitted_centres(data, persons.unit_of, kFolds, range));
+    RAMPART_TRY(selection.decisions.centres,
+                ope::cross_fitted_centres(data, persons.unit_of, kFolds, range));
     RAMPART_TRY(const auto model, ope::ImpactRegression::fit(data, range));
     const auto tested = design_of(vault, columns, candidate, reference);
     for (auto& centre : selection.decisions.centres) centre = known_decline(centre);
     decisions.centres.clear();
     for (size_t i = 0; i < decisions.size(); ++i) {
-        decisions.centres.push_back(known_decline(model.predict(std::span(tested).subspan(i * columns.size(), columns.size()))));
+        decisions.centres.push_back(known_decline(
+            model.predict(std::span(tested).subspan(i * columns.size(), columns.size()))));
     }
     return base::ok();
 }
 
-std::vector<double> vault_impacts(const certification::RunTicket&, const training_set::VaultSet& vault,
+std::vector<double> vault_impacts(const certification::RunTicket&,
+                                  const training_set::VaultSet& vault,
                                   const model::Policy& candidate, const model::Policy& reference) {
     return impacts_of(vault, candidate, reference);
 }
 
-}  // namespace rampart::trainer
+}  // namespace rampart::training

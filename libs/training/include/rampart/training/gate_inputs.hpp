@@ -1,0 +1,44 @@
+#pragma once
+
+#include "rampart/certification/safety_test.hpp"
+#include "rampart/model/policy.hpp"
+#include "rampart/training_set/training_set_builder.hpp"
+
+namespace rampart::training {
+
+/// The policy reads the features of the set, in its order, and its groups are the set's cells; a
+/// group-aware policy is for deployments that allow it. failed_precondition "other_schema",
+/// "other_groups", "group_blind_deployment" otherwise.
+base::Status check_fits(const model::Policy& policy, const dataset::FeatureSchema& schema,
+                        const std::vector<std::string>& cell_names, bool group_aware_allowed);
+
+/// The rows decided at `from` or later: each epoch of the error budget has vault records of its
+/// own.
+training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::TimePoint from);
+
+/// D_c as the gate plans from it: decisions and impacts.
+base::Result<ope::LoggedFeedback> selection_feedback(
+    const training_set::DevelopmentSet& development, const model::Policy& candidate,
+    const model::Policy& reference);
+
+/// The vault without impacts: all that may be looked at before a run is charged. Rows that a
+/// group-aware policy could not have decided (no cell) are left out.
+base::Result<ope::LoggedDecisions> vault_decisions(const training_set::VaultSet& vault,
+                                                   const model::Policy& candidate,
+                                                   const model::Policy& reference);
+
+/// Gives every record of both sides centres of its own: a linear regression of D_c's impacts on
+/// features (a category of up to 32 as 0 or 1, others left aside) and the action drawn. A record of
+/// D_c gets them from the four fifths of D_c that do not hold its person, so that D_c forecasts as
+/// the vault will be. Errors: ope::ImpactRegression's, where D_c has too few impacts.
+base::Status add_centres(const training_set::DevelopmentSet& development,
+                         const training_set::VaultSet& vault, const model::Policy& candidate,
+                         const model::Policy& reference, const certification::GateConfig& config,
+                         ope::LoggedFeedback& selection, ope::LoggedDecisions& decisions);
+
+/// The impacts of the same rows, in the same order: only for a run that is charged.
+std::vector<double> vault_impacts(const certification::RunTicket& ticket,
+                                  const training_set::VaultSet& vault,
+                                  const model::Policy& candidate, const model::Policy& reference);
+
+}  // namespace rampart::training

@@ -1,0 +1,138 @@
+#include "rampart/training/candidate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "development_set.hpp"
+#include "rampart/model/model_file.hpp"
+
+namespace rampart::training {
+namespace {
+
+using test::bootstrap;
+using test::development_set;
+using test::impact;
+using test::kRows;
+
+Recipe recipe() {
+    Recipe out;
+    out.params.trees = 60;
+    out.params.leaves = 8;
+    out.params.early_stopping_rounds = 10;
+    return out;
+}
+
+/// Mean true gain, by the generating model, over all rows.
+double mean_gain(const training_set::DevelopmentSet& set, const model::Policy& candidate,
+                 const model::Policy& reference) {
+    double sum = 0;
+    for (size_t i = 0; i < set.rows.size(); ++i) {
+        const auto row = set.features_of(i);
+        const double p = model::sigmoid(1.0 + 1.5 * row[0]);
+        const auto cell = std::optional<size_t>(*set.rows[i].cell);
+        sum += (candidate.evaluate(row, cell).approve - reference.evaluate(row, cell).approve) *
+               (75 * p - 150 * (1 - p));
+    }
+    return sum / static_cast<double>(set.rows.size());
+}
+
+TEST(Candidate, GainsOnTheChampionAndStaysInItsTrustRegion) {
+    const auto set = development_set();
+    const auto champion = bootstrap(set);
+    const auto candidate =
+        make_candidate(set, impact(), champion, "champion", recipe(), nullptr).value();
+    EXPECT_EQ(candidate.policy.links().size(), 2u);
+    EXPECT_FALSE(candidate.policy.group_aware());
+    EXPECT_GT(mean_gain(set, candidate.policy, champion), 5);
+    for (size_t i = 0; i < set.rows.size(); ++i) {
+        const double s = champion.evaluate(set.features_of(i), std::nullopt).approve;
+        const double pi = candidate.policy.evaluate(set.features_of(i), std::nullopt).approve;
+        ASSERT_LE(std::abs(pi - s), 0.5 * std::min(s, 1 - s) + 1e-12);
+    }
+    EXPECT_EQ(candidate.policy.provenance().at("parent"), "champion");
+    EXPECT_TRUE(candidate.policy.provenance().contains("reference_row"));
+}
+
+TEST(Candidate, TheSameArgumentsGiveTheSameFile) {
+    const auto set = development_set();
+    const auto champion = bootstrap(set);
+    base::ThreadPool pool(2);
+    const auto a = make_candidate(set, impact(), champion, "champion", recipe(), nullptr).value();
+    const auto b = make_candidate(set, impact(), champion, "champion", recipe(), &pool).value();
+    EXPECT_EQ(model::encode_model_file(a.policy), model::encode_model_file(b.policy));
+}
+
+TEST(Candidate, StatisticalParityEqualisesTheApprovalRatesOfItsOwnRule) {
+    const auto set = development_set();
+    auto wanted = recipe();
+    wanted.criterion = "statistical_parity";
+    wanted.epsilon = 0.02;
+    const auto rate_gap = [&](const model::Policy& policy) {
+        const auto& link = std::get<model::LearnedLink>(policy.links().back());
+        double rate[2] = {0, 0};
+        for (size_t i = 0; i < set.rows.size(); ++i) {
+            const double p = model::sigmoid(link.ensemble.predict_raw(set.features_of(i)));
+            const size_t cell = *set.rows[i].cell;
+            rate[cell] +=
+                link.ramp.apply(std::clamp(link.score_slope * p + link.score_intercept, -1.0, 1.0),
+                                cell) /
+                (kRows / 2.0);
+        }
+        return std::abs(rate[0] - rate[1]);
+    };
+    const auto fair =
+        make_candidate(set, impact(), bootstrap(set), "champion", wanted, nullptr).value();
+    EXPECT_TRUE(fair.policy.group_aware());
+    EXPECT_LE(rate_gap(fair.policy), 0.02 + 1e-9);
+    const auto plain =
+        make_candidate(set, impact(), bootstrap(set), "champion", recipe(), nullptr).value();
+    EXPECT_GT(rate_gap(plain.policy), 0.1) << "the data must not be fair by themselves";
+}
+
+TEST(Candidate, FairGbmIsALearnerLikeTheOther) {
+    const auto set = development_set();
+    auto wanted = recipe();
+    wanted.learner = "fairgbm";
+    wanted.constraints = {"fnr"};
+    wanted.tolerance = 0.1;
+    const auto candidate =
+        make_candidate(set, impact(), bootstrap(set), "champion", wanted, nullptr).value();
+    EXPECT_EQ(candidate.policy.provenance().at("learner"), "fairgbm");
+    EXPECT_TRUE(candidate.figures.contains("feasible"));
+}
+
+TEST(Candidate, TooLittleToLearnFromIsSaid) {
+    auto set = development_set();
+    for (auto& row : set.rows) row.label.reset();
+    const auto candidate =
+        make_candidate(set, impact(), bootstrap(set), "champion", recipe(), nullptr);
+    ASSERT_FALSE(candidate);
+    EXPECT_EQ(candidate.error().code, base::ErrorCode::kFailedPrecondition);
+}
+
+TEST(Candidate, ALongChainIsDistilledIntoOneLinkThatComesClose) {
+    const auto set = development_set();
+    auto wanted = recipe();
+    wanted.max_links = 2;
+    auto champion = bootstrap(set);
+    champion = make_candidate(set, impact(), champion, "a", wanted, nullptr).value().policy;
+    ASSERT_EQ(champion.links().size(), 2u);
+    const auto student = distil(set, champion, wanted, nullptr).value();
+    const auto alone = model::Policy::create(set.schema, {student}, {}, {}).value();
+    double worst = 0, sum = 0;
+    for (size_t i = 0; i < set.rows.size(); ++i) {
+        const double s = champion.evaluate(set.features_of(i), std::nullopt).approve;
+        const double error = std::abs(alone.evaluate(set.features_of(i), std::nullopt).approve - s);
+        worst = std::max(worst, error);
+        sum += error;
+    }
+    EXPECT_LT(sum / kRows, 0.01);
+    EXPECT_LT(worst, 0.2);
+    const auto next = make_candidate(set, impact(), champion, "b", wanted, nullptr).value();
+    EXPECT_EQ(next.policy.links().size(), 2u) << "the student and one link on top of it";
+    EXPECT_EQ(next.policy.provenance().at("training.distilled"), "yes");
+}
+
+}  // namespace
+}  // namespace rampart::training

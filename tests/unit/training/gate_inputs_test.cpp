@@ -1,0 +1,154 @@
+#include "rampart/training/gate_inputs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "development_set.hpp"
+
+namespace rampart::training {
+namespace {
+
+using test::bootstrap;
+using test::development_set;
+using test::kRows;
+
+TEST(GateInputs, DecisionsCarryPropensitiesPoliciesAndGroupsButNoImpact) {
+    const auto development = development_set();
+    training_set::VaultSet vault;
+    vault.schema = development.schema;
+    vault.rows = development.rows;
+    vault.features = development.features;
+    vault.group_names = development.group_names;
+    const auto champion = bootstrap(development);
+    const auto decisions = vault_decisions(vault, champion, champion).value();
+    ASSERT_EQ(decisions.size(), kRows);
+    EXPECT_EQ(decisions.p_approve[0], 0.5);
+    EXPECT_EQ(decisions.candidate, decisions.reference);
+    EXPECT_EQ(decisions.logger_ids, std::vector<std::string>{"bootstrap"});
+    EXPECT_EQ(decisions.groups[1].records[0], 1u);
+    auto ledger = certification::DeltaLedger::open({}).value();
+    ASSERT_TRUE(ledger.append(
+        ledger.next_epoch(0.1, 1, certification::Spending::kEqual, "test", {}).value()));
+    const certification::DeltaLedger::RunRequest request{"candidate", "reference", {}, "rule"};
+    ASSERT_TRUE(ledger.append(ledger.next_registration(request, {}).value()));
+    const auto impacts = vault_impacts(ledger.ticket(request).value(), vault, champion, champion);
+    for (size_t i = 0; i < kRows; ++i) {
+        ASSERT_EQ(decisions.has_impact[i] == 1, vault.rows[i].impact.has_value());
+        ASSERT_EQ(std::isnan(impacts[i]), !vault.rows[i].impact.has_value());
+    }
+}
+
+/// Points that an approval of the row is expected to bring, by the generating model.
+double expected_points(std::span<const float> row) {
+    const double p = model::sigmoid(1.0 + 1.5 * row[0]);
+    return 75 * p - 150 * (1 - p);
+}
+
+TEST(GateInputs, CentresComeFromARegressionOfDcOnly) {
+    auto development = development_set();
+    const auto champion = bootstrap(development);
+    training_set::VaultSet vault;
+    vault.schema = development.schema;
+    vault.rows.assign(development.rows.end() - 500, development.rows.end());
+    vault.features.assign(development.features.end() - 1000, development.features.end());
+    vault.group_names = development.group_names;
+    development.rows.resize(kRows - 500);
+    development.features.resize(2 * (kRows - 500));
+    certification::GateConfig config;
+    config.impact_lo = -150, config.impact_hi = 75, config.declined_impact = 0;
+    auto selection = selection_feedback(development, champion, champion).value();
+    auto decisions = vault_decisions(vault, champion, champion).value();
+    ASSERT_TRUE(add_centres(development, vault, champion, champion, config, selection, decisions));
+    ASSERT_EQ(decisions.centres.size(), 500u);
+    ASSERT_EQ(selection.decisions.centres.size(), kRows - 500);
+    EXPECT_TRUE(ope::validate(decisions));
+    double constant = 0, regression = 0, mean = 0;
+    for (size_t i = 0; i < 500; ++i) mean += expected_points(vault.features_of(i)) / 500;
+    for (size_t i = 0; i < 500; ++i) {
+        const double truth = expected_points(vault.features_of(i)),
+                     q = decisions.centres[i].approve;
+        EXPECT_TRUE(q >= -150 && q <= 75);
+        constant += (truth - mean) * (truth - mean);
+        regression += (truth - q) * (truth - q);
+    }
+    EXPECT_LT(regression, 0.2 * constant) << "they follow the features";
+    // no outcome of the vault has a part in them, and none of a D_c record in its own
+    const auto before = decisions.centres;
+    for (auto& row : vault.rows) row.impact.reset();
+    const double own = selection.decisions.centres[0].approve;
+    for (size_t i = 0; i < selection.impact.size(); ++i) {
+        if (selection.decisions.unit_id[i] == selection.decisions.unit_id[0] &&
+            !std::isnan(selection.impact[i]))
+            selection.impact[i] = -150;
+    }
+    ASSERT_TRUE(add_centres(development, vault, champion, champion, config, selection, decisions));
+    EXPECT_EQ(selection.decisions.centres[0].approve, own);
+    vault.features[0] = std::numeric_limits<float>::quiet_NaN();
+    ASSERT_TRUE(add_centres(development, vault, champion, champion, config, selection, decisions));
+    EXPECT_NE(decisions.centres[0].approve, before[0].approve)
+        << "an unknown feature counts as its mean";
+}
+
+TEST(GateInputs, CategoriesAreReadOneByOne) {
+    auto development = development_set();
+    development.schema = dataset::FeatureSchema::create(
+                             {{"x0", dataset::FeatureKind::kNumeric, {}},
+                              {"job", dataset::FeatureKind::kCategorical, {"a", "b", "c"}}})
+                             .value();
+    for (size_t i = 0; i < kRows; ++i) {  // not in the order of the codes: b is the best
+        const float job = static_cast<float>(i % 3);
+        development.features[2 * i + 1] = job;
+        auto& row = development.rows[i];
+        if (row.approved) row.impact = job == 1 ? 75.0 : -75.0;
+    }
+    const model::BootstrapLink link{"x0", {{-2, 0.3}, {2, 0.8}}, 0.5};
+    const auto champion = model::Policy::create(development.schema, {link}, {}, {}).value();
+    training_set::VaultSet vault;
+    vault.schema = development.schema;
+    vault.rows.assign(development.rows.begin(), development.rows.begin() + 3);
+    vault.features.assign(development.features.begin(), development.features.begin() + 6);
+    vault.group_names = development.group_names;
+    certification::GateConfig config;
+    config.impact_lo = -150, config.impact_hi = 75, config.declined_impact = 0;
+    auto selection = selection_feedback(development, champion, champion).value();
+    auto decisions = vault_decisions(vault, champion, champion).value();
+    ASSERT_TRUE(add_centres(development, vault, champion, champion, config, selection, decisions));
+    EXPECT_NEAR(decisions.centres[0].approve, -75, 5);
+    EXPECT_NEAR(decisions.centres[1].approve, 75, 5);
+    EXPECT_NEAR(decisions.centres[2].approve, -75, 5);
+}
+
+TEST(GateInputs, AnEpochHasVaultRecordsOfItsOwn) {
+    const auto development = development_set();
+    training_set::VaultSet vault;
+    vault.schema = development.schema;
+    vault.rows = development.rows;
+    vault.features = development.features;
+    const auto later = decided_since(vault, base::TimePoint::from_micros(kRows - 10));
+    ASSERT_EQ(later.rows.size(), 10u);
+    EXPECT_EQ(later.rows[0].decision, vault.rows[kRows - 10].decision);
+    EXPECT_EQ(later.features_of(0)[0], vault.features_of(kRows - 10)[0]);
+}
+
+TEST(GateInputs, APolicyThatDoesNotFitTheDeploymentIsRefused) {
+    const auto set = development_set();
+    const auto blind = bootstrap(set);
+    EXPECT_TRUE(check_fits(blind, set.schema, set.cell_names, false));
+    const auto other = dataset::FeatureSchema::create({{"x1", dataset::FeatureKind::kNumeric, {}},
+                                                       {"x0", dataset::FeatureKind::kNumeric, {}}})
+                           .value();
+    EXPECT_EQ(check_fits(blind, other, set.cell_names, true).error().reason, "other_schema");
+    model::LearnedLink link;
+    link.ramp = {0.3, 0.5, {0.0, 0.1}, {1.0, 1.0}};
+    const auto aware = model::Policy::create(set.schema, {link}, set.cell_names, {}).value();
+    EXPECT_TRUE(check_fits(aware, set.schema, set.cell_names, true));
+    EXPECT_EQ(check_fits(aware, set.schema, set.cell_names, false).error().reason,
+              "group_blind_deployment");
+    EXPECT_EQ(check_fits(aware, set.schema, {"sex=male", "sex=female"}, true).error().reason,
+              "other_groups");
+}
+
+}  // namespace
+}  // namespace rampart::training
