@@ -373,6 +373,52 @@ TEST(Scenario, UnderDriftTheWealthOfABeginningIsNotThatOfTheLog) {
     }
 }
 
+/// Approvals bring 1 (three in four) or -3, 0 on average; the candidate approves more. Of the
+/// losers 40 % report nothing, of the others 5 %.
+std::vector<ope::Record> losers_are_silent(base::Random& random) {
+    std::vector<ope::Record> out;
+    for (int i = 0; i < 2000; ++i) {
+        ope::Record record{0.5, random.bernoulli(0.5), 0.7, 0.5, {}};
+        const double impact = random.bernoulli(0.75) ? 1 : -3;
+        if (!random.bernoulli(impact < 0 ? 0.4 : 0.05)) record.impact = impact;
+        out.push_back(record);
+    }
+    return out;
+}
+
+TEST(Scenario, OutcomesMissingBecauseTheyAreBadAreNoRandomSample) {
+    constexpr int kRuns = 300;
+    const ope::ImpactModel worst{
+        .lo = -3, .hi = 1, .q_approve = 0.3, .q_decline = 0, .declined = 0.0};
+    const Rates rates = rates_of(kRuns, 109, [&](base::Random& random, Rates& out) {
+        const auto log = losers_are_silent(random), earlier = losers_are_silent(random);
+        const auto values = [](const auto& records, const ope::ImpactModel& model, bool drop) {
+            Values z;
+            for (const ope::Record& r : records) {
+                if (drop && r.approved && !r.impact) continue;
+                z.push_back(ope::impact_change(r, model));
+            }
+            return z;
+        };
+        ope::ImpactModel near_centre = worst, at_centre = worst;
+        near_centre.missing_gamma = 2.3;  // those who are silent have -1.9 on average
+        at_centre.missing_gamma = 0;
+        const double lo = ope::change_range(log[0], worst).lo;
+        for (const auto& [name, model] : {std::pair{"at their worst", worst},
+                                          {"up to the true Gamma", near_centre},
+                                          {"WRONG: as if they were like the others", at_centre}}) {
+            out.add(name,
+                    default_passes(values(log, model, false), values(earlier, model, false), lo));
+        }
+        out.add("WRONG: dropped",
+                default_passes(values(log, worst, true), values(earlier, worst, true), lo));
+    });
+    EXPECT_LE(rates["at their worst"], at_most(kDelta, kRuns));
+    EXPECT_LE(rates["up to the true Gamma"], at_most(kDelta, kRuns));
+    EXPECT_GT(rates["WRONG: as if they were like the others"], 0.5);
+    EXPECT_GT(rates["WRONG: dropped"], 0.5);
+}
+
 // An approval brings 0.9, and costs 89.1 with probability 0.01: 0 whatever a policy does.
 TEST(Scenario, RareSevereHarmFoolsTUntilItIsSeenOftenAndTheDefaultAtNoSize) {
     constexpr int kRuns = 600;
