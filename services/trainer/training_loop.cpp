@@ -32,7 +32,7 @@ std::string metric_text(const domain::Product& product) {
                        impact.declined, impact.lo, impact.hi);
 }
 
-certification::RunIdentity identity_of(const domain::Product& product, const training_set::VaultSet& vault,
+certification::RunIdentity identity_of(const domain::Product& product, const training_set::VaultSet& vault, int max_age_months,
                                        const std::string& candidate, const std::string& reference) {
     certification::RunIdentity identity;
     identity.candidate_id = candidate;
@@ -41,6 +41,7 @@ certification::RunIdentity identity_of(const domain::Product& product, const tra
     identity.metric = metric_text(product);
     identity.vault_rule = fmt::format("decisions of the vault, from the epoch's first record on, whose label and impact had matured as known at {}",
                                       base::to_iso8601(vault.as_known_at));
+    if (max_age_months > 0) identity.vault_rule += fmt::format(", not older than {} months", max_age_months);
     if (!vault.rows.empty()) {  // by event time
         identity.period_from = vault.rows.front().event_time;
         identity.period_to = vault.rows.back().event_time;
@@ -102,7 +103,25 @@ Status TrainingLoop::advance(TimePoint time) {
     return store_.serve_until(now);
 }
 
+/// The last candidate did not pass and its reference still decides: what has matured since may show it. Costs
+/// nothing; a new candidate is made only where that does not pass.
+Result<std::optional<RunRecord>> TrainingLoop::look_again(TimePoint t) {
+    if (!settings_.look_again) return std::optional<RunRecord>();
+    RAMPART_TRY(const auto last, store_.last_run());
+    const auto champion = around_.registry.champion();
+    if (!last || !champion || last->at >= t || last->reference != champion->policy.value()) return std::optional<RunRecord>();
+    RAMPART_TRY(const auto ledger, read_ledger());
+    if (ledger.open_run() || ledger.closed_run(last->candidate, last->reference) == nullptr) return std::optional<RunRecord>();
+    RAMPART_TRY(auto record, begin(t, last->candidate));
+    return std::optional(std::move(record));
+}
+
 Result<RunRecord> TrainingLoop::run_at(TimePoint t) {
+    RAMPART_TRY(auto looked, look_again(t));
+    if (looked && looked->verdict == certification::to_string(certification::Verdict::kCertified)) {
+        RAMPART_RETURN_IF_ERROR(store_.serve_until(t));
+        return std::move(*looked);
+    }
     RAMPART_TRY(const auto development, around_.builder.development_rows(t));
     const auto labelled = std::count_if(development.rows.begin(), development.rows.end(),
                                         [](const auto& row) { return row.teaches(); });
@@ -240,6 +259,7 @@ certification::GateConfig TrainingLoop::gate_config(const StartedRun& run) const
 /// An epoch after the first is a new budget, so it gets records that no earlier run has used.
 Result<training_set::VaultSet> TrainingLoop::vault_of_epoch(const DeltaLedger& ledger, TimePoint t) const {
     RAMPART_TRY(auto vault, around_.builder.vault_rows(t));
+    if (settings_.max_age_months > 0) vault = decided_since(vault, base::add_months(t, -settings_.max_age_months));
     if (ledger.epoch() <= 1) return vault;
     TimePoint from;
     for (const auto& bytes : ledger.entries()) {
@@ -265,14 +285,25 @@ Result<TrainingLoop::Verdict> TrainingLoop::gate(const StartedRun& run, const tr
     if (closed) return std::move(*closed);
 
     RAMPART_TRY(const auto vault, vault_of_epoch(ledger, run.at));
-    const auto identity = identity_of(around_.product, vault, candidate.id.value(), run.reference);
+    auto identity = identity_of(around_.product, vault, settings_.max_age_months, candidate.id.value(), run.reference);
     const auto config = gate_config(run);
     RAMPART_TRY(auto selection, training::selection_feedback(development, candidate.policy, reference.policy));
     RAMPART_TRY(auto decisions, training::vault_decisions(vault, candidate.policy, reference.policy));
     if (config.centres == certification::Centres::kRegression) {
         RAMPART_RETURN_IF_ERROR(training::add_centres(development, vault, candidate.policy, reference.policy, config, selection, decisions));
     }
-    const auto check = [&] { return certification::precheck(config, identity, ledger, around_.evidence_key, selection, decisions); };
+    RAMPART_TRY(const auto anchor, anchor_of(ledger, run.reference));
+    if (anchor) {
+        identity.anchor_id = anchor->id.value();
+        selection.decisions.anchor = anchor_probabilities(development, candidate.policy, reference.policy, anchor->policy);
+        decisions.anchor = anchor_probabilities(vault, candidate.policy, reference.policy, anchor->policy);
+    }
+    RAMPART_TRY(auto earlier, earlier_plan(ledger, run, candidate.id.value()));
+    // with other settings it is a run of its own, and charged
+    if (earlier && !certification::may_look_again(*earlier, config, identity)) earlier.reset();
+    const auto check = [&] {
+        return certification::precheck(config, identity, ledger, around_.evidence_key, selection, decisions, earlier ? &*earlier : nullptr);
+    };
     RAMPART_TRY(auto checked, check());
     if (ledger.open_run() && !(checked.prepared && ledger.ticket(checked.prepared->request()))) {
         // A run that crashed and can't be finished as it was registered. Its charge stays; this one is a new run.
@@ -283,6 +314,45 @@ Result<TrainingLoop::Verdict> TrainingLoop::gate(const StartedRun& run, const tr
     return test(run, *checked.prepared, ledger, [&](const certification::RunTicket& ticket) {
         return training::vault_impacts(ticket, vault, candidate.policy, reference.policy);
     });
+}
+
+/// The plan of the look before at the same candidate, or of an open look that a crash cut off.
+Result<std::optional<certification::RunPlan>> TrainingLoop::earlier_plan(const DeltaLedger& ledger, const StartedRun& run,
+                                                                          const std::string& candidate) const {
+    std::string certificate;
+    uint32_t run_number = 0;
+    for (const auto& bytes : ledger.entries()) {
+        RAMPART_TRY(const auto entry, certification::decode_ledger_entry(bytes));
+        if (std::holds_alternative<certification::EpochOpened>(entry.body)) certificate.clear();
+        if (const auto* registration = std::get_if<certification::Registration>(&entry.body)) {
+            const bool ours = registration->candidate_id == candidate && registration->reference_id == run.reference;
+            run_number = ours ? registration->run : 0;
+            if (ours && registration->look == 0) certificate.clear();
+        }
+        const auto* closing = std::get_if<certification::Closing>(&entry.body);
+        if (closing == nullptr || closing->run != run_number) continue;
+        certificate = closing->verdict == certification::Verdict::kNoSolutionFound ? closing->certificate : "";
+    }
+    if (certificate.empty()) return std::optional<certification::RunPlan>();
+    RAMPART_TRY(const auto id, base::Digest::from_hex(certificate));
+    RAMPART_TRY(const auto file, around_.registry.certificate_file(id));
+    RAMPART_TRY(auto read, certification::read_certificate(file, around_.signing_key.public_key(), {candidate, run.reference}));
+    return std::optional(std::move(read.plan));
+}
+
+/// The policy in charge when the epoch's first run was charged, where it is another than the reference.
+Result<std::optional<model::LoadedPolicy>> TrainingLoop::anchor_of(const DeltaLedger& ledger, const std::string& reference) const {
+    if (!settings_.anchor) return std::optional<model::LoadedPolicy>();
+    std::string anchor;
+    for (const auto& bytes : ledger.entries()) {
+        RAMPART_TRY(const auto entry, certification::decode_ledger_entry(bytes));
+        if (std::holds_alternative<certification::EpochOpened>(entry.body)) anchor.clear();
+        const auto* registration = std::get_if<certification::Registration>(&entry.body);
+        if (registration != nullptr && anchor.empty()) anchor = registration->reference_id;
+    }
+    if (anchor.empty() || anchor == reference) return std::optional<model::LoadedPolicy>();
+    RAMPART_TRY(auto policy, around_.registry.load_model(domain::PolicyId(anchor)));
+    return std::optional(std::move(policy));
 }
 
 Result<TrainingLoop::Verdict> TrainingLoop::test(const StartedRun& run, const certification::PreparedRun& prepared, DeltaLedger& ledger,

@@ -70,6 +70,12 @@ class TrainingLoop {
 
     std::vector<base::TimePoint> due_months(base::TimePoint after, base::TimePoint until) const;
     base::Result<bool> due_by_count() const;
+    base::Result<std::optional<RunRecord>> look_again(base::TimePoint t);
+    base::Result<std::optional<certification::RunPlan>> earlier_plan(const certification::DeltaLedger& ledger,
+                                                                     const StartedRun& run,
+                                                                     const std::string& candidate) const;
+    base::Result<std::optional<model::LoadedPolicy>> anchor_of(const certification::DeltaLedger& ledger,
+                                                               const std::string& reference) const;
     base::Result<RunRecord> execute(StartedRun run);
     base::Result<RunRecord> begin(base::TimePoint t, std::string candidate);
     base::Result<model::LoadedPolicy> candidate_of(StartedRun& run, const training_set::DevelopmentSet& development,

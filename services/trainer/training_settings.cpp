@@ -96,6 +96,11 @@ TrainingSettings read_training_settings(config::Table& root) {
     settings.gate.min_units = static_cast<unsigned>(gate.integer("min_units_per_group", 2, 1'000'000'000, 100));
     settings.gate.declines_overridden = gate.boolean("declines_overridden", false);
     settings.gate.max_missing_rate = gate.number("max_missing_rate", 0, 1, 0.02);
+    if (gate.has("missing_gamma")) settings.gate.missing_gamma = gate.number("missing_gamma", 0, 1e9);
+    settings.look_again = gate.boolean("look_again", true);
+    // a tolerated loss must not add up from promotion to promotion
+    settings.anchor = gate.boolean("anchor", settings.gate.margin > 0);
+    settings.max_age_months = static_cast<int>(gate.integer("max_age_months", 0, 1200, 0));
     return settings;
 }
 

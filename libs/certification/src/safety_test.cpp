@@ -98,31 +98,13 @@ base::Status keep_bets(const RunPlan& earlier, RunPlan& plan) {
             *std::max_element(group.bets.bets.begin(), group.bets.bets.end()) * -group.lo;
         if (!(cost <= kMost)) {
             return base::failed_precondition(
-                "range_grew",
-                "group {}: a value of the records that came could cost {} of the "
-                "wealth that the bets of the first look have: register a run of its own",
+                "range_grew", "group {}: a value of the records that came could cost {} of the "
+                "wealth that the bets of the first look have: another candidate, or a new epoch",
                 group.name, cost);
         }
         group.bets.cap = std::max(plan.config.bet_cap, cost);
     }
     return base::ok();
-}
-
-base::Status check_earlier(const RunPlan& earlier, const RunPlan& plan) {
-    RunPlan same = earlier;
-    same.identity.vault_rule = plan.identity.vault_rule;
-    same.identity.period_from = plan.identity.period_from;
-    same.identity.period_to = plan.identity.period_to;
-    RunPlan now = earlier;
-    now.config = plan.config;
-    now.identity = plan.identity;
-    const bool lasting =
-        plan.config.bound == Bound::kBetting && plan.config.centres != Centres::kRegression;
-    if (digest_of(same) == digest_of(now) && lasting) return base::ok();
-    return base::failed_precondition(
-        "other_settings",
-        "a further look needs the settings, policies and metric of the first, the bound betting, "
-        "and centres that are no regression: register a run of its own");
 }
 
 base::Status check_power(const PreparedRun& run) {
@@ -222,6 +204,15 @@ base::Status check_operator_input(const GateConfig& config, const RunIdentity& i
 
 }  // namespace
 
+bool may_look_again(const RunPlan& earlier, const GateConfig& config, const RunIdentity& identity) {
+    RunPlan now = earlier;
+    now.config = config;
+    now.identity = identity;
+    const bool lasting =
+        config.bound == Bound::kBetting && config.centres != Centres::kRegression;
+    return lasting && frozen_digest(now) == frozen_digest(earlier);
+}
+
 DeltaLedger::RunRequest PreparedRun::request() const {
     return {plan_.identity.candidate_id,
             plan_.identity.reference_id,
@@ -248,8 +239,11 @@ Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentity& ide
     plan.identity = identity;
     plan.delta = *delta;
     if (earlier != nullptr) {
-        if (auto status = check_earlier(*earlier, plan); !status) {
-            out.result = refused(status.error());
+        if (!may_look_again(*earlier, config, identity)) {
+            out.result = {Verdict::kRefused, "other_settings",
+                          "a further look needs the settings, policies and metric of the first, the "
+                          "bound betting, and centres that are no regression: register a run of its "
+                          "own"};
             return out;
         }
         plan.look = earlier->look + 1;

@@ -96,6 +96,10 @@ class PreparedRun {
     std::vector<std::vector<double>> selection_values_;  // units' values in D_c, per group
 };
 
+/// Whether another look may follow an earlier one: settings, policies and metric are the same, the bound
+/// is betting, and the centres are constants.
+bool may_look_again(const RunPlan& earlier, const GateConfig& config, const RunIdentity& identity);
+
 struct PrecheckResult {
     PublicResult result;                  // meaningful when there is no run
     std::optional<PreparedRun> prepared;  // empty: REFUSED or IDENTICAL

@@ -36,6 +36,12 @@ base::Status add_centres(const training_set::DevelopmentSet& development,
                          const model::Policy& reference, const certification::GateConfig& config,
                          ope::LoggedFeedback& selection, ope::LoggedDecisions& decisions);
 
+/// P(approve) of a third policy on the rows of the two above, in the same order.
+std::vector<double> anchor_probabilities(const training_set::DevelopmentSet& set, const model::Policy& candidate,
+                                         const model::Policy& reference, const model::Policy& anchor);
+std::vector<double> anchor_probabilities(const training_set::VaultSet& set, const model::Policy& candidate,
+                                         const model::Policy& reference, const model::Policy& anchor);
+
 /// The impacts of the same rows, in the same order: only for a run that is charged.
 std::vector<double> vault_impacts(const certification::RunTicket& ticket,
                                   const training_set::VaultSet& vault,
