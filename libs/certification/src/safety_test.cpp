@@ -98,7 +98,7 @@ base::Status keep_bets(const RunPlan& earlier, RunPlan& plan) {
             *std::max_element(group.bets.bets.begin(), group.bets.bets.end()) * -group.lo;
         if (!(cost <= kMost)) {
             return base::failed_precondition(
-                "range_grew", "group {}: a value of the records that came could cost {} of the "
+                "range_grew", "group {}: a value of the records that came could cost {:.2f} of the "
                 "wealth that the bets of the first look have: another candidate, or a new epoch",
                 group.name, cost);
         }
