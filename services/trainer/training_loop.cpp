@@ -259,7 +259,7 @@ certification::GateConfig TrainingLoop::gate_config(const StartedRun& run) const
 /// An epoch after the first is a new budget, so it gets records that no earlier run has used.
 Result<training_set::VaultSet> TrainingLoop::vault_of_epoch(const DeltaLedger& ledger, TimePoint t) const {
     RAMPART_TRY(auto vault, around_.builder.vault_rows(t));
-    if (settings_.max_age_months > 0) vault = decided_since(vault, base::add_months(t, -settings_.max_age_months));
+    if (settings_.max_age_months > 0) vault = training::decided_since(vault, base::add_months(t, -settings_.max_age_months));
     if (ledger.epoch() <= 1) return vault;
     TimePoint from;
     for (const auto& bytes : ledger.entries()) {
@@ -295,8 +295,8 @@ Result<TrainingLoop::Verdict> TrainingLoop::gate(const StartedRun& run, const tr
     RAMPART_TRY(const auto anchor, anchor_of(ledger, run.reference));
     if (anchor) {
         identity.anchor_id = anchor->id.value();
-        selection.decisions.anchor = anchor_probabilities(development, candidate.policy, reference.policy, anchor->policy);
-        decisions.anchor = anchor_probabilities(vault, candidate.policy, reference.policy, anchor->policy);
+        selection.decisions.anchor = training::anchor_probabilities(development, candidate.policy, reference.policy, anchor->policy);
+        decisions.anchor = training::anchor_probabilities(vault, candidate.policy, reference.policy, anchor->policy);
     }
     RAMPART_TRY(auto earlier, earlier_plan(ledger, run, candidate.id.value()));
     // with other settings it is a run of its own, and charged
