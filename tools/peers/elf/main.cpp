@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -106,6 +107,7 @@ struct Options {
     std::string csv;
     size_t trials = 500, threads = 2, log2_from = 8, log2_to = 16, people = 8192;
     uint64_t seed = 1;
+    std::vector<std::string> populations{"gaussian", "fico"};
     Effort effort;
 };
 
@@ -121,6 +123,9 @@ int run(const Options& options) {
     base::ThreadPool pool(options.threads);
     const auto begin = std::chrono::steady_clock::now();
     for (const auto population : {Population::kGaussian, Population::kFico}) {
+        const auto& wanted = options.populations;
+        if (std::find(wanted.begin(), wanted.end(), to_string(population)) == wanted.end())
+            continue;
         const Judge judge = make_judge(population, options.people);
         for (size_t log2 = options.log2_from; log2 <= options.log2_to; ++log2) {
             const size_t n = size_t{1} << log2;
@@ -154,6 +159,8 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(6, 20));
     app.add_option("--to", options.log2_to, "largest n, as a power of 2")->check(CLI::Range(6, 20));
     app.add_option("--seed", options.seed);
+    app.add_option("--population", options.populations, "gaussian, fico; default: both")
+        ->check(CLI::IsMember({"gaussian", "fico"}));
     app.add_option("--evaluations", options.effort.evaluations, "of the cost, a search")
         ->check(CLI::Range(1, 1000000));
     app.add_option("--selection-rows", options.effort.selection_rows, "of D_c that a search sees");
