@@ -187,7 +187,8 @@ Result<Look> ChampionMonitor::watch_all(TimePoint t) {
         if (promotion.kind != registry::PromotionKind::kPromotion) continue;
         if (one.superseded && all_matured(*one.superseded) + every <= t) continue;
         if (!known) {
-            RAMPART_TRY(known, around_.builder.development_rows(t));
+            // the oldest comes first
+            RAMPART_TRY(known, around_.builder.development_rows(t, promotion.at));
             RAMPART_TRY(raised, alarms());
         }
         Watch watch;

@@ -13,7 +13,8 @@ constexpr size_t kKeysAtOnce = 4096;  // of one store, in memory
 /// The keys of kByTime of one store, in order, some at a time.
 class TimeLine {
   public:
-    explicit TimeLine(const JoinStore& store) : store_(store), at_(store.db().snapshot()) {}
+    TimeLine(const JoinStore& store, std::string begin)
+        : store_(store), at_(store.db().snapshot()), begin_(std::move(begin)) {}
 
     /// The key to go on with; empty: the end.
     Result<std::string_view> peek() {
@@ -31,7 +32,7 @@ class TimeLine {
 
   private:
     Status refill() {
-        std::string begin = keys_.empty() ? std::string() : keys_.back() + '\0';
+        std::string begin = keys_.empty() ? begin_ : keys_.back() + '\0';
         keys_.clear();
         next_ = 0;
         RAMPART_RETURN_IF_ERROR(store_.db().scan(
@@ -47,6 +48,7 @@ class TimeLine {
 
     const JoinStore& store_;
     storage::Snapshot at_;
+    std::string begin_;
     std::vector<std::string> keys_;
     size_t next_ = 0;
     bool ended_ = false;
@@ -55,10 +57,13 @@ class TimeLine {
 }  // namespace
 
 Status visit_by_time(const std::vector<const JoinStore*>& stores,
+                     std::optional<base::TimePoint> from,
                      const std::function<Status(const JoinState&)>& visit) {
     std::vector<TimeLine> lines;
     lines.reserve(stores.size());
-    for (const JoinStore* store : stores) lines.emplace_back(*store);
+    for (const JoinStore* store : stores) {
+        lines.emplace_back(*store, from ? time_key(*from, "") : std::string());
+    }
     using Head = std::pair<std::string, size_t>;  // the smallest key of a line; keys are unique
     std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
     for (size_t i = 0; i < lines.size(); ++i) {

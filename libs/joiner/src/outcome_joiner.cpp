@@ -375,20 +375,31 @@ Counts OutcomeJoiner::counts() const {
 
 const std::vector<PartitionId>& OutcomeJoiner::held() const { return impl_->held; }
 
-Status OutcomeJoiner::examples(std::string_view measure, TimePoint t,
-                               const ExampleVisitor& visit) const {
+Status OutcomeJoiner::examples(std::string_view measure, TimePoint t, const ExampleVisitor& visit,
+                               std::optional<TimePoint> from) const {
     if (impl_->options.product.find_measure(measure) == nullptr) {
         return base::not_found("unknown_measure", "measure '{}' is not declared by product '{}'",
                                measure, impl_->options.product.name);
     }
     std::vector<const JoinStore*> stores;
     for (const auto& partition : impl_->partitions) stores.push_back(&partition->store());
-    return visit_by_time(stores, [&](const JoinState& state) -> Status {
+    return visit_by_time(stores, from, [&](const JoinState& state) -> Status {
         const Version* version = as_known_at(state, measure, t);
         if (version == nullptr) return base::ok();
         RAMPART_TRY(const auto example,
                     to_example(state, *version, taken_as_known_at(state, t)));
         return visit(example);
+    });
+}
+
+Status OutcomeJoiner::decisions(TimePoint from, TimePoint to,
+                                const DecisionVisitor& visit) const {
+    std::vector<const JoinStore*> stores;
+    for (const auto& partition : impl_->partitions) stores.push_back(&partition->store());
+    return visit_by_time(stores, from, [&](const JoinState& state) -> Status {
+        if (state.decision.empty()) return base::ok();
+        RAMPART_TRY(const auto decision, wire::decode_decision(state.decision));
+        return decision.application.event_time < to ? visit(decision) : base::ok();
     });
 }
 

@@ -125,19 +125,20 @@ Result<Row> TrainingSetBuilder::make_row(const LabeledExample& example,
 }
 
 template <class Side>
-Result<DecisionSet<Side>> TrainingSetBuilder::build(base::TimePoint t) const {
+Result<DecisionSet<Side>> TrainingSetBuilder::build(base::TimePoint t,
+                                                    std::optional<base::TimePoint> from) const {
     constexpr bool kVault = std::is_same_v<Side, VaultSide>;
     const auto& impact_measure = product_.impact.measure;
     const bool reported = impact_measure && *impact_measure != product_.label.name;
     ReportedById impacts;
     if (reported) {
-        RAMPART_RETURN_IF_ERROR(
-            joiner_->examples(*impact_measure, t, [&](const LabeledExample& example) {
-                if (in_vault(split_salt_, example.decision.application.person) == kVault) {
-                    impacts[example.decision.id.value()] = {example.value, example.version};
-                }
-                return base::ok();
-            }));
+        const auto keep = [&](const LabeledExample& example) {
+            if (in_vault(split_salt_, example.decision.application.person) == kVault) {
+                impacts[example.decision.id.value()] = {example.value, example.version};
+            }
+            return base::ok();
+        };
+        RAMPART_RETURN_IF_ERROR(joiner_->examples(*impact_measure, t, keep, from));
     }
     const auto& catalog = store_->catalog();
     DecisionSet<Side> set{t, schema_, {}, {}, catalog.groups(), catalog.cells(), 0, {}};
@@ -163,17 +164,39 @@ Result<DecisionSet<Side>> TrainingSetBuilder::build(base::TimePoint t) const {
         set.rows.push_back(std::move(row));
         return base::ok();
     };
-    RAMPART_RETURN_IF_ERROR(joiner_->examples(product_.label.name, t, add));
+    RAMPART_RETURN_IF_ERROR(joiner_->examples(product_.label.name, t, add, from));
     set.digest = digest_of(set, std::move(identities));
     return set;
 }
 
-Result<DevelopmentSet> TrainingSetBuilder::development_rows(base::TimePoint t) const {
-    return build<DevelopmentSide>(t);
+Result<DevelopmentSet> TrainingSetBuilder::development_rows(
+    base::TimePoint t, std::optional<base::TimePoint> from) const {
+    return build<DevelopmentSide>(t, from);
+}
+
+Result<ApplicantSet> TrainingSetBuilder::applicants(base::TimePoint from,
+                                                    base::TimePoint to) const {
+    ApplicantSet set{schema_, {}, {}};
+    const auto add = [&](const domain::Decision& decision) -> Status {
+        if (set.persons.size() == limits::kMaxRows) {
+            return base::out_of_range("too_many_rows", "more than {} decisions from {} to {}",
+                                      limits::kMaxRows, base::to_iso8601(from),
+                                      base::to_iso8601(to));
+        }
+        const auto features =
+            decision::encode_row(fit_to(schema_, decision.application), schema_);
+        if (!features)
+            return features.error().with_context(fmt::format("decision '{}'", decision.id));
+        set.features.insert(set.features.end(), features->begin(), features->end());
+        set.persons.push_back(decision.application.person);
+        return base::ok();
+    };
+    RAMPART_RETURN_IF_ERROR(joiner_->decisions(from, to, add));
+    return set;
 }
 
 Result<VaultSet> TrainingSetBuilder::vault_rows(base::TimePoint t) const {
-    return build<VaultSide>(t);
+    return build<VaultSide>(t, std::nullopt);
 }
 
 }  // namespace rampart::training_set

@@ -107,6 +107,24 @@ TEST_F(OutcomeJoinerTest, AnExampleExistsFromMaturityOnAndNotBefore) {
     EXPECT_EQ(joiner->find_decision(domain::DecisionId("d-2")).value(), std::nullopt);
 }
 
+TEST_F(OutcomeJoinerTest, TheDecisionsOfAPeriodAreThereMaturedOrNotInOrderOfTime) {
+    feed(make_decision("3", day(9)), make_decision("1", day(5)), make_decision("0", day(4)),
+         make_decision("2", day(5)), make_decision("4", day(10)),
+         make_outcome("9", "repaid", 0, 1, day(6)));  // of a decision that never came
+    ASSERT_TRUE(joiner->advance(day(4 + kLabelDay)));
+    std::string found;
+    ASSERT_TRUE(joiner->decisions(day(5), day(10), [&](const auto& decision) {
+        found += decision.id.value() + " ";
+        return base::ok();
+    }));
+    EXPECT_EQ(found, "d-1 d-2 d-3 ");
+    const auto stop = base::unavailable("stop", "that will do");
+    EXPECT_EQ(joiner->decisions(day(0), day(99), [&](const auto&) -> base::Status { return stop; })
+                  .error()
+                  .reason,
+              "stop");
+}
+
 TEST_F(OutcomeJoinerTest, DeclinedAndApprovedMatureWithoutOutcomeButOnlyApprovedAreOverdue) {
     feed(make_decision("no", day(0), false), make_decision("yes", day(0), true));
     ASSERT_EQ(joiner->advance(day(kLabelDay)).value(), 2u);

@@ -121,6 +121,8 @@ TEST_F(TrainingSetTest, EveryMaturedDecisionIsOnExactlyOneSideWithItsPerson) {
     for (const auto& row : development.rows) EXPECT_FALSE(in_vault(kSalt, row.person));
     for (const auto& row : vault.rows) EXPECT_TRUE(in_vault(kSalt, row.person));
     EXPECT_TRUE(build.development_rows(day(kLabelDay - 1))->rows.empty());
+    EXPECT_EQ(build.development_rows(day(kLabelDay), day(0))->digest, development.digest);
+    EXPECT_TRUE(build.development_rows(day(kLabelDay), day(1))->rows.empty());
     EXPECT_NE(development.digest, vault.digest);
 }
 
@@ -159,6 +161,19 @@ TEST_F(TrainingSetTest, ARowHoldsWhatWasLoggedAndWhatBecameOfIt) {
     EXPECT_EQ(set.without_attributes, 2u);
     EXPECT_EQ(set.cell_names.at(2), "sex=male,age=young");
     EXPECT_EQ(set.group_names.at(6), "sex=male,age=young");
+}
+
+TEST_F(TrainingSetTest, ApplicantsOfAPeriodAreEverybodyWithFeaturesAlone) {
+    for (int i = 0; i < 40; ++i) decide(fmt::format("{}", i));
+    const auto build = builder();  // nothing has matured, no clock was ever set
+    const auto set = build.applicants(day(0), day(1)).value();
+    ASSERT_EQ(set.persons.size(), 40u);
+    ASSERT_EQ(set.features.size(), 80u);
+    EXPECT_EQ(set.features[0], 10.0f);
+    EXPECT_EQ(set.features[1], 1.0f);
+    EXPECT_EQ(set.schema.digest(), schema().digest());
+    EXPECT_TRUE(build.applicants(day(1), day(2))->persons.empty());
+    EXPECT_TRUE(build.applicants(day(-1), day(0))->persons.empty());
 }
 
 TEST_F(TrainingSetTest, FeaturesAreEncodedAsForServingAndFitAnotherSchema) {

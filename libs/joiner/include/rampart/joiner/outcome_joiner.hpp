@@ -179,10 +179,16 @@ class OutcomeJoiner {
     /// Called with each example in turn; an error ends the visit and is passed on.
     using ExampleVisitor = std::function<base::Status(const domain::LabeledExample&)>;
     /// For every decision whose measure is known to have matured at `t`, the last version known at
-    /// `t`, ordered by event time of the application, then decision id. not_found
-    /// "unknown_measure".
-    base::Status examples(std::string_view measure, base::TimePoint t,
-                          const ExampleVisitor& visit) const;
+    /// `t`, ordered by event time of the application, then decision id; with `from` only those of
+    /// that event time or later, which alone are then read. not_found "unknown_measure".
+    base::Status examples(std::string_view measure, base::TimePoint t, const ExampleVisitor& visit,
+                          std::optional<base::TimePoint> from = std::nullopt) const;
+
+    using DecisionVisitor = std::function<base::Status(const domain::Decision&)>;
+    /// Every decision about an application of event time in [from, to), matured or not, as they are
+    /// now; ordered as examples are.
+    base::Status decisions(base::TimePoint from, base::TimePoint to,
+                           const DecisionVisitor& visit) const;
 
     /// nullopt: no such decision (yet).
     base::Result<std::optional<domain::Decision>> find_decision(const domain::DecisionId& id) const;

@@ -70,6 +70,14 @@ struct DecisionSet {
 using DevelopmentSet = DecisionSet<struct DevelopmentSide>;  // D_c: training and selection
 using VaultSet = DecisionSet<struct VaultSide>;              // D_f: the gate alone
 
+/// Who applied in a period, and with what: no action, no outcome, nobody's attributes. So it may be
+/// of everybody, vault or not, and what is computed from it may be told to anybody.
+struct ApplicantSet {
+    dataset::FeatureSchema schema;
+    std::vector<domain::PersonId> persons;  // [rows], by event time, then decision id
+    std::vector<float> features;            // [rows][schema.size()], encoded
+};
+
 /// True: the person's rows are in the vault, for ever. HMAC-SHA-256(salt, person) in the upper 40
 /// %.
 bool in_vault(std::string_view split_salt, const domain::PersonId& person);
@@ -89,11 +97,16 @@ class TrainingSetBuilder {
         dataset::FeatureSchema schema, const protected_attributes::ProtectedStore& store,
         std::string split_salt);
 
-    /// D_c as known at `t`: decisions whose label had matured.
-    base::Result<DevelopmentSet> development_rows(base::TimePoint t) const;
+    /// D_c as known at `t`: decisions whose label had matured; with `from` only those about
+    /// applications of that event time or later, which alone are then read.
+    base::Result<DevelopmentSet> development_rows(
+        base::TimePoint t, std::optional<base::TimePoint> from = std::nullopt) const;
     /// The vault as known at `t`: decisions whose label and, if it is reported, impact had matured,
     /// so that an impact still to come is never taken for one that never came.
     base::Result<VaultSet> vault_rows(base::TimePoint t) const;
+
+    /// Of the decisions about applications of event time in [from, to) that are known now.
+    base::Result<ApplicantSet> applicants(base::TimePoint from, base::TimePoint to) const;
 
     const dataset::FeatureSchema& schema() const { return schema_; }
     const std::vector<std::string>& cell_names() const { return store_->catalog().cells(); }
@@ -104,7 +117,8 @@ class TrainingSetBuilder {
     base::Result<Row> make_row(const domain::LabeledExample& example,
                                std::optional<double> reported_impact) const;
     template <class Side>
-    base::Result<DecisionSet<Side>> build(base::TimePoint t) const;
+    base::Result<DecisionSet<Side>> build(base::TimePoint t,
+                                          std::optional<base::TimePoint> from) const;
     const joiner::OutcomeJoiner* joiner_ = nullptr;
     const protected_attributes::ProtectedStore* store_ = nullptr;
     domain::Product product_;
