@@ -4,6 +4,7 @@
 
 #include "rampart/base/log.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/training/drift_of_x.hpp"
 #include "rampart/training/gate_inputs.hpp"
 
 namespace rampart::trainer {
@@ -269,6 +270,19 @@ Result<training_set::VaultSet> TrainingLoop::vault_of_epoch(const DeltaLedger& l
     return training::decided_since(vault, from);
 }
 
+/// Of the vault's records against everybody who applied in the last weeks; nullopt: too few did, or nobody wants to
+/// know.
+Result<std::optional<double>> TrainingLoop::drift_auc(const training_set::VaultSet& vault, TimePoint t) const {
+    if (!settings_.gate.max_drift_auc || vault.rows.empty()) return std::optional<double>();
+    const auto after_vault = vault.rows.back().event_time + base::Duration::micros(1);
+    const auto from = std::max(t - base::Duration::days(7 * settings_.drift_weeks), after_vault);
+    RAMPART_TRY(const auto latest, around_.builder.applicants(from, t));
+    const auto drift = training::drift_of_x(vault, latest, around_.pool);
+    if (drift) return std::optional(drift->auc);
+    if (drift.error().reason == "too_few_rows") return std::optional<double>();
+    return drift.error();
+}
+
 Status TrainingLoop::abandon_open_run(DeltaLedger& ledger, std::string_view why, TimePoint t) {
     RAMPART_TRY(const auto closing, ledger.next_closing(certification::Verdict::kNoSolutionFound, "", fmt::format("abandoned: {}", why), t));
     return write_entry(ledger, closing, t);
@@ -286,6 +300,7 @@ Result<TrainingLoop::Verdict> TrainingLoop::gate(const StartedRun& run, const tr
 
     RAMPART_TRY(const auto vault, vault_of_epoch(ledger, run.at));
     auto identity = identity_of(around_.product, vault, settings_.max_age_months, candidate.id.value(), run.reference);
+    RAMPART_TRY(identity.drift_auc, drift_auc(vault, run.at));
     const auto config = gate_config(run);
     RAMPART_TRY(auto selection, training::selection_feedback(development, candidate.policy, reference.policy));
     RAMPART_TRY(auto decisions, training::vault_decisions(vault, candidate.policy, reference.policy));

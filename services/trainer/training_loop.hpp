@@ -84,6 +84,7 @@ class TrainingLoop {
     base::Status check_fits(const model::Policy& policy) const;
     certification::GateConfig gate_config(const StartedRun& run) const;
     base::Result<training_set::VaultSet> vault_of_epoch(const certification::DeltaLedger& ledger, base::TimePoint t) const;
+    base::Result<std::optional<double>> drift_auc(const training_set::VaultSet& vault, base::TimePoint t) const;
     base::Status abandon_open_run(certification::DeltaLedger& ledger, std::string_view why, base::TimePoint t);
     base::Result<Verdict> gate(const StartedRun& run, const training_set::DevelopmentSet& development,
                                const model::LoadedPolicy& candidate, const model::LoadedPolicy& reference);

@@ -95,6 +95,8 @@ TrainingSettings read_training_settings(config::Table& root) {
                                  : certification::Spending::kByHistory;
     settings.gate.min_units = static_cast<unsigned>(gate.integer("min_units_per_group", 2, 1'000'000'000, 100));
     settings.gate.declines_overridden = gate.boolean("declines_overridden", false);
+    if (gate.has("max_drift_auc")) settings.gate.max_drift_auc = gate.number("max_drift_auc", 0.5, 1);
+    settings.drift_weeks = static_cast<int>(gate.integer("drift_weeks", 1, 520, settings.drift_weeks));
     settings.gate.max_missing_rate = gate.number("max_missing_rate", 0, 1, 0.02);
     if (gate.has("missing_gamma")) settings.gate.missing_gamma = gate.number("missing_gamma", 0, 1e9);
     settings.look_again = gate.boolean("look_again", true);

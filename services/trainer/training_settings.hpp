@@ -17,6 +17,7 @@ struct TrainingSettings {
     Schedule schedule;
     training::Recipe recipe;
     certification::GateConfig gate;
+    int drift_weeks = 8;  // of late: whom gate.max_drift_auc holds against the vault
     double distilled_kappa = 10;  // trust region of a distilled candidate: |pi - s| <= this * s, measured
     bool group_aware = false;
     /// The last candidate that did not pass is looked at again before another one is made: on the

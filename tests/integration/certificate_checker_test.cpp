@@ -58,12 +58,14 @@ struct Drawn {
             config.kappa = 3;
         }
         if (random.bernoulli(0.3)) config.missing_gamma = random.uniform(0, 150);
+        if (random.bernoulli(0.3)) config.max_drift_auc = random.uniform(0.55, 1);
         if (random.bernoulli(0.3)) hold_against_an_anchor(random);
         if (config.centres == Centres::kRegression) centre_each(random);
     }
     RunIdentity identity() const {
         RunIdentity out = test::lender_identity();
         if (!vault.decisions.anchor.empty()) out.anchor_id = "anchor-1";
+        if (config.max_drift_auc) out.drift_auc = 0.53;
         return out;
     }
 

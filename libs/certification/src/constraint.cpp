@@ -143,6 +143,9 @@ base::Status validate(const GateConfig& c) {
                                     "max_missing_rate", c.max_missing_rate, "lie in [0, 1]"));
     RAMPART_RETURN_IF_ERROR(require(c.max_calibration_z > 0 && std::isfinite(c.max_calibration_z),
                                     "max_calibration_z", c.max_calibration_z, "be positive"));
+    const double drift = c.max_drift_auc.value_or(0.5);
+    RAMPART_RETURN_IF_ERROR(
+        require(drift >= 0.5 && drift <= 1, "max_drift_auc", drift, "lie in [0.5, 1]"));
     const double gamma = c.missing_gamma.value_or(0);
     RAMPART_RETURN_IF_ERROR(
         require(gamma >= 0 && std::isfinite(gamma), "missing_gamma", gamma, "be 0 or more"));

@@ -304,8 +304,28 @@ std::optional<PublicResult> override_fault(const GateConfig& config, size_t gran
                    granted_declines, *config.declined_impact);
 }
 
+/// Of features alone, so that the figure may be told.
+std::optional<PublicResult> drift_fault(const RunPlan& plan) {
+    const auto& allowed = plan.config.max_drift_auc;
+    const auto& auc = plan.identity.drift_auc;
+    if (!allowed) return std::nullopt;
+    if (!auc) {
+        return refused("drift_unknown",
+                       "whether applicants have changed since the vault's records was to be "
+                       "measured (max_drift_auc is {}), and was not",
+                       *allowed);
+    }
+    if (*auc <= *allowed) return std::nullopt;  // NaN is not
+    return refused("features_drifted",
+                   "a classifier tells the applicants of late from those of the vault's records "
+                   "with an AUC of {:.3f}, at most {} is allowed: the vault says little about "
+                   "them, wait for newer records or open an epoch that leaves the old ones out",
+                   *auc, *allowed);
+}
+
 std::optional<PublicResult> find_figure_fault(const RunPlan& plan) {
     const GateConfig& config = plan.config;
+    if (auto fault = drift_fault(plan)) return fault;
     for (const GroupPlan& group : plan.groups) {
         if (group.units < config.min_units) {
             return refused("too_few_units",

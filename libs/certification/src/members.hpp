@@ -93,6 +93,7 @@ void members(A& a, GateConfig& c) {
     a.unless_default("max_weight", c.max_weight);
     a.unless_default("min_power", c.min_power);
     a.unless_default("missing_gamma", c.missing_gamma);
+    a.unless_default("max_drift_auc", c.max_drift_auc);
 }
 
 template <class A>
@@ -105,6 +106,7 @@ void members(A& a, RunIdentity& i) {
     a("vault_rule", i.vault_rule);
     a("period_from", i.period_from);
     a("period_to", i.period_to);
+    a.unless_default("drift_auc", i.drift_auc);
 }
 
 template <class A>

@@ -170,6 +170,11 @@ std::vector<Assumption> assumptions_of(const Certificate& c) {
     } else {
         add(true, fmt::format("{}, and those are counted as the worst for the candidate", share));
     }
+    if (config.max_drift_auc) {
+        add(true, fmt::format("from features alone a classifier tells the applicants of late from "
+                              "those of the vault with an AUC of at most {}",
+                              *config.max_drift_auc));
+    }
     add(true, "impacts lie in the declared range");
     const bool overrides = has_overrides(c.plan);
     if (config.declined_impact && config.declines_overridden) {

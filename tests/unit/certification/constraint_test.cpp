@@ -27,6 +27,7 @@ TEST(GateConfig, EachSettingOutOfItsRangeIsNamed) {
         {"min_units", [](auto& c) { c.min_units = 1; }},
         {"min_outcomes", [](auto& c) { c.min_outcomes = 1; }},
         {"max_missing_rate", [](auto& c) { c.max_missing_rate = 1.1; }},
+        {"max_drift_auc", [](auto& c) { c.max_drift_auc = 0.4; }},
         {"max_calibration_z", [](auto& c) { c.max_calibration_z = 0; }},
         {"impact_hi", [](auto& c) { c.impact_hi = c.impact_lo; }},
         {"impact_lo", [=](auto& c) { c.impact_lo = nan; }},

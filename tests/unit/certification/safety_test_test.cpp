@@ -53,6 +53,26 @@ TEST(SafetyTest, AClearGainInEveryGroupIsCertified) {
     }
 }
 
+TEST(SafetyTest, WhereDriftIsLimitedItIsMeasuredAndSmallOrTheRunIsRefused) {
+    Gate gate(1.0);
+    gate.config.max_drift_auc = 0.6;
+    EXPECT_EQ(gate.refusal().reason, "drift_unknown");
+    gate.identity.drift_auc = 0.601;
+    EXPECT_EQ(gate.refusal().reason, "features_drifted");
+    EXPECT_NE(gate.refusal().message.find("AUC of 0.601"), std::string::npos);
+    gate.identity.drift_auc = std::nan("");
+    EXPECT_EQ(gate.refusal().reason, "features_drifted");
+    gate.identity.drift_auc = 0.6;
+    const auto checked = gate.check();
+    ASSERT_TRUE(checked->prepared);
+    auto moved = checked->prepared->plan();
+    moved.identity.drift_auc = 0.55;
+    EXPECT_EQ(frozen_digest(moved), frozen_digest(checked->prepared->plan()))
+        << "a later look has a figure of its own";
+    EXPECT_NE(digest_of(moved), digest_of(checked->prepared->plan()));
+    EXPECT_EQ(gate.test().verdict, Verdict::kCertified);
+}
+
 TEST(SafetyTest, ALossIsNot) {
     Gate gate(-1.0);
     EXPECT_EQ(gate.test().verdict, Verdict::kNoSolutionFound);

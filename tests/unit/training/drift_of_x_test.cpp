@@ -9,6 +9,8 @@
 namespace rampart::training {
 namespace {
 
+using test::development_set;
+
 TEST(DriftOfX, IsMeasuredFromFeaturesAlone) {
     const auto development = development_set();
     const size_t half = development.rows.size() / 2;

@@ -101,6 +101,9 @@ struct GateConfig {
     /// tells. >= 0.
     std::optional<double> missing_gamma{};
     double max_calibration_z = 3.29;      // > 0
+    /// How well a classifier may tell, from features alone, the applicants of late from those of the
+    /// vault's records: RunIdentity::drift_auc. A run without that figure is then refused, too.
+    std::optional<double> max_drift_auc{};  // [0.5, 1]
     double impact_lo = 0, impact_hi = 0;  // [a, b], a < b
     std::optional<double>
         declined_impact;       // c0 in [a, b]; none: declines have outcomes of their own

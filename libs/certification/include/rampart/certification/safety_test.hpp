@@ -34,6 +34,9 @@ struct RunIdentity {
     std::string metric;      // definition of the impact, in words
     std::string vault_rule;  // which records make the snapshot, so that it can be read again
     base::TimePoint period_from, period_to;  // decision times of the vault records
+    /// AUC of a classifier for "of late" against "in the vault", from features alone, on persons that
+    /// it was not fitted to: monitoring::measure_drift. The gate takes the caller's word for it.
+    std::optional<double> drift_auc{};
 };
 
 /// A group as planned before its impacts are read. All but q_*, plan_variance and selection_units
