@@ -29,7 +29,7 @@ namespace rampart::certification {
 /// Who is tested against whom on what: goes into the certificate as it is.
 struct RunIdentity {
     std::string candidate_id, reference_id;
-    std::string anchor_id;  // the policy that the candidate is held against besides; empty: none
+    std::string anchor_id{};  // the policy that the candidate is held against besides; empty: none
     std::string feature_schema_id;
     std::string metric;      // definition of the impact, in words
     std::string vault_rule;  // which records make the snapshot, so that it can be read again
