@@ -3,6 +3,7 @@
 #include "rampart/config/table.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/runtime/product_toml.hpp"
+#include "rampart/training/gate_inputs.hpp"
 
 namespace rampart::rampartd {
 namespace {
@@ -112,6 +113,10 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     training.gate.impact_hi = product.product.impact.hi;
     training.gate.declined_impact = product.product.impact.declined;
     training.gate.impact_units = product.product.impact.units;
+    RAMPART_TRY(const auto constraints, certification::ConstraintSet::compile(training.gate));
+    if (auto status = training::check_conditions(constraints, table_schema.features, product.catalog.groups()); !status) {
+        return status.error().with_context(file.string());
+    }
     return Settings{store, http, event_clock, threads, exploration_per_day, std::move(log),
                     static_cast<size_t>(memory_mib) << 20, trains, gate_key.empty() ? std::filesystem::path() : folder / gate_key, std::move(product.product),
                     std::move(product.catalog), std::move(product.bootstrap), std::move(table_schema.features), std::move(training), privacy, monitor};

@@ -107,7 +107,8 @@ Status TrainingLoop::advance(TimePoint time) {
 /// The last candidate did not pass and its reference still decides: what has matured since may show it. Costs
 /// nothing; a new candidate is made only where that does not pass.
 Result<std::optional<RunRecord>> TrainingLoop::look_again(TimePoint t) {
-    if (!settings_.look_again) return std::optional<RunRecord>();
+    // where a look would be a run of its own, and charged, a new candidate is worth more
+    if (!settings_.look_again || !certification::allows_further_looks(settings_.gate)) return std::optional<RunRecord>();
     RAMPART_TRY(const auto last, store_.last_run());
     const auto champion = around_.registry.champion();
     if (!last || !champion || last->at >= t || last->reference != champion->policy.value()) return std::optional<RunRecord>();
@@ -302,8 +303,9 @@ Result<TrainingLoop::Verdict> TrainingLoop::gate(const StartedRun& run, const tr
     auto identity = identity_of(around_.product, vault, settings_.max_age_months, candidate.id.value(), run.reference);
     RAMPART_TRY(identity.drift_auc, drift_auc(vault, run.at));
     const auto config = gate_config(run);
-    RAMPART_TRY(auto selection, training::selection_feedback(development, candidate.policy, reference.policy));
-    RAMPART_TRY(auto decisions, training::vault_decisions(vault, candidate.policy, reference.policy));
+    RAMPART_TRY(const auto constraints, certification::ConstraintSet::compile(config));
+    RAMPART_TRY(auto selection, training::selection_feedback(development, candidate.policy, reference.policy, constraints));
+    RAMPART_TRY(auto decisions, training::vault_decisions(vault, candidate.policy, reference.policy, constraints));
     if (config.centres == certification::Centres::kRegression) {
         RAMPART_RETURN_IF_ERROR(training::add_centres(development, vault, candidate.policy, reference.policy, config, selection, decisions));
     }
@@ -327,7 +329,7 @@ Result<TrainingLoop::Verdict> TrainingLoop::gate(const StartedRun& run, const tr
     }
     if (!checked.prepared) return refuse(config, identity, checked.result, run.at);
     return test(run, *checked.prepared, ledger, [&](const certification::RunTicket& ticket) {
-        return training::vault_impacts(ticket, vault, candidate.policy, reference.policy);
+        return training::vault_outcomes(ticket, vault, candidate.policy, reference.policy, constraints);
     });
 }
 
@@ -371,21 +373,21 @@ Result<std::optional<model::LoadedPolicy>> TrainingLoop::anchor_of(const DeltaLe
 }
 
 Result<TrainingLoop::Verdict> TrainingLoop::test(const StartedRun& run, const certification::PreparedRun& prepared, DeltaLedger& ledger,
-                                                 const std::function<std::vector<double>(const certification::RunTicket&)>& read_impacts) {
+                                                 const std::function<training::VaultOutcomes(const certification::RunTicket&)>& read_outcomes) {
     const auto request = prepared.request();
     if (!ledger.open_run()) {
         RAMPART_TRY(const auto registration, ledger.next_registration(request, run.at));
         RAMPART_RETURN_IF_ERROR(write_entry(ledger, registration, run.at));
     }
     RAMPART_TRY(const auto ticket, ledger.ticket(request));
-    const auto impacts = read_impacts(ticket);  // only now, with the charge on the disk
-    const auto sealed = certification::run(prepared, ticket, impacts);
+    const auto outcomes = read_outcomes(ticket);  // only now, with the charge on the disk
+    const auto sealed = certification::run(prepared, ticket, outcomes.impact, outcomes.label);
     if (!sealed) {
         if (!is_about_data(sealed.error())) return sealed.error();
         RAMPART_RETURN_IF_ERROR(abandon_open_run(ledger, sealed.error().message, run.at));
         return Verdict{{certification::Verdict::kNoSolutionFound, sealed.error().reason, sealed.error().message}, ""};
     }
-    RAMPART_TRY(const auto files, certification::seal(prepared, ticket, *sealed, impacts, run.at, run.at, around_.signing_key));
+    RAMPART_TRY(const auto files, certification::seal(prepared, ticket, *sealed, outcomes.impact, run.at, run.at, around_.signing_key, outcomes.label));
     const registry::Proof proof{files.certificate, files.evidence, around_.signing_key.public_key()};
     RAMPART_TRY(const auto id, around_.registry.store_certificate(proof, run.at, kGate));
     RAMPART_TRY(const auto closing, ledger.next_closing(sealed->verdict, id.hex(), "", run.at));

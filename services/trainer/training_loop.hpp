@@ -13,6 +13,7 @@
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/training/candidate.hpp"
+#include "rampart/training/gate_inputs.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
 #include "services/trainer/run_store.hpp"
 #include "services/trainer/training_settings.hpp"
@@ -90,7 +91,7 @@ class TrainingLoop {
                                const model::LoadedPolicy& candidate, const model::LoadedPolicy& reference);
     base::Result<Verdict> test(const StartedRun& run, const certification::PreparedRun& prepared,
                                certification::DeltaLedger& ledger,
-                               const std::function<std::vector<double>(const certification::RunTicket&)>& read_impacts);
+                               const std::function<training::VaultOutcomes(const certification::RunTicket&)>& read_outcomes);
     base::Result<Verdict> refuse(const certification::GateConfig& config, const certification::RunIdentity& identity,
                                  const certification::PublicResult& result, base::TimePoint t);
     base::Result<std::optional<Verdict>> already_closed(const certification::DeltaLedger& ledger, const StartedRun& run,

@@ -1,5 +1,7 @@
 #include "services/trainer/training_settings.hpp"
 
+#include "rampart/constraints/parse.hpp"
+
 namespace rampart::trainer {
 namespace {
 
@@ -68,6 +70,16 @@ void read_estimate(config::Table& gate, certification::GateConfig& config) {
     if (gate.has("max_weight")) config.max_weight = gate.number("max_weight", 1, 1000);
 }
 
+/// [[gate.constraint]]: names and texts; what they mention is looked up when schema and groups are known.
+void read_constraints(config::Table& gate, certification::GateConfig& config) {
+    for (auto& table : gate.tables("constraint")) {
+        certification::NamedConstraint named{table.string("name"), table.string("expression")};
+        const auto parsed = constraints::parse(named.expression);
+        if (!parsed) table.fail("expression", parsed.error().message);
+        config.named_constraints.push_back(std::move(named));
+    }
+}
+
 }  // namespace
 
 TrainingSettings read_training_settings(config::Table& root) {
@@ -103,6 +115,7 @@ TrainingSettings read_training_settings(config::Table& root) {
     // a tolerated loss must not add up from promotion to promotion
     settings.anchor = gate.boolean("anchor", settings.gate.margin > 0);
     settings.max_age_months = static_cast<int>(gate.integer("max_age_months", 0, 1200, 0));
+    read_constraints(gate, settings.gate);
     return settings;
 }
 

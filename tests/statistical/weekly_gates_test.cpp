@@ -94,39 +94,35 @@ enum class Crash {
 };
 constexpr uint64_t kCrashes = 6;
 
-struct Attempt {
-    std::optional<Verdict> verdict{};  // known to the process before it crashed, or published
-    bool over = false;                 // the run is closed, or was never to be
-};
-
-/// One submission of the world's candidate, up to the crash or the end.
-Attempt attempt(Office& office, const GateConfig& config, const std::string& name,
-                const World& world, Crash crash) {
+/// One submission of the world's candidate, up to the crash or the end. nullopt: crashed before the
+/// run was over.
+std::optional<Verdict> attempt(Office& office, const GateConfig& config, const std::string& name,
+                               const World& world, Crash crash) {
     const auto checked =
         certification::precheck(config, identity_of(name), office.ledger, kPseudonymKey,
                                 world.selection, world.vault.decisions);
     EXPECT_TRUE(checked);
-    if (!checked->prepared) return {checked->result.verdict, true};
+    if (!checked->prepared) return checked->result.verdict;
     const auto request = checked->prepared->request();
     if (!office.ledger.open_run()) {
         const std::string bytes = *office.ledger.next_registration(request, base::TimePoint());
-        if (crash == Crash::kBeforeRegistration) return {};
+        if (crash == Crash::kBeforeRegistration) return std::nullopt;
         office.stored.push_back(bytes);
-        if (crash == Crash::kRegistrationStored) return {};
+        if (crash == Crash::kRegistrationStored) return std::nullopt;
         EXPECT_TRUE(office.ledger.append(bytes));
     }
     const auto ticket = office.ledger.ticket(request);
     EXPECT_TRUE(ticket);
-    if (crash == Crash::kAfterTicket) return {};
+    if (crash == Crash::kAfterTicket) return std::nullopt;
     const auto result = certification::run(*checked->prepared, *ticket, world.vault.impact);
     EXPECT_TRUE(result);
-    if (crash == Crash::kBeforeClosing) return {result->verdict, false};
+    if (crash == Crash::kBeforeClosing) return std::nullopt;
     const auto closing = office.ledger.next_closing(result->verdict, "", "", base::TimePoint());
     office.stored.push_back(*closing);
     if (crash != Crash::kClosingStored) {
         EXPECT_TRUE(office.ledger.append(*closing));
     }
-    return {result->published().verdict, true};
+    return result->published().verdict;
 }
 
 /// Somebody else submits while a run is open: refused, and nothing is charged.
@@ -149,17 +145,12 @@ void interfere(const Office& office, const GateConfig& config, World world, base
 /// The answer to the world's candidate, whatever crashes on the way.
 Verdict submit(Office& office, const GateConfig& config, const std::string& name,
                const World& world, base::Random& chaos) {
-    std::optional<Verdict> before;
     for (;;) {
         const Crash crash =
             chaos.bernoulli(0.2) ? static_cast<Crash>(chaos.below(kCrashes)) : Crash::kNone;
-        const Attempt done = attempt(office, config, name, world, crash);
+        const auto verdict = attempt(office, config, name, world, crash);
         if (crash != Crash::kNone) office.crash();
-        if (done.verdict) {
-            EXPECT_TRUE(!before || *before == *done.verdict) << "taken up again, another verdict";
-            before = done.verdict;
-        }
-        if (done.over) return *done.verdict;
+        if (verdict) return *verdict;
         if (office.ledger.open_run() && chaos.bernoulli(0.05)) {
             interfere(office, config, world, chaos);
         }
@@ -242,7 +233,7 @@ bool falsely_certified(base::Random& random, const GateConfig& config) {
 
 int years() {
     const char* text = std::getenv("RAMPART_WEEKLY_YEARS");
-    return text == nullptr ? 40 : std::max(1, std::atoi(text));
+    return text == nullptr ? 50 : std::max(1, std::atoi(text));
 }
 
 TEST(WeeklyGates, AYearOfThemCertifiesFalselyAtMostAsOftenAsTheEpochMay) {
@@ -302,69 +293,6 @@ TEST(WeeklyGates, SubmittersAtOnceAreServedOneAfterTheOther) {
     expect_account_in_order(office, kWeeks, config.delta_epoch);
 }
 
-/// The first n records of the vault: those that have matured.
-ope::LoggedDecisions matured(const ope::LoggedDecisions& whole, size_t n) {
-    ope::LoggedDecisions d = whole;
-    for (auto* column : {&d.p_approve, &d.candidate, &d.reference}) column->resize(n);
-    for (auto* column : {&d.approved, &d.has_impact}) column->resize(n);
-    for (auto* column : {&d.record_id, &d.unit_id}) column->resize(n);
-    d.logger.resize(n);
-    std::erase_if(d.groups[0].records, [n](uint32_t i) { return i >= n; });
-    return d;
-}
-
-/// One candidate that gains nothing, looked at twelve times as its vault grows to 900 persons; true
-/// if it ever was certified. `own_runs`: WRONG, each look is a run with the whole delta.
-bool looks_certify(base::Random& random, GateConfig config, bool own_runs) {
-    World world(random, 900);
-    const auto up = random_directions(random.next(), world.persons());
-    world.propose([&](size_t i) { return up[i]; });
-    config.runs_per_epoch = 1;
-    DeltaLedger ledger = ledger_for(config);
-    std::optional<certification::RunPlan> earlier;
-    for (size_t look = 1; look <= 12; ++look) {
-        if (own_runs) {
-            ledger = ledger_for(config);
-            earlier.reset();
-        }
-        auto identity = identity_of("candidate");
-        identity.vault_rule = fmt::format("matured by month {}", look);
-        const size_t n = 75 * look;
-        const auto checked = certification::precheck(
-            config, identity, ledger, kPseudonymKey, world.selection,
-            matured(world.vault.decisions, n), earlier ? &*earlier : nullptr);
-        EXPECT_TRUE(checked);
-        if (!checked->prepared) return false;  // by chance its propensities look wrong
-        const auto request = checked->prepared->request();
-        EXPECT_TRUE(ledger.append(*ledger.next_registration(request, base::TimePoint())));
-        const std::vector<double> impact(world.vault.impact.begin(),
-                                         world.vault.impact.begin() + static_cast<long>(n));
-        const auto result =
-            *certification::run(*checked->prepared, *ledger.ticket(request), impact);
-        EXPECT_TRUE(ledger.append(*ledger.next_closing(
-            result.verdict, base::sha256(identity.vault_rule).hex(), "", base::TimePoint())));
-        EXPECT_EQ(ledger.runs_used(), 1u);
-        EXPECT_DOUBLE_EQ(ledger.spent(), kDelta) << "one charge, however many looks";
-        if (result.verdict == Verdict::kCertified) return true;
-        earlier = checked->prepared->plan();
-    }
-    return false;
-}
-
-TEST(WeeklyGates, ACandidateMayBeLookedAtAgainAndAgainForOneCharge) {
-    constexpr int kRuns = 80;
-    GateConfig config = yearly_config();
-    const double rate = rate_of("twelve looks, one charge", kRuns, 66, [&](base::Random& random) {
-        return looks_certify(random, config, false);
-    });
-    EXPECT_LE(rate, at_most(kDelta, kRuns));
-    config.bound = certification::Bound::kStudentT;
-    const double wrong =
-        rate_of("WRONG: twelve looks with the whole delta each", 60, 66,
-                [&](base::Random& random) { return looks_certify(random, config, true); });
-    EXPECT_GT(wrong, at_most(kDelta, 60));
-}
-
 constexpr unsigned kQueries = 20;
 
 /// The attack. Twenty candidates are scored, then the one is submitted that sends each person the
@@ -401,7 +329,7 @@ bool attack_succeeds(base::Random& random, bool numbers) {
 }
 
 TEST(WeeklyGates, TwentyQueriesThroughThePublicAnswersFoolItNotMoreOftenThanDelta) {
-    constexpr int kAttacks = 50;
+    constexpr int kAttacks = 60;
     const double rate =
         rate_of("attack by one-bit answers", kAttacks, 65,
                 [](base::Random& random) { return attack_succeeds(random, false); });

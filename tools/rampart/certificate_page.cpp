@@ -105,6 +105,35 @@ std::string results(const Certificate& c) {
            picture(c) + group_table(c);
 }
 
+/// A row a statement: what was found, and how far the lower end of its interval lies from 0.
+std::string constraints_table(const Certificate& c) {
+    if (c.constraint_results.empty()) return "";
+    std::string out = fmt::format("<h2>Constraints</h2><p class='soft'>Each holds with confidence {:.4g} %. A constraint that says "
+                                  "several things at once has a line for each; it passes when the spare room of all of them, the "
+                                  "lower end of what is proved, is at least 0.</p>\n<div class='scroll'><table><tr><th>constraint</th>"
+                                  "<th>averages: estimate, bound</th><th>spare room</th><th>passed</th></tr>\n",
+                                  100 * (1 - c.plan.delta));
+    for (size_t k = 0; k < c.constraint_results.size(); ++k) {
+        const auto& plan = c.plan.constraint_plans[k];
+        const auto& result = c.constraint_results[k];
+        for (size_t s = 0; s < result.statements.size(); ++s) {
+            const auto& statement = result.statements[s];
+            std::string ends;
+            for (size_t i = 0; i < statement.ends.size(); ++i) {
+                const auto& end = plan.tests.statements[s][i].end;
+                const auto& found = statement.ends[i];
+                ends += fmt::format("{}{}: {}, {} {}", i == 0 ? "" : "<br>", escaped(plan.means[end.leaf]),
+                                    number(found.estimate.value_or(NAN)), end.upper ? "at most" : "at least",
+                                    number(found.bound.value_or(NAN)));
+            }
+            const std::string what = s == 0 ? fmt::format("{}<br><code>{}</code>", escaped(plan.name), escaped(plan.expression)) : "";
+            out += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td class='{}'>{}</td></tr>\n", what, ends,
+                               number(statement.lower.value_or(NAN)), style_of(statement.passed), statement.passed ? "yes" : "no");
+        }
+    }
+    return out + "</table></div>\n";
+}
+
 std::string assumptions(const Certificate& c) {
     if (c.assumptions.empty()) return "";
     std::string out = "<h2>What it rests on</h2><table class='facts'>\n";
@@ -150,7 +179,7 @@ std::string certificate_page(const Certificate& c, const std::string& key_id) {
                                   verdict, escaped(c.plan.identity.candidate_id), kStyle,
                                   style_of(c.verdict == Verdict::kCertified), verdict, escaped(c.claim));
     if (!c.message.empty()) out += fmt::format("<p>{}</p>\n", escaped(c.message));
-    out += results(c) + assumptions(c) + facts(c, key_id);
+    out += results(c) + constraints_table(c) + assumptions(c) + facts(c, key_id);
     if (!c.recipe.empty()) {
         out += fmt::format("<h2>How the figures are computed</h2><p class='soft'>{}</p>\n", escaped(c.recipe));
     }

@@ -44,13 +44,13 @@ Result<SealedCertificate> seal(const PreparedRun& run, const RunTicket& ticket,
                                const base::SigningKey& key) {
     RAMPART_RETURN_IF_ERROR(RunAccess::check_ticket(run, ticket));
     RAMPART_TRY(const LedgerEntry entry, decode_ledger_entry(ticket.entry()));
-    RAMPART_TRY(Evidence evidence,
-                write_evidence(feedback, !run.plan().identity.anchor_id.empty()));
+    RAMPART_TRY(Evidence evidence, write_evidence(feedback, form_of(run.plan())));
     Certificate certificate;
     certificate.verdict = result.verdict;
     certificate.plan = run.plan();
     certificate.ledger = reference_to(ticket, entry);
     certificate.results = result.groups;
+    certificate.constraint_results = result.constraints;
     certificate.tipping_gamma = result.tipping_gamma;
     certificate.evidence_records = evidence.tree.leaves();
     certificate.evidence_root = evidence.tree.root();
@@ -62,9 +62,10 @@ Result<SealedCertificate> seal(const PreparedRun& run, const RunTicket& ticket,
 Result<SealedCertificate> seal(const PreparedRun& run, const RunTicket& ticket,
                                const SealedResult& result, const std::vector<double>& vault_impact,
                                base::TimePoint vault_read_at, base::TimePoint issued_at,
-                               const base::SigningKey& key) {
+                               const base::SigningKey& key,
+                               const std::vector<double>& vault_label) {
     RAMPART_RETURN_IF_ERROR(RunAccess::check_ticket(run, ticket));
-    RAMPART_TRY(const MemoryVault feedback, RunAccess::feedback(run, vault_impact));
+    RAMPART_TRY(const MemoryVault feedback, RunAccess::feedback(run, vault_impact, vault_label));
     return seal(run, ticket, result, feedback, vault_read_at, issued_at, key);
 }
 

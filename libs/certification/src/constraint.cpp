@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "rampart/base/check.hpp"
+#include "rampart/certification/constraint_set.hpp"
 #include "rampart/base/limits.hpp"
 
 namespace rampart::certification {
@@ -149,7 +150,8 @@ base::Status validate(const GateConfig& c) {
     const double gamma = c.missing_gamma.value_or(0);
     RAMPART_RETURN_IF_ERROR(
         require(gamma >= 0 && std::isfinite(gamma), "missing_gamma", gamma, "be 0 or more"));
-    return check_impact(c);
+    RAMPART_RETURN_IF_ERROR(check_impact(c));
+    return ConstraintSet::compile(c).map([](const ConstraintSet&) {});
 }
 
 }  // namespace rampart::certification

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "constraint_run.hpp"
 #include "measure.hpp"
 #include "members.hpp"
 #include "rampart/base/bytes.hpp"
@@ -94,6 +95,14 @@ Status check_impact(const GateConfig& config, const VaultRecord& r) {
                             id(), config.impact_lo, config.impact_hi);
 }
 
+/// A label fits has_label.
+Status check_label(const VaultRecord& r) {
+    if (r.has_label ? r.label == 0 || r.label == 1 : std::isnan(r.label)) return base::ok();
+    return invalid_argument("bad_label", "record {}: has_label is {}, so its label must be {}",
+                            base::to_hex({reinterpret_cast<const char*>(r.id.data()), r.id.size()}),
+                            r.has_label, r.has_label ? "0 or 1" : "NaN (missing)");
+}
+
 /// One reading. `gamma`: in place of the plan's, for the tipping point.
 Result<SealedResult> read_once(const RunPlan& plan, const VaultSource& feedback,
                                std::optional<double> gamma = {}) {
@@ -105,6 +114,7 @@ Result<SealedResult> read_once(const RunPlan& plan, const VaultSource& feedback,
     const auto see = [&](std::span<const VaultRecord> block) -> Status {
         for (const VaultRecord& record : block) {
             RAMPART_RETURN_IF_ERROR(check_impact(plan.config, record));
+            RAMPART_RETURN_IF_ERROR(check_label(record));
             for (size_t i = 0; i < groups.size(); ++i) {
                 if ((record.groups >> plan.groups[i].index & 1) != 0) groups[i].add(record);
             }
@@ -162,6 +172,11 @@ Result<SealedResult> evaluate(const RunPlan& plan, const VaultSource& feedback) 
     if (plan.config.missing_gamma && missing) {
         RAMPART_TRY(result.tipping_gamma, tipping_gamma(plan, feedback));
     }
+    RAMPART_TRY(const ConstraintSet set, ConstraintSet::compile(plan.config));
+    RAMPART_TRY(result.constraints, evaluate_constraints(set, plan, feedback));
+    for (const ConstraintResult& constraint : result.constraints) {
+        if (!constraint.passed) result.verdict = Verdict::kNoSolutionFound;
+    }
     return result;
 }
 
@@ -205,6 +220,11 @@ base::Digest digest_of(const ope::LoggedFeedback& selection) {
         if (!d.centres.empty()) {
             base::append_f64(bytes, d.centres[i].approve + 0.0);
             base::append_f64(bytes, d.centres[i].decline + 0.0);
+        }
+        if (!d.has_label.empty()) {
+            base::append_u8(bytes, d.has_label[i]);
+            base::append_u64(bytes, d.conditions[i]);
+            if (d.has_label[i] != 0) base::append_f64(bytes, selection.label[i] + 0.0);
         }
         hash.update(bytes);
         bytes.clear();

@@ -6,6 +6,7 @@
 
 #include "json_archive.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/certification/constraint_set.hpp"
 
 namespace rampart::certification {
 namespace {
@@ -25,6 +26,8 @@ struct Line {
     bool overridden = false;
     std::optional<double> anchor;
     std::optional<double> q_approve, q_decline;  // the record's own centre
+    std::optional<double> label;       // missing where none is on record
+    std::vector<uint32_t> conditions;  // 2 bits each: VaultRecord's
 };
 
 template <class A>
@@ -42,6 +45,8 @@ void members(A& a, Line& l) {
     a.unless_default("anchor", l.anchor);
     a.unless_default("q1", l.q_approve);
     a.unless_default("q0", l.q_decline);
+    a.unless_default("label", l.label);
+    a.unless_default("conditions", l.conditions);
 }
 
 std::string hex(const Pseudonym& p) {
@@ -55,7 +60,7 @@ bool parse(const std::string& text, Pseudonym& out) {
     return true;
 }
 
-Line line_of(const VaultRecord& r, bool anchored) {
+Line line_of(const VaultRecord& r, const EvidenceForm& form) {
     Line line{.unit = hex(r.unit),
               .id = hex(r.id),
               .logger = r.logger,
@@ -68,12 +73,18 @@ Line line_of(const VaultRecord& r, bool anchored) {
               .overridden = r.overridden,
               .anchor = {},
               .q_approve = {},
-              .q_decline = {}};
+              .q_decline = {},
+              .label = {},
+              .conditions = {}};
     if (r.has_impact) line.impact = r.impact;
-    if (anchored) line.anchor = r.anchor;
+    if (form.anchored) line.anchor = r.anchor;
     if (r.centre) {
         line.q_approve = r.centre->approve;
         line.q_decline = r.centre->decline;
+    }
+    if (form.constrained && r.has_label) line.label = r.label;
+    for (size_t k = 0; k < form.conditions; ++k) {
+        line.conditions.push_back(static_cast<uint32_t>(r.conditions >> 2 * k & 3));
     }
     for (uint32_t g = 0; g < base::limits::kMaxGroups; ++g) {
         if ((r.groups >> g & 1) != 0) line.groups.push_back(g);
@@ -81,7 +92,27 @@ Line line_of(const VaultRecord& r, bool anchored) {
     return line;
 }
 
-Result<VaultRecord> record_of(const Line& line, const VaultNames& names, size_t number) {
+Status conditions_of(const Line& line, const EvidenceForm& form, size_t number, VaultRecord& r) {
+    if (line.conditions.size() != form.conditions || (line.label && !form.constrained)) {
+        return data_loss("evidence_conditions",
+                         "evidence line {}: {} conditions{}; the constraints have {}", number,
+                         line.conditions.size(), line.label ? " and a label" : "",
+                         form.conditions);
+    }
+    for (size_t k = 0; k < line.conditions.size(); ++k) {
+        if (line.conditions[k] > 3) {
+            return data_loss("evidence_conditions", "evidence line {}: condition {} is {}, not 0 to 3",
+                             number, k, line.conditions[k]);
+        }
+        r.conditions |= uint64_t{line.conditions[k]} << 2 * k;
+    }
+    r.has_label = line.label.has_value();
+    if (line.label) r.label = *line.label;
+    return base::ok();
+}
+
+Result<VaultRecord> record_of(const Line& line, const VaultNames& names, const EvidenceForm& form,
+                              size_t number) {
     VaultRecord r;
     if (!parse(line.unit, r.unit) || !parse(line.id, r.id)) {
         return data_loss("evidence_ids", "evidence line {}: ids have 32 hex digits", number);
@@ -112,6 +143,7 @@ Result<VaultRecord> record_of(const Line& line, const VaultNames& names, size_t 
     r.has_impact = line.impact.has_value();
     r.overridden = line.overridden;
     if (line.impact) r.impact = *line.impact;
+    RAMPART_RETURN_IF_ERROR(conditions_of(line, form, number, r));
     return r;
 }
 
@@ -135,11 +167,18 @@ Status each_line(std::string_view bytes,
 
 }  // namespace
 
-Result<Evidence> write_evidence(const VaultSource& feedback, bool anchored) {
+EvidenceForm form_of(const RunPlan& plan) {
+    EvidenceForm form{.anchored = !plan.identity.anchor_id.empty(),
+                      .constrained = !plan.config.named_constraints.empty()};
+    if (const auto set = ConstraintSet::compile(plan.config)) form.conditions = set->conditions().size();
+    return form;
+}
+
+Result<Evidence> write_evidence(const VaultSource& feedback, const EvidenceForm& form) {
     Evidence evidence;
     RAMPART_RETURN_IF_ERROR(feedback.read([&](std::span<const VaultRecord> block) {
         for (const VaultRecord& record : block) {
-            const std::string line = JsonWriter::write(line_of(record, anchored));
+            const std::string line = JsonWriter::write(line_of(record, form));
             evidence.tree.add(line);
             evidence.bytes += line;
             evidence.bytes += '\n';
@@ -149,14 +188,15 @@ Result<Evidence> write_evidence(const VaultSource& feedback, bool anchored) {
     return evidence;
 }
 
-Result<std::vector<VaultRecord>> read_evidence(std::string_view bytes, const VaultNames& names) {
+Result<std::vector<VaultRecord>> read_evidence(std::string_view bytes, const VaultNames& names,
+                                               const EvidenceForm& form) {
     std::vector<VaultRecord> out;
     const auto see = [&](std::string_view text, size_t number) -> Status {
         auto line = JsonReader::read<Line>(text);
         if (!line) {
             return line.error().with_context(fmt::format("evidence line {}", number));
         }
-        RAMPART_TRY(auto record, record_of(*line, names, number));
+        RAMPART_TRY(auto record, record_of(*line, names, form, number));
         out.push_back(record);
         return base::ok();
     };

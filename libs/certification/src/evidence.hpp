@@ -5,6 +5,7 @@
 
 #include "rampart/base/merkle_tree.hpp"
 #include "rampart/base/result.hpp"
+#include "rampart/certification/safety_test.hpp"
 #include "rampart/certification/vault.hpp"
 
 namespace rampart::certification {
@@ -15,15 +16,23 @@ struct Evidence {
     base::MerkleTree tree;  // its leaves are the lines without newlines
 };
 
-/// `anchored`: the run has an anchor, whose probabilities then stand in the lines. Errors: the
-/// source's.
-base::Result<Evidence> write_evidence(const VaultSource& feedback, bool anchored);
+/// What stands in the lines of some runs only.
+struct EvidenceForm {
+    bool anchored = false;     // probabilities of the anchor
+    bool constrained = false;  // labels, and who meets the conditions of constraints
+    size_t conditions = 0;
+};
+EvidenceForm form_of(const RunPlan& plan);
+
+/// Errors: the source's.
+base::Result<Evidence> write_evidence(const VaultSource& feedback, const EvidenceForm& form);
 
 /// The records, with impacts. Names come from the certificate; indices beyond them are errors.
 /// Errors: data_loss naming the line, or when the last one is cut off; out_of_range beyond
 /// limits::kMaxRows lines.
 base::Result<std::vector<VaultRecord>> read_evidence(std::string_view bytes,
-                                                     const VaultNames& names);
+                                                     const VaultNames& names,
+                                                     const EvidenceForm& form);
 
 /// Number of lines and Merkle root only. Errors: as above.
 base::Result<base::MerkleTree> read_leaves(std::string_view bytes);

@@ -63,7 +63,11 @@ class JsonWriter {
 
     template <class T>
     void unless_default(std::string_view name, const T& value) {
-        if (value != T{}) (*this)(name, value);
+        if constexpr (IsVector<T>::value) {
+            if (!value.empty()) (*this)(name, value);
+        } else {
+            if (value != T{}) (*this)(name, value);
+        }
     }
 
   private:

@@ -50,7 +50,8 @@ std::string_view bytes_of(const Pseudonym& p) {
     return {reinterpret_cast<const char*>(p.data()), p.size()};
 }
 
-void append_record(std::string& out, const VaultRecord& r) {
+/// `constrained`: with what constraints ask.
+void append_record(std::string& out, const VaultRecord& r, bool constrained) {
     out += bytes_of(r.unit);
     out += bytes_of(r.id);
     base::append_u32(out, r.logger);
@@ -65,6 +66,9 @@ void append_record(std::string& out, const VaultRecord& r) {
         base::append_f64(out, r.centre->approve + 0.0);
         base::append_f64(out, r.centre->decline + 0.0);
     }
+    if (!constrained) return;
+    base::append_u8(out, r.has_label ? 1 : 0);
+    base::append_u64(out, r.conditions);
 }
 
 }  // namespace
@@ -215,7 +219,7 @@ Status VaultMeasure::add(const VaultRecord& r) {
     RAMPART_RETURN_IF_ERROR(check(r));
     last_.emplace(r.unit, r.id);
     ++records_;
-    append_record(bytes_, r);
+    append_record(bytes_, r, !config_->named_constraints.empty());
     calibration_.add(r.p, r.approved);
     by_logger_[r.logger].add(r.p, r.approved);
     changed_ = changed_ || r.candidate != r.reference;

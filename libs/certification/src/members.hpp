@@ -26,6 +26,10 @@ struct EnumValues<Against> {
     static constexpr Against kAll[] = {Against::kReference, Against::kAnchor};
 };
 template <>
+struct EnumValues<LabelsOf> {
+    static constexpr LabelsOf kAll[] = {LabelsOf::kGranted, LabelsOf::kEverybody};
+};
+template <>
 struct EnumValues<TrustRegion> {
     static constexpr TrustRegion kAll[] = {TrustRegion::kBothActions, TrustRegion::kApprovals};
 };
@@ -70,6 +74,12 @@ void members(A& a, Closing& c) {
 }
 
 template <class A>
+void members(A& a, NamedConstraint& c) {
+    a("name", c.name);
+    a("expression", c.expression);
+}
+
+template <class A>
 void members(A& a, GateConfig& c) {
     a("delta_epoch", c.delta_epoch);
     a("runs_per_epoch", c.runs_per_epoch);
@@ -94,6 +104,8 @@ void members(A& a, GateConfig& c) {
     a.unless_default("min_power", c.min_power);
     a.unless_default("missing_gamma", c.missing_gamma);
     a.unless_default("max_drift_auc", c.max_drift_auc);
+    a.unless_default("constraints", c.named_constraints);
+    a.unless_default("labels_of", c.labels_of);
 }
 
 template <class A>
@@ -142,6 +154,70 @@ void members(A& a, GroupPlan& g) {
     a("bet_cap", g.bets.cap);
 }
 
+}  // namespace rampart::certification
+
+namespace rampart::constraints {
+
+template <class A>
+void members(A& a, LeafPlan& l) {
+    a("q_approve", l.q_approve);
+    a("q_decline", l.q_decline);
+    a("selection_units", l.selection_units);
+    a("selection_share", l.selection_share);
+    a("selection_mean", l.selection_mean);
+    a("selection_variance", l.selection_variance);
+    a("records", l.records);
+    a("units", l.units);
+    a("expected_outcomes", l.expected);
+    a("missing_outcomes", l.missing);
+    a("lo", l.lo);
+    a("hi", l.hi);
+    a("max_weight", l.max_weight);
+}
+
+template <class A>
+void members(A& a, EndPlan& e) {
+    a("mean", e.end.leaf);
+    a("upper", e.end.upper);
+    a("delta", e.delta);
+    a("bets", e.bets.bets);
+    a("bet_weights", e.bets.weights);
+    a("bet_cap", e.bets.cap);
+}
+
+}  // namespace rampart::constraints
+
+namespace rampart::certification {
+
+template <class A>
+void members(A& a, ConstraintPlan& c) {
+    a("name", c.name);
+    a("expression", c.expression);
+    a("means", c.means);
+    a("mean_plans", c.tests.leaves);
+    a("statements", c.tests.statements);
+}
+
+template <class A>
+void members(A& a, ConstraintResult::End& e) {
+    a("estimate", e.estimate);
+    a("bound", e.bound);
+}
+
+template <class A>
+void members(A& a, ConstraintResult::Statement& s) {
+    a("ends", s.ends);
+    a("lower", s.lower);
+    a("passed", s.passed);
+}
+
+template <class A>
+void members(A& a, ConstraintResult& c) {
+    a("name", c.name);
+    a("statements", c.statements);
+    a("passed", c.passed);
+}
+
 template <class A>
 void members(A& a, RunPlan& p) {
     a("config", p.config);
@@ -154,6 +230,7 @@ void members(A& a, RunPlan& p) {
     a("logger_calibration_z", p.logger_calibration);
     a("logger_decile_z", p.logger_decile_z);
     a("groups", p.groups);
+    a.unless_default("constraint_plans", p.constraint_plans);
     a("selection_digest", p.selection_digest);
     a("vault_records", p.vault_records);
     a("vault_digest", p.vault_digest);
@@ -209,6 +286,7 @@ void members(A& a, CertificatePayload& p) {
     a("plan", c.plan);
     a("ledger", c.ledger);
     a("results", c.results);
+    a.unless_default("constraint_results", c.constraint_results);
     a.unless_default("tipping_gamma", c.tipping_gamma);
     a("evidence_records", c.evidence_records);
     a("evidence_root", c.evidence_root);

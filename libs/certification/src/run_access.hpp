@@ -9,6 +9,12 @@ struct RunAccess {
     static PreparedRun make() { return PreparedRun(); }
     static RunPlan& plan(PreparedRun& run) { return run.plan_; }
     static std::optional<MemoryVault>& vault(PreparedRun& run) { return run.vault_; }
+    static std::vector<GroupForecast>& constraint_forecast(PreparedRun& run) {
+        return run.constraint_forecast_;
+    }
+    static const std::vector<GroupForecast>& constraint_forecast(const PreparedRun& run) {
+        return run.constraint_forecast_;
+    }
     static auto& selection_values(PreparedRun& run) { return run.selection_values_; }
     static const auto& selection_values(const PreparedRun& run) { return run.selection_values_; }
 
@@ -26,10 +32,11 @@ struct RunAccess {
             r.candidate_id, r.plan.hex(), request.candidate_id, request.plan.hex());
     }
 
-    /// The vault that precheck was given in memory, with its impacts.
+    /// The vault that precheck was given in memory, with its outcomes.
     static base::Result<MemoryVault> feedback(const PreparedRun& run,
-                                              std::span<const double> impact) {
-        if (run.vault_) return run.vault_->with_impacts(impact);
+                                              std::span<const double> impact,
+                                              std::span<const double> label) {
+        if (run.vault_) return run.vault_->with_impacts(impact, label);
         return base::failed_precondition(
             "not_in_memory", "the vault was not checked in memory: give its feedback as a source");
     }

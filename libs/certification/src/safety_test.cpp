@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "constraint_run.hpp"
 #include "evaluation.hpp"
 #include "measure.hpp"
 #include "rampart/base/limits.hpp"
@@ -114,7 +115,7 @@ base::Status check_power(const PreparedRun& run) {
     if (power >= wanted) return base::ok();
     return base::failed_precondition(
         "low_power",
-        "D_c forecasts that all groups pass with probability {:.2f}, less than {}: wait for more "
+        "D_c forecasts that all groups and constraints pass with probability {:.2f}, less than {}: wait for more "
         "records, or lower gate.min_power to spend a run on it all the same",
         power, wanted);
 }
@@ -169,6 +170,9 @@ Result<std::optional<PublicResult>> prepare(const LoggedFeedback& selection,
     for (GroupPlan& group : plan.groups) {
         RAMPART_TRY(group.bets, plan_group_bets(plan, group));
     }
+    RAMPART_TRY(const ConstraintSet set, ConstraintSet::compile(plan.config));
+    RAMPART_TRY(plan.constraint_plans, plan_constraints(set, plan, selection, vault));
+    RunAccess::constraint_forecast(run) = forecast_constraints(set, plan, selection);
     RAMPART_RETURN_IF_ERROR(check_power(run));
     return std::optional<PublicResult>{};
 }
@@ -204,13 +208,16 @@ base::Status check_operator_input(const GateConfig& config, const RunIdentity& i
 
 }  // namespace
 
+bool allows_further_looks(const GateConfig& config) {
+    return config.bound == Bound::kBetting && config.centres != Centres::kRegression &&
+           config.named_constraints.empty();
+}
+
 bool may_look_again(const RunPlan& earlier, const GateConfig& config, const RunIdentity& identity) {
     RunPlan now = earlier;
     now.config = config;
     now.identity = identity;
-    const bool lasting =
-        config.bound == Bound::kBetting && config.centres != Centres::kRegression;
-    return lasting && frozen_digest(now) == frozen_digest(earlier);
+    return allows_further_looks(config) && frozen_digest(now) == frozen_digest(earlier);
 }
 
 DeltaLedger::RunRequest PreparedRun::request() const {
@@ -242,8 +249,8 @@ Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentity& ide
         if (!may_look_again(*earlier, config, identity)) {
             out.result = {Verdict::kRefused, "other_settings",
                           "a further look needs the settings, policies and metric of the first, the "
-                          "bound betting, and centres that are no regression: register a run of its "
-                          "own"};
+                          "bound betting, centres that are no regression, and no constraints: "
+                          "register a run of its own"};
             return out;
         }
         plan.look = earlier->look + 1;
@@ -275,7 +282,10 @@ Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentity& ide
 }
 
 Forecast forecast(const PreparedRun& run) {
-    Forecast out{.pass_probability = 1, .groups = {}};
+    Forecast out{.pass_probability = 1,
+                 .groups = {},
+                 .constraints = RunAccess::constraint_forecast(run)};
+    for (const GroupForecast& f : out.constraints) out.pass_probability *= f.pass_probability;
     for (size_t g = 0; g < run.plan().groups.size(); ++g) {
         const GroupPlan& group = run.plan().groups[g];
         const auto& values = RunAccess::selection_values(run)[g];
@@ -302,9 +312,11 @@ Result<SealedResult> run(const PreparedRun& run, const RunTicket& ticket,
 }
 
 Result<SealedResult> run(const PreparedRun& prepared, const RunTicket& ticket,
-                         const std::vector<double>& vault_impact) {
+                         const std::vector<double>& vault_impact,
+                         const std::vector<double>& vault_label) {
     RAMPART_RETURN_IF_ERROR(RunAccess::check_ticket(prepared, ticket));
-    RAMPART_TRY(const MemoryVault feedback, RunAccess::feedback(prepared, vault_impact));
+    RAMPART_TRY(const MemoryVault feedback,
+                RunAccess::feedback(prepared, vault_impact, vault_label));
     return run(prepared, ticket, feedback);
 }
 

@@ -21,6 +21,8 @@ VaultRecord record_of(const ope::LoggedDecisions& d, size_t i) {
     r.logger = d.logger[i];
     r.approved = d.approved[i] != 0;
     r.has_impact = d.has_impact[i] != 0;
+    if (!d.has_label.empty()) r.has_label = d.has_label[i] != 0;
+    if (!d.conditions.empty()) r.conditions = d.conditions[i];
     return r;
 }
 
@@ -69,13 +71,17 @@ Result<MemoryVault> MemoryVault::from(const ope::LoggedDecisions& d, std::string
     return vault;
 }
 
-Result<MemoryVault> MemoryVault::with_impacts(std::span<const double> impact) const {
-    if (impact.size() != source_.size()) {
-        return base::invalid_argument("bad_shape", "{} impacts for {} vault records", impact.size(),
-                                      source_.size());
+Result<MemoryVault> MemoryVault::with_impacts(std::span<const double> impact,
+                                               std::span<const double> label) const {
+    if (impact.size() != source_.size() || (!label.empty() && label.size() != source_.size())) {
+        return base::invalid_argument("bad_shape", "{} impacts and {} labels for {} vault records",
+                                      impact.size(), label.size(), source_.size());
     }
     MemoryVault out = *this;
-    for (size_t i = 0; i < source_.size(); ++i) out.records_[i].impact = impact[source_[i]];
+    for (size_t i = 0; i < source_.size(); ++i) {
+        out.records_[i].impact = impact[source_[i]];
+        if (!label.empty()) out.records_[i].label = label[source_[i]];
+    }
     return out;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "evaluation.hpp"
+#include "constraint_run.hpp"
 #include "evidence.hpp"
 #include "measure.hpp"
 #include "members.hpp"
@@ -28,7 +29,8 @@ class Comparison {
 
     void same(std::string_view figure, double recorded, double recomputed) {
         const double scale = std::max(std::abs(recorded), std::abs(recomputed));
-        if (recorded == recomputed || std::abs(recorded - recomputed) <= 1e-9 * scale) return;
+        if (recorded == recomputed) return;
+        if (std::isfinite(scale) && std::abs(recorded - recomputed) <= 1e-9 * scale) return;
         note(figure);  // NaN, or infinity against a number, ends here
     }
     template <class T>
@@ -50,10 +52,14 @@ Status check_parts(const Certificate& c) {
     if (ran) {
         if (c.plan.groups.empty() || c.results.size() != c.plan.groups.size())
             return differs("results");
+        if (c.plan.constraint_plans.size() != c.plan.config.named_constraints.size() ||
+            c.constraint_results.size() != c.plan.config.named_constraints.size())
+            return differs("the list of constraints");
         if (!c.reason.empty() || !c.message.empty()) return differs("the reason of a refusal");
         return base::ok();
     }
     const bool bare = c.plan.groups.empty() && c.results.empty() && c.evidence_records == 0 &&
+                      c.plan.constraint_plans.empty() && c.constraint_results.empty() &&
                       c.plan.logger_ids.empty() && c.plan.logger_calibration.empty();
     return bare && !c.reason.empty() ? base::ok() : differs("a refusal's content");
 }
@@ -164,6 +170,96 @@ Status check_log_figures(const RunPlan& plan, VaultMeasure& measure) {
     return compare.status();
 }
 
+Status check_mean_plan(const std::string& where, const constraints::LeafPlan& recorded,
+                       const constraints::LeafPlan& again) {
+    Comparison compare(where);
+    compare.equal("records", recorded.records, again.records);
+    compare.equal("units", recorded.units, again.units);
+    compare.equal("expected_outcomes", recorded.expected, again.expected);
+    compare.equal("missing_outcomes", recorded.missing, again.missing);
+    compare.same("lo", recorded.lo, again.lo);
+    compare.same("hi", recorded.hi, again.hi);
+    compare.same("max_weight", recorded.max_weight, again.max_weight);
+    return compare.status();
+}
+
+Status check_end_plan(const std::string& where, const constraints::EndPlan& recorded,
+                      const constraints::EndPlan& again) {
+    Comparison compare(where);
+    compare.equal("mean and side", recorded.end, again.end);
+    compare.same("delta", recorded.delta, again.delta);
+    for (size_t k = 0; k < stats::kBetCount; ++k) {
+        compare.same("bets", recorded.bets.bets[k], again.bets.bets[k]);
+        compare.equal("bet_weights", recorded.bets.weights[k], again.bets.weights[k]);
+    }
+    compare.equal("bet_cap", recorded.bets.cap, again.bets.cap);
+    return compare.status();
+}
+
+Status check_constraint_plan(const ConstraintPlan& recorded, const ConstraintPlan& again) {
+    const std::string where = fmt::format("constraint '{}': ", again.name);
+    Comparison compare(where);
+    const auto &a = recorded.tests, &b = again.tests;
+    compare.equal("name", recorded.name, again.name);
+    compare.equal("expression", recorded.expression, again.expression);
+    compare.equal("means", recorded.means, again.means);
+    compare.equal("number of statements", a.statements.size(), b.statements.size());
+    RAMPART_RETURN_IF_ERROR(compare.status());
+    for (size_t i = 0; i < b.leaves.size(); ++i) {
+        RAMPART_RETURN_IF_ERROR(check_mean_plan(where, a.leaves[i], b.leaves[i]));
+    }
+    for (size_t s = 0; s < b.statements.size(); ++s) {
+        if (a.statements[s].size() != b.statements[s].size()) {
+            return differs(where + "number of ends");
+        }
+        for (size_t i = 0; i < b.statements[s].size(); ++i) {
+            RAMPART_RETURN_IF_ERROR(
+                check_end_plan(where, a.statements[s][i], b.statements[s][i]));
+        }
+    }
+    return base::ok();
+}
+
+/// The plans again from D_c's figures in them and the evidence.
+Status check_constraint_plans(const RunPlan& plan, const VaultSource& vault) {
+    RAMPART_TRY(const ConstraintSet set, ConstraintSet::compile(plan.config));
+    const auto again = plan_again(set, plan, plan.constraint_plans, vault);
+    if (!again) return differs(again.error().message);
+    for (size_t k = 0; k < again->size(); ++k) {
+        RAMPART_RETURN_IF_ERROR(check_constraint_plan(plan.constraint_plans[k], (*again)[k]));
+    }
+    return base::ok();
+}
+
+Status check_constraint_results(const Certificate& c, const SealedResult& again) {
+    if (c.constraint_results.size() != again.constraints.size()) {
+        return differs("the list of constraints");
+    }
+    constexpr double kNone = -std::numeric_limits<double>::infinity();
+    for (size_t k = 0; k < again.constraints.size(); ++k) {
+        const ConstraintResult &a = c.constraint_results[k], &b = again.constraints[k];
+        Comparison compare(fmt::format("result of constraint '{}': ", b.name));
+        compare.equal("name", a.name, b.name);
+        compare.equal("passed", a.passed, b.passed);
+        compare.equal("number of statements", a.statements.size(), b.statements.size());
+        RAMPART_RETURN_IF_ERROR(compare.status());
+        for (size_t s = 0; s < b.statements.size(); ++s) {
+            const auto &x = a.statements[s], &y = b.statements[s];
+            compare.equal("number of ends", x.ends.size(), y.ends.size());
+            for (size_t i = 0; i < std::min(x.ends.size(), y.ends.size()); ++i) {
+                compare.same("estimate", x.ends[i].estimate.value_or(kNone),
+                             y.ends[i].estimate.value_or(kNone));
+                compare.same("bound", x.ends[i].bound.value_or(kNone),
+                             y.ends[i].bound.value_or(kNone));
+            }
+            compare.same("lower", x.lower.value_or(kNone), y.lower.value_or(kNone));
+            compare.equal("statement passed", x.passed, y.passed);
+        }
+        RAMPART_RETURN_IF_ERROR(compare.status());
+    }
+    return base::ok();
+}
+
 Status check_results(const Certificate& c, const SealedResult& again) {
     for (size_t g = 0; g < c.results.size(); ++g) {
         const GroupResult &a = c.results[g], &b = again.groups[g];
@@ -183,6 +279,7 @@ Status check_results(const Certificate& c, const SealedResult& again) {
         RAMPART_RETURN_IF_ERROR(compare.status());
     }
     if (c.tipping_gamma != again.tipping_gamma) return differs("tipping_gamma");
+    RAMPART_RETURN_IF_ERROR(check_constraint_results(c, again));
     return c.verdict == again.verdict ? base::ok() : differs("the verdict");
 }
 
@@ -220,7 +317,7 @@ Status check_evidence(const Certificate& c, std::string_view bytes) {
     }
     if (!c.ledger) return base::ok();
     RAMPART_RETURN_IF_ERROR(check_plan_of_groups(c.plan));
-    RAMPART_TRY(auto evidence, read_evidence(bytes, names));
+    RAMPART_TRY(auto evidence, read_evidence(bytes, names, form_of(c.plan)));
     const MemoryVault vault(names, std::move(evidence));
     VaultMeasure measure(c.plan.config, names, c.plan.groups);
     if (auto status = measure.read(vault); !status) {
@@ -235,6 +332,7 @@ Status check_evidence(const Certificate& c, std::string_view bytes) {
     RAMPART_RETURN_IF_ERROR(check_log_figures(c.plan, measure));
     if (!fault) fault = find_figure_fault(c.plan);
     if (fault) return differs(fmt::format("the right to a test ({})", fault->reason));
+    RAMPART_RETURN_IF_ERROR(check_constraint_plans(c.plan, vault));
     const auto again = evaluate(c.plan, vault);
     return again ? check_results(c, *again) : differs(again.error().message);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rampart/certification/constraint_set.hpp"
+
 namespace rampart::certification {
 namespace {
 
@@ -45,6 +47,59 @@ std::string general_terms(const GateConfig& config) {
     return out;
 }
 
+/// What is claimed besides the groups' tests.
+std::string constraints_of(const RunPlan& plan) {
+    std::string out;
+    for (const ConstraintPlan& constraint : plan.constraint_plans) {
+        out +=
+            out.empty() ? ", and over people like these, on average, the constraints hold: " : "; ";
+        out += fmt::format("{} ({})", constraint.name, constraint.expression);
+    }
+    return out;
+}
+
+bool any_mean(const RunPlan& plan, const auto& holds) {
+    const auto set = ConstraintSet::compile(plan.config);
+    if (!set) return false;
+    return std::any_of(set->programs().begin(), set->programs().end(), [&](const auto& program) {
+        return std::any_of(program.leaves.begin(), program.leaves.end(), holds);
+    });
+}
+
+bool uses_labels(const RunPlan& plan) {
+    return any_mean(plan, [](const auto& leaf) { return constraints::uses_label(leaf); });
+}
+
+/// How the constraints' figures are computed; empty where there are none.
+std::string constraint_recipe(const RunPlan& plan) {
+    if (plan.constraint_plans.empty()) return "";
+    const bool granted = plan.config.labels_of == LabelsOf::kGranted;
+    return fmt::format(
+        " Constraints: left less right of >= (right less left of <=) is a formula over means. "
+        "Where "
+        "it is a smallest of several (min, or less abs), each is a statement, otherwise it is the "
+        "only one; a constraint passes iff all its statements do, a statement iff the lower end of "
+        "its formula's interval is >= 0. The interval follows from those of the means, which are "
+        "what is recorded at the ends that matter and the range of the quantity at the others; "
+        "each end has delta over the number of ends of its statement. conditions: bit 0 (1) says "
+        "that a record meets the condition with label 0 (1), one number a condition, in the order "
+        "of the means, each once, but none of everybody. A mean is N / D over persons, n = w v, d "
+        "= w summed over the records that meet "
+        "the condition{}; v of a decision is pi, of a loss pi (1 - label) + (1 - pi) label, of an "
+        "impact Z as above against 0 or, for a difference of policies, the other policy{}. A "
+        "record "
+        "whose label is missing counts as one that meets the condition with v = lo (for an upper "
+        "end hi). lo, hi: range of v; max_weight: largest sum of w of a person, whatever is drawn. "
+        "For an upper end v, lo, hi are replaced by -v, -hi, -lo. The end is the largest theta, "
+        "found by bisection to 1e-7 (hi - lo) from lo on, for which the bound of the configured "
+        "kind shows that N - theta D, which is at least -max_weight (theta - lo), has a positive "
+        "mean; betting with bets at most bet_cap / (max_weight (theta - lo)), planned as above "
+        "with "
+        "selection_mean for theta and selection_variance.",
+        granted ? "; where the quantity or the condition involves the label, w = approved / p" : "",
+        granted ? "; with a condition on the label, pi impact + (1 - pi) declined_impact" : "");
+}
+
 std::string run_of(const LedgerReference& l) {
     return fmt::format("run {} of {} in epoch {}, error budget {}{}", l.registration.run,
                        l.epoch.runs, l.epoch.epoch, l.epoch.delta_epoch,
@@ -63,21 +118,23 @@ std::string claim_of(const Certificate& c) {
     }
     if (c.verdict != Verdict::kCertified) {
         return fmt::format(
-            "Nothing is claimed of candidate {}: at least one group did not pass ({}).",
-            id.candidate_id, run_of(*c.ledger));
+            "Nothing is claimed of candidate {}: at least one group{} did not pass ({}).",
+            id.candidate_id, c.plan.constraint_plans.empty() ? "" : " or constraint",
+            run_of(*c.ledger));
     }
     return fmt::format(
         "With confidence 1 - {} ({}), in each of the groups {} the average impact that candidate "
         "{} would "
-        "have had on the {} vault decisions from {} to {} is {} {}{}.",
+        "have had on the {} vault decisions from {} to {} is {} {}{}{}.",
         c.plan.delta, run_of(*c.ledger), group_names(c.plan), id.candidate_id, c.evidence_records,
         base::to_iso8601(id.period_from), base::to_iso8601(id.period_to),
         better_than(c.plan.config),
         c.plan.config.at_least ? fmt::format("{}", *c.plan.config.at_least)
                                : fmt::format("that of reference {}", id.reference_id),
-        id.anchor_id.empty() ? ""
-                             : fmt::format(", and {} that of anchor {}",
-                                           better_than(c.plan.config), id.anchor_id));
+        id.anchor_id.empty()
+            ? ""
+            : fmt::format(", and {} that of anchor {}", better_than(c.plan.config), id.anchor_id),
+        constraints_of(c.plan));
 }
 
 std::string recipe_of(const RunPlan& plan) {
@@ -104,10 +161,11 @@ std::string recipe_of(const RunPlan& plan) {
         plan.identity.anchor_id.empty() ? "" : "; against the anchor, s is the record's anchor";
     const std::string missing =
         plan.config.missing_gamma
-            ? fmt::format("max(impact_lo, q - G) and min(impact_hi, q + G), q of the action drawn "
-                          "and G = {}; tipping_gamma is the largest G, found by eight halvings of "
-                          "impact_hi - impact_lo, with which all groups pass",
-                          *plan.config.missing_gamma)
+            ? fmt::format(
+                  "max(impact_lo, q - G) and min(impact_hi, q + G), q of the action drawn "
+                  "and G = {}; tipping_gamma is the largest G, found by eight halvings of "
+                  "impact_hi - impact_lo, with which all groups pass",
+                  *plan.config.missing_gamma)
             : "impact_lo and impact_hi";
     return terms + own + anchored + granted + (plan.config.at_least ? "" : "; Z = 0 where pi = s") +
            "; a missing impact is the first of " + missing + ", where " +
@@ -121,7 +179,8 @@ std::string recipe_of(const RunPlan& plan) {
            "neighbours. [lo, hi] is the range of V given p, pi, s; lo is at most -1e-9 (impact_hi "
            "- "
            "impact_lo). bet_k = min(bet_cap / -lo, (0.4, 1, 2.5)_k sqrt(2 ln(1/delta) / (units "
-           "plan_variance))), at a further look those of the first; log_wealth = ln sum_k weight_k exp(sum log1p(bet_k V)), rounded "
+           "plan_variance))), at a further look those of the first; log_wealth = ln sum_k weight_k "
+           "exp(sum log1p(bet_k V)), rounded "
            "down. A "
            "group passes by betting iff log_wealth >= ln(1/delta), by student_t iff the mean of V "
            "less "
@@ -129,16 +188,19 @@ std::string recipe_of(const RunPlan& plan) {
            "the "
            "lower bound of that name is above -margin; never when V does not vary. "
            "CERTIFIED "
-           "iff all groups pass. lower_betting: the mass of each V is split between the two nearest "
+           "iff all groups pass. lower_betting: the mass of each V is split between the two "
+           "nearest "
            "of the points lo + k (hi - lo) / 4096 so that its mean stays, and the bound is the "
            "largest theta found by bisection for which the log wealth of the points less theta, "
            "bets at most bet_cap / (theta - lo), is ln(1/delta); at least 0 where log_wealth is. "
-           "decile_z: sums of (approved - p)^2 over p (1 - p) in each tenth of p with sum p (1 - p) "
+           "decile_z: sums of (approved - p)^2 over p (1 - p) in each tenth of p with sum p (1 - "
+           "p) "
            ">= 5, the others pooled, added to a chi square and brought to a normal by Wilson and "
            "Hilferty's cube root. Bounds per record: bound of V * units / records - margin. IEEE "
            "double, "
            "compensated sums, no fused operations; bounds rounded downwards; null is minus "
-           "infinity.";
+           "infinity." +
+           constraint_recipe(plan);
 }
 
 std::vector<Assumption> assumptions_of(const Certificate& c) {
@@ -148,25 +210,26 @@ std::vector<Assumption> assumptions_of(const Certificate& c) {
     const auto add = [&](bool tested, std::string text) {
         out.push_back({std::move(text), tested});
     };
-    add(true, fmt::format("approvals drawn agree with the logged probabilities: |z| <= {} over all "
-                          "records, for each logging policy and in each group, and so within tenths "
-                          "of the probability",
-                          config.max_calibration_z));
+    add(true,
+        fmt::format("approvals drawn agree with the logged probabilities: |z| <= {} over all "
+                    "records, for each logging policy and in each group, and so within tenths "
+                    "of the probability",
+                    config.max_calibration_z));
     add(true, fmt::format("each action that matters had a positive logged probability wherever the "
                           "candidate {}",
                           config.at_least ? "may take it" : "differs from the reference"));
     add(true, fmt::format("the candidate lies within {} of the reference s on every vault record",
                           trust_region_text(config)));
     add(true, "no person is both in D_c and in the vault; all records of a person are one unit");
-    const std::string share =
-        fmt::format("at most a share of {} of each group's outcomes is missing", config.max_missing_rate);
+    const std::string share = fmt::format(
+        "at most a share of {} of each group's outcomes is missing", config.max_missing_rate);
     if (config.missing_gamma) {
         add(true, share);
         add(false, fmt::format("missing impacts lie within {} of the centre of the action drawn{}",
                                *config.missing_gamma,
-                               c.tipping_gamma ? fmt::format("; all groups pass up to {}",
-                                                             *c.tipping_gamma)
-                                               : ""));
+                               c.tipping_gamma
+                                   ? fmt::format("; all groups pass up to {}", *c.tipping_gamma)
+                                   : ""));
     } else {
         add(true, fmt::format("{}, and those are counted as the worst for the candidate", share));
     }
@@ -189,8 +252,27 @@ std::vector<Assumption> assumptions_of(const Certificate& c) {
             "what people do with a draw depends on the applicant and the action drawn, and would "
             "be the same under the candidate: impacts count for the action that was drawn");
     }
+    if (!c.plan.constraint_plans.empty()) {
+        add(false,
+            "who meets the constraints' conditions is as the signer read it from features and "
+            "protected attributes, which are not in the evidence");
+    }
+    if (uses_labels(c.plan)) {
+        add(true, fmt::format("at most a share of {} of the labels that each of the constraints' "
+                              "means needs is missing, and those are counted at their worst",
+                              config.max_missing_rate));
+        if (config.labels_of == LabelsOf::kGranted) {
+            add(true,
+                "everybody who may meet a condition that involves labels had a positive "
+                "logged probability of approval");
+            add(false,
+                "the label is what becomes of a loan once it is granted, whoever grants it: "
+                "loans that were drawn to be approved stand for those that were not");
+        }
+    }
     if (c.ledger->registration.look > 0) {
-        add(false, "all records of the earlier looks at this candidate are among those of this one");
+        add(false,
+            "all records of the earlier looks at this candidate are among those of this one");
     }
     add(false,
         "logged probabilities are those that the draws were made with, and draws for different "

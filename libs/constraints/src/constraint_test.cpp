@@ -8,6 +8,7 @@
 #include "leaf_values.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/stats/confidence_bound.hpp"
+#include "rampart/stats/distributions.hpp"
 
 namespace rampart::constraints {
 namespace {
@@ -117,25 +118,27 @@ void measure(const LeafView& view, LeafPlan& plan) {
     plan.hi = range.hi;
 }
 
+/// Says that there are too few or too many missing, but not how many: the figures depend on what
+/// was drawn in the vault, which is not to be told.
 base::Status check_counts(const LeafView& view, const LeafPlan& plan) {
     const Settings& s = view.settings;
     const double likely = std::floor(static_cast<double>(plan.units) * plan.selection_share);
     if (plan.units < s.min_units || likely < static_cast<double>(s.min_units)) {
-        return failed_precondition(
-            "too_few_units",
-            "{}: of {} persons of the vault {}, {} of whom are likely to meet the condition by "
-            "what is known from D_c; {} are needed: wait for more to mature",
-            text(view.leaf), plan.units,
-            view.weighted() ? "labels will be known" : "something is known",
-            static_cast<size_t>(likely), s.min_units);
+        return failed_precondition("too_few_units",
+                                   "{}: fewer than {} persons of the vault {}, or are likely to "
+                                   "meet the condition by what "
+                                   "is known from D_c: wait for more to mature",
+                                   text(view.leaf), s.min_units,
+                                   view.weighted()
+                                       ? "may meet the condition and were drawn to be approved"
+                                       : "may meet the condition");
     }
     if (static_cast<double>(plan.missing) >
         s.max_missing_rate * static_cast<double>(plan.expected)) {
         return failed_precondition("too_many_missing",
-                                   "{}: {} of {} outcomes that should have matured are missing, "
-                                   "more than a share of {}: find out why before testing",
-                                   text(view.leaf), plan.missing, plan.expected,
-                                   s.max_missing_rate);
+                                   "{}: more than a share of {} of the outcomes that should have "
+                                   "matured are missing: find out why before testing",
+                                   text(view.leaf), s.max_missing_rate);
     }
     return base::ok();
 }
@@ -344,6 +347,52 @@ StatementResult evaluate_statement(const Program& program, const Settings& setti
     return out;
 }
 
+/// What D_c says of an end: where the leaf's mean is, how far below it the bound will lie, and the
+/// standard deviation of that bound.
+struct EndForecast {
+    double mean = 0, width = 0, spread = 0;
+};
+EndForecast forecast_end(const LeafPlan& plan, const EndPlan& end, const Sums& sums) {
+    stats::Sum n, d;
+    for (const double x : sums.n) n.add(x);
+    for (const double x : sums.d) d.add(x);
+    EndForecast out{.mean = n.value() / d.value()};
+    std::vector<double> values;
+    for (size_t u = 0; u < sums.n.size(); ++u) values.push_back(sums.n[u] - out.mean * sums.d[u]);
+    const auto units = static_cast<double>(plan.units), here = static_cast<double>(values.size());
+    const double weight = d.value() / here;  // of a person, on average
+    const double error = std::sqrt(stats::moments(values).variance / units) / weight;
+    const double need = -std::log(end.delta);
+    const double m = end.end.upper ? -plan.hi : plan.lo;
+    out.width = error * std::sqrt(2 * need) +
+                plan.max_weight * (out.mean - m) * need / (3 * units * weight);
+    out.spread = error * std::sqrt(1 + units / here);
+    return out;
+}
+
+/// The lower end of a statement's formula when the bounds lie `width` widths and `spread` standard
+/// deviations from the means of D_c.
+Known forecast_formula(const Program& program, const Plan& plan, size_t s, SumsCache& sums,
+                       double width, double spread) {
+    std::vector<Known> leaves;
+    for (const Leaf& leaf : program.leaves) {
+        leaves.push_back(range_of(leaf, program.impact_range));
+    }
+    for (const EndPlan& end : plan.statements[s]) {
+        const size_t i = end.end.leaf;
+        const EndForecast f = forecast_end(plan.leaves[i], end, sums.of(end.end));
+        const double bound = f.mean - width * f.width - spread * f.spread;
+        const Interval range = range_of(program.leaves[i], program.impact_range);
+        if (!std::isfinite(bound) || !leaves[i]) return std::nullopt;
+        if (end.end.upper) {
+            leaves[i]->hi = std::clamp(-bound, leaves[i]->lo, range.hi);
+        } else {
+            leaves[i]->lo = std::clamp(bound, range.lo, leaves[i]->hi);
+        }
+    }
+    return propagate(program.statements[s].formula, leaves);
+}
+
 }  // namespace
 
 std::string_view to_string(Bound bound) {
@@ -402,6 +451,21 @@ base::Status complete(const Program& program, const Settings& settings, const Lo
         }
     }
     return base::ok();
+}
+
+double pass_probability(const Program& program, const Settings& settings, const Plan& plan,
+                        const Log& selection, const Outcomes& selection_outcomes) {
+    SumsCache sums(program, settings, plan, selection, selection_outcomes);
+    double least = 1;
+    for (size_t s = 0; s < program.statements.size(); ++s) {
+        const Known bound = forecast_formula(program, plan, s, sums, 1, 0);
+        const Known lower = forecast_formula(program, plan, s, sums, 1, 1);
+        if (!bound || !lower) return 0;
+        const double spread = bound->lo - lower->lo;
+        const double certain = bound->lo >= 0 ? 1 : 0;
+        least = std::min(least, spread > 0 ? stats::normal_cdf(bound->lo / spread) : certain);
+    }
+    return least;
 }
 
 ConstraintResult evaluate(const Program& program, const Settings& settings, const Plan& plan,

@@ -40,6 +40,13 @@ Status check_shapes(const LoggedDecisions& d) {
         return invalid_argument("bad_shape", "centres has {} entries for {} records",
                                 d.centres.size(), n);
     }
+    if (d.has_label.size() != d.conditions.size() ||
+        (!d.has_label.empty() && d.has_label.size() != n)) {
+        return invalid_argument("bad_shape",
+                                "has_label has {} entries, conditions {}, for {} records: all, or "
+                                "none in both",
+                                d.has_label.size(), d.conditions.size(), n);
+    }
     return base::ok();
 }
 
@@ -63,8 +70,10 @@ Status check_record(const LoggedDecisions& d, size_t i) {
     RAMPART_RETURN_IF_ERROR(check_probability(id, "reference", d.reference[i]));
     if (!d.anchor.empty()) RAMPART_RETURN_IF_ERROR(check_probability(id, "anchor", d.anchor[i]));
     RAMPART_RETURN_IF_ERROR(check_probability(id, "p_approve", d.p_approve[i]));
-    if (d.approved[i] > 1 || d.has_impact[i] > 1) {
-        return invalid_argument("bad_flag", "record {}: approved and has_impact are 0 or 1", id);
+    const bool label = !d.has_label.empty() && d.has_label[i] > 1;
+    if (d.approved[i] > 1 || d.has_impact[i] > 1 || label) {
+        return invalid_argument("bad_flag",
+                                "record {}: approved, has_impact and has_label are 0 or 1", id);
     }
     const double propensity = d.approved[i] != 0 ? d.p_approve[i] : 1 - d.p_approve[i];
     if (!(propensity > 0)) {
@@ -164,9 +173,25 @@ Status validate_impacts(const LoggedDecisions& decisions, const std::vector<doub
     return base::ok();
 }
 
+Status validate_labels(const LoggedDecisions& decisions, const std::vector<double>& label) {
+    if (label.size() != decisions.has_label.size()) {
+        return invalid_argument("bad_shape", "label has {} entries, has_label {}", label.size(),
+                                decisions.has_label.size());
+    }
+    for (size_t i = 0; i < label.size(); ++i) {
+        const bool known = decisions.has_label[i] != 0;
+        if (known ? label[i] == 0 || label[i] == 1 : std::isnan(label[i])) continue;
+        return invalid_argument("bad_label", "record {}: has_label is {}, so its label must be {}",
+                                decisions.record_id[i], decisions.has_label[i],
+                                known ? "0 or 1" : "NaN (missing)");
+    }
+    return base::ok();
+}
+
 Status validate(const LoggedFeedback& feedback) {
     RAMPART_RETURN_IF_ERROR(validate(feedback.decisions));
-    return validate_impacts(feedback.decisions, feedback.impact);
+    RAMPART_RETURN_IF_ERROR(validate_impacts(feedback.decisions, feedback.impact));
+    return validate_labels(feedback.decisions, feedback.label);
 }
 
 }  // namespace rampart::ope

@@ -30,6 +30,35 @@ std::vector<size_t> decidable_rows(const DecisionSet<Side>& set, const model::Po
     return rows;
 }
 
+/// The features that conditions mention; no rows yet.
+std::vector<constraints::Column> columns_for(const certification::ConstraintSet& constraints,
+                                             const dataset::FeatureSchema& schema) {
+    std::vector<constraints::Column> columns;
+    for (const auto& name : constraints.features()) {
+        const auto feature = schema.find(name);
+        if (feature) columns.push_back({name, schema.features()[*feature].categories, {}});
+    }
+    return columns;
+}
+
+/// Who meets the conditions, for the rows whose decisions are already in `out`.
+template <class Side>
+base::Status add_conditions(const DecisionSet<Side>& set, const std::vector<size_t>& rows,
+                            const certification::ConstraintSet& constraints,
+                            ope::LoggedDecisions& out) {
+    if (constraints.empty()) return base::ok();
+    constraints::People people{
+        .records = rows.size(), .columns = columns_for(constraints, set.schema), .groups = {}};
+    for (auto& column : people.columns) {
+        const size_t feature = *set.schema.find(column.name);
+        for (const size_t i : rows) column.values.push_back(set.features_of(i)[feature]);
+    }
+    for (const auto& group : out.groups) people.groups.push_back({group.name, group.records});
+    RAMPART_TRY(out.conditions, constraints.conditions_met(people));
+    for (const size_t i : rows) out.has_label.push_back(set.rows[i].label ? 1 : 0);
+    return base::ok();
+}
+
 template <class Side>
 ope::LoggedDecisions decisions_of(const DecisionSet<Side>& set, const model::Policy& candidate,
                                   const model::Policy& reference) {
@@ -144,6 +173,18 @@ std::vector<double> probabilities(const DecisionSet<Side>& set, const model::Pol
     return out;
 }
 
+template <class Side>
+std::vector<double> labels_of(const DecisionSet<Side>& set, const model::Policy& candidate,
+                              const model::Policy& reference,
+                              const certification::ConstraintSet& constraints) {
+    std::vector<double> labels;
+    if (constraints.empty()) return labels;
+    for (const size_t i : decidable_rows(set, candidate, reference)) {
+        labels.push_back(set.rows[i].label.value_or(std::numeric_limits<double>::quiet_NaN()));
+    }
+    return labels;
+}
+
 }  // namespace
 
 std::vector<double> anchor_probabilities(const training_set::DevelopmentSet& set, const model::Policy& candidate,
@@ -192,17 +233,25 @@ training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::
 
 Result<ope::LoggedFeedback> selection_feedback(const training_set::DevelopmentSet& development,
                                                const model::Policy& candidate,
-                                               const model::Policy& reference) {
+                                               const model::Policy& reference,
+                                               const certification::ConstraintSet& constraints) {
     ope::LoggedFeedback feedback{decisions_of(development, candidate, reference),
                                  impacts_of(development, candidate, reference)};
+    RAMPART_RETURN_IF_ERROR(add_conditions(development,
+                                           decidable_rows(development, candidate, reference),
+                                           constraints, feedback.decisions));
+    feedback.label = labels_of(development, candidate, reference, constraints);
     RAMPART_RETURN_IF_ERROR(ope::validate(feedback));
     return feedback;
 }
 
 Result<ope::LoggedDecisions> vault_decisions(const training_set::VaultSet& vault,
                                              const model::Policy& candidate,
-                                             const model::Policy& reference) {
+                                             const model::Policy& reference,
+                                             const certification::ConstraintSet& constraints) {
     auto decisions = decisions_of(vault, candidate, reference);
+    RAMPART_RETURN_IF_ERROR(
+        add_conditions(vault, decidable_rows(vault, candidate, reference), constraints, decisions));
     RAMPART_RETURN_IF_ERROR(ope::validate(decisions));
     return decisions;
 }
@@ -238,10 +287,20 @@ base::Status add_centres(const training_set::DevelopmentSet& development,
     return base::ok();
 }
 
-std::vector<double> vault_impacts(const certification::RunTicket&,
-                                  const training_set::VaultSet& vault,
-                                  const model::Policy& candidate, const model::Policy& reference) {
-    return impacts_of(vault, candidate, reference);
+VaultOutcomes vault_outcomes(const certification::RunTicket&, const training_set::VaultSet& vault,
+                             const model::Policy& candidate, const model::Policy& reference,
+                             const certification::ConstraintSet& constraints) {
+    return {impacts_of(vault, candidate, reference),
+            labels_of(vault, candidate, reference, constraints)};
+}
+
+base::Status check_conditions(const certification::ConstraintSet& constraints,
+                              const dataset::FeatureSchema& schema,
+                              const std::vector<std::string>& group_names) {
+    constraints::People nobody{
+        .records = 0, .columns = columns_for(constraints, schema), .groups = {}};
+    for (const auto& name : group_names) nobody.groups.push_back({name, {}});
+    return constraints.conditions_met(nobody).map([](const auto&) {});
 }
 
 }  // namespace rampart::training

@@ -195,6 +195,9 @@ TEST(Certificate, AVerdictThatTheEvidenceDoesNotGiveIsNotSealed) {
     lie.groups[1].bound.lower_t += 1e-3;
     EXPECT_FALSE(c.sealed(lie));
     lie = c.result;
+    lie.groups[1].bound.lower_t = -std::numeric_limits<double>::infinity();
+    EXPECT_FALSE(c.sealed(lie)) << "no bound, where there is one";
+    lie = c.result;
     lie.groups.pop_back();
     EXPECT_FALSE(c.sealed(lie));
 }

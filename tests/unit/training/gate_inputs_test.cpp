@@ -33,7 +33,8 @@ TEST(GateInputs, DecisionsCarryPropensitiesPoliciesAndGroupsButNoImpact) {
         ledger.next_epoch(0.1, 1, certification::Spending::kEqual, "test", {}).value()));
     const certification::DeltaLedger::RunRequest request{"candidate", "reference", {}, "rule"};
     ASSERT_TRUE(ledger.append(ledger.next_registration(request, {}).value()));
-    const auto impacts = vault_impacts(ledger.ticket(request).value(), vault, champion, champion);
+    const auto impacts =
+        vault_outcomes(ledger.ticket(request).value(), vault, champion, champion).impact;
     for (size_t i = 0; i < kRows; ++i) {
         ASSERT_EQ(decisions.has_impact[i] == 1, vault.rows[i].impact.has_value());
         ASSERT_EQ(std::isnan(impacts[i]), !vault.rows[i].impact.has_value());
@@ -44,6 +45,46 @@ TEST(GateInputs, DecisionsCarryPropensitiesPoliciesAndGroupsButNoImpact) {
 double expected_points(std::span<const float> row) {
     const double p = model::sigmoid(1.0 + 1.5 * row[0]);
     return 75 * p - 150 * (1 - p);
+}
+
+certification::ConstraintSet constraint_set(const std::string& expression) {
+    certification::GateConfig config;
+    config.impact_lo = -150;
+    config.impact_hi = 75;
+    config.named_constraints = {{"c", expression}};
+    return certification::ConstraintSet::compile(config).value();
+}
+
+TEST(GateInputs, ForConstraintsTheySayWhoMeetsTheConditionsAndWhoseLabelIsKnown) {
+    const auto development = development_set();
+    const auto champion = bootstrap(development);
+    const auto constraints =
+        constraint_set("mean(decision | x0 >= 0 and label = 1) >= mean(decision | sex = \"male\")");
+    const auto feedback = selection_feedback(development, champion, champion, constraints).value();
+    ASSERT_EQ(feedback.label.size(), kRows);
+    for (size_t i = 0; i < kRows; ++i) {
+        const uint64_t high = development.features_of(i)[0] >= 0 ? 0b0010 : 0,
+                       male = i % 2 == 1 ? 0b1100 : 0;
+        ASSERT_EQ(feedback.decisions.conditions[i], high | male);
+        ASSERT_EQ(feedback.decisions.has_label[i] == 1, development.rows[i].label.has_value());
+        ASSERT_EQ(std::isnan(feedback.label[i]), !development.rows[i].label.has_value());
+    }
+    const auto without = selection_feedback(development, champion, champion).value();
+    EXPECT_TRUE(without.label.empty() && without.decisions.conditions.empty() &&
+                without.decisions.has_label.empty());
+}
+
+TEST(GateInputs, NamesThatConstraintsMentionAreLookedUpBeforeThereAreData) {
+    const auto set = development_set();
+    const auto reason = [&](const std::string& expression) {
+        const auto status =
+            check_conditions(constraint_set(expression), set.schema, set.group_names);
+        return status ? "" : status.error().reason;
+    };
+    EXPECT_EQ(reason("mean(decision | x1 < 0 and sex != \"male\") >= 0"), "");
+    EXPECT_EQ(reason("mean(decision | x2 < 0) >= 0"), "unknown_feature");
+    EXPECT_EQ(reason("mean(decision | sex = \"other\") >= 0"), "unknown_category");
+    EXPECT_EQ(reason("mean(decision | group = \"women\") >= 0"), "unknown_group");
 }
 
 TEST(GateInputs, CentresComeFromARegressionOfDcOnly) {

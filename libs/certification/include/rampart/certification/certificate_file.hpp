@@ -38,6 +38,7 @@ struct Certificate {
     RunPlan plan;
     std::optional<LedgerReference> ledger;
     std::vector<GroupResult> results;  // in the order of plan.groups
+    std::vector<ConstraintResult> constraint_results;  // in the order of plan.constraint_plans
     std::optional<double> tipping_gamma;  // SealedResult's
     size_t evidence_records = 0;
     base::Digest evidence_root;  // Merkle root (RFC 6962) of the evidence file's lines
@@ -66,12 +67,13 @@ base::Result<SealedCertificate> seal(const PreparedRun& run, const RunTicket& ti
                                      const SealedResult& result, const VaultSource& feedback,
                                      base::TimePoint vault_read_at, base::TimePoint issued_at,
                                      const base::SigningKey& key);
-/// The same for a vault in memory.
+/// The same for a vault in memory; `vault_label` as given to run().
 base::Result<SealedCertificate> seal(const PreparedRun& run, const RunTicket& ticket,
                                      const SealedResult& result,
                                      const std::vector<double>& vault_impact,
                                      base::TimePoint vault_read_at, base::TimePoint issued_at,
-                                     const base::SigningKey& key);
+                                     const base::SigningKey& key,
+                                     const std::vector<double>& vault_label = {});
 
 /// Of a REFUSED or IDENTICAL. Errors: invalid_argument for another verdict.
 base::Result<SealedCertificate> seal_refusal(const GateConfig& config, const RunIdentity& identity,

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "rampart/base/result.hpp"
+#include "rampart/constraints/constraint_test.hpp"
 
 namespace rampart::certification {
 
@@ -71,6 +72,16 @@ std::string_view to_string(TrustRegion region);  // "both_actions", "approvals"
 enum class Against { kReference, kAnchor };
 std::string_view to_string(Against against);  // "reference", "anchor"
 
+using constraints::LabelsOf;
+
+/// What has to hold besides, in the language of rampart/constraints.
+struct NamedConstraint {
+    std::string name;        // 1 to limits::kMaxNameBytes printable characters
+    std::string expression;  // "abs(mean(decision | sex = \"F\") - mean(decision)) <= 0.05"
+    bool operator==(const NamedConstraint&) const = default;
+};
+inline constexpr size_t kMaxConstraints = 16;
+
 /// The constraint, for each group g: the average change of impact, candidate against reference (or,
 /// with at_least, the candidate's average impact less that), over the group's vault records is
 /// better than -margin. One file of settings for an epoch; all of it is registered with a run
@@ -112,6 +123,9 @@ struct GateConfig {
     /// the impact declined_impact, and the two-action form is tested, which needs support for
     /// declines too. false: a log in which that happened is refused.
     bool declines_overridden = false;
+    /// Tested beside the groups, each with the run's whole delta; all must pass.
+    std::vector<NamedConstraint> named_constraints{};  // at most kMaxConstraints, unique names
+    LabelsOf labels_of = LabelsOf::kGranted;           // whose labels are observed
 };
 
 /// "0.5 min(s, 1 - s)" or "2 s".

@@ -56,6 +56,13 @@ struct GroupPlan {
     stats::Bets bets;
 };
 
+/// A constraint as planned before the vault's outcomes are read.
+struct ConstraintPlan {
+    std::string name, expression;    // its one text
+    std::vector<std::string> means;  // what is averaged: the leaves of the program
+    constraints::Plan tests;
+};
+
 /// All that is fixed before an impact of the vault is read. Its digest is registered.
 struct RunPlan {
     GateConfig config;
@@ -67,6 +74,7 @@ struct RunPlan {
     std::vector<double> logger_calibration, logger_decile_z;  // per logger
     size_t vault_records = 0;
     std::vector<GroupPlan> groups;
+    std::vector<ConstraintPlan> constraint_plans;  // as the configuration names them
     base::Digest selection_digest;  // of D_c: where centres and variances come from
     base::Digest vault_digest;      // of the vault's records without impacts
 };
@@ -84,6 +92,14 @@ struct PublicResult {
     std::string message;  // for people: what, which value, what to do
 };
 
+/// Of a group's test, or a constraint's, which has no predicted_lower.
+struct GroupForecast {
+    std::string name;
+    double pass_probability = 0;
+    double predicted_lower =
+        0;  // per record: D_c's mean less twice the t bound's width at the vault's n
+};
+
 /// A run that may be registered: its plan, and the values in D_c that a forecast is made from. Of
 /// the vault it keeps nothing but pseudonyms in order, where the vault was given in memory.
 class PreparedRun {
@@ -96,11 +112,16 @@ class PreparedRun {
     PreparedRun() = default;
     RunPlan plan_;
     std::optional<MemoryVault> vault_;
+    std::vector<GroupForecast> constraint_forecast_;
     std::vector<std::vector<double>> selection_values_;  // units' values in D_c, per group
 };
 
-/// Whether another look may follow an earlier one: settings, policies and metric are the same, the bound
-/// is betting, and the centres are constants.
+/// Whether runs with these settings can be looked at again at all: the bound is betting, the centres
+/// are constants, and there are no constraints, whose bets do not last.
+bool allows_further_looks(const GateConfig& config);
+
+/// Whether another look may follow an earlier one: they allow it, and settings, policies and metric
+/// are the same.
 bool may_look_again(const RunPlan& earlier, const GateConfig& config, const RunIdentity& identity);
 
 struct PrecheckResult {
@@ -113,7 +134,7 @@ struct PrecheckResult {
 /// declared, too few units or outcomes, no
 /// support, a candidate outside the trust region, too many missing outcomes, logged propensities
 /// that do not fit the draws, a group in which the candidate changes nothing, D_c too thin to plan
-/// from, a forecast below min_power. Refuses too when the ledger's epoch is spent. `ledger` gives delta_k, of its open run or
+/// from, a constraint that the data cannot decide, a forecast below min_power. Refuses too when the ledger's epoch is spent. `ledger` gives delta_k, of its open run or
 /// of the next. `pseudonym_key`: secret, at least 16 bytes, so that ids in the evidence cannot be
 /// guessed. Errors are the operator's: invalid_argument for a bad configuration or key;
 /// failed_precondition when no epoch is open, or when its budget is another than the configured one
@@ -123,7 +144,8 @@ struct PrecheckResult {
 /// is a further look, with that plan's settings, centres and bets, and costs nothing. It is refused
 /// where the setting, or a person of then, is no longer there ("other_settings", "fewer_records"),
 /// and where the range of the values grew so much that the bets could lose everything
-/// ("range_grew"); without `earlier` it would be a run of its own.
+/// ("range_grew"), or constraints were added ("other_settings"); without `earlier` it
+/// would be a run of its own.
 base::Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentity& identity,
                                       const DeltaLedger& ledger, std::string_view pseudonym_key,
                                       const ope::LoggedFeedback& selection,
@@ -137,15 +159,9 @@ base::Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentit
 
 /// Chance of passing, estimated on D_c (notes 3.10). Optimistic when the candidate was fitted to
 /// the same records: pass the part of D_c that was held out as `selection` when there is one.
-struct GroupForecast {
-    std::string name;
-    double pass_probability = 0;
-    double predicted_lower =
-        0;  // per record: D_c's mean less twice the t bound's width at the vault's n
-};
 struct Forecast {
-    double pass_probability = 0;  // product over groups
-    std::vector<GroupForecast> groups;
+    double pass_probability = 0;  // product over groups and constraints
+    std::vector<GroupForecast> groups, constraints;
 };
 Forecast forecast(const PreparedRun& run);
 
@@ -155,10 +171,26 @@ struct GroupResult {
     bool passed = false;
 };
 
+/// What the vault says of a constraint; no value: none can be given.
+struct ConstraintResult {
+    struct End {
+        std::optional<double> estimate, bound;
+    };
+    struct Statement {
+        std::vector<End> ends;  // as ConstraintPlan::tests.statements
+        std::optional<double> lower;
+        bool passed = false;
+    };
+    std::string name;
+    std::vector<Statement> statements;
+    bool passed = false;
+};
+
 /// The numbers of a run: for the certificate and the auditors, not for those who make candidates.
 struct SealedResult {
     Verdict verdict = Verdict::kNoSolutionFound;
     std::vector<GroupResult> groups;
+    std::vector<ConstraintResult> constraints;
     /// With missing_gamma, where outcomes are missing: how far they may lie from their centres so
     /// that all groups pass, to 1/256 of b - a; 0 when not even at the centres.
     std::optional<double> tipping_gamma{};
@@ -172,8 +204,10 @@ struct SealedResult {
 /// open: mend the data and take it up again.
 base::Result<SealedResult> run(const PreparedRun& run, const RunTicket& ticket,
                                const VaultSource& feedback);
-/// The same for a vault in memory: `vault_impact` is indexed like the decisions given to precheck.
+/// The same for a vault in memory: `vault_impact` is indexed like the decisions given to precheck,
+/// and so is `vault_label`, where they have labels.
 base::Result<SealedResult> run(const PreparedRun& run, const RunTicket& ticket,
-                               const std::vector<double>& vault_impact);
+                               const std::vector<double>& vault_impact,
+                               const std::vector<double>& vault_label = {});
 
 }  // namespace rampart::certification

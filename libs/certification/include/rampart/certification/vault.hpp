@@ -31,10 +31,13 @@ struct VaultRecord {
     double anchor = 0;     // of the anchor policy, where the run has one
     double impact = std::numeric_limits<double>::quiet_NaN();  // in feedback, where has_impact
     std::optional<ope::Centre> centre{};  // its own, in the run that has Centres::kRegression
+    double label = std::numeric_limits<double>::quiet_NaN();  // in feedback, where has_label
+    uint64_t conditions = 0;  // of constraints: ope::LoggedDecisions::conditions
     uint64_t groups = 0;   // bit g: in group g (base::limits::kMaxGroups bits)
     uint32_t logger = 0;   // index into VaultNames::loggers
     bool approved = false;    // drawn
     bool has_impact = false;  // a matured impact is on record
+    bool has_label = false;   // a matured label is
     bool overridden = false;  // people did the other action
 
     bool granted() const { return approved != overridden; }
@@ -69,9 +72,10 @@ class MemoryVault final : public VaultSource {
     base::Status read(const See& see) const override { return see(records_); }
     const std::vector<VaultRecord>& records() const { return records_; }
 
-    /// The same records with their impacts, which are indexed like the decisions that it was made
-    /// from. Errors: invalid_argument "bad_shape".
-    base::Result<MemoryVault> with_impacts(std::span<const double> impact) const;
+    /// The same records with their outcomes, which are indexed like the decisions that it was made
+    /// from; labels where constraints ask for them. Errors: invalid_argument "bad_shape".
+    base::Result<MemoryVault> with_impacts(std::span<const double> impact,
+                                           std::span<const double> label = {}) const;
 
   private:
     VaultNames names_;

@@ -38,6 +38,11 @@ struct LoggedDecisions {
     /// part in; empty: none. An estimate then centres each record by its own (ImpactModel's centres
     /// stand back).
     std::vector<Centre> centres{};
+    /// For constraints, empty where there are none. Whether a label is on record, 0 or 1; and which
+    /// of their conditions the record meets, two bits each, condition k from bit 2k on: bit 0 if it
+    /// does with an unfavourable label, bit 1 if with a favourable one.
+    std::vector<uint8_t> has_label{};
+    std::vector<uint64_t> conditions{};
 
     size_t size() const { return record_id.size(); }
     bool is_overridden(size_t i) const;
@@ -49,6 +54,8 @@ struct LoggedDecisions {
 struct LoggedFeedback {
     LoggedDecisions decisions;
     std::vector<double> impact;  // NaN: none on record (then has_impact is 0)
+    /// 1 favourable, 0 not, NaN: none on record (then has_label is 0); empty where has_label is.
+    std::vector<double> label{};
 };
 
 /// Shapes, ranges, finite numbers, indices in range, groups ascending, ids present. Whether the
@@ -56,11 +63,15 @@ struct LoggedFeedback {
 /// value; out_of_range beyond limits::kMaxRows or kMaxGroups.
 base::Status validate(const LoggedDecisions& decisions);
 
-/// The same, and impacts: a finite number where has_impact is 1, NaN where it is 0.
+/// The same, and impacts: a finite number where has_impact is 1, NaN where it is 0; labels likewise,
+/// 0 or 1.
 base::Status validate(const LoggedFeedback& feedback);
 
 /// The impacts of `decisions` fit it: as many as records, finite where has_impact is 1, NaN
 /// elsewhere.
 base::Status validate_impacts(const LoggedDecisions& decisions, const std::vector<double>& impact);
+
+/// The same of labels, 0 or 1; there are none where has_label is empty.
+base::Status validate_labels(const LoggedDecisions& decisions, const std::vector<double>& label);
 
 }  // namespace rampart::ope

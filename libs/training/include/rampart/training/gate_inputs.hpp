@@ -1,5 +1,6 @@
 #pragma once
 
+#include "rampart/certification/constraint_set.hpp"
 #include "rampart/certification/safety_test.hpp"
 #include "rampart/model/policy.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
@@ -16,16 +17,18 @@ base::Status check_fits(const model::Policy& policy, const dataset::FeatureSchem
 /// own.
 training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::TimePoint from);
 
-/// D_c as the gate plans from it: decisions and impacts.
+/// D_c as the gate plans from it: decisions and impacts; for constraints who meets their
+/// conditions, and labels. Errors: also ConstraintSet::conditions_met's, for a name that neither
+/// features nor groups have.
 base::Result<ope::LoggedFeedback> selection_feedback(
     const training_set::DevelopmentSet& development, const model::Policy& candidate,
-    const model::Policy& reference);
+    const model::Policy& reference, const certification::ConstraintSet& constraints = {});
 
 /// The vault without impacts: all that may be looked at before a run is charged. Rows that a
 /// group-aware policy could not have decided (no cell) are left out.
-base::Result<ope::LoggedDecisions> vault_decisions(const training_set::VaultSet& vault,
-                                                   const model::Policy& candidate,
-                                                   const model::Policy& reference);
+base::Result<ope::LoggedDecisions> vault_decisions(
+    const training_set::VaultSet& vault, const model::Policy& candidate,
+    const model::Policy& reference, const certification::ConstraintSet& constraints = {});
 
 /// Gives every record of both sides centres of its own: a linear regression of D_c's impacts on
 /// features (a category of up to 32 as 0 or 1, others left aside) and the action drawn. A record of
@@ -42,9 +45,20 @@ std::vector<double> anchor_probabilities(const training_set::DevelopmentSet& set
 std::vector<double> anchor_probabilities(const training_set::VaultSet& set, const model::Policy& candidate,
                                          const model::Policy& reference, const model::Policy& anchor);
 
-/// The impacts of the same rows, in the same order: only for a run that is charged.
-std::vector<double> vault_impacts(const certification::RunTicket& ticket,
-                                  const training_set::VaultSet& vault,
-                                  const model::Policy& candidate, const model::Policy& reference);
+struct VaultOutcomes {
+    std::vector<double> impact;
+    std::vector<double> label;  // empty without constraints
+};
+/// The outcomes of the same rows, in the same order: only for a run that is charged.
+VaultOutcomes vault_outcomes(const certification::RunTicket& ticket,
+                             const training_set::VaultSet& vault, const model::Policy& candidate,
+                             const model::Policy& reference,
+                             const certification::ConstraintSet& constraints = {});
+
+/// The names that conditions mention are features of the schema or protected attributes and groups,
+/// and so are the values: what conditions_met would refuse, before there is any data.
+base::Status check_conditions(const certification::ConstraintSet& constraints,
+                              const dataset::FeatureSchema& schema,
+                              const std::vector<std::string>& group_names);
 
 }  // namespace rampart::training

@@ -1,0 +1,124 @@
+// Constraints in the loop as a user configures them: one that holds lets a candidate through, one
+// that is not proved blocks the same candidate.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "rampart/base/file.hpp"
+#include "support/program.hpp"
+
+namespace rampart {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+using test_support::run_program;
+
+const std::string kRampart = RAMPART_BIN_DIR "/rampart";
+
+std::string read(const fs::path& path) { return base::read_file(path, size_t{1} << 30).value(); }
+
+std::string gap(double allowed) {
+    return fmt::format(
+        R"(abs(mean(decision | sex = "female") - mean(decision | sex = "male")) <= {})", allowed);
+}
+
+class ConstrainedLoop : public testing::Test {
+  protected:
+    static void TearDownTestSuite() { fs::remove_all(folder()); }
+    static fs::path folder() {
+        return fs::path(testing::TempDir()) / fmt::format("constrained_loop.{}", ::getpid());
+    }
+
+    /// Configuration files with one constraint, all runs of which are spent.
+    static fs::path configured(const std::string& name, const std::string& expression) {
+        const fs::path config = folder() / (name + ".config");
+        fs::create_directories(config);
+        fs::copy(RAMPART_SOURCE_DIR "/ops/config", config,
+                 fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+        const fs::path file = config / "demo" / "default-credit-card.toml";
+        EXPECT_TRUE(base::write_file_atomically(
+            file,
+            read(file) + fmt::format("min_power = 0\n[[gate.constraint]]\nname = \"approvals\"\n"
+                                     "expression = '{}'\n",
+                                     expression)));
+        return config;
+    }
+
+    struct Demo {
+        fs::path out;
+        json::array runs;
+    };
+    static Demo run_demo(const std::string& name, const std::string& expression) {
+        Demo demo{folder() / name, {}};
+        const auto ran = run_program(fmt::format(
+            "{}-demo --data simulated --rows 6000 --seed 1 --program {} --config-dir {} --out {}",
+            kRampart, kRampart, configured(name, expression).string(), demo.out.string()));
+        EXPECT_EQ(ran.exit_code, 0) << ran.output;
+        if (ran.exit_code == 0) {
+            demo.runs = json::parse(read(demo.out / "report.json")).at("gate_runs").as_array();
+        }
+        return demo;
+    }
+};
+
+TEST_F(ConstrainedLoop, WhatHoldsLetsACandidateThroughWhatIsNotProvedBlocksIt) {
+    const Demo open = run_demo("open", gap(0.5)), blocked = run_demo("blocked", gap(0.001));
+    const auto certified = std::find_if(open.runs.begin(), open.runs.end(), [](const auto& run) {
+        return run.at("verdict").as_string() == "CERTIFIED";
+    });
+    ASSERT_NE(certified, open.runs.end()) << "nothing was certified at all";
+    const auto place = static_cast<size_t>(certified - open.runs.begin());
+    ASSERT_LT(place, blocked.runs.size());
+    EXPECT_EQ(blocked.runs[place].at("time"), certified->at("time"));
+    EXPECT_EQ(blocked.runs[place].at("verdict").as_string(), "NO_SOLUTION_FOUND");
+    for (const auto& run : blocked.runs) EXPECT_NE(run.at("verdict").as_string(), "CERTIFIED");
+
+    const auto verify_all = [](const Demo& demo, const std::string& says) {
+        bool found = false;
+        for (const auto& entry : fs::directory_iterator(demo.out / "certificates")) {
+            if (entry.path().extension() != ".cert") continue;
+            const fs::path page = folder() / "page.html";
+            const auto ran = run_program(fmt::format("{} verify {} --html {}", kRampart,
+                                                     entry.path().string(), page.string()));
+            EXPECT_EQ(ran.exit_code, 0) << ran.output;
+            const std::string html = read(page);
+            found = found || (html.find("<h2>Constraints</h2>") != std::string::npos &&
+                              html.find(says) != std::string::npos);
+        }
+        return found;
+    };
+    EXPECT_TRUE(verify_all(open, "on average, the constraints hold: approvals (abs(mean("));
+    EXPECT_TRUE(verify_all(blocked, "at least one group or constraint did not pass"));
+}
+
+TEST_F(ConstrainedLoop, AConstraintThatCannotBeReadOrAskedStopsTheStartAndSaysWhere) {
+    const auto start = [](const std::string& name, const std::string& expression) {
+        const fs::path config = configured(name, expression);
+        fs::copy_file(config / "products" / "default-credit-card.toml", config / "product.toml");
+        EXPECT_TRUE(
+            base::write_file_atomically(config / "schema.toml",
+                                        "label = \"y\"\nfavourable = \"0\"\n[[feature]]\nname = "
+                                        "\"LIMIT_BAL\"\nkind = \"numeric\"\n"));
+        fs::copy_file(config / "demo" / "default-credit-card.toml", config / "rampartd.toml",
+                      fs::copy_options::overwrite_existing);
+        return run_program(
+            fmt::format("{} serve --config {}", kRampart, (config / "rampartd.toml").string()));
+    };
+    auto ran = start("syntax", "mean(decision) > 0");
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_NE(ran.output.find("column 16"), std::string::npos) << ran.output;
+    ran = start("name", "mean(decision | income > 3) >= 0");
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_NE(ran.output.find("constraint 'approvals': there is no feature and no protected "
+                              "attribute 'income'"),
+              std::string::npos)
+        << ran.output;
+    ran = start("value", "mean(decision | sex = \"F\") >= 0");
+    EXPECT_NE(ran.output.find("its values are: female, male"), std::string::npos) << ran.output;
+}
+
+}  // namespace
+}  // namespace rampart
