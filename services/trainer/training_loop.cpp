@@ -171,13 +171,28 @@ Result<RunRecord> TrainingLoop::begin(TimePoint t, std::string candidate) {
     return execute(std::move(run));
 }
 
+/// What the gate will ask of this run's candidate: counts of the vault's people, none of their outcomes.
+Result<training::GateOutlook> TrainingLoop::outlook_of(const StartedRun& run) const {
+    RAMPART_TRY(const auto ledger, read_ledger());
+    const auto& gate = settings_.gate;
+    const auto delta = ledger.next_delta();  // none before the first epoch, or when it is spent
+    RAMPART_TRY(const auto vault, vault_of_epoch(ledger, run.at));
+    return training::GateOutlook{
+        gate, delta ? *delta : certification::delta_of_run(gate.delta_epoch, gate.runs_per_epoch, gate.spending, 1, 0),
+        training::persons_by_group(vault)};
+}
+
 Result<model::LoadedPolicy> TrainingLoop::candidate_of(StartedRun& run, const training_set::DevelopmentSet& development,
                                                        const model::LoadedPolicy& reference) {
     if (!run.candidate.empty()) return around_.registry.load_model(domain::PolicyId(run.candidate));
     training::Recipe recipe = settings_.recipe;
     recipe.seed = base::mix64(settings_.recipe.seed ^ base::mix64(run.ordinal));
     recipe.params.seed = recipe.seed;
-    RAMPART_TRY(auto candidate, training::make_candidate(development, around_.product.impact, reference.policy, run.reference, recipe, around_.pool));
+    std::optional<training::GateOutlook> outlook;
+    if (recipe.selection != "none") {
+        RAMPART_TRY(outlook, outlook_of(run));
+    }
+    RAMPART_TRY(auto candidate, training::make_candidate(development, around_.product.impact, reference.policy, run.reference, recipe, around_.pool, outlook ? &*outlook : nullptr));
     RAMPART_TRY(const auto id, around_.registry.register_model(model::encode_model_file(candidate.policy), run.at, kTrainer));
     // From here on the run is about this model, whatever becomes known before a restart.
     run.candidate = id.value();

@@ -79,6 +79,7 @@ class TrainingLoop {
                                                                const std::string& reference) const;
     base::Result<RunRecord> execute(StartedRun run);
     base::Result<RunRecord> begin(base::TimePoint t, std::string candidate);
+    base::Result<training::GateOutlook> outlook_of(const StartedRun& run) const;
     base::Result<model::LoadedPolicy> candidate_of(StartedRun& run, const training_set::DevelopmentSet& development,
                                                    const model::LoadedPolicy& reference);
     base::Status judge(StartedRun& run, RunRecord& record);

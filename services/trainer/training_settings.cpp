@@ -36,6 +36,10 @@ void read_learner(config::Table& table, training::Recipe& recipe) {
     recipe.params.early_stopping_rounds = static_cast<int>(table.integer("early_stopping_rounds", 0, 10'000, 20));
     recipe.params.seed = recipe.seed;
     recipe.kappa = table.number("kappa", 0.01, 1, recipe.kappa);
+    recipe.selection = table.choice("selection", {"none", "cma_es"}, "none");
+    recipe.selection_evaluations = static_cast<int>(table.integer("selection_evaluations", 1, 100'000, recipe.selection_evaluations));
+    recipe.selection_folds = static_cast<int>(table.integer("selection_folds", 2, 20, recipe.selection_folds));
+    recipe.selection_power = table.number("selection_power", 0.51, 0.9999, recipe.selection_power);
     recipe.max_links = static_cast<int>(table.integer("max_links", 2, 64, recipe.max_links));
 }
 
@@ -100,6 +104,9 @@ TrainingSettings read_training_settings(config::Table& root) {
     settings.distilled_kappa = gate.number("distilled_kappa", 0.01, 10, settings.distilled_kappa);
     if (settings.recipe.kappa > settings.gate.kappa) {
         training.fail("kappa", fmt::format("is {}, past gate.kappa = {}: the gate would refuse what is trained", settings.recipe.kappa, settings.gate.kappa));
+    }
+    if (settings.recipe.selection != "none" && (settings.gate.at_least || settings.gate.max_weight)) {
+        training.fail("selection", "compares with the policy in charge, record by record: leave out gate.at_least and gate.max_weight, or make it \"none\"");
     }
     settings.gate.margin = gate.number("margin", 0, 1e9, 0);
     settings.gate.spending = gate.choice("spending", {"equal", "by_history"}, "equal") == "equal"

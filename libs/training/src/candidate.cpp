@@ -142,25 +142,123 @@ std::vector<float> reference_row(const DevelopmentSet& development) {
     return reference;
 }
 
-/// Thresholds by cell such that approval rates differ by at most epsilon, over all people of D_c
-/// whose cell is known.
-Result<model::RampRule> parity_ramp(const DevelopmentSet& development,
-                                    const model::Ensemble& ensemble, const ScoreMap& map,
-                                    const Recipe& recipe) {
+/// f of every row by one ensemble.
+std::vector<double> scores_of(const DevelopmentSet& development, const model::Ensemble& ensemble,
+                              const ScoreMap& map) {
     std::vector<double> scores;
-    std::vector<int32_t> cells;
     for (size_t i = 0; i < development.rows.size(); ++i) {
-        if (!development.rows[i].cell) continue;
         const double p = model::sigmoid(ensemble.predict_raw(development.features_of(i)));
         scores.push_back(std::clamp(map.slope * p + map.intercept, -1.0, 1.0));
-        cells.push_back(static_cast<int32_t>(*development.rows[i].cell));
     }
+    return scores;
+}
+
+fairness::RampParams parity_params(const Recipe& recipe, double gamma) {
     fairness::RampParams params;
-    params.gamma = recipe.gamma;
+    params.gamma = gamma;
     params.epsilon = recipe.epsilon;
-    RAMPART_TRY(auto solution,
-                fairness::solve_ramp({scores, cells, development.cell_names.size(), {}}, params));
-    return std::move(solution.rule);
+    return params;
+}
+
+/// f of every row by an ensemble that did not learn from its person: what the search may believe.
+Result<std::vector<double>> out_of_fold_scores(const DevelopmentSet& development,
+                                               const Recipe& recipe, const ScoreMap& map,
+                                               base::ThreadPool* pool) {
+    const std::string key = fmt::format("fold {}", recipe.seed);
+    const auto folds = static_cast<size_t>(recipe.selection_folds);
+    std::vector<size_t> fold_of;
+    for (const auto& row : development.rows) {
+        const double u = base::keyed_uniform(key, row.person.value());
+        fold_of.push_back(std::min(folds - 1, static_cast<size_t>(u * static_cast<double>(folds))));
+    }
+    std::vector<double> scores(development.rows.size());
+    for (size_t fold = 0; fold < folds; ++fold) {
+        DevelopmentSet rest;
+        rest.as_known_at = development.as_known_at;
+        rest.schema = development.schema;
+        rest.group_names = development.group_names;
+        rest.cell_names = development.cell_names;
+        for (size_t i = 0; i < development.rows.size(); ++i) {
+            if (fold_of[i] == fold) continue;
+            const auto features = development.features_of(i);
+            rest.rows.push_back(development.rows[i]);
+            rest.features.insert(rest.features.end(), features.begin(), features.end());
+        }
+        std::map<std::string, std::string> unused;
+        RAMPART_TRY(const auto ensemble, fit(rest, recipe, pool, unused));
+        const auto all = scores_of(development, ensemble, map);
+        for (size_t i = 0; i < all.size(); ++i) {
+            if (fold_of[i] == fold) scores[i] = all[i];
+        }
+    }
+    return scores;
+}
+
+/// P(approve) of every row; 0 where the policy needs a cell that the row has not (nobody looks
+/// there).
+std::vector<double> approvals_of(const DevelopmentSet& development, const model::Policy& policy) {
+    std::vector<double> out;
+    for (size_t i = 0; i < development.rows.size(); ++i) {
+        const auto& cell = development.rows[i].cell;
+        const auto group = cell ? std::optional<size_t>(*cell) : std::nullopt;
+        const bool undecided = policy.group_aware() && !cell;
+        out.push_back(undecided ? 0 : policy.evaluate(development.features_of(i), group).approve);
+    }
+    return out;
+}
+
+Result<SearchedParameters> select(const DevelopmentSet& development, const model::Policy& champion,
+                                  const std::vector<model::Link>& links,
+                                  const LinkParameters& begin, const ScoreMap& map,
+                                  const Recipe& recipe, const GateOutlook& outlook,
+                                  base::ThreadPool* pool) {
+    const bool parity = recipe.criterion == "statistical_parity";
+    SearchRows rows;
+    RAMPART_TRY(rows.score, out_of_fold_scores(development, recipe, map, pool));
+    for (size_t i = 0; i < rows.score.size(); ++i) {
+        if (parity && !development.rows[i].cell) rows.score[i] = std::nan("");
+    }
+    rows.reference = approvals_of(development, champion);
+    RAMPART_TRY(const auto before,
+                model::Policy::create(development.schema, links, champion.group_names(), {}));
+    rows.before = approvals_of(development, before);
+    const auto params = parity_params(recipe, recipe.gamma);
+    const SearchLimits limits{static_cast<size_t>(recipe.selection_evaluations),
+                              recipe.selection_power, recipe.seed};
+    return search_parameters(development, rows, champion, begin, recipe.exploration.mode,
+                             parity ? &params : nullptr, outlook, limits);
+}
+
+/// The search's parameters or, where nothing can be predicted, those to begin with; says which in
+/// figures.
+Result<LinkParameters> selected_parameters(const DevelopmentSet& development,
+                                           const model::Policy& champion,
+                                           const std::vector<model::Link>& links,
+                                           const ScoreMap& map, const Recipe& recipe,
+                                           const GateOutlook* outlook, base::ThreadPool* pool,
+                                           std::map<std::string, std::string>& figures) {
+    const LinkParameters begin{0, recipe.gamma, recipe.exploration.epsilon, recipe.kappa};
+    if (recipe.selection == "none") return begin;
+    if (outlook == nullptr) {
+        return base::invalid_argument(
+            "bad_selection", "selection is {}, and nothing is known of the gate: give an outlook",
+            recipe.selection);
+    }
+    const auto found = select(development, champion, links, begin, map, recipe, *outlook, pool);
+    if (!found && found.error().reason == "bad_selection") return found.error();
+    if (!found) {
+        figures["selection"] = fmt::format("as given: {}", found.error().message);
+        return begin;
+    }
+    const auto& p = found->parameters;
+    figures["selection"] = fmt::format("cma_es, {} evaluations", found->evaluations);
+    figures["selected_threshold"] = fmt::format("{:.4f}", p.threshold);
+    figures["selected_gamma"] = fmt::format("{:.4f}", p.gamma);
+    figures["selected_epsilon"] = fmt::format("{:.4f}", p.epsilon);
+    figures["selected_kappa"] = fmt::format("{:.4f}", p.kappa);
+    figures["predicted_gain"] = fmt::format("{:.4f}", found->predicted_gain);
+    figures["predicted_to_pass"] = found->predicted_to_pass ? "yes" : "no";
+    return p;
 }
 
 /// The teacher's probabilities have no noise to overfit, so the student is large: what counts is
@@ -206,30 +304,32 @@ Result<model::LearnedLink> distil(const DevelopmentSet& development, const model
 
 Result<Candidate> make_candidate(const DevelopmentSet& development, const domain::Impact& impact,
                                  const model::Policy& champion, const std::string& champion_id,
-                                 const Recipe& recipe, base::ThreadPool* pool) {
+                                 const Recipe& recipe, base::ThreadPool* pool,
+                                 const GateOutlook* outlook) {
     std::map<std::string, std::string> figures;
     RAMPART_TRY(const ScoreMap map, score_map(development, impact));
     model::LearnedLink link;
     RAMPART_TRY(link.ensemble, fit(development, recipe, pool, figures));
-    link.score_slope = map.slope;
-    link.score_intercept = map.intercept;
-    link.exploration = recipe.exploration;
-    link.kappa = recipe.kappa;
-    const bool parity = recipe.criterion == "statistical_parity";
-    if (parity) {
-        RAMPART_TRY(link.ramp, parity_ramp(development, link.ensemble, map, recipe));
-    } else {
-        link.ramp = {recipe.gamma, 0.5, {0.0}, {1.0}};
-    }
-
     std::vector<model::Link> links = champion.links();
     const bool long_chain = links.size() >= static_cast<size_t>(recipe.max_links);
     if (long_chain) {
         RAMPART_TRY(auto student, distil(development, champion, recipe, pool));
         links = {std::move(student)};
     }
-    links.emplace_back(std::move(link));
     figures["distilled"] = long_chain ? "yes" : "no";
+    RAMPART_TRY(const auto parameters, selected_parameters(development, champion, links, map,
+                                                           recipe, outlook, pool, figures));
+    link.score_slope = map.slope;
+    link.score_intercept = map.intercept;
+    link.exploration = {recipe.exploration.mode, parameters.epsilon};
+    link.kappa = parameters.kappa;
+    link.ramp = {parameters.gamma, 0.5, {parameters.threshold}, {1.0}};
+    const bool parity = recipe.criterion == "statistical_parity";
+    if (parity) {
+        RAMPART_TRY(link.ramp, solve_parity(development, scores_of(development, link.ensemble, map),
+                                            parity_params(recipe, parameters.gamma)));
+    }
+    links.emplace_back(std::move(link));
 
     std::map<std::string, std::string> provenance{
         {"learner", recipe.learner},

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "rampart/base/limits.hpp"
 #include "rampart/ope/impact_regression.hpp"
@@ -14,11 +15,6 @@ namespace {
 
 using base::Result;
 using training_set::DecisionSet;
-
-bool decidable(const training_set::Row& row, const model::Policy& candidate,
-               const model::Policy& reference) {
-    return row.cell.has_value() || !(candidate.group_aware() || reference.group_aware());
-}
 
 template <class Side>
 std::vector<size_t> decidable_rows(const DecisionSet<Side>& set, const model::Policy& candidate,
@@ -197,6 +193,11 @@ std::vector<double> anchor_probabilities(const training_set::VaultSet& set, cons
     return probabilities(set, candidate, reference, anchor);
 }
 
+bool decidable(const training_set::Row& row, const model::Policy& candidate,
+               const model::Policy& reference) {
+    return row.cell.has_value() || !(candidate.group_aware() || reference.group_aware());
+}
+
 base::Status check_fits(const model::Policy& policy, const dataset::FeatureSchema& schema,
                         const std::vector<std::string>& cell_names, bool group_aware_allowed) {
     if (policy.schema().digest() != schema.digest()) {
@@ -216,6 +217,16 @@ base::Status check_fits(const model::Policy& policy, const dataset::FeatureSchem
                                          fmt::join(policy.group_names(), "; "));
     }
     return base::ok();
+}
+
+std::vector<size_t> persons_by_group(const training_set::VaultSet& vault) {
+    std::vector<std::set<domain::PersonId>> persons(vault.group_names.size());
+    for (const auto& row : vault.rows) {
+        for (const uint32_t group : row.groups) persons[group].insert(row.person);
+    }
+    std::vector<size_t> counts;
+    for (const auto& group : persons) counts.push_back(group.size());
+    return counts;
 }
 
 training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::TimePoint from) {

@@ -102,6 +102,34 @@ TEST(Candidate, FairGbmIsALearnerLikeTheOther) {
     EXPECT_TRUE(candidate.figures.contains("feasible"));
 }
 
+TEST(Candidate, SelectionSearchesTheSettingsAndSaysWhichItTook) {
+    const auto set = development_set();
+    const auto champion = bootstrap(set);
+    auto wanted = recipe();
+    wanted.selection = "cma_es";
+    wanted.selection_evaluations = 60;
+    GateOutlook outlook;
+    outlook.config.impact_lo = -150, outlook.config.impact_hi = 75,
+    outlook.config.declined_impact = 0;
+    outlook.delta = 0.01;
+    outlook.vault_units = {1300, 1300};
+    const auto candidate =
+        make_candidate(set, impact(), champion, "champion", wanted, nullptr, &outlook).value();
+    const auto& link = std::get<model::LearnedLink>(candidate.policy.links().back());
+    EXPECT_EQ(candidate.figures.at("selected_kappa"), fmt::format("{:.4f}", link.kappa));
+    EXPECT_EQ(candidate.figures.at("selected_gamma"), fmt::format("{:.4f}", link.ramp.gamma));
+    EXPECT_GT(mean_gain(set, candidate.policy, champion), 3);
+    const auto missing = make_candidate(set, impact(), champion, "champion", wanted, nullptr);
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().reason, "bad_selection");
+    outlook.vault_units = {1300, 0};  // nobody to predict for: as given, and said so
+    const auto given =
+        make_candidate(set, impact(), champion, "champion", wanted, nullptr, &outlook).value();
+    EXPECT_TRUE(given.figures.at("selection").starts_with("as given"))
+        << given.figures.at("selection");
+    EXPECT_EQ(std::get<model::LearnedLink>(given.policy.links().back()).kappa, wanted.kappa);
+}
+
 TEST(Candidate, TooLittleToLearnFromIsSaid) {
     auto set = development_set();
     for (auto& row : set.rows) row.label.reset();

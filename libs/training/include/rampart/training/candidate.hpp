@@ -8,6 +8,7 @@
 #include "rampart/domain/product.hpp"
 #include "rampart/gbdt/learner.hpp"
 #include "rampart/model/policy.hpp"
+#include "rampart/training/parameter_search.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
 
 namespace rampart::training {
@@ -28,6 +29,14 @@ struct Recipe {
     double kappa = 0.5;  // trust region of each link
     int max_links = 16;  // a longer chain is distilled
     uint64_t seed = 0;
+    /// "cma_es": the ramp's width and threshold, the exploration and the step are searched for on
+    /// D_c, so that the gate's bounds are predicted to pass (parameter_search.hpp); "none": as
+    /// given.
+    std::string selection = "none";
+    int selection_folds = 4;  // 2 … 20: scores of the search come from ensembles fitted without the
+                              // row's person
+    int selection_evaluations = 400;
+    double selection_power = 0.9;
 };
 
 struct Candidate {
@@ -48,11 +57,16 @@ struct Candidate {
 ///   5. exploration floor, and the trust region around the champion: one more link of its chain; a
 ///   chain of
 ///      max_links is distilled first (ops/adr/0003)
-/// Deterministic in its arguments. failed_precondition: too little to learn from.
+/// With selection, steps 4 and 5 take the parameters that the search found; where it can predict
+/// nothing (a group with too few people, too little to fold), the recipe's, and the figure
+/// "selection" says why. Deterministic in its arguments. `outlook`: needed for selection only.
+/// failed_precondition: too little to learn from; invalid_argument "bad_selection": a selection
+/// without an outlook, or one that the gate's settings exclude.
 base::Result<Candidate> make_candidate(const training_set::DevelopmentSet& development,
                                        const domain::Impact& impact, const model::Policy& champion,
                                        const std::string& champion_id, const Recipe& recipe,
-                                       base::ThreadPool* pool);
+                                       base::ThreadPool* pool,
+                                       const GateOutlook* outlook = nullptr);
 
 /// One ensemble fitted to the champion's P(approve) on every row of D_c, as a policy of one link.
 base::Result<model::LearnedLink> distil(const training_set::DevelopmentSet& development,

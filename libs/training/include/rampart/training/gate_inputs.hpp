@@ -13,6 +13,10 @@ namespace rampart::training {
 base::Status check_fits(const model::Policy& policy, const dataset::FeatureSchema& schema,
                         const std::vector<std::string>& cell_names, bool group_aware_allowed);
 
+/// Both policies can say something about the row: it has a cell, or neither asks for one.
+bool decidable(const training_set::Row& row, const model::Policy& candidate,
+               const model::Policy& reference);
+
 /// The rows decided at `from` or later: each epoch of the error budget has vault records of its
 /// own.
 training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::TimePoint from);
@@ -23,6 +27,9 @@ training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::
 base::Result<ope::LoggedFeedback> selection_feedback(
     const training_set::DevelopmentSet& development, const model::Policy& candidate,
     const model::Policy& reference, const certification::ConstraintSet& constraints = {});
+
+/// How many people of each group the vault holds; of their outcomes it says nothing.
+std::vector<size_t> persons_by_group(const training_set::VaultSet& vault);
 
 /// The vault without impacts: all that may be looked at before a run is charged. Rows that a
 /// group-aware policy could not have decided (no cell) are left out.

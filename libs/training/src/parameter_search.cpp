@@ -1,0 +1,262 @@
+#include "rampart/training/parameter_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "rampart/candidate_selection/cma_es.hpp"
+#include "rampart/candidate_selection/safety_objective.hpp"
+#include "rampart/training/gate_inputs.hpp"
+
+namespace rampart::training {
+namespace {
+
+using base::Result;
+using candidate_selection::Constraint;
+using candidate_selection::SafetyObjective;
+using training_set::DevelopmentSet;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kWidestRamp = 2, kNarrowestRamp = 0.02, kFarthestThreshold = 0.6,
+                 kMostExploration = 0.3, kShortestStep = 0.05;
+
+candidate_selection::Bound bound_of(certification::Bound bound) {
+    switch (bound) {
+        case certification::Bound::kBetting:
+            return candidate_selection::Bound::kBetting;
+        case certification::Bound::kStudentT:
+            return candidate_selection::Bound::kStudentT;
+        // Maurer and Pontil's is predicted by the wider of the two that use the range
+        case certification::Bound::kHoeffding:
+        case certification::Bound::kMaurerPontil:
+            break;
+    }
+    return candidate_selection::Bound::kHoeffding;
+}
+
+/// Centres by action from D_c's own group; the range's middle where an action has no outcome.
+ope::ImpactModel model_of(const certification::GateConfig& gate,
+                          const ope::LoggedFeedback& feedback, std::span<const uint32_t> records) {
+    double sum[2] = {0, 0}, count[2] = {0, 0};
+    for (const uint32_t i : records) {
+        if (feedback.decisions.has_impact[i] == 0 || feedback.decisions.is_overridden(i)) continue;
+        const size_t action = feedback.decisions.approved[i] != 0 ? 1 : 0;
+        sum[action] += feedback.impact[i];
+        ++count[action];
+    }
+    const double middle = (gate.impact_lo + gate.impact_hi) / 2;
+    ope::ImpactModel model;
+    model.lo = gate.impact_lo;
+    model.hi = gate.impact_hi;
+    model.q_approve = count[1] > 0 ? sum[1] / count[1] : middle;
+    model.q_decline = gate.declined_impact ? *gate.declined_impact
+                      : count[0] > 0       ? sum[0] / count[0]
+                                           : middle;
+    model.declined = gate.declined_impact;
+    model.declines_overridden = gate.declines_overridden;
+    return model;
+}
+
+/// Mean change of impact over everybody, taken for a loss: its sign turned. Where an outcome is
+/// missing the estimate has two slopes; the loss takes their mean.
+candidate_selection::Loss loss_of(const Constraint& everybody, std::span<const double> reference) {
+    candidate_selection::Loss loss;
+    for (size_t k = 0; k < everybody.rows.size(); ++k) {
+        const double slope = (everybody.more[k] - everybody.less[k]) / 2;
+        loss.slope.push_back(slope);
+        loss.offset.push_back(-slope * reference[everybody.rows[k]]);
+    }
+    return loss;
+}
+
+Result<SafetyObjective> objective_of(const ope::LoggedFeedback& feedback,
+                                     const GateOutlook& outlook, const SearchLimits& limits) {
+    const auto& gate = outlook.config;
+    std::vector<Constraint> constraints;
+    for (size_t g = 0; g < feedback.decisions.groups.size(); ++g) {
+        const auto& group = feedback.decisions.groups[g];
+        RAMPART_TRY(auto c,
+                    candidate_selection::paired_constraint(
+                        feedback, group, model_of(gate, feedback, group.records), gate.margin,
+                        static_cast<double>(outlook.vault_units[g]), outlook.delta));
+        constraints.push_back(std::move(c));
+    }
+    ope::Group everybody{"everybody", {}};
+    for (uint32_t i = 0; i < feedback.decisions.size(); ++i) everybody.records.push_back(i);
+    RAMPART_TRY(
+        const auto all,
+        candidate_selection::paired_constraint(
+            feedback, everybody, model_of(gate, feedback, everybody.records), 0, 2, outlook.delta));
+    candidate_selection::ObjectiveConfig config;
+    config.bound = bound_of(gate.bound);
+    config.power = limits.power;
+    config.bet_cap = gate.bet_cap;
+    return SafetyObjective::create(feedback.decisions.reference,
+                                   loss_of(all, feedback.decisions.reference),
+                                   std::move(constraints), config);
+}
+
+/// theta: ln gamma, kappa, then epsilon if there is exploration, then the threshold without parity.
+struct Coordinates {
+    bool explores = false, thresholds = false;
+    LinkParameters begin;
+
+    LinkParameters decode(std::span<const double> theta) const {
+        LinkParameters p = begin;
+        p.gamma = std::exp(theta[0]);
+        p.kappa = theta[1];
+        if (explores) p.epsilon = theta[2];
+        if (thresholds) p.threshold = theta.back();
+        return p;
+    }
+    std::vector<double> encode() const {
+        std::vector<double> theta{std::log(std::clamp(begin.gamma, kNarrowestRamp, kWidestRamp)),
+                                  begin.kappa};
+        if (explores) theta.push_back(begin.epsilon);
+        if (thresholds) theta.push_back(begin.threshold);
+        return theta;
+    }
+    candidate_selection::Box box() const {
+        candidate_selection::Box box{
+            {std::log(kNarrowestRamp), std::min(kShortestStep, begin.kappa)},
+            {std::log(kWidestRamp), begin.kappa}};
+        if (explores) {
+            box.lower.push_back(begin.epsilon);
+            box.upper.push_back(std::max(kMostExploration, begin.epsilon));
+        }
+        if (thresholds) {
+            box.lower.push_back(-kFarthestThreshold);
+            box.upper.push_back(kFarthestThreshold);
+        }
+        return box;
+    }
+    std::vector<double> scales() const {
+        std::vector<double> out{0.7, std::max(0.01, begin.kappa / 3)};
+        if (explores) out.push_back(0.05);
+        if (thresholds) out.push_back(0.2);
+        return out;
+    }
+};
+
+/// P(approve) of the rows that the gate would see, under given parameters.
+class LinkOnRows {
+  public:
+    LinkOnRows(const DevelopmentSet& development, const SearchRows& rows, std::vector<size_t> seen,
+               model::ExplorationMode mode, const fairness::RampParams* parity)
+        : development_(development),
+          rows_(rows),
+          seen_(std::move(seen)),
+          mode_(mode),
+          parity_(parity) {}
+
+    /// All NaN when no ramp can be solved for.
+    std::vector<double> approve(const LinkParameters& p) const {
+        const auto rule = rule_of(p);
+        if (!rule) return std::vector<double>(seen_.size(), kNaN);
+        const model::Exploration exploration{mode_, p.epsilon};
+        std::vector<double> pi;
+        pi.reserve(seen_.size());
+        for (const size_t i : seen_) {
+            if (std::isnan(rows_.score[i])) {
+                pi.push_back(rows_.reference[i]);
+                continue;
+            }
+            const size_t cell = rule->group_aware() ? *development_.rows[i].cell : 0;
+            const double s = rows_.before[i], reach = p.kappa * std::min(s, 1 - s);
+            pi.push_back(std::clamp(exploration.apply(rule->apply(rows_.score[i], cell)), s - reach,
+                                    s + reach));
+        }
+        return pi;
+    }
+
+  private:
+    Result<model::RampRule> rule_of(const LinkParameters& p) const {
+        if (parity_ == nullptr) return model::RampRule{p.gamma, 0.5, {p.threshold}, {1.0}};
+        fairness::RampParams params = *parity_;
+        params.gamma = p.gamma;
+        return solve_parity(development_, rows_.score, params);
+    }
+
+    const DevelopmentSet& development_;
+    const SearchRows& rows_;
+    std::vector<size_t> seen_;
+    model::ExplorationMode mode_;
+    const fairness::RampParams* parity_;
+};
+
+base::Status check(const DevelopmentSet& development, const SearchRows& rows,
+                   const GateOutlook& outlook) {
+    if (outlook.config.at_least || outlook.config.max_weight) {
+        return base::invalid_argument(
+            "bad_selection",
+            "selection compares with the policy in charge, record by record: leave "
+            "out gate.at_least and gate.max_weight, or set training.selection = \"none\"");
+    }
+    const size_t n = development.rows.size();
+    if (rows.score.size() != n || rows.before.size() != n || rows.reference.size() != n ||
+        outlook.vault_units.size() != development.group_names.size()) {
+        return base::invalid_argument(
+            "bad_selection",
+            "{} rows and {} groups: scores ({}), earlier links ({}), reference ({}) or "
+            "vault units ({}) are not as many",
+            n, development.group_names.size(), rows.score.size(), rows.before.size(),
+            rows.reference.size(), outlook.vault_units.size());
+    }
+    return base::ok();
+}
+
+}  // namespace
+
+Result<model::RampRule> solve_parity(const DevelopmentSet& development,
+                                     std::span<const double> score,
+                                     const fairness::RampParams& params) {
+    std::vector<double> scores;
+    std::vector<int32_t> cells;
+    for (size_t i = 0; i < development.rows.size(); ++i) {
+        if (!development.rows[i].cell || std::isnan(score[i])) continue;
+        scores.push_back(score[i]);
+        cells.push_back(static_cast<int32_t>(*development.rows[i].cell));
+    }
+    RAMPART_TRY(auto solution,
+                fairness::solve_ramp({scores, cells, development.cell_names.size(), {}}, params));
+    return std::move(solution.rule);
+}
+
+Result<SearchedParameters> search_parameters(
+    const DevelopmentSet& development, const SearchRows& rows, const model::Policy& champion,
+    const LinkParameters& begin, model::ExplorationMode exploration,
+    const fairness::RampParams* parity, const GateOutlook& outlook, const SearchLimits& limits) {
+    RAMPART_RETURN_IF_ERROR(check(development, rows, outlook));
+    RAMPART_TRY(const auto feedback, selection_feedback(development, champion, champion));
+    RAMPART_TRY(const auto objective, objective_of(feedback, outlook, limits));
+    std::vector<size_t> seen;
+    for (size_t i = 0; i < development.rows.size(); ++i) {
+        if (decidable(development.rows[i], champion, champion)) seen.push_back(i);
+    }
+    const LinkOnRows link(development, rows, std::move(seen), exploration, parity);
+    const Coordinates coordinates{exploration != model::ExplorationMode::kNone, parity == nullptr,
+                                  begin};
+    candidate_selection::CmaEsOptions options;
+    options.scales = coordinates.scales();
+    options.max_evaluations = limits.evaluations;
+    options.max_restarts = 1;
+    options.seed = limits.seed;
+    const auto cost = [&](std::span<const double> theta) {
+        return objective.cost(link.approve(coordinates.decode(theta)));
+    };
+    const std::vector<std::vector<double>> starts{coordinates.encode()};
+    RAMPART_TRY(const auto found,
+                candidate_selection::minimise(cost, starts, coordinates.box(), options));
+    SearchedParameters out;
+    out.parameters = coordinates.decode(found.x);
+    out.evaluations = found.evaluations;
+    const auto prediction = objective.predict(link.approve(out.parameters));
+    out.predicted_to_pass = prediction.passes;
+    out.predicted_gain = -prediction.loss;
+    out.weakest_signal = -std::numeric_limits<double>::infinity();
+    for (const auto& bound : prediction.bounds)
+        out.weakest_signal = std::max(out.weakest_signal, bound.signals);
+    return out;
+}
+
+}  // namespace rampart::training

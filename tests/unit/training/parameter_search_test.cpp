@@ -1,0 +1,125 @@
+#include "rampart/training/parameter_search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "development_set.hpp"
+
+namespace rampart::training {
+namespace {
+
+using test::bootstrap;
+using test::development_set;
+using test::kRows;
+
+GateOutlook outlook(size_t vault_units) {
+    GateOutlook out;
+    out.config.impact_lo = -150, out.config.impact_hi = 75, out.config.declined_impact = 0;
+    out.delta = 0.01;
+    out.vault_units = {vault_units, vault_units};
+    return out;
+}
+
+/// Scores of someone who knows the truth: f is the expected impact, over 150.
+SearchRows rows_of(const training_set::DevelopmentSet& set, const model::Policy& champion,
+                   double direction = 1) {
+    SearchRows rows;
+    for (size_t i = 0; i < set.rows.size(); ++i) {
+        const double p = model::sigmoid(1.0 + 1.5 * set.features_of(i)[0]);
+        rows.score.push_back(direction * std::clamp((75 * p - 150 * (1 - p)) / 150, -1.0, 1.0));
+        rows.reference.push_back(champion.evaluate(set.features_of(i), std::nullopt).approve);
+    }
+    rows.before = rows.reference;
+    return rows;
+}
+
+constexpr LinkParameters kBegin{0, 0.3, 0.05, 0.5};
+
+SearchedParameters search(const training_set::DevelopmentSet& set, const SearchRows& rows,
+                          size_t vault_units, const SearchLimits& limits = {}) {
+    const auto champion = bootstrap(set);
+    const auto found =
+        search_parameters(set, rows, champion, kBegin, model::ExplorationMode::kOneSided, nullptr,
+                          outlook(vault_units), limits);
+    EXPECT_TRUE(found) << found.error().message;
+    return found.value_or(SearchedParameters{});
+}
+
+TEST(ParameterSearch, FindsParametersThatAreExpectedToPassAndGain) {
+    const auto set = development_set();
+    const auto rows = rows_of(set, bootstrap(set));
+    const auto found = search(set, rows, 1300);
+    EXPECT_TRUE(found.predicted_to_pass);
+    EXPECT_GT(found.predicted_gain, 5);
+    EXPECT_LE(found.weakest_signal, 0);
+    const auto begin = search(set, rows, 1300, {.evaluations = 1});
+    EXPECT_GE(found.predicted_gain, begin.predicted_gain);
+    const auto& p = found.parameters;
+    EXPECT_TRUE(p.gamma >= 0.02 - 1e-12 && p.gamma <= 2 + 1e-12);
+    EXPECT_TRUE(p.epsilon >= 0.05 && p.epsilon <= 0.3);
+    EXPECT_TRUE(p.kappa >= 0.05 && p.kappa <= 0.5);
+}
+
+TEST(ParameterSearch, WithTooFewPeopleInTheVaultItPredictsNoPass) {
+    const auto set = development_set();
+    EXPECT_FALSE(search(set, rows_of(set, bootstrap(set)), 4).predicted_to_pass);
+}
+
+TEST(ParameterSearch, ScoresThatHarmAreNotExpectedToPassByStepping) {
+    const auto set = development_set();
+    const auto found = search(set, rows_of(set, bootstrap(set), -1), 1300, {.evaluations = 1});
+    EXPECT_FALSE(found.predicted_to_pass);
+    EXPECT_LT(found.predicted_gain, 0);
+}
+
+TEST(ParameterSearch, TheSameSeedGivesTheSameParameters) {
+    const auto set = development_set();
+    const auto rows = rows_of(set, bootstrap(set));
+    const SearchLimits limits{.evaluations = 60, .seed = 3};
+    const auto a = search(set, rows, 300, limits), b = search(set, rows, 300, limits);
+    EXPECT_EQ(a.parameters.gamma, b.parameters.gamma);
+    EXPECT_EQ(a.parameters.threshold, b.parameters.threshold);
+    EXPECT_LE(a.evaluations, 60u);
+}
+
+TEST(ParameterSearch, UnderParityTheThresholdsAreSolvedNotSearched) {
+    const auto set = development_set();
+    const auto champion = bootstrap(set);
+    const auto rows = rows_of(set, champion);
+    fairness::RampParams parity;
+    parity.epsilon = 0.02;
+    const auto found = search_parameters(set, rows, champion, kBegin, model::ExplorationMode::kNone,
+                                         &parity, outlook(1300), {.evaluations = 60});
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_EQ(found->parameters.threshold, 0);
+    EXPECT_EQ(found->parameters.epsilon, kBegin.epsilon);
+    const auto rule = solve_parity(set, rows.score, parity).value();
+    double rate[2] = {0, 0};
+    for (size_t i = 0; i < kRows; ++i)
+        rate[i % 2] += rule.apply(rows.score[i], i % 2) / (kRows / 2.0);
+    EXPECT_LE(std::abs(rate[0] - rate[1]), 0.02 + 1e-9);
+}
+
+TEST(ParameterSearch, RefusesWhatItCannotPredict) {
+    const auto set = development_set();
+    const auto champion = bootstrap(set);
+    const auto refused = [&](auto change) {
+        auto rows = rows_of(set, champion);
+        auto gate = outlook(500);
+        change(rows, gate);
+        const auto found =
+            search_parameters(set, rows, champion, kBegin, model::ExplorationMode::kNone, nullptr,
+                              gate, {.evaluations = 1});
+        return found ? std::string() : found.error().reason;
+    };
+    EXPECT_EQ(refused([](auto&, auto&) {}), "");
+    EXPECT_EQ(refused([](auto& rows, auto&) { rows.score.pop_back(); }), "bad_selection");
+    EXPECT_EQ(refused([](auto&, auto& gate) { gate.vault_units.pop_back(); }), "bad_selection");
+    EXPECT_EQ(refused([](auto&, auto& gate) { gate.config.at_least = 1.0; }), "bad_selection");
+    EXPECT_EQ(refused([](auto&, auto& gate) { gate.config.max_weight = 5.0; }), "bad_selection");
+    EXPECT_EQ(refused([](auto&, auto& gate) { gate.vault_units = {500, 1}; }), "bad_objective");
+}
+
+}  // namespace
+}  // namespace rampart::training
