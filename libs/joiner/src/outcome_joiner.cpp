@@ -59,25 +59,6 @@ Result<LabeledExample> to_example(const JoinState& state, const Version& version
     return example;
 }
 
-Result<std::vector<PartitionId>> held_of(const JoinerOptions& options) {
-    if (options.partitions < 1 || options.partitions > kMaxPartitions) {
-        return base::out_of_range("bad_partitions", "{} partitions; 1 to {} are allowed",
-                                  options.partitions, kMaxPartitions);
-    }
-    std::vector<PartitionId> held = options.held;
-    if (held.empty()) {
-        for (int32_t p = 0; p < options.partitions; ++p) held.emplace_back(p);
-    }
-    std::sort(held.begin(), held.end());
-    const bool twice = std::adjacent_find(held.begin(), held.end()) != held.end();
-    if (twice || held.front().value() < 0 || held.back().value() >= options.partitions) {
-        return base::out_of_range("bad_partitions",
-                                  "the partitions to hold have to be different ones of 0 to {}",
-                                  options.partitions - 1);
-    }
-    return held;
-}
-
 }  // namespace
 
 struct OutcomeJoiner::Impl {
@@ -257,7 +238,7 @@ Result<std::unique_ptr<OutcomeJoiner>> OutcomeJoiner::open(const std::filesystem
                                       options.decisions_topic);
     }
     auto impl = std::make_unique<Impl>(std::move(options), reader);
-    RAMPART_TRY(impl->held, held_of(impl->options));
+    RAMPART_TRY(impl->held, held_of(impl->options.partitions, impl->options.held));
     const std::string measures = digest_of(impl->options.product);
     for (const PartitionId id : impl->held) {
         const auto path = folder / std::to_string(id.value()) / "joins";

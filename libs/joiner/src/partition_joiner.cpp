@@ -1,5 +1,6 @@
 #include "partition_joiner.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace rampart::joiner {
@@ -11,6 +12,25 @@ using storage::Sync;
 
 namespace {
 constexpr size_t kMaturedPerWrite = 1000;
+}
+
+Result<std::vector<streaming::PartitionId>> held_of(int32_t partitions,
+                                                    std::vector<streaming::PartitionId> held) {
+    if (partitions < 1 || partitions > kMaxPartitions) {
+        return base::out_of_range("bad_partitions", "{} partitions; 1 to {} are allowed",
+                                  partitions, kMaxPartitions);
+    }
+    if (held.empty()) {
+        for (int32_t p = 0; p < partitions; ++p) held.emplace_back(p);
+    }
+    std::sort(held.begin(), held.end());
+    const bool twice = std::adjacent_find(held.begin(), held.end()) != held.end();
+    if (twice || held.front().value() < 0 || held.back().value() >= partitions) {
+        return base::out_of_range("bad_partitions",
+                                  "the partitions to hold have to be different ones of 0 to {}",
+                                  partitions - 1);
+    }
+    return held;
 }
 
 PartitionJoiner::PartitionJoiner(streaming::PartitionId id, int32_t partitions,

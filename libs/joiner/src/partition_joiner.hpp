@@ -67,4 +67,9 @@ class PartitionJoiner {
     std::map<Source, streaming::Bookmark> bookmarks_;
 };
 
+/// `held` of `partitions`, ascending; all of them where none is named. Errors: out_of_range
+/// "bad_partitions".
+base::Result<std::vector<streaming::PartitionId>> held_of(int32_t partitions,
+                                                          std::vector<streaming::PartitionId> held);
+
 }  // namespace rampart::joiner

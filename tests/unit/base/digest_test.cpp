@@ -1,12 +1,7 @@
 #include "rampart/base/digest.hpp"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
-
-#include <bit>
-#include <functional>
-#include <span>
 
 namespace rampart::base {
 namespace {
@@ -50,25 +45,6 @@ TEST(Digest, MerkleRootDependsOnEveryLeafAndTheirOrder) {
     EXPECT_NE(merkle_root({"a", "b", "d"}), root);
     EXPECT_NE(merkle_root({"a", "b", "c", "c"}), root);
     EXPECT_EQ(merkle_root({}), sha256(""));
-}
-
-TEST(Digest, MerkleTreeOfAnySizeIsThatOfRfc6962) {
-    // MTH(D[n]) = H(1 || MTH(D[0:k]) || MTH(D[k:n])), k the largest power of two below n
-    const std::function<std::string(std::span<const std::string>)> by_definition =
-        [&](std::span<const std::string> leaves) -> std::string {
-        const auto raw = [](const Digest& d) {
-            return std::string(d.bytes.begin(), d.bytes.end());
-        };
-        if (leaves.size() == 1) return raw(sha256(std::string(1, '\0') + leaves[0]));
-        const size_t k = std::bit_floor(leaves.size() - 1);
-        return raw(sha256(std::string(1, '\1') + by_definition(leaves.first(k)) +
-                          by_definition(leaves.subspan(k))));
-    };
-    std::vector<std::string> leaves;
-    for (int n = 1; n <= 40; ++n) {
-        leaves.push_back(fmt::format("leaf {}", n));
-        EXPECT_EQ(merkle_root(leaves).hex(), to_hex(by_definition(leaves))) << n;
-    }
 }
 
 TEST(Digest, HexAndBase64RefuseWhatTheyWouldNotWrite) {
