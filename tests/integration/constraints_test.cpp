@@ -22,7 +22,7 @@ std::string read(const fs::path& path) { return base::read_file(path, size_t{1} 
 
 std::string gap(double allowed) {
     return fmt::format(
-        R"(abs(mean(decision | sex = "female") - mean(decision | sex = "male")) <= {})", allowed);
+        R"(abs(mean(decision | race = "white") - mean(decision | race = "black")) <= {})", allowed);
 }
 
 class ConstrainedLoop : public testing::Test {
@@ -38,7 +38,7 @@ class ConstrainedLoop : public testing::Test {
         fs::create_directories(config);
         fs::copy(RAMPART_SOURCE_DIR "/ops/config", config,
                  fs::copy_options::recursive | fs::copy_options::overwrite_existing);
-        const fs::path file = config / "demo" / "default-credit-card.toml";
+        const fs::path file = config / "demo" / "simulated.toml";
         EXPECT_TRUE(base::write_file_atomically(
             file,
             read(file) + fmt::format("min_power = 0\n[[gate.constraint]]\nname = \"approvals\"\n"
@@ -97,12 +97,12 @@ TEST_F(ConstrainedLoop, WhatHoldsLetsACandidateThroughWhatIsNotProvedBlocksIt) {
 TEST_F(ConstrainedLoop, AConstraintThatCannotBeReadOrAskedStopsTheStartAndSaysWhere) {
     const auto start = [](const std::string& name, const std::string& expression) {
         const fs::path config = configured(name, expression);
-        fs::copy_file(config / "products" / "default-credit-card.toml", config / "product.toml");
+        fs::copy_file(config / "products" / "simulated.toml", config / "product.toml");
         EXPECT_TRUE(
             base::write_file_atomically(config / "schema.toml",
                                         "label = \"y\"\nfavourable = \"0\"\n[[feature]]\nname = "
-                                        "\"LIMIT_BAL\"\nkind = \"numeric\"\n"));
-        fs::copy_file(config / "demo" / "default-credit-card.toml", config / "rampartd.toml",
+                                        "\"score\"\nkind = \"numeric\"\n"));
+        fs::copy_file(config / "demo" / "simulated.toml", config / "rampartd.toml",
                       fs::copy_options::overwrite_existing);
         return run_program(
             fmt::format("{} serve --config {}", kRampart, (config / "rampartd.toml").string()));
@@ -116,8 +116,8 @@ TEST_F(ConstrainedLoop, AConstraintThatCannotBeReadOrAskedStopsTheStartAndSaysWh
                               "attribute 'income'"),
               std::string::npos)
         << ran.output;
-    ran = start("value", "mean(decision | sex = \"F\") >= 0");
-    EXPECT_NE(ran.output.find("its values are: female, male"), std::string::npos) << ran.output;
+    ran = start("value", "mean(decision | race = \"F\") >= 0");
+    EXPECT_NE(ran.output.find("its values are: white, black, hispanic, asian"), std::string::npos) << ran.output;
 }
 
 }  // namespace

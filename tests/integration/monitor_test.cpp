@@ -335,45 +335,6 @@ TEST_F(Monitor, DisabledItDoesNothing) {
     EXPECT_FALSE(ask(*node).at("enabled").as_bool());
 }
 
-TEST_F(Monitor, TheGateRefusesWhileApplicantsAreOthersThanTheVaults) {
-    const auto workspace = store_with_a_champion("a", kGood);
-    const auto gate = plain_config_.find("[gate]\n") + 7;
-    plain_config_.insert(gate, "max_drift_auc = 0.7\ndrift_weeks = 4\n");
-    configure(workspace, "");
-    const auto node = open(workspace);
-    const auto verdict = [&](int on_day) {
-        const auto run = node->certify(first_, day(on_day), "");
-        EXPECT_TRUE(run) << run.error().message;
-        return run->verdict + " " + run->reason;
-    };
-    const auto apply = [&](int on_day, double shift) {
-        std::vector<domain::Application> batch;
-        for (size_t n = 0; n < 300; ++n) {
-            auto one = stream_.applicants[n].application;
-            one.id = domain::ApplicationId(fmt::format("late-{}-{}", on_day, n));
-            one.person = domain::PersonId(fmt::format("late-{}-{}", on_day, n));
-            one.event_time = day(on_day);
-            for (auto& feature : one.features) {
-                if (auto* x = std::get_if<double>(&feature.value)) *x += shift;
-            }
-            batch.push_back(std::move(one));
-        }
-        ASSERT_TRUE(node->decisions().decide(batch));
-    };
-    EXPECT_EQ(verdict(kMaturing + 1), "REFUSED drift_unknown") << "nobody applied of late";
-    apply(kMaturing + 2, 0);
-    const auto alike = verdict(kMaturing + 3);
-    EXPECT_EQ(alike.find("drift"), std::string::npos) << alike;
-    apply(kMaturing + 40, 200);
-    EXPECT_EQ(verdict(kMaturing + 41), "REFUSED features_drifted");
-    const auto certificates = node->registry().certificates().value();
-    const auto file = node->registry().certificate_file(certificates.back().id).value();
-    const auto read = certification::read_certificate(file, node->keys().signing.public_key());
-    ASSERT_TRUE(read);
-    EXPECT_GT(read->plan.identity.drift_auc.value(), 0.7);
-    EXPECT_EQ(read->plan.config.max_drift_auc, 0.7);
-}
-
 TEST_F(Monitor, KilledAtAnyMomentOfTheLookItRollsBackExactlyOnce) {
     const auto prepared = store_with_a_champion("a", kBad);
     configure(prepared, "action = \"rollback\"");
