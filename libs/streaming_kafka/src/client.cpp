@@ -208,6 +208,18 @@ Result<int64_t> Client::end_offset(const std::string& topic, int32_t partition) 
     return offset_at(topic, partition, RD_KAFKA_OFFSET_END);
 }
 
+/// The error for a partition that the library does not know: after a broker's restart its picture of
+/// the cluster may lag behind, so the cluster is asked.
+base::Error Client::unknown_partition(const std::string& topic, int32_t partition,
+                                      rd_kafka_resp_err_t failure) {
+    const std::string what = fmt::format("topic '{}', partition {}", topic, partition);
+    const auto state = describe(topic);
+    if (!state) return state.error();
+    if (partition >= state->partitions) return to_error(failure, what);
+    return base::unavailable("broker_error", "{}: {}, though the cluster has it; retry", what,
+                             rd_kafka_err2str(failure));
+}
+
 /// One request to the leader; the library's own call for both ends makes two.
 Result<int64_t> Client::offset_at(const std::string& topic, int32_t partition, int64_t which) {
     const Instant deadline = now() + to_chrono(settings_.request_timeout);
@@ -222,9 +234,14 @@ Result<int64_t> Client::offset_at(const std::string& topic, int32_t partition, i
             succeeded();
             return list->elems[0].offset;
         }
-        if (!meaning_of(failure).retry || now() + kRetryPause >= deadline) {
-            return error(failure, fmt::format("topic '{}', partition {}", topic, partition));
-        }
+        const auto meaning = meaning_of(failure);
+        const bool unknown = meaning.code == base::ErrorCode::kNotFound;
+        const auto why =
+            unknown ? unknown_partition(topic, partition, failure)
+                    : error(failure, fmt::format("topic '{}', partition {}", topic, partition));
+        const bool again =
+            meaning.retry || (unknown && why.code == base::ErrorCode::kUnavailable);
+        if (!again || now() + kRetryPause >= deadline) return why;
         pause(kRetryPause);
     }
 }

@@ -75,6 +75,8 @@ class Client {
   private:
     explicit Client(const KafkaSettings& settings) : settings_(settings) {}
     static void on_error(rd_kafka_t*, int error, const char* reason, void* opaque);
+    base::Error unknown_partition(const std::string& topic, int32_t partition,
+                                  rd_kafka_resp_err_t failure);
     base::Result<int64_t> offset_at(const std::string& topic, int32_t partition, int64_t which);
     void serve();
 
