@@ -1,0 +1,228 @@
+#include "rampart/model/batch_engine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <optional>
+
+#include "batch_layout.hpp"
+#include "rampart/base/check.hpp"
+
+namespace rampart::model {
+namespace {
+
+constexpr size_t kBlocksOfTask = 64;
+
+/// What of a sum is wanted.
+struct Wanted {
+    std::span<double> out;
+    std::span<const uint32_t> trees_used;  // empty: all trees
+    size_t every = 0;                      // 0: the end only
+};
+
+}  // namespace
+
+TableView TableView::row_major(std::span<const float> values, size_t features) {
+    RAMPART_CHECK(features > 0 && values.size() % features == 0, "{} values in rows of {}",
+                  values.size(), features);
+    TableView view;
+    view.rows_ = values.size() / features;
+    view.features_ = features;
+    view.values_ = values;
+    return view;
+}
+
+TableView TableView::column_major(const std::vector<std::vector<float>>& columns) {
+    TableView view;
+    view.rows_ = columns.empty() ? 0 : columns.front().size();
+    view.features_ = columns.size();
+    view.columns_ = &columns;
+    for (const auto& column : columns)
+        RAMPART_CHECK(column.size() == view.rows_, "columns of {} and {} rows", view.rows_,
+                      column.size());
+    return view;
+}
+
+void TableView::copy(size_t feature, size_t first, std::span<float> out) const {
+    if (columns_ != nullptr) {
+        std::copy_n((*columns_)[feature].data() + first, out.size(), out.data());
+        return;
+    }
+    const float* from = values_.data() + first * features_ + feature;
+    for (size_t i = 0; i < out.size(); ++i) out[i] = from[i * features_];
+}
+
+namespace {
+
+/// Scores block after block; has the arena.
+class BlockScorer {
+  public:
+    BlockScorer(const BatchEngine::Layout& layout, const TableView& table, const Wanted& wanted)
+        : layout_(layout), table_(table), wanted_(wanted), arena_(layout.arena_size) {
+        for (size_t leaf = 0; leaf < layout.leaf_numbers; ++leaf)
+            std::fill_n(arena_.data() + leaf * kBlock, kBlock, static_cast<uint8_t>(leaf));
+    }
+
+    void score(size_t first) {
+        first_ = first;
+        count_ = std::min(kBlock, table_.rows() - first);
+        make_columns();
+        sums_.fill(layout_.base_score);
+        for (const TreeGroup& group : layout_.groups) {
+            for (uint32_t i = 0; i < group.test_count; ++i)
+                layout_.kernels.member(layout_.tests[group.tests + i], arena_.data());
+            layout_.kernels.select(layout_.nodes.data() + group.nodes, group.node_count,
+                                   arena_.data(), layout_.slots_at);
+            add(group);
+        }
+        if (wanted_.every == 0) std::copy_n(sums_.data(), count_, wanted_.out.data() + first);
+    }
+
+  private:
+    void make_columns() {
+        const auto& columns = layout_.cuts.columns();
+        const CutColumn* previous = nullptr;
+        for (size_t c = 0; c < columns.size(); ++c) {
+            if (previous == nullptr || previous->feature != columns[c].feature)
+                fetch(columns[c].feature);
+            previous = &columns[c];
+            layout_.kernels.bin(layout_.cuts, columns[c], values_.data(),
+                                arena_.data() + layout_.columns_at + c * kBlock);
+        }
+        for (size_t c = 0; c < layout_.chunks.size(); ++c) {
+            const CodeChunk& chunk = layout_.chunks[c];
+            if (chunk.first == 0) make_codes(chunk);
+            uint8_t* index = arena_.data() + layout_.chunks_at + 2 * c * kBlock;
+            uint8_t* bit = index + kBlock;
+            for (size_t i = 0; i < kBlock; ++i) {
+                const uint32_t code = codes_[i] - chunk.first;  // huge if before the chunk
+                index[i] = static_cast<uint8_t>(code < 128 ? code / 8 : 0x80);
+                bit[i] = static_cast<uint8_t>(1u << code % 8);
+            }
+        }
+    }
+
+    void fetch(size_t feature) { table_.copy(feature, first_, std::span(values_).first(count_)); }
+
+    /// Codes as numbers: missing after the last, what is no code far away from all.
+    void make_codes(const CodeChunk& chunk) {
+        fetch(chunk.feature);
+        constexpr uint32_t kNowhere = 1u << 30;
+        for (size_t i = 0; i < kBlock; ++i) {
+            const float x = values_[i];
+            const bool code = x >= 0 && x < static_cast<float>(chunk.codes);
+            codes_[i] = std::isnan(x) ? chunk.codes : code ? static_cast<uint32_t>(x) : kNowhere;
+        }
+    }
+
+    double value(const TreeRoot& root, size_t row) const {
+        size_t leaf = arena_[root.low + row];
+        if (root.wide) leaf += size_t{256} * arena_[root.high + row];
+        return layout_.values[root.values + leaf];
+    }
+
+    void add(const TreeGroup& group) {
+        const auto roots = std::span(layout_.roots).subspan(group.first_tree, group.tree_count);
+        if (wanted_.trees_used.empty() && wanted_.every == 0) {
+            add_all(roots);
+            return;
+        }
+        for (size_t t = 0; t < roots.size(); ++t) {
+            const size_t tree = group.first_tree + t;
+            for (size_t i = 0; i < count_; ++i) {
+                const bool used =
+                    wanted_.trees_used.empty() || tree < wanted_.trees_used[first_ + i];
+                if (used) sums_[i] += value(roots[t], i);
+            }
+            const size_t done = tree + 1;
+            if (wanted_.every == 0) continue;
+            if (done % wanted_.every != 0 && done != layout_.roots.size()) continue;
+            const size_t step = (done - 1) / wanted_.every;
+            std::copy_n(sums_.data(), count_, wanted_.out.data() + step * table_.rows() + first_);
+        }
+    }
+
+    void add_all(std::span<const TreeRoot> roots) {
+        if (roots.size() < BatchEngine::Layout::kTreesAtOnce) {
+            for (const TreeRoot& root : roots)
+                for (size_t i = 0; i < kBlock; ++i) sums_[i] += value(root, i);
+            return;
+        }
+        const double* values = layout_.values.data();
+        const uint8_t* arena = arena_.data();
+        for (size_t i = 0; i < kBlock; ++i) {
+            double sum = sums_[i];
+            for (size_t t = 0; t < BatchEngine::Layout::kTreesAtOnce; ++t)
+                sum += values[roots[t].values + arena[roots[t].low + i]];
+            sums_[i] = sum;
+        }
+    }
+
+    const BatchEngine::Layout& layout_;
+    const TableView& table_;
+    const Wanted& wanted_;
+    std::vector<uint8_t> arena_;
+    std::array<float, kBlock> values_{};
+    std::array<uint32_t, kBlock> codes_{};
+    std::array<double, kBlock> sums_{};
+    size_t first_ = 0, count_ = 0;
+};
+
+void score_table(const BatchEngine::Layout& layout, const TableView& table, const Wanted& wanted,
+                 base::ThreadPool* pool) {
+    RAMPART_CHECK(table.rows() == 0 || table.features() >= layout.features,
+                  "a table of {} features; the ensemble reads {}", table.features(),
+                  layout.features);
+    constexpr size_t kRowsOfTask = kBlocksOfTask * kBlock;
+    const auto work = [&](size_t task) {
+        BlockScorer scorer(layout, table, wanted);
+        const size_t end = std::min(table.rows(), (task + 1) * kRowsOfTask);
+        for (size_t row = task * kRowsOfTask; row < end; row += kBlock) scorer.score(row);
+    };
+    const size_t tasks = (table.rows() + kRowsOfTask - 1) / kRowsOfTask;
+    if (pool != nullptr) {
+        pool->run(tasks, work);
+    } else {
+        for (size_t task = 0; task < tasks; ++task) work(task);
+    }
+}
+
+void check_size(std::span<const double> out, size_t wanted) {
+    RAMPART_CHECK(out.size() == wanted, "room for {} scores; there are {}", out.size(), wanted);
+}
+
+}  // namespace
+
+BatchEngine::BatchEngine(const Ensemble& ensemble, InstructionSet set)
+    : layout_(std::make_shared<const Layout>(ensemble, set)) {}
+
+size_t BatchEngine::trees() const { return layout_->roots.size(); }
+size_t BatchEngine::features() const { return layout_->features; }
+
+void BatchEngine::predict_raw(const TableView& table, std::span<double> out,
+                              base::ThreadPool* pool) const {
+    check_size(out, table.rows());
+    score_table(*layout_, table, {.out = out, .trees_used = {}}, pool);
+}
+
+void BatchEngine::predict_prefix(const TableView& table, std::span<const uint32_t> trees_used,
+                                 std::span<double> out, base::ThreadPool* pool) const {
+    check_size(out, table.rows());
+    RAMPART_CHECK(trees_used.size() == table.rows(), "{} prefixes of {} rows", trees_used.size(),
+                  table.rows());
+    score_table(*layout_, table, {.out = out, .trees_used = trees_used}, pool);
+}
+
+size_t BatchEngine::steps(size_t every) const {
+    RAMPART_CHECK(every > 0, "every 0 trees");
+    return (trees() + every - 1) / every;
+}
+
+void BatchEngine::predict_every(const TableView& table, size_t every, std::span<double> out,
+                                base::ThreadPool* pool) const {
+    check_size(out, steps(every) * table.rows());
+    score_table(*layout_, table, {.out = out, .trees_used = {}, .every = every}, pool);
+}
+
+}  // namespace rampart::model
