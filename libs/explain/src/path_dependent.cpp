@@ -5,6 +5,12 @@
 #include "quadrature.hpp"
 #include "shap_engine.hpp"
 
+#if defined(__x86_64__)
+#define RAMPART_AVX2 __attribute__((target("avx2")))
+#else
+#define RAMPART_AVX2  // never run: model::supports says no
+#endif
+
 /// Path-dependent TreeSHAP by quadrature.
 ///
 /// Let each feature be known with probability t, all independently. Along a path the feature f has
@@ -155,8 +161,8 @@ void run_portable(const Kernel<kVectors>& kernel, const float* rows, size_t n, s
 }
 
 template <size_t kVectors>
-[[gnu::target("avx2")]] void run_avx2(const Kernel<kVectors>& kernel, const float* rows, size_t n,
-                                      size_t features, double* phi) {
+RAMPART_AVX2 void run_avx2(const Kernel<kVectors>& kernel, const float* rows, size_t n,
+                           size_t features, double* phi) {
     run_rows(kernel, rows, n, features, phi);
 }
 
@@ -181,10 +187,10 @@ base::Status check_size(const FlatTrees& trees) {
 
 class PathDependent : public ShapEngine {
   public:
-    PathDependent(const model::Ensemble& ensemble, size_t features, Instructions instructions)
+    PathDependent(const model::Ensemble& ensemble, size_t features, model::InstructionSet set)
         : trees_(ensemble, features),
           features_(features),
-          avx2_(instructions == Instructions::kBest && __builtin_cpu_supports("avx2")) {}
+          avx2_(set == model::InstructionSet::kAvx2) {}
 
     /// Fails where the model does not allow it; the engine is whole after that.
     base::Status prepare(const model::Ensemble& ensemble) {
@@ -338,8 +344,8 @@ class PathDependent : public ShapEngine {
 }  // namespace
 
 base::Result<std::unique_ptr<const ShapEngine>> path_dependent_engine(
-    const model::Ensemble& ensemble, size_t features, Instructions instructions) {
-    auto engine = std::make_unique<PathDependent>(ensemble, features, instructions);
+    const model::Ensemble& ensemble, size_t features, model::InstructionSet set) {
+    auto engine = std::make_unique<PathDependent>(ensemble, features, set);
     RAMPART_RETURN_IF_ERROR(engine->prepare(ensemble));
     return std::unique_ptr<const ShapEngine>(std::move(engine));
 }

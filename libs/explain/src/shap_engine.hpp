@@ -22,7 +22,7 @@ class ShapEngine {
 };
 
 base::Result<std::unique_ptr<const ShapEngine>> path_dependent_engine(
-    const model::Ensemble& ensemble, size_t features, Instructions instructions);
+    const model::Ensemble& ensemble, size_t features, model::InstructionSet set);
 
 base::Result<std::unique_ptr<const ShapEngine>> interventional_engine(
     const model::Ensemble& ensemble, size_t features, std::span<const float> reference,

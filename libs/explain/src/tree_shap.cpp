@@ -19,9 +19,9 @@ TreeShap& TreeShap::operator=(TreeShap&&) noexcept = default;
 TreeShap::~TreeShap() = default;
 
 base::Result<TreeShap> TreeShap::path_dependent(const model::Ensemble& ensemble, size_t features,
-                                                Instructions instructions) {
+                                                model::InstructionSet set) {
     RAMPART_RETURN_IF_ERROR(model::validate(ensemble, features));
-    RAMPART_TRY(auto engine, path_dependent_engine(ensemble, features, instructions));
+    RAMPART_TRY(auto engine, path_dependent_engine(ensemble, features, set));
     return TreeShap(std::move(engine), features);
 }
 

@@ -260,7 +260,8 @@ TEST(PathDependent, EveryInstructionSetGivesTheSameBits) {
         }
         const auto best = TreeShap::path_dependent(ensemble, numeric + 1).value();
         const auto portable =
-            TreeShap::path_dependent(ensemble, numeric + 1, Instructions::kPortable).value();
+            TreeShap::path_dependent(ensemble, numeric + 1, model::InstructionSet::kPortable)
+                .value();
         for (int i = 0; i < 10; ++i) {
             const auto row = model::random_row(random, numeric);
             EXPECT_EQ(explain_row(best, row), explain_row(portable, row));

@@ -9,6 +9,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/base/thread_pool.hpp"
 #include "rampart/dataset/dataset.hpp"
+#include "rampart/model/batch_engine.hpp"
 #include "rampart/model/ensemble.hpp"
 
 /// Shapley values of an ensemble's raw score: what each feature of a row added to the score.
@@ -36,12 +37,6 @@ namespace rampart::explain {
 
 inline constexpr size_t kMaxReferenceRows = 10'000;
 
-/// Which machine instructions compute; the bits of the result are the same.
-enum class Instructions {
-    kBest,      // AVX2 where the processor has it
-    kPortable,  // what every processor has
-};
-
 class ShapEngine;
 
 /// Made once of an ensemble, keeps no reference to it. Immutable, safe to use from many threads,
@@ -51,10 +46,11 @@ class TreeShap {
   public:
     /// Errors: what model::validate says; failed_precondition "no_cover": a split whose branches
     /// both have cover 0 (a model imported without it); out_of_range "too_deep_to_explain": trees
-    /// so deep that the tables would take more than 1 GiB.
+    /// so deep that the tables would take more than 1 GiB. Every instruction set gives the same
+    /// bits; it has to be supported.
     static base::Result<TreeShap> path_dependent(
         const model::Ensemble& ensemble, size_t features,
-        Instructions instructions = Instructions::kBest);
+        model::InstructionSet set = model::fastest_supported());
 
     /// reference: [r][features], r in 1 … kMaxReferenceRows, encoded, finite or NaN; weights: [r]
     /// finite and > 0, or empty: all 1. Errors: what model::validate says; invalid_argument
