@@ -65,6 +65,9 @@ class Bench:
     def __init__(self, program, python, work, trees):
         self.program, self.python, self.work, self.trees = program, python, work, trees
 
+    def with_trees(self, trees):
+        return Bench(self.program, self.python, self.work, trees)
+
     def output_of(self, command):
         """What a program prints: one JSON value."""
         command = [str(c) for c in command]
@@ -113,3 +116,17 @@ class Bench:
                        "--predictions", scores[-1], settings=settings)
         test = self.work / f"{table}.test"
         return dict(zip(LIBRARIES, self.output_of([self.python, HERE / "judge.py", test, *scores])))
+
+    def predict(self, table, rounds):
+        """Times of scoring: what peer_gbdt prints."""
+        packages = self.output_of([self.python, "-c", "import json, sysconfig; "
+                                   "print(json.dumps(sysconfig.get_paths()['platlib']))"])
+        command = [self.program, "predict", "--data", self.work / table, "--trees", self.trees,
+                   "--rounds", rounds, *SETTINGS]
+        for library, file, kind in (("lightgbm", "lib_lightgbm.so", "txt"),
+                                    ("xgboost", "libxgboost.so", "json")):
+            model = self.work / f"{table}.{library}.{kind}"
+            self.train(library, table, 1, "--model", model)
+            command += [f"--{library}", pathlib.Path(packages) / library / "lib" / file,
+                        f"--{library}-model", model]
+        return self.output_of(command)

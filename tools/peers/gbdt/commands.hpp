@@ -21,4 +21,18 @@ struct TrainJob {
 /// take the same time on average, so that binning is what the first took more than the others.
 base::Status train(const TrainJob& job);
 
+struct PredictJob {
+    std::string data;  // table file: ours is trained on it, and its first rows are scored
+    std::string lightgbm_library, lightgbm_model, xgboost_library, xgboost_model;
+    gbdt::LearnerParams params;
+    size_t batch_rows = 100'000;
+    int rounds = 9;
+};
+
+/// Times scoring in one process, all libraries in every round, and prints one JSON object: "single"
+/// (one row a call: ours and LightGBM), "batch_1" and "batch_2" (all rows in one call, on one and on
+/// two threads): nanoseconds a row by library, one a round; of the process' threads for one thread,
+/// of the wall clock for two.
+base::Status predict(const PredictJob& job);
+
 }  // namespace rampart::peer_gbdt

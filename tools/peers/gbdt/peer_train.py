@@ -1,5 +1,6 @@
 """Trains with one peer on a table file and prints one JSON object: seconds of building the
-library's own data set (that is, binning) and of training, wall and CPU, and memory, as peer_gbdt does."""
+library's own data set (that is, binning) and of training, wall and CPU, and memory, as peer_gbdt
+does."""
 import argparse
 import json
 import time

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "rampart/gbdt/log_loss.hpp"
-#include "rampart/model/engine.hpp"
+#include "rampart/model/batch_engine.hpp"
 #include "tools/peers/gbdt/commands.hpp"
 #include "tools/peers/gbdt/process.hpp"
 #include "tools/peers/gbdt/table_file.hpp"
@@ -29,13 +29,8 @@ struct Trees {
 
 base::Status write_scores(const std::string& path, const model::Ensemble& ensemble,
                           const dataset::Dataset& data) {
-    const model::Engine engine(ensemble);
-    std::vector<float> row(data.columns.size());
     std::vector<double> scores(data.rows());
-    for (size_t i = 0; i < data.rows(); ++i) {
-        data.copy_row(i, row);
-        scores[i] = engine.predict_raw(row);
-    }
+    model::BatchEngine(ensemble).predict_raw(model::TableView::of(data), scores);
     std::ofstream out(path, std::ios::binary);
     out.write(reinterpret_cast<const char*>(scores.data()),
               static_cast<std::streamsize>(scores.size() * sizeof(double)));
