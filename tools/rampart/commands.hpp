@@ -8,6 +8,7 @@ namespace rampart::cli {
 void add_schema_infer(Frame& frame);
 void add_train(Frame& frame);
 void add_evaluate(Frame& frame);
+void add_explain(Frame& frame);
 void add_serve(Frame& frame);
 void add_certify(Frame& frame);
 void add_verify(Frame& frame);

@@ -7,6 +7,8 @@
 #include <boost/json.hpp>
 #include <string_view>
 
+#include "text_table.hpp"
+
 namespace rampart::cli {
 namespace {
 
@@ -63,22 +65,6 @@ std::string text_of(const std::optional<double>& value,
     if (!value) return "undefined";
     if (!interval) return fmt::format("{:.4f}", *value);
     return fmt::format("{:.3f} [{:.3f}, {:.3f}]", *value, interval->lo, interval->hi);
-}
-
-using Table = std::vector<std::vector<std::string>>;
-
-/// The first column to the left, the others to the right.
-std::string align(const Table& table) {
-    std::vector<size_t> widths(table.front().size());
-    for (const auto& row : table)
-        for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
-    std::string out;
-    for (const auto& row : table) {
-        std::string line = fmt::format("{:<{}}", row[0], widths[0]);
-        for (size_t c = 1; c < row.size(); ++c) line += fmt::format("  {:>{}}", row[c], widths[c]);
-        out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-    }
-    return out;
 }
 
 std::vector<std::string> rate_row(const std::string& name, const DecisionRates& rates,
