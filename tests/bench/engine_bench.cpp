@@ -86,11 +86,14 @@ void tree_walk(benchmark::State& state) {
     each_row(state, data, [&](auto row) { return data.ensemble.predict_raw(row); });
 }
 
-void engine(benchmark::State& state) {
+void engine(benchmark::State& state, model::InstructionSet set) {
     const Case& data = made(state);
-    const model::Engine fast(data.ensemble);
+    const model::Engine fast(data.ensemble, set);
     each_row(state, data, [&](auto row) { return fast.predict_raw(row); });
 }
+
+void engine_avx2(benchmark::State& state) { engine(state, model::InstructionSet::kAvx2); }
+void engine_portable(benchmark::State& state) { engine(state, model::InstructionSet::kPortable); }
 
 void batch(benchmark::State& state, model::InstructionSet set, bool columns) {
     const Case& data = made(state);
@@ -117,7 +120,8 @@ void batch_portable(benchmark::State& state) {
 #define RAMPART_CASES \
     Args({200, 31, 10, 0})->Args({200, 31, 67, 0})->Args({200, 31, 10, 6})->Args({200, 63, 30, 0})
 BENCHMARK(tree_walk)->RAMPART_CASES;
-BENCHMARK(engine)->RAMPART_CASES;
+BENCHMARK(engine_avx2)->RAMPART_CASES;
+BENCHMARK(engine_portable)->RAMPART_CASES;
 BENCHMARK(batch_avx2)->RAMPART_CASES->Unit(benchmark::kMillisecond);
 BENCHMARK(batch_avx2_columns)->RAMPART_CASES->Unit(benchmark::kMillisecond);
 BENCHMARK(batch_portable)->RAMPART_CASES->Unit(benchmark::kMillisecond);

@@ -70,8 +70,8 @@ class BlockScorer {
         make_columns();
         sums_.fill(layout_.base_score);
         for (const TreeGroup& group : layout_.groups) {
-            for (uint32_t i = 0; i < group.test_count; ++i)
-                layout_.kernels.member(layout_.tests[group.tests + i], arena_.data());
+            layout_.kernels.members(layout_.tests.data() + group.tests, group.test_count,
+                                    arena_.data());
             layout_.kernels.select(layout_.nodes.data() + group.nodes, group.node_count,
                                    arena_.data(), layout_.slots_at);
             add(group);
@@ -87,8 +87,8 @@ class BlockScorer {
             if (previous == nullptr || previous->feature != columns[c].feature)
                 fetch(columns[c].feature);
             previous = &columns[c];
-            layout_.kernels.bin(layout_.cuts, columns[c], values_.data(),
-                                arena_.data() + layout_.columns_at + c * kBlock);
+            uint8_t* right = arena_.data() + layout_.columns_at + 2 * c * kBlock;
+            layout_.kernels.bin(layout_.cuts, columns[c], values_.data(), right, right + kBlock);
         }
         for (size_t c = 0; c < layout_.chunks.size(); ++c) {
             const CodeChunk& chunk = layout_.chunks[c];

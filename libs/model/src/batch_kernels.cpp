@@ -3,19 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "avx2.hpp"
 #include "rampart/base/check.hpp"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#define RAMPART_AVX2 __attribute__((target("avx2")))
-#endif
 
 namespace rampart::model {
 namespace {
 
-void bin_portable(const CutColumns& all, const CutColumn& column, const float* x, uint8_t* out) {
+void bin_portable(const CutColumns& all, const CutColumn& column, const float* x, uint8_t* right,
+                  uint8_t* left) {
     const auto cuts = all.cuts(column);
-    const auto missing = static_cast<uint8_t>(column.default_left ? 0 : column.count);
     for (size_t i = 0; i < kBlock; ++i) {
         // halves the range without branches: `from` counts the cuts known to be below x
         const float* from = cuts.data();
@@ -23,7 +19,9 @@ void bin_portable(const CutColumns& all, const CutColumn& column, const float* x
             const size_t half = (n + 1) / 2;
             from += from[half - 1] < x[i] ? half : 0;
         }
-        out[i] = std::isnan(x[i]) ? missing : static_cast<uint8_t>(from - cuts.data());
+        const bool missing = std::isnan(x[i]);
+        left[i] = static_cast<uint8_t>(from - cuts.data());  // NaN is above no cut
+        right[i] = missing ? kMissingByte : left[i];
     }
 }
 
@@ -38,6 +36,10 @@ void member_portable(const MemberTest& shared, uint8_t* arena) {
         const int word = test.bits[index[i] & 15] & bit[i] & known;
         out[i] = static_cast<uint8_t>(((word != 0) - 1) & (out[i] | keep));
     }
+}
+
+void members_portable(const MemberTest* tests, size_t count, uint8_t* arena) {
+    for (size_t t = 0; t < count; ++t) member_portable(tests[t], arena);
 }
 
 void select_portable(const BlockNode* nodes, size_t count, uint8_t* arena, uint32_t out) {
@@ -55,25 +57,19 @@ void select_portable(const BlockNode* nodes, size_t count, uint8_t* arena, uint3
     }
 }
 
-constexpr BatchKernels kPortableKernels{bin_portable, member_portable, select_portable};
+constexpr BatchKernels kPortableKernels{bin_portable, members_portable, select_portable};
 
 #if defined(__x86_64__)
 
-RAMPART_AVX2 inline __m256i load(const uint8_t* at) {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
-}
-RAMPART_AVX2 inline void store(uint8_t* at, __m256i bytes) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), bytes);
-}
-
-/// A comparison that says of NaN what the column wants: above every cut, or above none.
-template <bool kMissingLeft>
-RAMPART_AVX2 inline __m256 above(__m256 x, __m256 cut) {
-    return _mm256_cmp_ps(x, cut, kMissingLeft ? _CMP_GT_OQ : _CMP_NLE_UQ);
+/// 32 numbers of 0 to 255 as bytes.
+RAMPART_AVX2 inline __m256i pack(const __m256i* eights) {
+    // packing works within 128-bit lanes; the permutation puts fours of rows back in order
+    const __m256i packed = _mm256_packus_epi16(_mm256_packs_epi32(eights[0], eights[1]),
+                                               _mm256_packs_epi32(eights[2], eights[3]));
+    return _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-/// Few cuts: eight rows in a register, cut after cut.
-template <bool kMissingLeft>
+/// Few cuts: eight rows in a register, cut after cut. NaN is above none.
 RAMPART_AVX2 void bin_few(const float* cuts, uint32_t count, const float* x, uint8_t* out) {
     for (size_t i = 0; i < kBlock; i += 32) {
         __m256i below[4] = {};
@@ -82,59 +78,53 @@ RAMPART_AVX2 void bin_few(const float* cuts, uint32_t count, const float* x, uin
         for (uint32_t c = 0; c < count; ++c) {
             const __m256 cut = _mm256_broadcast_ss(cuts + c);
             for (size_t k = 0; k < 4; ++k) {
-                const __m256i is_above = _mm256_castps_si256(above<kMissingLeft>(rows[k], cut));
-                below[k] = _mm256_sub_epi32(below[k], is_above);
+                const __m256 above = _mm256_cmp_ps(rows[k], cut, _CMP_GT_OQ);
+                below[k] = _mm256_sub_epi32(below[k], _mm256_castps_si256(above));
             }
         }
-        // packing works within 128-bit lanes; the permutation puts fours of rows back in order
-        const __m256i packed = _mm256_packus_epi16(_mm256_packs_epi32(below[0], below[1]),
-                                                   _mm256_packs_epi32(below[2], below[3]));
-        store(out + i,
-              _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
+        store(out + i, pack(below));
     }
-}
-
-template <bool kMissingLeft>
-RAMPART_AVX2 inline uint32_t count_above(__m256 x, const float* sixteen) {
-    const int a = _mm256_movemask_ps(above<kMissingLeft>(x, _mm256_loadu_ps(sixteen)));
-    const int b = _mm256_movemask_ps(above<kMissingLeft>(x, _mm256_loadu_ps(sixteen + 8)));
-    // sorted, so that the comparisons that hold come first
-    return static_cast<uint32_t>(__builtin_ctz(~static_cast<unsigned>(a | b << 8)));
 }
 
 /// Many cuts: one row at a time against sixteen rungs, then against the sixteen cuts that follow.
-template <bool kMissingLeft>
 RAMPART_AVX2 void bin_many(const float* ladder, const float* x, uint8_t* out) {
-    for (size_t i = 0; i < kBlock; ++i) {
-        const __m256 row = _mm256_broadcast_ss(x + i);
-        const uint32_t rung = count_above<kMissingLeft>(row, ladder);
-        const uint32_t rest = count_above<kMissingLeft>(row, ladder + kRung + kRung * rung);
-        out[i] = static_cast<uint8_t>(std::min<size_t>(255, kRung * rung + rest));
-    }
+    for (size_t i = 0; i < kBlock; ++i) out[i] = byte_of(_mm256_broadcast_ss(x + i), ladder);
 }
 
 RAMPART_AVX2 void bin_avx2(const CutColumns& all, const CutColumn& column, const float* x,
-                           uint8_t* out) {
-    const float* cuts = all.cuts(column).data();
-    if (column.short_one()) {
-        column.default_left ? bin_few<true>(cuts, column.count, x, out)
-                            : bin_few<false>(cuts, column.count, x, out);
+                           uint8_t* right, uint8_t* left) {
+    if (column.count <= kRung) {
+        bin_few(all.cuts(column).data(), column.count, x, left);
     } else {
-        column.default_left ? bin_many<true>(all.ladder(column), x, out)
-                            : bin_many<false>(all.ladder(column), x, out);
+        bin_many(all.ladder(column), x, left);
+    }
+    for (size_t i = 0; i < kBlock; i += 32) {
+        __m256i missing[4];
+        for (size_t k = 0; k < 4; ++k) {
+            const __m256 rows = _mm256_loadu_ps(x + i + 8 * k);
+            missing[k] = _mm256_castps_si256(_mm256_cmp_ps(rows, rows, _CMP_UNORD_Q));
+            missing[k] = _mm256_srli_epi32(missing[k], 24);  // 255, or 0
+        }
+        store(right + i, _mm256_or_si256(load(left + i), pack(missing)));
     }
 }
 
-RAMPART_AVX2 void member_avx2(const MemberTest& test, uint8_t* arena) {
-    const __m256i set = _mm256_broadcastsi128_si256(
-        _mm_loadu_si128(reinterpret_cast<const __m128i*>(test.bits)));
-    for (size_t i = 0; i < kBlock; i += 32) {
-        const __m256i bit = load(arena + test.bit + i);
-        // an index of 0x80 looks up zero: in no set
-        const __m256i word = _mm256_shuffle_epi8(set, load(arena + test.index + i));
-        __m256i out = _mm256_cmpeq_epi8(_mm256_and_si256(word, bit), _mm256_setzero_si256());
-        if (test.first == 0) out = _mm256_and_si256(out, load(arena + test.out + i));
-        store(arena + test.out + i, out);
+RAMPART_AVX2 void members_avx2(const MemberTest* tests, size_t count, uint8_t* arena) {
+    for (size_t t = 0; t < count; ++t) {
+        const MemberTest& test = tests[t];
+        const uint8_t* index = arena + test.index;
+        const uint8_t* bit = arena + test.bit;
+        uint8_t* out = arena + test.out;
+        const __m256i keep = _mm256_set1_epi8(static_cast<char>(test.first != 0 ? 255 : 0));
+        const __m256i set = _mm256_broadcastsi128_si256(
+            _mm_loadu_si128(reinterpret_cast<const __m128i*>(test.bits)));
+        for (size_t i = 0; i < kBlock; i += 32) {
+            // an index of 0x80 looks up zero: in no set
+            const __m256i word = _mm256_and_si256(_mm256_shuffle_epi8(set, load(index + i)),
+                                                  load(bit + i));
+            const __m256i outside = _mm256_cmpeq_epi8(word, _mm256_setzero_si256());
+            store(out + i, _mm256_and_si256(outside, _mm256_or_si256(load(out + i), keep)));
+        }
     }
 }
 
@@ -153,28 +143,11 @@ RAMPART_AVX2 void select_avx2(const BlockNode* nodes, size_t count, uint8_t* are
     }
 }
 
-constexpr BatchKernels kAvx2Kernels{bin_avx2, member_avx2, select_avx2};
+constexpr BatchKernels kAvx2Kernels{bin_avx2, members_avx2, select_avx2};
 
 #endif
 
 }  // namespace
-
-std::string_view to_string(InstructionSet set) {
-    return set == InstructionSet::kAvx2 ? "avx2" : "portable";
-}
-
-bool supports(InstructionSet set) {
-    if (set == InstructionSet::kPortable) return true;
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx2") != 0;
-#else
-    return false;
-#endif
-}
-
-InstructionSet fastest_supported() {
-    return supports(InstructionSet::kAvx2) ? InstructionSet::kAvx2 : InstructionSet::kPortable;
-}
 
 const BatchKernels& batch_kernels(InstructionSet set) {
     RAMPART_CHECK(supports(set), "this machine has no {}", to_string(set));

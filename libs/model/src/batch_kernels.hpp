@@ -27,9 +27,11 @@ struct MemberTest {
 };
 
 struct BatchKernels {
-    /// out[i] = how many cuts are below x[i], i < kBlock; NaN: 0 with default_left, else 255 or all.
-    void (*bin)(const CutColumns& all, const CutColumn& column, const float* x, uint8_t* out);
-    void (*member)(const MemberTest& test, uint8_t* arena);
+    /// right[i] = byte of x[i], i < kBlock: missing is above every cut, for nodes that send it
+    /// right. left: the same, with 0 for missing.
+    void (*bin)(const CutColumns& all, const CutColumn& column, const float* x, uint8_t* right,
+                uint8_t* left);
+    void (*members)(const MemberTest* tests, size_t count, uint8_t* arena);
     /// nodes[i]'s answers go to arena + out + i · kBlock.
     void (*select)(const BlockNode* nodes, size_t count, uint8_t* arena, uint32_t out);
 };

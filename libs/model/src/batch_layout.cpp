@@ -107,7 +107,9 @@ class GroupWriter {
                 out.column = member_column(tree, node);
             } else {
                 const CutPlace place = layout_.cuts.place(node);
-                out.column = layout_.columns_at + place.column * static_cast<uint32_t>(kBlock);
+                const uint32_t side = node.default_left ? 1 : 0;
+                out.column = layout_.columns_at +
+                             (2 * place.column + side) * static_cast<uint32_t>(kBlock);
                 out.cut = place.cut;
             }
             layout_.nodes.push_back(out);
@@ -209,7 +211,7 @@ BatchEngine::Layout::Layout(const Ensemble& ensemble, InstructionSet set)
         return at;
     };
     place(leaf_numbers);
-    columns_at = place(cuts.columns().size());
+    columns_at = place(2 * cuts.columns().size());
     chunks_at = place(2 * chunks.size());
     slots_at = place(slots);
     members_at = static_cast<uint32_t>(arena_size);

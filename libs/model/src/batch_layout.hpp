@@ -48,8 +48,8 @@ struct BatchEngine::Layout {
     std::vector<TreeRoot> roots;
     std::vector<double> values;  // of leaves, tree after tree
     size_t features = 0;
-    // The arena: leaf numbers (constants), cut columns, code chunks (index, bit), node answers,
-    // answers of categorical questions.
+    // The arena: leaf numbers (constants), cut columns (missing right, missing left), code chunks
+    // (index, bit), node answers, answers of categorical questions.
     size_t leaf_numbers = 1;  // how many
     uint32_t columns_at = 0, chunks_at = 0, slots_at = 0, members_at = 0;
     size_t arena_size = 0;

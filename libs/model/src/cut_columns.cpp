@@ -6,27 +6,27 @@
 namespace rampart::model {
 
 CutColumns::CutColumns(const Ensemble& ensemble) {
-    std::map<std::pair<uint32_t, bool>, std::vector<float>> thresholds;
+    std::map<uint32_t, std::vector<float>> thresholds;
     for (const Tree& tree : ensemble.trees) {
         for (const TreeNode& node : tree.nodes) {
             if (node.feature < 0 || node.categories >= 0) continue;
-            thresholds[{static_cast<uint32_t>(node.feature), node.default_left}].push_back(
-                node.threshold);
+            thresholds[static_cast<uint32_t>(node.feature)].push_back(node.threshold);
         }
     }
-    for (auto& [key, values] : thresholds) {
+    for (auto& [feature, values] : thresholds) {
         std::sort(values.begin(), values.end());
         values.erase(std::unique(values.begin(), values.end()), values.end());
-        ranges_[key] = {static_cast<uint32_t>(columns_.size()), static_cast<uint32_t>(cuts_.size()),
-                        static_cast<uint32_t>(values.size())};
-        add_columns(key.first, key.second, values);
+        ranges_[feature] = {static_cast<uint32_t>(columns_.size()),
+                            static_cast<uint32_t>(cuts_.size()),
+                            static_cast<uint32_t>(values.size())};
+        add_columns(feature, values);
     }
 }
 
-void CutColumns::add_columns(uint32_t feature, bool default_left, std::span<const float> cuts) {
+void CutColumns::add_columns(uint32_t feature, std::span<const float> cuts) {
     for (size_t at = 0; at < cuts.size(); at += kMostCuts) {
         const auto part = cuts.subspan(at, std::min(kMostCuts, cuts.size() - at));
-        columns_.push_back({feature, default_left, static_cast<uint32_t>(cuts_.size()),
+        columns_.push_back({feature, static_cast<uint32_t>(cuts_.size()),
                             static_cast<uint32_t>(part.size()),
                             static_cast<uint32_t>(ladders_.size())});
         cuts_.insert(cuts_.end(), part.begin(), part.end());
@@ -40,7 +40,7 @@ void CutColumns::add_columns(uint32_t feature, bool default_left, std::span<cons
 }
 
 CutPlace CutColumns::place(const TreeNode& node) const {
-    const Range& range = ranges_.at({static_cast<uint32_t>(node.feature), node.default_left});
+    const Range& range = ranges_.at(static_cast<uint32_t>(node.feature));
     const auto cuts = std::span(cuts_).subspan(range.first, range.count);
     const auto at = static_cast<size_t>(
         std::lower_bound(cuts.begin(), cuts.end(), node.threshold) - cuts.begin());

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "rampart/model/ensemble.hpp"
@@ -12,21 +11,19 @@
 /// The thresholds of an ensemble as columns of bytes: what the engines compare instead of floats.
 namespace rampart::model {
 
-inline constexpr size_t kMostCuts = 255;  // of a column
+inline constexpr size_t kMostCuts = 254;  // of a column
+inline constexpr uint8_t kMissingByte = 255;
 
-/// At most 255 thresholds of a feature, of nodes that send missing values the same way.
+/// At most 254 thresholds of a feature. A value's byte is how many of them lie below it, or
+/// kMissingByte.
 struct CutColumn {
     uint32_t feature = 0;
-    bool default_left = false;
     uint32_t first = 0;  // in CutColumns::cuts
     uint32_t count = 0;
     uint32_t ladder = 0;  // in CutColumns::ladders
-
-    bool short_one() const { return count <= kShort; }
-    static constexpr uint32_t kShort = 16;
 };
 
-/// Where a numeric node finds its answer: left iff byte of `column` <= cut.
+/// Where a numeric node finds its answer: a value that is there goes left iff its byte <= cut.
 struct CutPlace {
     uint32_t column = 0;
     uint8_t cut = 0;
@@ -49,15 +46,15 @@ class CutColumns {
     CutPlace place(const TreeNode& node) const;
 
   private:
-    void add_columns(uint32_t feature, bool default_left, std::span<const float> cuts);
+    void add_columns(uint32_t feature, std::span<const float> cuts);
 
     std::vector<CutColumn> columns_;
     std::vector<float> cuts_, ladders_;
-    // of each (feature, default_left): first column, and where its cuts begin and end
+    // of each feature: its first column, and where its cuts are
     struct Range {
         uint32_t column = 0, first = 0, count = 0;
     };
-    std::map<std::pair<uint32_t, bool>, Range> ranges_;
+    std::map<uint32_t, Range> ranges_;
 };
 
 }  // namespace rampart::model

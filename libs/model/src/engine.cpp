@@ -1,112 +1,36 @@
 #include "rampart/model/engine.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <optional>
+
+#include "fragments.hpp"
+#include "rampart/base/check.hpp"
+#include "tree_walker.hpp"
 
 namespace rampart::model {
 
-Engine::Engine(const Ensemble& ensemble) : base_score_(ensemble.base_score) {
-    for (const Tree& tree : ensemble.trees) add_tree(tree);
-}
+struct Engine::Layout {
+    double base_score = 0;
+    std::optional<Fragments> fragments;  // else the walker has the trees
+    TreeWalker walker;
+};
 
-/// Lays the tree out breadth first, so that siblings are neighbours. A leaf's left is the leaf
-/// itself and every value goes left: a walk that has arrived stays there, and needs no test for it.
-void Engine::add_tree(const Tree& tree) {
-    struct Waiting {
-        const TreeNode* node;
-        uint32_t place, depth;
-    };
-    const auto place_for = [&](size_t count) {
-        const auto first = static_cast<uint32_t>(nodes_.size());
-        nodes_.resize(nodes_.size() + count);
-        values_.resize(nodes_.size());
-        return first;
-    };
-    uint32_t deepest = 0;
-    std::vector<Waiting> queue{{&tree.nodes.front(), place_for(1), 0}};
-    roots_.push_back(queue.front().place);
-    for (size_t next = 0; next < queue.size(); ++next) {
-        const auto [node, place, depth] = queue[next];
-        deepest = std::max(deepest, depth);
-        if (node->feature < 0) {
-            nodes_[place] = {std::numeric_limits<float>::infinity(), 0, 1, 0, place, 0};
-            values_[place] = node->value;
-            continue;
-        }
-        const uint32_t left = place_for(2);
-        uint32_t set = 0;
-        if (node->categories >= 0) {
-            const auto& words = tree.category_sets[static_cast<size_t>(node->categories)];
-            set = static_cast<uint32_t>(sets_.size());
-            sets_.push_back(words.size());
-            sets_.insert(sets_.end(), words.begin(), words.end());
-        }
-        nodes_[place] = {node->threshold,
-                         static_cast<uint16_t>(node->feature),
-                         static_cast<uint8_t>(node->default_left),
-                         static_cast<uint8_t>(node->categories >= 0),
-                         left,
-                         set};
-        queue.push_back({&tree.nodes[static_cast<size_t>(node->left)], left, depth + 1});
-        queue.push_back({&tree.nodes[static_cast<size_t>(node->right)], left + 1, depth + 1});
+Engine::Engine(const Ensemble& ensemble, InstructionSet set) {
+    RAMPART_CHECK(supports(set), "this machine has no {}", to_string(set));
+    auto layout = std::make_shared<Layout>();
+    layout->base_score = ensemble.base_score;
+    if (set == InstructionSet::kAvx2) layout->fragments = Fragments::create(ensemble);
+    if (!layout->fragments) {
+        for (const Tree& tree : ensemble.trees) layout->walker.add_tree(tree);
+        layout->walker.finish();
     }
-    depths_.push_back(deepest);
-}
-
-bool Engine::in_set(const Node& node, float x) const {
-    if (!(x >= 0) || x >= static_cast<float>(sets_[node.set] * 64)) return false;
-    const auto code = static_cast<size_t>(x);
-    return (sets_[node.set + 1 + code / 64] >> (code % 64) & 1) != 0;
-}
-
-template <bool kNumericOnly>
-uint32_t Engine::step(uint32_t place, const float* row) const {
-    const Node& node = nodes_[place];
-    const float x = row[node.feature];
-    // no branches: a number compares, NaN compares false and goes by default
-    uint32_t left = static_cast<uint32_t>(x <= node.threshold) |
-                    (static_cast<uint32_t>(x != x) & node.default_left);
-    if constexpr (!kNumericOnly) {
-        if (node.categorical != 0 && x == x) left = static_cast<uint32_t>(in_set(node, x));
-    }
-    return node.left + 1 - left;
-}
-
-/// Walks kAtOnce trees to their leaves.
-template <bool kNumericOnly>
-void Engine::walk(std::array<uint32_t, kAtOnce>& at, uint32_t steps, const float* row) const {
-    auto [a, b, c, d, e, f, g, h] = at;
-    for (uint32_t i = 0; i < steps; ++i) {
-        a = step<kNumericOnly>(a, row);
-        b = step<kNumericOnly>(b, row);
-        c = step<kNumericOnly>(c, row);
-        d = step<kNumericOnly>(d, row);
-        e = step<kNumericOnly>(e, row);
-        f = step<kNumericOnly>(f, row);
-        g = step<kNumericOnly>(g, row);
-        h = step<kNumericOnly>(h, row);
-    }
-    at = {a, b, c, d, e, f, g, h};
+    layout_ = std::move(layout);
 }
 
 double Engine::predict_raw(std::span<const float> row) const {
-    double sum = base_score_;
-    for (size_t first = 0; first < roots_.size(); first += kAtOnce) {
-        const size_t count = std::min(kAtOnce, roots_.size() - first);
-        std::array<uint32_t, kAtOnce> at;
-        // a short last batch walks its first tree more than once, and adds it once
-        for (size_t i = 0; i < kAtOnce; ++i) at[i] = roots_[i < count ? first + i : first];
-        const auto depths = std::span(depths_).subspan(first, count);
-        const uint32_t steps = *std::max_element(depths.begin(), depths.end());
-        if (sets_.empty()) {
-            walk<true>(at, steps, row.data());
-        } else {
-            walk<false>(at, steps, row.data());
-        }
-        for (size_t i = 0; i < count; ++i) sum += values_[at[i]];
-    }
-    return sum;
+    const double base = layout_->base_score;
+    return layout_->fragments ? layout_->fragments->add(base, row.data())
+                              : layout_->walker.add(base, row.data());
 }
 
 }  // namespace rampart::model

@@ -3,20 +3,41 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
+#include <memory>
+
 #include "model_pieces.hpp"
 
 namespace rampart::model {
 namespace {
 
+std::vector<InstructionSet> sets() {
+    std::vector<InstructionSet> all{InstructionSet::kPortable};
+    if (supports(InstructionSet::kAvx2)) all.push_back(InstructionSet::kAvx2);
+    return all;
+}
+
+/// Every instruction set says of every row what the plain walk says.
+void expect_walk(const Ensemble& ensemble, const std::vector<std::vector<float>>& rows) {
+    for (const auto set : sets()) {
+        const Engine engine(ensemble, set);
+        for (const auto& row : rows)
+            ASSERT_EQ(engine.predict_raw(row), ensemble.predict_raw(row)) << to_string(set);
+    }
+}
+
+std::vector<std::vector<float>> random_rows(base::Random& random, size_t count) {
+    std::vector<std::vector<float>> rows;
+    while (rows.size() < count) rows.push_back(random_row(random));
+    return rows;
+}
+
 RC_GTEST_PROP(Engine, EqualsTheTreeWalkToTheLastBit, (uint64_t seed)) {
     base::Random random(seed);
     const Ensemble ensemble = random_ensemble(random, random.below(40));
     RC_ASSERT(validate(ensemble, example_schema()).has_value());
-    const Engine engine(ensemble);
-    for (int i = 0; i < 20; ++i) {
-        const auto row = random_row(random);
-        RC_ASSERT(engine.predict_raw(row) == ensemble.predict_raw(row));
-    }
+    expect_walk(ensemble, random_rows(random, 20));
+    RC_ASSERT(!::testing::Test::HasFailure());
 }
 
 RC_GTEST_PROP(Engine, EqualsTheTreeWalkWithoutCategoriesToo, (uint64_t seed)) {
@@ -29,16 +50,84 @@ RC_GTEST_PROP(Engine, EqualsTheTreeWalkWithoutCategoriesToo, (uint64_t seed)) {
         }
         tree.category_sets.clear();
     }
-    const Engine engine(ensemble);
-    for (int i = 0; i < 20; ++i) {
-        const auto row = random_row(random);
-        RC_ASSERT(engine.predict_raw(row) == ensemble.predict_raw(row));
+    expect_walk(ensemble, random_rows(random, 20));
+    RC_ASSERT(!::testing::Test::HasFailure());
+}
+
+RC_GTEST_PROP(Engine, LargeTreesEqualTheTreeWalk, (uint64_t seed)) {
+    base::Random random(seed);
+    Ensemble ensemble{0.5, {}};
+    for (const size_t most : {33u, 64u, 400u, 32u})
+        ensemble.trees.push_back(random_tree(random, 1 + random.below(most)));
+    expect_walk(ensemble, random_rows(random, 20));
+    RC_ASSERT(!::testing::Test::HasFailure());
+}
+
+TEST(Engine, ManyFeaturesAndCutsEqualTheTreeWalk) {
+    base::Random random(7);
+    // columns of bytes: one table of 16, a few, many, and more than the fast form holds
+    for (const size_t numeric : {10u, 25u, 40u, 60u, 110u, 300u}) {
+        Ensemble ensemble;
+        for (size_t t = 0; t < 70 + numeric; ++t)
+            ensemble.trees.push_back(random_tree(random, 31, numeric));
+        std::vector<std::vector<float>> rows;
+        for (int i = 0; i < 20; ++i) rows.push_back(random_row(random, numeric));
+        expect_walk(ensemble, rows);
     }
 }
 
+TEST(Engine, CutsAtTheEdgesOfBytesEqualTheTreeWalk) {
+    for (const size_t cuts : {15u, 16u, 17u, 255u, 256u, 600u}) {
+        Ensemble ensemble;
+        std::vector<std::vector<float>> rows{{std::nanf("")}};
+        for (size_t i = 0; i < cuts; ++i) {
+            const auto at = static_cast<float>(i);
+            Tree stump;
+            stump.nodes = {{.feature = 0, .threshold = at, .left = 1, .right = 2},
+                           {.value = static_cast<double>(i % 7)},
+                           {.value = static_cast<double>(i)}};
+            stump.nodes[0].default_left = i % 3 == 0;
+            ensemble.trees.push_back(stump);
+            for (const float x : {at, std::nextafter(at, -1.0f), std::nextafter(at, 1e9f)})
+                rows.push_back({x});
+        }
+        expect_walk(ensemble, rows);
+    }
+}
+
+TEST(Engine, CategoriesPastTheFastFormEqualTheTreeWalk) {
+    base::Random random(9);
+    for (const size_t words : {8u, 9u, 20u}) {
+        Ensemble ensemble;
+        for (int t = 0; t < 10; ++t) {
+            Tree tree = random_tree(random, 12, 0);
+            for (auto& set : tree.category_sets) {
+                set.resize(words);
+                for (auto& word : set) word = random.next();
+            }
+            ensemble.trees.push_back(tree);
+        }
+        std::vector<std::vector<float>> rows{{std::nanf("")}, {-1}, {1e9f}, {2.5f}};
+        for (size_t code = 0; code <= words * 64; ++code)
+            rows.push_back({static_cast<float>(code)});
+        expect_walk(ensemble, rows);
+    }
+}
+
+TEST(Engine, CopiesOutliveTheOriginal) {
+    base::Random random(3);
+    const Ensemble ensemble = random_ensemble(random, 5);
+    const auto row = random_row(random);
+    auto first = std::make_unique<Engine>(ensemble);
+    const Engine copy = *first;
+    first.reset();
+    EXPECT_EQ(copy.predict_raw(row), ensemble.predict_raw(row));
+}
+
 TEST(Engine, AnEnsembleWithoutTreesIsItsBase) {
-    const float row[] = {1};
-    EXPECT_EQ(Engine(Ensemble{0.25, {}}).predict_raw(row), 0.25);
+    expect_walk({0.25, {}}, {{1}});
+    base::Random random(1);
+    expect_walk({0.25, {random_tree(random, 1)}}, {{1}});
 }
 
 TEST(Engine, ADegenerateTreeIsWalkedToItsEnd) {
@@ -55,21 +144,14 @@ TEST(Engine, ADegenerateTreeIsWalkedToItsEnd) {
     tree.nodes.push_back({.value = 1e6});
     const Ensemble ensemble{0, {tree}};
     ASSERT_TRUE(validate(ensemble, 1));
-    const Engine engine(ensemble);
-    for (const float x : {-1.0f, 0.0f, 0.5f, 250.5f, 499.0f, 499.5f}) {
-        EXPECT_EQ(engine.predict_raw(std::span(&x, 1)), ensemble.predict_raw(std::span(&x, 1)))
-            << x;
-    }
+    expect_walk(ensemble, {{-1}, {0}, {0.5f}, {250.5f}, {499}, {499.5f}});
 }
 
 TEST(Engine, InfiniteValuesGoWhereTheyCompare) {
     base::Random random(5);
     const Ensemble ensemble = random_ensemble(random, 20);
-    const Engine engine(ensemble);
     const float inf = std::numeric_limits<float>::infinity();
-    for (const auto& row : {std::vector<float>{inf, -inf, inf, 3}, {-inf, inf, -inf, 69}}) {
-        EXPECT_EQ(engine.predict_raw(row), ensemble.predict_raw(row));
-    }
+    expect_walk(ensemble, {{inf, -inf, inf, 3}, {-inf, inf, -inf, 69}});
 }
 
 }  // namespace

@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "rampart/base/thread_pool.hpp"
 #include "rampart/dataset/dataset.hpp"
 #include "rampart/model/ensemble.hpp"
+#include "rampart/model/instruction_set.hpp"
 
 namespace rampart::model {
 
@@ -33,20 +33,11 @@ class TableView {
     const std::vector<std::vector<float>>* columns_ = nullptr;  // column-major
 };
 
-/// Which instructions score. All give the same bits.
-enum class InstructionSet {
-    kPortable,
-    kAvx2,
-};
-std::string_view to_string(InstructionSet set);
-bool supports(InstructionSet set);  // this machine and this build
-InstructionSet fastest_supported();
-
 /// An ensemble laid out to score many rows: exactly what Ensemble::predict_raw gives, to the last
 /// bit, several times faster than row after row.
 ///
 /// Vocabulary: a block is 64 rows. A column is a byte for each row of a block: how many of at most
-/// 255 cuts of one feature lie below its value, so that "x <= cut i" is "byte <= i"; missing is 0
+/// 254 cuts of one feature lie below its value, so that "x <= cut i" is "byte <= i"; missing is 0
 /// or 255, as the nodes that read the column want it. The cuts are the ensemble's own thresholds.
 ///
 ///  1. Make the columns of a block: cut points are counted, not searched.
@@ -73,8 +64,8 @@ class BatchEngine {
     void predict_raw(const TableView& table, std::span<double> out,
                      base::ThreadPool* pool = nullptr) const;
 
-    /// out[i]: the score of row i after its first trees_used[i] trees (all, if there are fewer). For
-    /// the randomized classifier, that decides by an iterate drawn for each row.
+    /// out[i]: the score of row i after its first trees_used[i] trees (all, if there are fewer).
+    /// For the randomized classifier, which decides by an iterate drawn for each row.
     void predict_prefix(const TableView& table, std::span<const uint32_t> trees_used,
                         std::span<double> out, base::ThreadPool* pool = nullptr) const;
 

@@ -1,50 +1,39 @@
 #pragma once
 
-#include <array>
-#include <cstdint>
+#include <memory>
 #include <span>
-#include <vector>
 
 #include "rampart/model/ensemble.hpp"
+#include "rampart/model/instruction_set.hpp"
 
 namespace rampart::model {
 
-/// An ensemble laid out for speed: all nodes in one array of 16-byte entries, siblings side by
-/// side, eight trees walked at once so that one's memory access hides behind the others'. Gives
-/// exactly what Ensemble::predict_raw gives, to the last bit: leaf values are summed in tree order.
+/// An ensemble laid out to score one row fast. Gives exactly what Ensemble::predict_raw gives, to
+/// the last bit: leaf values are summed in tree order.
 ///
-/// Immutable, safe to use from many threads, allocates nothing in predict_raw. Keeps no reference
-/// to the ensemble it was made of.
+/// With AVX2 no tree is walked. A row becomes bytes: for each feature, how many of its thresholds
+/// lie below the value. A tree, or the upper part of one with more than 32 leaves, is asked all its
+/// questions at once, by one comparison of 32 bytes; a question answered "right" closes the leaves
+/// to its left, and the row's leaf is the first that stays open. No branch depends on the row but
+/// those for missing values and from a large tree's upper part into a lower one.
+///
+/// Without AVX2, and for ensembles that do not fit that form (thresholds of more than 255 features,
+/// more than 254 of a feature counting as another one, or categories past 512 codes), eight trees
+/// are walked at a time, so that the memory accesses of one hide behind the others'.
+///
+/// Immutable, safe to use from many threads, allocates nothing in predict_raw. Copies share what
+/// was laid out. Keeps no reference to the ensemble it was made of.
 class Engine {
   public:
-    /// The ensemble has to be valid (model::validate).
-    explicit Engine(const Ensemble& ensemble);
+    /// The ensemble has to be valid (model::validate), the instruction set supported.
+    explicit Engine(const Ensemble& ensemble, InstructionSet set = fastest_supported());
     /// row: [d] as validated.
     double predict_raw(std::span<const float> row) const;
 
-  private:
-    struct Node {
-        float threshold;  // numeric, and leaves (always left, to themselves)
-        uint16_t feature;
-        uint8_t default_left;
-        uint8_t categorical;
-        uint32_t left;  // right = left + 1
-        uint32_t set;   // categorical: index of {word count, words…} in sets_
-    };
-    static constexpr size_t kAtOnce = 8;
-    bool in_set(const Node& node, float x) const;
-    template <bool kNumericOnly>
-    uint32_t step(uint32_t place, const float* row) const;
-    template <bool kNumericOnly>
-    void walk(std::array<uint32_t, kAtOnce>& at, uint32_t steps, const float* row) const;
-    void add_tree(const Tree& tree);
+    struct Layout;  // of the source
 
-    double base_score_;
-    std::vector<Node> nodes_;
-    std::vector<double> values_;  // by node; of leaves
-    std::vector<uint64_t> sets_;
-    std::vector<uint32_t> roots_;
-    std::vector<uint32_t> depths_;  // longest path of each tree
+  private:
+    std::shared_ptr<const Layout> layout_;
 };
 
 }  // namespace rampart::model
