@@ -3,9 +3,13 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <set>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/utf8.hpp"
@@ -24,20 +28,70 @@ using GzipFile = std::unique_ptr<gzFile_s, CloseGzip>;
 
 constexpr size_t kChunk = 1 << 18;
 
+/// Where in 64 bytes the bytes are that mean something: bit i for byte i.
+struct Marks {
+    uint64_t comma = 0, quote = 0, newline = 0;
+    uint64_t not_ascii = 0;
+};
+constexpr size_t kBlock = 64;
+
+Marks marks_of(const char* block) {
+    Marks out;
+#if defined(__SSE2__)
+    constexpr size_t kWide = sizeof(__m128i);
+    const auto where = [](__m128i bytes, char wanted) {
+        const __m128i equal = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(wanted));
+        return static_cast<uint64_t>(static_cast<uint32_t>(_mm_movemask_epi8(equal)));
+    };
+    for (size_t i = 0; i < kBlock; i += kWide) {
+        const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + i));
+        out.comma |= where(bytes, ',') << i;
+        out.quote |= where(bytes, '"') << i;
+        out.newline |= where(bytes, '\n') << i;
+        out.not_ascii |= static_cast<uint64_t>(static_cast<uint32_t>(_mm_movemask_epi8(bytes)))
+                         << i;
+    }
+#else
+    for (size_t i = 0; i < kBlock; ++i) {
+        out.comma |= uint64_t{block[i] == ','} << i;
+        out.quote |= uint64_t{block[i] == '"'} << i;
+        out.newline |= uint64_t{block[i] == '\n'} << i;
+        out.not_ascii |= static_cast<uint64_t>(static_cast<uint8_t>(block[i]) >> 7) << i;
+    }
+#endif
+    return out;
+}
+
+/// Bit i: how many of bits 0 … i are set, odd or even.
+uint64_t parities(uint64_t bits) {
+    for (const int step : {1, 2, 4, 8, 16, 32}) bits ^= bits << step;
+    return bits;
+}
+
 }  // namespace
 
 /// The file's bytes pass through `buffer`; the record under way is buffer[begin, …), always
-/// contiguous, so that cells can be views. First its end is found, then it is taken apart in place.
+/// contiguous, so that cells can be views.
+///
+/// A record is taken apart 64 bytes at a time (take_whole) where it ends within the buffer and is
+/// as it should be. All else, above all what is wrong with a record, is found byte by byte: first
+/// its end, then its cells.
 struct CsvReader::Impl {
     std::string path;
     GzipFile file;
-    std::string buffer;
-    size_t begin = 0;
+    std::string buffer;  // kBlock zeros behind `filled`
+    size_t begin = 0, filled = 0;
     bool at_end = false;  // all of the file is in the buffer
     uint64_t next_line = 1;
     uint64_t line = 0;
     std::vector<std::string> columns;
     std::vector<std::string_view> cells;
+    struct Whole {
+        size_t from = 0, to = 0, next = 0;  // where it begins, its text ends, the next one begins
+        uint64_t lines = 0;
+        bool ascii = true, quotes = false;
+    };
+    Whole whole;  // what delimit() saw
 
     template <class... Args>
     Error bad(std::string_view reason, fmt::format_string<Args...> format, Args&&... args) const {
@@ -46,6 +100,9 @@ struct CsvReader::Impl {
     }
 
     base::Status fill();
+    bool take_whole();
+    bool delimit();
+    bool unquote_cells();
     Result<size_t> find_record_end();
     base::Status split(char* from, char* to);
     Result<char*> unquote(char* from, char* to, std::string_view& cell);
@@ -54,12 +111,14 @@ struct CsvReader::Impl {
 };
 
 base::Status CsvReader::Impl::fill() {
-    buffer.erase(0, begin);
+    std::copy(buffer.begin() + static_cast<long>(begin), buffer.begin() + static_cast<long>(filled),
+              buffer.begin());
+    filled -= begin;
     begin = 0;
-    const size_t old = buffer.size();
-    buffer.resize(old + kChunk);
-    const int n = gzread(file.get(), buffer.data() + old, kChunk);
-    buffer.resize(old + static_cast<size_t>(std::max(n, 0)));
+    if (buffer.size() < filled + kChunk + kBlock) buffer.resize(filled + 2 * kChunk + kBlock);
+    const int n = gzread(file.get(), buffer.data() + filled, kChunk);
+    filled += static_cast<size_t>(std::max(n, 0));
+    std::fill_n(buffer.begin() + static_cast<long>(filled), kBlock, '\0');
     int code = Z_OK;
     const char* message = gzerror(file.get(), &code);
     if (code == Z_ERRNO) {
@@ -75,17 +134,96 @@ base::Status CsvReader::Impl::fill() {
     return base::ok();
 }
 
+/// The record under way into `cells`, without looking for what is wrong with it; false: it does not
+/// end within the buffer, or is beyond a limit. Quotes come in pairs inside a record: where an odd
+/// number of them went before, commas and line ends belong to a cell.
+bool CsvReader::Impl::delimit() {
+    cells.clear();
+    const char* cell = buffer.data() + begin;
+    uint64_t quoted = 0;  // all bits or none: at the beginning of the block
+    bool ascii = true, quotes = false;
+    uint64_t lines = 1;
+    const size_t last = std::min(filled, begin + limits::kMaxRecordBytes);
+    for (size_t at = begin; at < last; at += kBlock) {
+        const Marks marks = marks_of(buffer.data() + at);
+        uint64_t inside = quoted;
+        if (marks.quote != 0) inside ^= parities(marks.quote);
+        quoted = inside >> 63 != 0 ? ~uint64_t{0} : 0;
+        const uint64_t ends = marks.newline & ~inside;
+        // the bits up to the record's end, all where it does not end here
+        const uint64_t ours = ends ^ (ends - 1);
+        quotes = quotes || (marks.quote & ours) != 0;
+        ascii = ascii && (marks.not_ascii & ours) == 0;
+        if (const uint64_t within = marks.newline & inside & ours; within != 0)
+            lines += static_cast<uint64_t>(std::popcount(within));
+        for (uint64_t rest = marks.comma & ~inside & ours; rest != 0; rest &= rest - 1) {
+            const char* const comma =
+                buffer.data() + at + static_cast<size_t>(std::countr_zero(rest));
+            if (cells.size() == kMaxCsvColumns) return false;
+            cells.emplace_back(cell, static_cast<size_t>(comma - cell));
+            cell = comma + 1;
+        }
+        if (ends == 0) continue;
+        const size_t end = at + static_cast<size_t>(std::countr_zero(ends));
+        if (end >= last || cells.size() == kMaxCsvColumns) return false;
+        const char* to = buffer.data() + end;
+        if (to != buffer.data() + begin && to[-1] == '\r') --to;
+        cells.emplace_back(cell, static_cast<size_t>(to - cell));
+        whole = {begin, static_cast<size_t>(to - buffer.data()), end + 1, lines, ascii, quotes};
+        return true;
+    }
+    return false;
+}
+
+/// Takes the quotes off; false, with nothing changed, where one does not stand where it should.
+bool CsvReader::Impl::unquote_cells() {
+    const auto fits = [](std::string_view cell) {
+        if (!cell.starts_with('"')) return cell.find('"') == std::string_view::npos;
+        if (cell.size() < 2 || !cell.ends_with('"')) return false;
+        cell = cell.substr(1, cell.size() - 2);
+        for (size_t at = cell.find('"'); at != std::string_view::npos; at = cell.find('"', at + 2)) {
+            if (at + 1 == cell.size() || cell[at + 1] != '"') return false;
+        }
+        return true;
+    };
+    if (!std::all_of(cells.begin(), cells.end(), fits)) return false;
+    for (auto& cell : cells) {
+        if (!cell.starts_with('"')) continue;
+        cell = cell.substr(1, cell.size() - 2);
+        if (cell.find('"') == std::string_view::npos) continue;
+        char* const content = buffer.data() + (cell.data() - buffer.data());
+        char* out = content;
+        for (size_t i = 0; i < cell.size(); ++i) {
+            *out++ = cell[i];
+            if (cell[i] == '"') ++i;  // the second of the two
+        }
+        cell = {content, static_cast<size_t>(out - content)};
+    }
+    return true;
+}
+
+/// True: the record under way is in `cells` and behind us.
+bool CsvReader::Impl::take_whole() {
+    if (!delimit()) return false;
+    const std::string_view text(buffer.data() + whole.from, whole.to - whole.from);
+    if (!whole.ascii && !base::is_utf8(text)) return false;
+    if (whole.quotes && !unquote_cells()) return false;
+    next_line += whole.lines;
+    begin = whole.next;
+    return true;
+}
+
 /// One past the record's last byte (its line end included); quotes come in pairs inside a record.
 Result<size_t> CsvReader::Impl::find_record_end() {
     bool quoted = false;
     for (size_t scanned = 0;;) {
-        for (; begin + scanned < buffer.size(); ++scanned) {
+        for (; begin + scanned < filled; ++scanned) {
             if (scanned == limits::kMaxRecordBytes) break;
             const char c = buffer[begin + scanned];
             if (c == '"') quoted = !quoted;
             if (c == '\n' && !quoted) return begin + scanned + 1;
         }
-        const bool too_long = begin + scanned < buffer.size();
+        const bool too_long = begin + scanned < filled;
         if (too_long || (at_end && quoted)) {
             // most often a stray quote made the record run on: taking it apart finds the place
             RAMPART_RETURN_IF_ERROR(split(buffer.data() + begin, buffer.data() + begin + scanned));
@@ -96,7 +234,7 @@ Result<size_t> CsvReader::Impl::find_record_end() {
                                       "is a quote left open?",
                                       path, line, limits::kMaxRecordBytes);
         }
-        if (at_end) return buffer.size();
+        if (at_end) return filled;
         RAMPART_RETURN_IF_ERROR(fill());
     }
 }
@@ -155,12 +293,16 @@ base::Status CsvReader::Impl::split(char* from, char* to) {
 
 Result<bool> CsvReader::Impl::next_record() {
     while (true) {
-        if (begin == buffer.size()) {
+        if (begin == filled) {
             if (at_end) return false;
             RAMPART_RETURN_IF_ERROR(fill());
             continue;
         }
         line = next_line;
+        if (take_whole()) {
+            if (whole.from == whole.to) continue;
+            return true;
+        }
         RAMPART_TRY(const size_t end, find_record_end());
         char* const from = buffer.data() + begin;
         char* to = buffer.data() + end;
@@ -207,9 +349,12 @@ Result<CsvReader> CsvReader::open(const std::filesystem::path& path) {
         return base::make_error(code, errno == ENOENT ? "no_such_file" : "io_error",
                                 "cannot read '{}': {}", impl->path, std::strerror(errno));
     }
+    constexpr unsigned kGzipBuffer = 1 << 17;
+    gzbuffer(impl->file.get(), kGzipBuffer);
     RAMPART_RETURN_IF_ERROR(impl->fill());
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-    if (impl->buffer.starts_with(kByteOrderMark)) impl->begin = kByteOrderMark.size();
+    if (std::string_view(impl->buffer.data(), impl->filled).starts_with(kByteOrderMark))
+        impl->begin = kByteOrderMark.size();
     RAMPART_TRY(const bool any, impl->next_record());
     if (!any)
         return base::invalid_argument("empty_file",

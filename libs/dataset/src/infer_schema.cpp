@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "cell_memo.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/dataset/csv.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
@@ -37,22 +38,15 @@ bool is_in(const std::array<std::string_view, N>& words, std::string_view word) 
 class ColumnSummary {
   public:
     void add(std::string_view cell) {
-        if (cell.empty() || is_in(kMissingAnywhere, cell)) {
-            has_missing_ = true;
-            if (!cell.empty()) missing_words_.emplace(cell);
-            return;
+        const Seen* known = seen_.find(cell);
+        const Seen seen = known != nullptr ? *known : look_at(cell);
+        if (seen.what != Seen::kValue && seen.what != Seen::kNumber) return;
+        if (tracked_ < kMaxTracked) {
+            ++tracked_;
+            if (known == nullptr) different_.insert(std::hash<std::string_view>{}(cell));
         }
-        if (is_in(kMissingAmongNumbers, cell)) {
-            doubtful_words_.emplace(cell);
-            return;
-        }
-        track(cell);
-        const auto number = parse_number(cell);
-        if (number) {
-            add_number(*number);
-        } else {
-            all_numbers_ = false;
-        }
+        if (seen.what == Seen::kNumber) add_number(seen.number);
+        if (known == nullptr) seen_.keep(cell, seen);
     }
 
     bool numeric() const { return all_numbers_ && !values_.empty(); }
@@ -73,12 +67,29 @@ class ColumnSummary {
     }
 
   private:
-    void track(std::string_view cell) {
+    struct Seen {
+        enum What : uint8_t { kMissing, kDoubtful, kValue, kNumber } what = kMissing;
+        double number = 0;
+    };
+
+    /// A text that was perhaps not seen before.
+    Seen look_at(std::string_view cell) {
+        const auto number = parse_number(cell);  // no word for missing is one
+        if (!number) {
+            if (cell.empty() || is_in(kMissingAnywhere, cell)) {
+                has_missing_ = true;
+                if (!cell.empty()) missing_words_.emplace(cell);
+                return {Seen::kMissing};
+            }
+            if (is_in(kMissingAmongNumbers, cell)) {
+                doubtful_words_.emplace(cell);
+                return {Seen::kDoubtful};
+            }
+            all_numbers_ = false;
+        }
         if (values_.size() <= limits::kMaxCategories && !values_.contains(cell))
             values_.emplace(cell);
-        if (tracked_ == kMaxTracked) return;
-        ++tracked_;
-        different_.insert(std::hash<std::string_view>{}(cell));
+        return number ? Seen{Seen::kNumber, *number} : Seen{Seen::kValue};
     }
 
     void add_number(double number) {
@@ -97,6 +108,7 @@ class ColumnSummary {
     Texts missing_words_, doubtful_words_, values_;
     size_t tracked_ = 0;
     std::unordered_set<size_t> different_;
+    CellMemo<Seen> seen_{512};
 };
 
 bool is_id_name(std::string_view name) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "cell_memo.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/dataset/csv.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
@@ -91,6 +92,12 @@ class TableBuilder {
           favourable_(canonical(schema.favourable)) {
         data_.schema = schema.features;
         data_.columns.resize(schema.features.size());
+        for (const auto& spec : schema.features.features()) {
+            codes_.emplace_back(spec.categories.size());
+        }
+        for (const auto& token : missing_) {
+            missing_numbers_ = missing_numbers_ || parse_number(token).has_value();
+        }
     }
 
     base::Status add(std::span<const std::string_view> cells) {
@@ -99,8 +106,7 @@ class TableBuilder {
                                       limits::kMaxRows);
         }
         for (size_t f = 0; f < places_.features.size(); ++f) {
-            const std::string_view cell = cells[places_.features[f]];
-            auto value = schema_.features.encode_text(f, missing_.contains(cell) ? "" : cell);
+            auto value = encode(f, cells[places_.features[f]]);
             if (!value) return explain(value.error());
             data_.columns[f].push_back(*value);
         }
@@ -129,6 +135,24 @@ class TableBuilder {
     }
 
   private:
+    Result<float> encode(size_t feature, std::string_view cell) {
+        const bool numeric =
+            schema_.features.features()[feature].kind == FeatureKind::kNumeric;
+        if (numeric && !missing_numbers_) {
+            // so that a number cannot be a word for missing
+            if (const auto number = parse_number(cell))
+                return schema_.features.encode_number(feature, *number);
+        }
+        if (numeric) return encode_slowly(feature, cell);
+        if (const float* known = codes_[feature].find(cell)) return *known;
+        auto code = encode_slowly(feature, cell);
+        if (code) codes_[feature].keep(cell, *code);
+        return code;
+    }
+    Result<float> encode_slowly(size_t feature, std::string_view cell) const {
+        return schema_.features.encode_text(feature, missing_.contains(cell) ? "" : cell);
+    }
+
     static Error explain(const Error& error) {
         if (error.reason != "not_a_number") return error;
         return {
@@ -142,25 +166,26 @@ class TableBuilder {
     }
 
     base::Status add_label(std::string_view cell) {
+        if (const uint8_t* known = labels_of_cells_.find(cell)) {
+            data_.label.push_back(*known);
+            return base::ok();
+        }
         if (cell.empty() || missing_.contains(cell)) {
             return base::invalid_argument("missing_label",
                                           "label '{}' is empty; leave rows without an outcome "
                                           "out of the file",
                                           schema_.label_column);
         }
-        // most rows repeat one of two texts: spare them the number
-        if (cell != last_cell_) {
-            last_cell_ = cell.substr(0, limits::kMaxTextBytes);
-            last_label_ = canonical(last_cell_);
-            labels_.insert(last_label_);
-        }
+        const std::string label = canonical(cell.substr(0, limits::kMaxTextBytes));
+        labels_.insert(label);
         if (labels_.size() > 2) {
             return base::invalid_argument("three_labels",
                                           "label '{}' has a third value: {}; a label has two, "
                                           "make it so or choose another column",
                                           schema_.label_column, labels());
         }
-        data_.label.push_back(last_label_ == favourable_ ? 1 : 0);
+        data_.label.push_back(label == favourable_ ? 1 : 0);
+        labels_of_cells_.keep(cell, data_.label.back());
         return base::ok();
     }
 
@@ -178,6 +203,25 @@ class TableBuilder {
 
     base::Status add_group(std::span<const std::string_view> cells) {
         if (places_.protecteds.empty()) return base::ok();
+        // cells with their lengths, so that no two combinations are one
+        key_.clear();
+        for (const size_t place : places_.protecteds) {
+            const std::string_view cell = cells[place].substr(0, CellMemo<int32_t>::kLongest + 1);
+            key_ += static_cast<char>(cell.size());
+            key_ += cell;
+        }
+        if (const int32_t* known = groups_of_cells_.find(key_)) {
+            data_.group.push_back(*known);
+            return base::ok();
+        }
+        RAMPART_TRY(const int32_t group, find_group(cells));
+        groups_of_cells_.keep(key_, group);
+        data_.group.push_back(group);
+        return base::ok();
+    }
+
+    /// The group by its name; a new one if there is none.
+    Result<int32_t> find_group(std::span<const std::string_view> cells) {
         std::string name;
         for (size_t i = 0; i < places_.protecteds.size(); ++i) {
             const std::string_view cell = cells[places_.protecteds[i]];
@@ -202,8 +246,7 @@ class TableBuilder {
                 "band their values in the file (age as \"under 30\", …) or protect fewer",
                 name_some(schema_.protected_columns), limits::kMaxGroups);
         }
-        data_.group.push_back(found->second);
-        return base::ok();
+        return found->second;
     }
 
     /// From order of appearance to order of names.
@@ -219,9 +262,13 @@ class TableBuilder {
     const TableSchema& schema_;
     Places places_;
     std::set<std::string, std::less<>> missing_;
-    std::string favourable_, last_cell_, last_label_;
+    bool missing_numbers_ = false;  // a word for missing reads as a number ("-1")
+    std::string favourable_, key_;
     std::set<std::string> labels_;
     std::map<std::string, int32_t> groups_;
+    std::vector<CellMemo<float>> codes_;  // by feature
+    CellMemo<uint8_t> labels_of_cells_;
+    CellMemo<int32_t> groups_of_cells_;
     Dataset data_;
 };
 

@@ -161,6 +161,20 @@ RC_GTEST_PROP(Csv, NoTextCrashesTheReader, ()) {
     RC_ASSERT(rows.has_value() || !rows.error().message.empty());
 }
 
+/// The last record of a file without a line end is taken apart byte by byte, others 64 bytes at a
+/// time.
+RC_GTEST_PROP(Csv, BothWaysToTakeARecordApartAgree, ()) {
+    const auto piece = rc::gen::element<std::string>(
+        "a", "12", ",", ",", "\"", "\"\"", "\",\"", "\n", "\r", "\xc3\xbc", "\xff", "\"x,\ny\"",
+        std::string(63, 'l'));
+    std::string text = "h1,h2\n" + std::string(*rc::gen::inRange<size_t>(0, 130), 'x');
+    for (const auto& part : *rc::gen::container<std::vector<std::string>>(piece)) text += part;
+    const auto bytewise = read_text(text), blockwise = read_text(text + "\n");
+    RC_ASSERT(bytewise.has_value() == blockwise.has_value());
+    if (bytewise) RC_ASSERT(*bytewise == *blockwise);
+    if (!bytewise) RC_ASSERT(bytewise.error().reason == blockwise.error().reason);
+}
+
 TEST(Csv, RecordsMayCrossTheEdgesOfTheBuffer) {
     std::string text = "number,text\n";
     const int rows = 60'000;

@@ -118,6 +118,50 @@ TEST(ReadTable, SaysWhatIsWrongWhereAndWhatToDo) {
     }
 }
 
+TEST(ReadTable, AWordForMissingMayReadAsANumber) {
+    auto schema = example_schema();
+    schema.missing_tokens = {"-1", "?"};
+    const Dataset data = read("id,sex,race,income,job,repaid\n1,2,w,-1,clerk,yes\n"
+                              "2,2,w,-1.0,?,no\n3,2,w,?,-1,no\n",
+                              schema)
+                             .value();
+    EXPECT_TRUE(std::isnan(data.columns[0][0]));
+    EXPECT_EQ(data.columns[0][1], -1);
+    EXPECT_TRUE(std::isnan(data.columns[0][2]));
+    EXPECT_TRUE(std::isnan(data.columns[1][1]));
+    EXPECT_TRUE(std::isnan(data.columns[1][2]));
+}
+
+/// Texts come again in any order, more of them than are remembered, short and long ones.
+TEST(ReadTable, EveryRowHasTheCodeAndTheGroupOfItsTexts) {
+    constexpr size_t kCategories = 3000, kRows = 20'000;
+    FeatureSpec job{"job", FeatureKind::kCategorical, {}};
+    for (size_t c = 0; c < kCategories; ++c) {
+        job.categories.push_back(std::string(c % 40, 'j') + std::to_string(c));
+    }
+    TableSchema schema;
+    schema.features = FeatureSchema::create({job}).value();
+    schema.label_column = "repaid";
+    schema.favourable = "1";
+    schema.protected_columns = {"sex", "race"};
+    const std::vector<std::string> races{"w", "1", "a race whose name is a longer one", "w,"};
+    std::string text = "job,sex,race,repaid\n";
+    const auto code = [](size_t row) { return row * 7919 % 1'000'003 % kCategories; };
+    const auto race = [&](size_t row) -> const std::string& { return races[row / 7 % 4]; };
+    for (size_t row = 0; row < kRows; ++row) {
+        text += job.categories[code(row)] + "," + std::to_string(row % 11) + ",\"" + race(row) +
+                "\"," + (row % 3 == 0 ? "1.0" : "0") + "\n";
+    }
+    const Dataset data = read(text, schema).value();
+    ASSERT_EQ(data.rows(), kRows);
+    for (size_t row = 0; row < kRows; ++row) {
+        ASSERT_EQ(data.columns[0][row], static_cast<float>(code(row))) << row;
+        ASSERT_EQ(data.label[row], row % 3 == 0 ? 1 : 0) << row;
+        ASSERT_EQ(data.group_names[static_cast<size_t>(data.group[row])],
+                  "sex=" + std::to_string(row % 11) + ",race=" + race(row));
+    }
+}
+
 TEST(ReadTable, AWeightIsANumberAboveZero) {
     auto schema = example_schema();
     schema.ignored_columns.clear();

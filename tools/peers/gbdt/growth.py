@@ -46,9 +46,9 @@ def write_csv(path, points):
 
 
 def ticks(low, high):
-    """Powers of ten from low to high, and 2 and 5 times them where there are few."""
+    """Powers of ten from low to high, and more where these are few."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    steps = (1,) if last - first > 2 else (1, 2, 5)
+    steps = (1,) if high > 200 * low else (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 5, 7)
     return [s * 10.0 ** e for e in range(first, last + 1) for s in steps
             if low * 0.999 <= s * 10.0 ** e <= high * 1.001]
 
