@@ -1,7 +1,10 @@
 #include "rampart/dataset/bin_mapper.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "rampart/base/check.hpp"
@@ -16,15 +19,59 @@ struct WeightedValue {
     double weight;
 };
 
+/// Floats in the order of numbers, as integers in the same order.
+uint32_t key_of(float x) {
+    const uint32_t bits = std::bit_cast<uint32_t>(x + 0.0f);  // -0 is 0
+    return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
+}
+float float_of(uint32_t key) {
+    return std::bit_cast<float>(key >> 31 != 0 ? key & 0x7fffffffu : ~key);
+}
+
+/// Radix sort, eleven bits at a time.
+void sort_keys(std::vector<uint32_t>& keys) {
+    constexpr uint32_t kBuckets = 1 << 11;
+    std::vector<uint32_t> other(keys.size());
+    for (const uint32_t shift : {0u, 11u, 22u}) {
+        std::array<uint32_t, kBuckets + 1> begin{};
+        for (const uint32_t key : keys) ++begin[(key >> shift) % kBuckets + 1];
+        std::partial_sum(begin.begin(), begin.end(), begin.begin());
+        for (const uint32_t key : keys) other[begin[(key >> shift) % kBuckets]++] = key;
+        keys.swap(other);
+    }
+}
+
+/// Evenly spaced rows that stand for all: the row of the i-th of `used`.
+size_t spread(size_t i, size_t used, size_t rows) { return i * rows / used; }
+
+std::vector<WeightedValue> distinct_unweighted(const std::vector<float>& column, size_t used) {
+    std::vector<uint32_t> keys;
+    keys.reserve(used);
+    for (size_t i = 0; i < used; ++i) {
+        const float x = column[spread(i, used, column.size())];
+        if (!std::isnan(x)) keys.push_back(key_of(x));
+    }
+    sort_keys(keys);
+    std::vector<WeightedValue> values;
+    for (size_t i = 0; i < keys.size();) {
+        size_t end = i + 1;
+        while (end < keys.size() && keys[end] == keys[i]) ++end;
+        values.push_back({float_of(keys[i]), static_cast<double>(end - i)});
+        i = end;
+    }
+    return values;
+}
+
 /// Distinct values, ascending, with the sum of their weights. Missing ones are left out.
 std::vector<WeightedValue> distinct_values(const Dataset& data, size_t feature) {
     const auto& column = data.columns[feature];
     const size_t n = data.rows();
     const size_t used = std::min(n, BinMapper::kQuantileRows);
+    if (data.weight.empty()) return distinct_unweighted(column, used);
     std::vector<WeightedValue> values;
     values.reserve(used);
     for (size_t i = 0; i < used; ++i) {
-        const size_t row = i * n / used;
+        const size_t row = spread(i, used, n);
         if (!std::isnan(column[row])) values.push_back({column[row], data.weight_of(row)});
     }
     // ties by weight: the sums below then do not depend on the order of the rows
@@ -108,6 +155,32 @@ FeatureBins categorical_bins(const Dataset& data, size_t feature, size_t max_bin
     return bins;
 }
 
+/// The bins of numbers: how many cuts are below each. Without branches and many side by side: what
+/// a search waits for is its last look.
+void bin_numbers(const FeatureBins& bins, std::span<const float> column, uint8_t* out) {
+    constexpr size_t kAtOnce = 8;
+    std::array<float, 256> cuts;
+    cuts.fill(std::numeric_limits<float>::infinity());
+    std::copy(bins.cuts.begin(), bins.cuts.end(), cuts.begin());
+    const auto half_of_all = static_cast<uint32_t>(std::bit_ceil(bins.cuts.size() + 1) / 2);
+    const uint8_t missing = bins.missing_bin();
+    size_t row = 0;
+    for (; row + kAtOnce <= column.size(); row += kAtOnce) {
+        std::array<uint32_t, kAtOnce> at{};
+        for (uint32_t half = half_of_all; half > 0; half /= 2) {
+            for (size_t i = 0; i < kAtOnce; ++i) {
+                const uint32_t above = cuts[at[i] + half - 1] < column[row + i] ? 1 : 0;
+                at[i] += (0u - above) & half;
+            }
+        }
+        for (size_t i = 0; i < kAtOnce; ++i) {
+            const float x = column[row + i];
+            out[row + i] = x != x ? missing : static_cast<uint8_t>(at[i]);
+        }
+    }
+    for (; row < column.size(); ++row) out[row] = bins.bin_of(column[row]);
+}
+
 }  // namespace
 
 uint8_t FeatureBins::bin_of(float value) const {
@@ -146,7 +219,11 @@ std::vector<uint8_t> BinMapper::bin_column(size_t feature, std::span<const float
     RAMPART_CHECK(feature < features_.size(), "feature {} of {}", feature, features_.size());
     const FeatureBins& bins = features_[feature];
     std::vector<uint8_t> out(column.size());
-    for (size_t row = 0; row < column.size(); ++row) out[row] = bins.bin_of(column[row]);
+    if (bins.kind == FeatureKind::kNumeric) {
+        bin_numbers(bins, column, out.data());
+    } else {
+        for (size_t row = 0; row < column.size(); ++row) out[row] = bins.bin_of(column[row]);
+    }
     return out;
 }
 

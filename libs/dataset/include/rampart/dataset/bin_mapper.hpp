@@ -35,7 +35,7 @@ struct FeatureBins {
 /// evenly spaced rows stand for all.
 class BinMapper {
   public:
-    static constexpr size_t kQuantileRows = 500'000;
+    static constexpr size_t kQuantileRows = 200'000;
 
     /// max_bins: 2 … 255. Errors: out_of_range, and what check_columns says.
     static base::Result<BinMapper> fit(const Dataset& data, size_t max_bins,
