@@ -4,51 +4,64 @@
 #include <span>
 #include <vector>
 
-#include "rampart/dataset/bin_mapper.hpp"
+#include "binned_data.hpp"
+#include "quantised.hpp"
 
 namespace rampart::gbdt {
 
-/// What a set of rows adds up to: sums of first and second derivatives, and how many rows.
-struct Sums {
-    double g = 0, h = 0;
+/// What a set of rows adds up to, in units of a Scale, and how many rows.
+struct IntSums {
+    int64_t g = 0, h = 0;
     uint32_t rows = 0;
 
-    Sums operator+(const Sums& o) const { return {g + o.g, h + o.h, rows + o.rows}; }
-    Sums operator-(const Sums& o) const { return {g - o.g, h - o.h, rows - o.rows}; }
-    Sums& operator+=(const Sums& o) { return *this = *this + o; }
-};
-
-struct Gradient {
-    float g, h;
-};
-
-/// The training set in bins: a column of bytes for each feature.
-struct BinnedData {
-    dataset::BinMapper mapper;
-    std::vector<std::vector<uint8_t>> columns;  // [d][n]
-    std::vector<size_t> offsets;  // [d + 1] where a feature's bins begin in a histogram
-
-    static base::Result<BinnedData> create(const dataset::Dataset& data, size_t max_bins,
-                                           base::ThreadPool* pool);
-    size_t histogram_size() const { return offsets.back(); }
+    IntSums operator+(const IntSums& o) const { return {g + o.g, h + o.h, rows + o.rows}; }
+    IntSums operator-(const IntSums& o) const { return {g - o.g, h - o.h, rows - o.rows}; }
+    bool operator==(const IntSums&) const = default;
 };
 
 /// Sums by bin of all features, one after the other; each has bins() + 1 entries, the last for
 /// missing.
-using Histogram = std::vector<Sums>;
+struct Histogram {
+    explicit Histogram(size_t bins) : g(bins), h(bins), rows(bins) {}
+    std::vector<int64_t> g, h;
+    std::vector<uint32_t> rows;
 
-inline std::span<Sums> bins_of(Histogram& histogram, const BinnedData& data, size_t feature) {
-    return std::span(histogram).subspan(data.offsets[feature],
-                                        data.offsets[feature + 1] - data.offsets[feature]);
-}
+    static size_t bytes(size_t bins) { return bins * (2 * sizeof(int64_t) + sizeof(uint32_t)); }
+    IntSums at(size_t bin) const { return {g[bin], h[bin], rows[bin]}; }
+};
 
-/// Sums of the rows by the bin that column[row] gives; gradients[i] belongs to rows[i]. Rows are
-/// added in the order given, by one thread: so the sums are the same however many threads there
-/// are.
-void fill_histogram(std::span<const uint8_t> column, std::span<const uint32_t> rows,
-                    std::span<const Gradient> gradients, std::span<Sums> bins);
+/// Sums up the entries of one leaf at a time:
+///   1. one 64-bit word a bin holds count, h and g of up to kBlockRows rows side by side; a row is
+///      added to each of a tile's features by one addition;
+///   2. after each block the words are taken apart and added to the histogram.
+/// With several threads each has a histogram of its own, and these are added up: integers, so the
+/// result is the same however the rows were shared out. Not thread safe.
+class HistogramFiller {
+  public:
+    /// Both have to outlive it; `pool` may be nullptr.
+    HistogramFiller(const BinnedData& data, base::ThreadPool* pool);
 
-/// parent := parent - child, the histogram of the other child.
-void subtract_histogram(std::span<Sums> parent, std::span<const Sums> child);
+    /// tiles: which to fill, [data.tiles.size()]; the others' bins are left as they are.
+    void fill(std::span<const Entry> entries, const std::vector<bool>& tiles, Histogram& out);
+
+  private:
+    struct Worker {
+        explicit Worker(size_t bins) : sums(bins) {}
+        Histogram sums;
+        bool used = false;
+        std::vector<uint64_t> words;
+    };
+    void add(std::span<const Entry> entries, const Tile& tile, std::vector<uint64_t>& words,
+             Histogram& out) const;
+    void add_parallel(std::span<const Entry> entries, const std::vector<bool>& tiles,
+                      Histogram& out);
+
+    const BinnedData& data_;
+    base::ThreadPool* pool_;
+    std::vector<Worker> workers_;
+};
+
+/// from := from - less.
+void subtract(Histogram& from, const Histogram& less);
 
 }  // namespace rampart::gbdt

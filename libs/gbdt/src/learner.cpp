@@ -5,29 +5,16 @@
 #include <limits>
 #include <numeric>
 
-#include "rampart/base/limits.hpp"
+#include "learner_params.hpp"
 #include "rampart/base/random.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "tree_grower.hpp"
+#include "work.hpp"
 
 namespace rampart::gbdt {
 namespace {
 
 using base::Result;
-namespace limits = base::limits;
-
-template <class T>
-base::Status check_range(std::string_view field, T value, T lo, T hi) {
-    if (value >= lo && value <= hi) return base::ok();
-    return base::out_of_range("bad_learner_parameter", "{} is {}; allowed are {} to {}", field,
-                              value, lo, hi);
-}
-
-base::Status check_fraction(std::string_view field, double value) {
-    if (value > 0 && value <= 1) return base::ok();
-    return base::out_of_range("bad_learner_parameter", "{} is {}; allowed is above 0 up to 1",
-                              field, value);
-}
 
 base::Status check_validation(const dataset::Dataset& data, const dataset::Dataset* validation,
                               const LearnerParams& params) {
@@ -52,55 +39,101 @@ base::Status check_validation(const dataset::Dataset& data, const dataset::Datas
     return base::ok();
 }
 
-/// The leaf that the row falls into: Tree::predict on columns.
-double walk(const model::Tree& tree, const std::vector<std::vector<float>>& columns, size_t row) {
-    const model::TreeNode* node = &tree.nodes.front();
-    while (node->feature >= 0) {
-        const float x = columns[static_cast<size_t>(node->feature)][row];
-        bool left = node->default_left;
-        if (!std::isnan(x) && node->categories < 0) left = x <= node->threshold;
-        if (!std::isnan(x) && node->categories >= 0) {
-            const auto& set = tree.category_sets[static_cast<size_t>(node->categories)];
-            const auto code = static_cast<size_t>(x);
-            left = (set[code / 64] >> (code % 64) & 1) != 0;
-        }
-        node = &tree.nodes[static_cast<size_t>(left ? node->left : node->right)];
+base::Status check_start(const model::Ensemble& start, const dataset::Dataset& data,
+                         const LearnerParams& params) {
+    if (const auto status = model::validate(start, data.schema); !status) {
+        return status.error().with_context("the model to go on from");
     }
-    return node->value;
+    if (start.trees.size() < static_cast<size_t>(params.trees)) return base::ok();
+    return base::invalid_argument("nothing_to_train",
+                                  "the model to go on from has {} trees and trees is {}; ask for "
+                                  "more",
+                                  start.trees.size(), params.trees);
 }
+
+/// The leaf that a row of bins falls into, as a node.
+size_t walk(const GrownTree& grown, const std::vector<std::vector<uint8_t>>& columns, size_t row) {
+    const model::TreeNode* const nodes = grown.tree.nodes.data();
+    size_t at = 0;
+    while (nodes[at].feature >= 0) {
+        const uint8_t bin = columns[static_cast<size_t>(nodes[at].feature)][row];
+        at = static_cast<size_t>(grown.splits[at].left.test(bin) ? nodes[at].left
+                                                                  : nodes[at].right);
+    }
+    return at;
+}
+
+/// What the trees say of every row, added up in their order.
+std::vector<double> scores_of(const model::Ensemble& ensemble, const dataset::Dataset& data,
+                              base::ThreadPool* pool) {
+    std::vector<double> scores(data.rows());
+    run_tasks(pool, chunks_of(data.rows()), [&](size_t chunk) {
+        std::vector<float> row(data.columns.size());
+        const size_t end = std::min(data.rows(), (chunk + 1) * kChunkRows);
+        for (size_t i = chunk * kChunkRows; i < end; ++i) {
+            data.copy_row(i, row);
+            scores[i] = ensemble.predict_raw(row);
+        }
+    });
+    return scores;
+}
+
+/// A share of 0 … n-1, rounded up, ascending, each subset equally likely (Knuth's algorithm S).
+std::vector<uint32_t> sample(size_t n, double fraction, base::Random& random) {
+    std::vector<uint32_t> picked;
+    if (fraction >= 1) {
+        picked.resize(n);
+        std::iota(picked.begin(), picked.end(), 0);
+        return picked;
+    }
+    const auto wanted = static_cast<size_t>(std::ceil(fraction * static_cast<double>(n)));
+    picked.reserve(wanted);
+    for (size_t i = 0; i < n && picked.size() < wanted; ++i) {
+        if (random.below(n - i) < wanted - picked.size())
+            picked.push_back(static_cast<uint32_t>(i));
+    }
+    return picked;
+}
+
+struct LeafSums {
+    Sums sums;
+    double cover = 0;
+};
 
 /// One run of boosting.
 class Run {
   public:
     Run(const dataset::Dataset& data, Objective& objective, const LearnerParams& params,
-        base::ThreadPool* pool, const BinnedData& binned)
+        base::ThreadPool* pool, const TrainingOptions& options, const BinnedData& binned)
         : data_(data),
           objective_(objective),
           params_(params),
+          pool_(pool),
+          options_(options),
+          binned_(binned),
           grower_(binned, params, pool),
           random_(params.seed),
           g_(data.rows()),
           h_(data.rows()),
-          gradients_(data.rows()) {}
+          entries_(data.rows()),
+          leaf_of_row_(data.rows()),
+          sums_(chunks_of(data.rows())) {}
 
-    Result<model::Ensemble> boost(const dataset::Dataset* validation,
-                                  const ProgressCallback& progress) {
-        ensemble_.base_score = objective_.initial_score();
-        if (!(std::abs(ensemble_.base_score) <= model::kMaxRawValue)) {
-            return base::internal_error("bad_initial_score", "objective '{}' starts at {}",
-                                        objective_.name(), ensemble_.base_score);
-        }
-        scores_.assign(data_.rows(), ensemble_.base_score);
+    Result<model::Ensemble> boost() {
+        RAMPART_RETURN_IF_ERROR(begin());
         const bool stop_early = params_.early_stopping_rounds > 0;
         if (stop_early) {
-            validation_scores_.assign(validation->rows(), ensemble_.base_score);
-            best_loss_ = mean_log_loss(*validation, validation_scores_);
+            best_loss_ = validation_loss();
+            best_trees_ = ensemble_.trees.size();
         }
-        for (int iteration = 0; iteration < params_.trees; ++iteration) {
+        for (int iteration = static_cast<int>(ensemble_.trees.size()); iteration < params_.trees;
+             ++iteration) {
             RAMPART_RETURN_IF_ERROR(add_tree(iteration));
             objective_.after_tree(iteration, scores_);
-            const bool enough = stop_early && is_enough(*validation);
-            if (progress && !progress({iteration + 1, params_.trees, scores_})) break;
+            const bool enough = stop_early && is_enough();
+            if (options_.progress &&
+                !options_.progress({iteration + 1, params_.trees, scores_, validation_scores_}))
+                break;
             if (enough) break;
         }
         if (stop_early) ensemble_.trees.resize(best_trees_);
@@ -108,71 +141,180 @@ class Run {
     }
 
   private:
-    base::Status add_tree(int iteration) {
-        objective_.gradients(scores_, g_, h_);
-        for (size_t row = 0; row < g_.size(); ++row) {
-            if (!std::isfinite(g_[row]) || !std::isfinite(h_[row]) || !(h_[row] > 0)) {
-                return base::internal_error("bad_gradient",
-                                            "objective '{}', iteration {}, row {}: g = {}, h = {}; "
-                                            "wanted are finite numbers and h > 0",
-                                            objective_.name(), iteration, row, g_[row], h_[row]);
-            }
-            gradients_[row] = {g_[row], h_[row]};
+    base::Status begin() {
+        const auto* validation = options_.validation;
+        if (validation != nullptr) {
+            validation_columns_.resize(data_.columns.size());
+            run_tasks(pool_, data_.columns.size(), [&](size_t f) {
+                validation_columns_[f] = binned_.mapper.bin_column(f, validation->columns[f]);
+            });
         }
+        if (options_.start != nullptr) {
+            ensemble_ = *options_.start;
+            scores_ = scores_of(ensemble_, data_, pool_);
+            if (validation != nullptr)
+                validation_scores_ = scores_of(ensemble_, *validation, pool_);
+            return base::ok();
+        }
+        ensemble_.base_score = objective_.initial_score();
+        if (!(std::abs(ensemble_.base_score) <= model::kMaxRawValue)) {
+            return base::internal_error("bad_initial_score", "objective '{}' starts at {}",
+                                        objective_.name(), ensemble_.base_score);
+        }
+        scores_.assign(data_.rows(), ensemble_.base_score);
+        if (validation != nullptr)
+            validation_scores_.assign(validation->rows(), ensemble_.base_score);
+        return base::ok();
+    }
+
+    /// task(chunk, first row, number of rows), over all threads.
+    template <class Task>
+    void for_chunks(size_t rows, const Task& task) {
+        run_tasks(pool_, chunks_of(rows), [&](size_t chunk) {
+            const size_t first = chunk * kChunkRows;
+            task(chunk, first, std::min(kChunkRows, rows - first));
+        });
+    }
+
+    base::Status add_tree(int iteration) {
+        RAMPART_TRY(const Scale scale, differentiate(iteration));
         base::Random random = random_.fork(static_cast<uint64_t>(iteration));
-        auto rows = sample(data_.rows(), params_.row_fraction, random);
+        // not the run's seed: that one matters only where rows or features are sampled
+        const auto seed = static_cast<uint32_t>(base::mix64(static_cast<uint64_t>(iteration)));
+        for_chunks(data_.rows(), [&](size_t, size_t first, size_t n) {
+            quantise(std::span(g_).subspan(first, n), std::span(h_).subspan(first, n), scale, seed,
+                     first, std::span(entries_).subspan(first, n), params_.instructions);
+        });
+        std::span<Entry> used = entries_;
+        if (params_.row_fraction < 1) {
+            const auto rows = sample(data_.rows(), params_.row_fraction, random);
+            for (size_t i = 0; i < rows.size(); ++i) entries_[i] = entries_[rows[i]];
+            used = used.first(rows.size());
+        }
         const auto features = sample(data_.columns.size(), params_.feature_fraction, random);
-        GrownTree grown = grower_.grow(gradients_, std::move(rows), features);
-        update_scores(grown);
+        GrownTree grown = grower_.grow(used, scale, features);
+        settle(grown);
         ensemble_.trees.push_back(std::move(grown.tree));
         return base::ok();
     }
 
-    /// A share of 0 … n-1, rounded up, ascending, each subset equally likely (Knuth's algorithm S).
-    static std::vector<uint32_t> sample(size_t n, double fraction, base::Random& random) {
-        std::vector<uint32_t> picked;
-        if (fraction >= 1) {
-            picked.resize(n);
-            std::iota(picked.begin(), picked.end(), 0);
-            return picked;
+    /// Gradients of all rows, and the scale that they fit.
+    Result<Scale> differentiate(int iteration) {
+        objective_.prepare(scores_);
+        std::vector<Extent> extents(chunks_of(data_.rows()));
+        for_chunks(data_.rows(), [&](size_t chunk, size_t first, size_t n) {
+            const auto g = std::span(g_).subspan(first, n), h = std::span(h_).subspan(first, n);
+            objective_.gradients_of_rows(scores_, first, g, h);
+            extents[chunk] = extent_of(g, h, params_.instructions);
+        });
+        Extent all{0, 0, std::numeric_limits<float>::infinity()};
+        bool sound = true;
+        for (const Extent& extent : extents) {
+            sound = sound && std::isfinite(extent.g) && std::isfinite(extent.h);
+            all.g = std::max(all.g, extent.g);
+            all.h = std::max(all.h, extent.h);
+            all.least_h = std::min(all.least_h, extent.least_h);
         }
-        const auto wanted = static_cast<size_t>(std::ceil(fraction * static_cast<double>(n)));
-        picked.reserve(wanted);
-        for (size_t i = 0; i < n && picked.size() < wanted; ++i) {
-            if (random.below(n - i) < wanted - picked.size())
-                picked.push_back(static_cast<uint32_t>(i));
-        }
-        return picked;
+        if (sound && all.least_h > 0) return scale_for(all);
+        size_t row = 0;
+        while (std::isfinite(g_[row]) && std::isfinite(h_[row]) && h_[row] > 0) ++row;
+        return base::internal_error("bad_gradient",
+                                    "objective '{}', iteration {}, row {}: g = {}, h = {}; "
+                                    "wanted are finite numbers and h > 0",
+                                    objective_.name(), iteration, row, g_[row], h_[row]);
     }
 
-    void update_scores(GrownTree& grown) {
-        auto& nodes = grown.tree.nodes;
-        const bool sampled = params_.row_fraction < 1;
+    /// Fills in what the grower leaves open, and adds the tree to all scores.
+    void settle(GrownTree& grown) {
+        mark_leaves(grown);
+        const auto totals = sum_leaves(grown.leaves.size());
+        set_values(grown, totals);
+        std::vector<double> values;
+        std::vector<uint16_t> leaf_of_node(grown.tree.nodes.size());
         for (const GrownLeaf& leaf : grown.leaves) {
-            model::TreeNode& node = nodes[static_cast<size_t>(leaf.node)];
-            for (const uint32_t row : leaf.rows) {
-                node.cover += data_.weight_of(row);
-                if (!sampled) scores_[row] += node.value;
+            leaf_of_node[static_cast<size_t>(leaf.node)] = static_cast<uint16_t>(values.size());
+            values.push_back(grown.tree.nodes[static_cast<size_t>(leaf.node)].value);
+        }
+        for_chunks(data_.rows(), [&](size_t, size_t first, size_t n) {
+            for (size_t row = first; row < first + n; ++row) {
+                uint16_t leaf = leaf_of_row_[row];
+                if (leaf == kNoLeaf) leaf = leaf_of_node[walk(grown, binned_.columns, row)];
+                scores_[row] += values[leaf];
+            }
+        });
+        for_chunks(validation_scores_.size(), [&](size_t, size_t first, size_t n) {
+            for (size_t row = first; row < first + n; ++row) {
+                const size_t node = walk(grown, validation_columns_, row);
+                validation_scores_[row] += grown.tree.nodes[node].value;
+            }
+        });
+    }
+
+    /// By row the place of its leaf in grown.leaves; kNoLeaf for one that was not learnt from.
+    void mark_leaves(const GrownTree& grown) {
+        if (params_.row_fraction < 1)
+            std::fill(leaf_of_row_.begin(), leaf_of_row_.end(), kNoLeaf);
+        run_workers(pool_, grown.leaves.size(), [&](size_t, size_t leaf) {
+            const auto mark = static_cast<uint16_t>(leaf);
+            for (const Entry& entry : grown.leaves[leaf].entries) leaf_of_row_[entry.row] = mark;
+        });
+    }
+
+    /// What the rows of each leaf add up to: chunk by chunk, then the chunks in their order.
+    std::vector<LeafSums> sum_leaves(size_t leaves) {
+        for_chunks(data_.rows(), [&](size_t chunk, size_t first, size_t n) {
+            auto& sums = sums_[chunk];
+            sums.assign(leaves + 1, LeafSums{});  // the last for rows without a leaf
+            for (size_t row = first; row < first + n; ++row) {
+                LeafSums& leaf = sums[std::min<size_t>(leaf_of_row_[row], leaves)];
+                leaf.sums.g += static_cast<double>(g_[row]);
+                leaf.sums.h += static_cast<double>(h_[row]);
+                leaf.cover += static_cast<double>(data_.weight_of(row));
+            }
+        });
+        std::vector<LeafSums> totals(leaves);
+        for (const auto& sums : sums_) {
+            for (size_t leaf = 0; leaf < leaves; ++leaf) {
+                totals[leaf].sums = totals[leaf].sums + sums[leaf].sums;
+                totals[leaf].cover += sums[leaf].cover;
             }
         }
+        return totals;
+    }
+
+    void set_values(GrownTree& grown, const std::vector<LeafSums>& totals) {
+        auto& nodes = grown.tree.nodes;
+        run_workers(pool_, grown.leaves.size(), [&](size_t, size_t i) {
+            const GrownLeaf& leaf = grown.leaves[i];
+            model::TreeNode& node = nodes[static_cast<size_t>(leaf.node)];
+            node.cover = totals[i].cover;
+            node.value = params_.learning_rate * value_of(leaf, totals[i].sums);
+        });
         // children stand after their parents
         for (size_t i = nodes.size(); i-- > 0;) {
             if (nodes[i].feature < 0) continue;
+            nodes[i].gain = grown.splits[i].gain;
             nodes[i].cover = nodes[static_cast<size_t>(nodes[i].left)].cover +
                              nodes[static_cast<size_t>(nodes[i].right)].cover;
         }
-        for (size_t row = 0; sampled && row < scores_.size(); ++row) {
-            scores_[row] += walk(grown.tree, data_.columns, row);
-        }
     }
 
-    /// Scores the validation set with the newest tree; true when it has not got better for long
-    /// enough.
-    bool is_enough(const dataset::Dataset& validation) {
-        for (size_t row = 0; row < validation.rows(); ++row) {
-            validation_scores_[row] += walk(ensemble_.trees.back(), validation.columns, row);
-        }
-        const double loss = mean_log_loss(validation, validation_scores_);
+    double value_of(const GrownLeaf& leaf, const Sums& sums) const {
+        if (!objective_.sets_leaves()) return leaf_value(sums, params_, leaf.bounds);
+        std::vector<uint32_t> rows;
+        rows.reserve(leaf.entries.size());
+        for (const Entry& entry : leaf.entries) rows.push_back(entry.row);
+        return std::clamp(objective_.leaf_value(scores_, rows), leaf.bounds.lo, leaf.bounds.hi);
+    }
+
+    double validation_loss() const {
+        return options_.validation_loss ? options_.validation_loss(validation_scores_)
+                                        : mean_log_loss(*options_.validation, validation_scores_);
+    }
+
+    /// True when the validation loss has not got better for long enough.
+    bool is_enough() {
+        const double loss = validation_loss();
         if (loss < best_loss_) {
             best_loss_ = loss;
             best_trees_ = ensemble_.trees.size();
@@ -181,14 +323,22 @@ class Run {
                static_cast<size_t>(params_.early_stopping_rounds);
     }
 
+    static constexpr uint16_t kNoLeaf = std::numeric_limits<uint16_t>::max();
+
     const dataset::Dataset& data_;
     Objective& objective_;
     const LearnerParams& params_;
+    base::ThreadPool* pool_;
+    const TrainingOptions& options_;
+    const BinnedData& binned_;
     TreeGrower grower_;
     base::Random random_;
     std::vector<float> g_, h_;
-    std::vector<Gradient> gradients_;
+    std::vector<Entry> entries_;
+    std::vector<uint16_t> leaf_of_row_;
+    std::vector<std::vector<LeafSums>> sums_;  // by chunk, then by leaf
     std::vector<double> scores_, validation_scores_;
+    std::vector<std::vector<uint8_t>> validation_columns_;
     model::Ensemble ensemble_;
     double best_loss_ = std::numeric_limits<double>::infinity();
     size_t best_trees_ = 0;
@@ -196,43 +346,27 @@ class Run {
 
 }  // namespace
 
-base::Status validate(const LearnerParams& params) {
-    constexpr int kManyRows = static_cast<int>(limits::kMaxRows);
-    constexpr double kLarge = 1e12;
-    RAMPART_RETURN_IF_ERROR(
-        check_range("trees", params.trees, 1, static_cast<int>(limits::kMaxTrees)));
-    RAMPART_RETURN_IF_ERROR(check_fraction("learning_rate", params.learning_rate));
-    RAMPART_RETURN_IF_ERROR(
-        check_range("leaves", params.leaves, 2, static_cast<int>(limits::kMaxLeaves)));
-    RAMPART_RETURN_IF_ERROR(
-        check_range("max_depth", params.max_depth, 0, static_cast<int>(limits::kMaxLeaves)));
-    RAMPART_RETURN_IF_ERROR(check_range("min_rows_in_leaf", params.min_rows_in_leaf, 1, kManyRows));
-    RAMPART_RETURN_IF_ERROR(
-        check_range("min_hessian_in_leaf", params.min_hessian_in_leaf, 0.0, kLarge));
-    RAMPART_RETURN_IF_ERROR(check_range("l1", params.l1, 0.0, kLarge));
-    RAMPART_RETURN_IF_ERROR(check_range("l2", params.l2, 0.0, kLarge));
-    RAMPART_RETURN_IF_ERROR(check_range("min_gain", params.min_gain, 0.0, kLarge));
-    RAMPART_RETURN_IF_ERROR(check_range("max_bins", params.max_bins, 2, 255));
-    RAMPART_RETURN_IF_ERROR(check_fraction("feature_fraction", params.feature_fraction));
-    RAMPART_RETURN_IF_ERROR(check_fraction("row_fraction", params.row_fraction));
-    RAMPART_RETURN_IF_ERROR(check_range("category_smooth", params.category_smooth, 0.0, kLarge));
-    RAMPART_RETURN_IF_ERROR(
-        check_range("max_category_threshold", params.max_category_threshold, 1, 256));
-    return check_range("early_stopping_rounds", params.early_stopping_rounds, 0,
-                       static_cast<int>(limits::kMaxTrees));
+Result<model::Ensemble> train(const dataset::Dataset& data, Objective& objective,
+                              const LearnerParams& params, base::ThreadPool* pool,
+                              const TrainingOptions& options) {
+    RAMPART_RETURN_IF_ERROR(validate(params));
+    if (data.rows() == 0) return base::invalid_argument("no_rows", "the training set has no rows");
+    RAMPART_RETURN_IF_ERROR(check_columns(data));
+    RAMPART_RETURN_IF_ERROR(check_against(params, data.schema));
+    RAMPART_RETURN_IF_ERROR(check_validation(data, options.validation, params));
+    if (options.start != nullptr)
+        RAMPART_RETURN_IF_ERROR(check_start(*options.start, data, params));
+    RAMPART_TRY(const BinnedData binned,
+                BinnedData::create(data, static_cast<size_t>(params.max_bins), pool));
+    return Run(data, objective, params, pool, options, binned).boost();
 }
 
 Result<model::Ensemble> train(const dataset::Dataset& data, Objective& objective,
                               const LearnerParams& params, base::ThreadPool* pool,
                               const dataset::Dataset* validation,
                               const ProgressCallback& progress) {
-    RAMPART_RETURN_IF_ERROR(validate(params));
-    if (data.rows() == 0) return base::invalid_argument("no_rows", "the training set has no rows");
-    RAMPART_RETURN_IF_ERROR(check_columns(data));
-    RAMPART_RETURN_IF_ERROR(check_validation(data, validation, params));
-    RAMPART_TRY(const BinnedData binned,
-                BinnedData::create(data, static_cast<size_t>(params.max_bins), pool));
-    return Run(data, objective, params, pool, binned).boost(validation, progress);
+    return train(data, objective, params, pool,
+                 TrainingOptions{.validation = validation, .progress = progress});
 }
 
 }  // namespace rampart::gbdt

@@ -4,27 +4,40 @@
 #include <cmath>
 #include <limits>
 
+#include "logistic.hpp"
 #include "logit.hpp"
 #include "rampart/base/check.hpp"
 
 namespace rampart::gbdt {
 
+LogLoss::LogLoss(const dataset::Dataset& data, double weight_of_ones)
+    : data_(data), weights_(data.weight) {
+    RAMPART_CHECK(weight_of_ones > 0 && std::isfinite(weight_of_ones), "weight_of_ones {}",
+                  weight_of_ones);
+    if (weight_of_ones == 1) return;
+    if (weights_.empty()) weights_.resize(data.rows(), 1.0f);
+    for (size_t row = 0; row < data.rows(); ++row)
+        if (data.label[row] == 1) weights_[row] *= static_cast<float>(weight_of_ones);
+}
+
 double LogLoss::initial_score() const {
     double ones = 0, all = 0;
     for (size_t row = 0; row < data_.rows(); ++row) {
-        const double w = data_.weight_of(row);
+        const double w = weights_.empty() ? 1 : static_cast<double>(weights_[row]);
         ones += w * data_.label[row];
         all += w;
     }
     return log_odds(ones / all);
 }
 
-void LogLoss::gradients(std::span<const double> scores, std::span<float> g, std::span<float> h) {
-    RAMPART_CHECK(scores.size() == data_.rows() && g.size() == data_.rows() &&
-                  h.size() == data_.rows());
-    for (size_t row = 0; row < data_.rows(); ++row) {
-        logistic_derivatives(scores[row], data_.label[row], data_.weight_of(row), g[row], h[row]);
-    }
+void LogLoss::gradients_of_rows(std::span<const double> scores, size_t first, std::span<float> g,
+                                std::span<float> h) const {
+    RAMPART_CHECK(scores.size() == data_.rows() && first + g.size() <= data_.rows() &&
+                  h.size() == g.size());
+    const size_t n = g.size();
+    const float* const weights = weights_.empty() ? nullptr : weights_.data() + first;
+    logistic_gradients(scores.data() + first, data_.label.data() + first, weights, n, g.data(),
+                       h.data());
 }
 
 double mean_log_loss(const dataset::Dataset& data, std::span<const double> scores) {

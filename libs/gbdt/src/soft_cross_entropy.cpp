@@ -19,12 +19,13 @@ double SoftCrossEntropy::initial_score() const {
     return log_odds(weighted_mean(targets_, weights_));
 }
 
-void SoftCrossEntropy::gradients(std::span<const double> scores, std::span<float> g,
-                                 std::span<float> h) {
-    RAMPART_CHECK(scores.size() == targets_.size() && g.size() == targets_.size() &&
-                  h.size() == targets_.size());
-    for (size_t row = 0; row < targets_.size(); ++row) {
-        logistic_derivatives(scores[row], targets_[row], weight_at(weights_, row), g[row], h[row]);
+void SoftCrossEntropy::gradients_of_rows(std::span<const double> scores, size_t first,
+                                         std::span<float> g, std::span<float> h) const {
+    RAMPART_CHECK(scores.size() == targets_.size() && first + g.size() <= targets_.size() &&
+                  h.size() == g.size());
+    for (size_t i = 0; i < g.size(); ++i) {
+        const size_t row = first + i;
+        logistic_derivatives(scores[row], targets_[row], weight_at(weights_, row), g[i], h[i]);
     }
 }
 

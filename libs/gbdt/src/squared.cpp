@@ -17,14 +17,14 @@ SquaredError::SquaredError(std::vector<double> targets, std::vector<float> weigh
 
 double SquaredError::initial_score() const { return weighted_mean(targets_, weights_); }
 
-void SquaredError::gradients(std::span<const double> scores, std::span<float> g,
-                             std::span<float> h) {
-    RAMPART_CHECK(scores.size() == targets_.size() && g.size() == targets_.size() &&
-                  h.size() == targets_.size());
-    for (size_t row = 0; row < targets_.size(); ++row) {
-        const double w = weight_at(weights_, row);
-        g[row] = static_cast<float>(w * (scores[row] - targets_[row]));
-        h[row] = static_cast<float>(w);
+void SquaredError::gradients_of_rows(std::span<const double> scores, size_t first,
+                                     std::span<float> g, std::span<float> h) const {
+    RAMPART_CHECK(scores.size() == targets_.size() && first + g.size() <= targets_.size() &&
+                  h.size() == g.size());
+    for (size_t i = 0; i < g.size(); ++i) {
+        const double w = weight_at(weights_, first + i);
+        g[i] = static_cast<float>(w * (scores[first + i] - targets_[first + i]));
+        h[i] = static_cast<float>(w);
     }
 }
 

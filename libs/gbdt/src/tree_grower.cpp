@@ -4,51 +4,83 @@
 #include <limits>
 
 #include "rampart/base/check.hpp"
+#include "work.hpp"
 
 namespace rampart::gbdt {
+namespace {
+
+/// The sets of the parameters and, for each feature in none, one of its own.
+std::vector<std::vector<uint32_t>> complete(std::vector<std::vector<uint32_t>> sets,
+                                            size_t features) {
+    if (sets.empty()) return sets;
+    std::vector<bool> named(features);
+    for (const auto& set : sets)
+        for (const uint32_t feature : set) named[feature] = true;
+    for (uint32_t f = 0; f < features; ++f)
+        if (!named[f]) sets.push_back({f});
+    return sets;
+}
+
+bool contains(const std::vector<uint32_t>& set, size_t feature) {
+    return std::find(set.begin(), set.end(), feature) != set.end();
+}
+
+}  // namespace
 
 TreeGrower::TreeGrower(const BinnedData& data, const LearnerParams& params, base::ThreadPool* pool)
-    : data_(data), params_(params), pool_(pool) {
+    : data_(data),
+      params_(params),
+      pool_(pool),
+      interactions_(complete(params.interactions, data.columns.size())),
+      filler_(data, pool),
+      partition_(pool) {
     constexpr size_t kFewest = 4;
-    const size_t fit = kHistogramBytes / (data.histogram_size() * sizeof(Sums));
+    const size_t fit = kHistogramBytes / Histogram::bytes(data.histogram_size());
     histograms_left_ = std::max(kFewest, fit);
+}
+
+int TreeGrower::direction(size_t feature) const {
+    return params_.monotone.empty() ? 0 : params_.monotone[feature];
 }
 
 bool TreeGrower::can_split(const Leaf& leaf) const {
     if (params_.max_depth > 0 && leaf.depth >= params_.max_depth) return false;
-    return leaf.rows() >= 2 * static_cast<size_t>(params_.min_rows_in_leaf) &&
-           leaf.sums.h >= 2 * params_.min_hessian_in_leaf;
+    return leaf.sums.rows >= 2 * static_cast<uint32_t>(params_.min_rows_in_leaf) &&
+           static_cast<double>(leaf.sums.h) * scale_.h >= 2 * params_.min_hessian_in_leaf;
 }
 
-/// Small jobs are done in the caller: waking threads would cost more.
-void TreeGrower::run_features(size_t rows, const std::function<void(size_t)>& task) {
-    constexpr size_t kWorthwhile = 1 << 16;
-    if (pool_ != nullptr && (rows + 256) * features_.size() >= kWorthwhile) {
-        pool_->run(features_.size(), task);
-    } else {
-        for (size_t i = 0; i < features_.size(); ++i) task(i);
-    }
+bool TreeGrower::may_use(const Leaf& leaf, size_t feature) const {
+    if (interactions_.empty()) return true;
+    return std::any_of(leaf.sets.begin(), leaf.sets.end(),
+                       [&](uint32_t set) { return contains(interactions_[set], feature); });
 }
 
-/// The leaf's gradients side by side: each feature reads them once.
-void TreeGrower::gather(const Leaf& leaf) {
-    gathered_.resize(leaf.rows());
-    for (size_t i = 0; i < gathered_.size(); ++i) gathered_[i] = gradients_[rows_[leaf.begin + i]];
+void TreeGrower::fill(const Leaf& leaf) {
+    filler_.fill(entries_.subspan(leaf.begin, leaf.rows()), tiles_, *leaf.histogram);
 }
 
-void TreeGrower::fill(const Leaf& leaf, size_t feature) {
-    fill_histogram(data_.columns[feature], std::span(rows_).subspan(leaf.begin, leaf.rows()),
-                   gathered_, bins_of(*leaf.histogram, data_, feature));
-}
-
-void TreeGrower::keep_best(Leaf& leaf, std::vector<Split>& found) {
-    for (size_t i = 0; i < found.size(); ++i) {
-        if (found[i].gain > leaf.split.gain) {
-            leaf.split = found[i];
+/// The best split over all features, compared in their order.
+void TreeGrower::find_best(Leaf& leaf) {
+    if (!can_split(leaf)) return;
+    const LeafView view{leaf.sums, scale_, leaf.bounds};
+    found_.assign(features_.size(), Split{});
+    const auto find = [&](size_t i) {
+        const size_t f = features_[i];
+        if (!may_use(leaf, f)) return;
+        found_[i] = find_split(data_.mapper.features()[f], part_of(*leaf.histogram, data_, f), view,
+                               direction(f), params_);
+    };
+    constexpr size_t kAtOnce = 16;  // fewer would not be worth waking a thread
+    run_workers(pool_, (features_.size() + kAtOnce - 1) / kAtOnce, [&](size_t, size_t part) {
+        const size_t end = std::min(features_.size(), (part + 1) * kAtOnce);
+        for (size_t i = part * kAtOnce; i < end; ++i) find(i);
+    });
+    for (size_t i = 0; i < found_.size(); ++i) {
+        if (found_[i].gain > leaf.split.gain) {
+            leaf.split = found_[i];
             leaf.feature = features_[i];
         }
     }
-    if (leaf.split.gain == 0) release(leaf);
 }
 
 /// One of the buffers; when all are in use, that of the open leaf with the least to gain.
@@ -82,76 +114,37 @@ void TreeGrower::release(Leaf& leaf) {
 void TreeGrower::study(Leaf& leaf) {
     if (!can_split(leaf)) return;
     leaf.histogram = take_histogram();
-    gather(leaf);
-    found_small_.assign(features_.size(), Split{});
-    run_features(leaf.rows(), [&](size_t i) {
-        const size_t f = features_[i];
-        fill(leaf, f);
-        found_small_[i] = find_split(data_.mapper.features()[f], bins_of(*leaf.histogram, data_, f),
-                                     leaf.sums, params_);
-    });
-    keep_best(leaf, found_small_);
+    fill(leaf);
+    find_best(leaf);
+    if (leaf.split.gain == 0) release(leaf);
 }
 
 /// The same for two leaves whose parent's histogram is there: it becomes the larger one's.
 void TreeGrower::study(Leaf& smaller, Leaf& larger, std::unique_ptr<Histogram> parent) {
-    if (!can_split(smaller) && !can_split(larger)) {
-        free_.push_back(std::move(parent));
-        return;
-    }
-    smaller.histogram = take_histogram();
     larger.histogram = std::move(parent);
-    gather(smaller);
-    found_small_.assign(features_.size(), Split{});
-    found_large_.assign(features_.size(), Split{});
-    const bool split_smaller = can_split(smaller);
-    const bool split_larger = can_split(larger);
-    run_features(smaller.rows(), [&](size_t i) {
-        const size_t f = features_[i];
-        const auto& feature = data_.mapper.features()[f];
-        fill(smaller, f);
-        const auto small_bins = bins_of(*smaller.histogram, data_, f);
-        const auto large_bins = bins_of(*larger.histogram, data_, f);
-        subtract_histogram(large_bins, small_bins);
-        if (split_smaller) found_small_[i] = find_split(feature, small_bins, smaller.sums, params_);
-        if (split_larger) found_large_[i] = find_split(feature, large_bins, larger.sums, params_);
-    });
-    keep_best(smaller, found_small_);
-    keep_best(larger, found_large_);
-}
-
-/// Left rows first, both sides in their old order; returns how many go left.
-size_t TreeGrower::partition(const Leaf& leaf) {
-    const uint8_t* const column = data_.columns[leaf.feature].data();
-    uint8_t goes_left[256];
-    for (size_t b = 0; b < 256; ++b) goes_left[b] = leaf.split.left.test(b);
-    uint32_t* const rows = rows_.data() + leaf.begin;
-    const size_t count = leaf.rows();
-    moved_.resize(std::max(moved_.size(), count));
-    size_t left = 0, right = 0;
-    for (size_t i = 0; i < count; ++i) {
-        // both are written and one counts: cheaper than a branch that is guessed wrong
-        const uint32_t row = rows[i];
-        const size_t is_left = goes_left[column[row]];
-        rows[left] = row;
-        moved_[right] = row;
-        left += is_left;
-        right += 1 - is_left;
+    if (can_split(smaller) || can_split(larger)) {
+        smaller.histogram = take_histogram();
+        fill(smaller);
+        subtract(*larger.histogram, *smaller.histogram);
+        find_best(smaller);
+        find_best(larger);
     }
-    std::copy_n(moved_.begin(), right, rows + left);
-    return left;
+    for (Leaf* leaf : {&smaller, &larger}) {
+        if (leaf->split.gain == 0) release(*leaf);
+    }
 }
 
 /// Turns the leaf's node into an inner one with two new leaves.
 void TreeGrower::write_node(const Leaf& leaf) {
     const auto left = static_cast<int32_t>(tree_.nodes.size());
     tree_.nodes.resize(tree_.nodes.size() + 2);
+    splits_.resize(tree_.nodes.size());
+    splits_[static_cast<size_t>(leaf.node)] = leaf.split;
     model::TreeNode& node = tree_.nodes[static_cast<size_t>(leaf.node)];
     node.feature = static_cast<int32_t>(leaf.feature);
     node.left = left;
     node.right = left + 1;
     node.default_left = leaf.split.missing_left;
-    node.gain = leaf.split.gain;
     const dataset::FeatureBins& bins = data_.mapper.features()[leaf.feature];
     if (bins.kind == dataset::FeatureKind::kNumeric) {
         // past the last cut: all numbers go left, missing ones right
@@ -169,17 +162,41 @@ void TreeGrower::write_node(const Leaf& leaf) {
     }
 }
 
+TreeGrower::Leaf TreeGrower::child(const Leaf& parent, bool left, size_t middle) const {
+    const Split& split = parent.split;
+    Leaf leaf{tree_.nodes[static_cast<size_t>(parent.node)].left + (left ? 0 : 1),
+              left ? parent.begin : middle,
+              left ? middle : parent.end,
+              parent.depth + 1,
+              left ? split.left_sums : split.right_sums,
+              parent.bounds};
+    for (const uint32_t set : parent.sets) {
+        if (contains(interactions_[set], parent.feature)) leaf.sets.push_back(set);
+    }
+    const int rising = direction(parent.feature);
+    if (rising == 0) return leaf;
+    const auto value = [&](const IntSums& sums) {
+        return leaf_value({static_cast<double>(sums.g) * scale_.g,
+                           static_cast<double>(sums.h) * scale_.h},
+                          params_, parent.bounds);
+    };
+    const double between = (value(split.left_sums) + value(split.right_sums)) / 2;
+    const bool lower = left == (rising > 0);
+    (lower ? leaf.bounds.hi : leaf.bounds.lo) = between;
+    return leaf;
+}
+
 void TreeGrower::split_leaf(size_t index, bool last) {
     Leaf parent = std::move(leaves_[index]);
     leaves_.erase(leaves_.begin() + static_cast<long>(index));
     write_node(parent);
-    const size_t middle = parent.begin + partition(parent);
-    RAMPART_CHECK(middle - parent.begin == parent.split.left_sums.rows,
-                  "{} rows went left, {} announced", middle - parent.begin,
+    const size_t lefts =
+        partition_.run(entries_.subspan(parent.begin, parent.rows()),
+                       data_.columns[parent.feature], parent.split.left);
+    RAMPART_CHECK(lefts == parent.split.left_sums.rows, "{} rows went left, {} announced", lefts,
                   parent.split.left_sums.rows);
-    const int32_t node = tree_.nodes[static_cast<size_t>(parent.node)].left;
-    Leaf left{node, parent.begin, middle, parent.depth + 1, parent.split.left_sums};
-    Leaf right{node + 1, middle, parent.end, parent.depth + 1, parent.split.right_sums};
+    Leaf left = child(parent, true, parent.begin + lefts);
+    Leaf right = child(parent, false, parent.begin + lefts);
     if (last) {
         release(parent);
     } else if (parent.histogram == nullptr) {
@@ -198,18 +215,36 @@ void TreeGrower::split_leaf(size_t index, bool last) {
     leaves_.push_back(std::move(right));
 }
 
-GrownTree TreeGrower::grow(std::span<const Gradient> gradients, std::vector<uint32_t> rows,
+/// Every row has one bin of each feature.
+IntSums TreeGrower::sums_of_root(const Histogram& histogram) const {
+    IntSums all;
+    const size_t begin = data_.offsets[features_[0]];
+    for (size_t b = 0; b < data_.bins_of(features_[0]); ++b) all = all + histogram.at(begin + b);
+    return all;
+}
+
+GrownTree TreeGrower::grow(std::span<Entry> entries, const Scale& scale,
                            std::span<const uint32_t> features) {
-    gradients_ = gradients;
+    entries_ = entries;
+    scale_ = scale;
     features_ = features;
-    rows_ = std::move(rows);
+    tiles_.assign(data_.tiles.size(), false);
+    for (size_t t = 0; t < tiles_.size(); ++t) {
+        const Tile& tile = data_.tiles[t];
+        const auto first = std::lower_bound(features.begin(), features.end(), tile.first);
+        tiles_[t] = first != features.end() && *first < tile.first + tile.features;
+    }
     for (Leaf& leaf : leaves_) release(leaf);
     leaves_.clear();
     tree_ = {};
     tree_.nodes.resize(1);
-    Leaf root{0, 0, rows_.size(), 0, {}};
-    for (const uint32_t row : rows_) root.sums += Sums{gradients_[row].g, gradients_[row].h, 1};
-    study(root);
+    splits_.assign(1, Split{});
+    Leaf root{0, 0, entries_.size(), 0, {}};
+    for (uint32_t set = 0; set < interactions_.size(); ++set) root.sets.push_back(set);
+    root.histogram = take_histogram();
+    fill(root);
+    root.sums = sums_of_root(*root.histogram);
+    find_best(root);
     leaves_.push_back(std::move(root));
     while (leaves_.size() < static_cast<size_t>(params_.leaves)) {
         const auto best = std::max_element(
@@ -221,11 +256,11 @@ GrownTree TreeGrower::grow(std::span<const Gradient> gradients, std::vector<uint
     }
     GrownTree grown;
     for (const Leaf& leaf : leaves_) {
-        tree_.nodes[static_cast<size_t>(leaf.node)].value =
-            params_.learning_rate * leaf_value(leaf.sums, params_);
-        grown.leaves.push_back({leaf.node, std::span(rows_).subspan(leaf.begin, leaf.rows())});
+        grown.leaves.push_back(
+            {leaf.node, leaf.bounds, entries_.subspan(leaf.begin, leaf.rows())});
     }
     grown.tree = std::move(tree_);
+    grown.splits = std::move(splits_);
     return grown;
 }
 

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "histogram.hpp"
+#include "partition.hpp"
 #include "rampart/base/thread_pool.hpp"
 #include "rampart/gbdt/learner.hpp"
 #include "rampart/model/ensemble.hpp"
@@ -15,11 +15,13 @@ namespace rampart::gbdt {
 
 struct GrownLeaf {
     int32_t node;
-    std::span<const uint32_t> rows;
+    Bounds bounds;
+    std::span<const Entry> entries;
 };
 
 struct GrownTree {
-    model::Tree tree;               // values times the learning rate; cover not filled in yet
+    model::Tree tree;               // splits only: values, gains and covers are not filled in yet
+    std::vector<Split> splits;      // by node; of leaves nothing
     std::vector<GrownLeaf> leaves;  // valid until the next tree is grown
 };
 
@@ -28,58 +30,70 @@ struct GrownTree {
 ///   2. the leaf with the greatest gain is split and its rows partitioned, order kept;
 ///   3. the smaller child's histogram is summed up, the larger one's is the parent's minus that;
 ///   4. both children's best splits; back to 2 until there are enough leaves or nothing to gain.
-/// Each feature is worked on by one thread at a time and results are compared in feature order: the
-/// tree does not depend on the number of threads. Histograms take at most kHistogramBytes (or four
-/// of them); past that the leaf that is least likely to be split next gives its own up, and its
-/// children's are summed up from their rows. Not thread safe.
+/// Sums are integers and rows keep their order: the tree does not depend on the number of threads.
+/// Histograms take at most kHistogramBytes (or four of them); past that the leaf that is least
+/// likely to be split next gives its own up, and its children's are summed up from their rows. Not
+/// thread safe.
+///
+/// A monotone feature's split cuts the range that its leaf may take: what lies on the lower side
+/// stays below the middle of the two sides' values, the rest above. Every split below keeps to its
+/// leaf's range, so the order holds in the whole tree.
 class TreeGrower {
   public:
     static constexpr size_t kHistogramBytes = 128u << 20;
 
     TreeGrower(const BinnedData& data, const LearnerParams& params, base::ThreadPool* pool);
 
-    /// gradients: [n] by row. rows: those to learn from. features: those to split on, ascending.
-    GrownTree grow(std::span<const Gradient> gradients, std::vector<uint32_t> rows,
+    /// entries: the rows to learn from, ascending; they are moved about. features: those to split
+    /// on, ascending.
+    GrownTree grow(std::span<Entry> entries, const Scale& scale,
                    std::span<const uint32_t> features);
 
   private:
     struct Leaf {
         int32_t node;
-        size_t begin, end;  // of rows_
+        size_t begin, end;  // of entries_
         int depth;
-        Sums sums;
+        IntSums sums;
+        Bounds bounds = {};
+        std::vector<uint32_t> sets = {};  // of interactions_, those that hold all features above
         size_t feature = 0;
         Split split = {};
         std::unique_ptr<Histogram> histogram = {};
         size_t rows() const { return end - begin; }
     };
 
+    int direction(size_t feature) const;
     bool can_split(const Leaf& leaf) const;
+    bool may_use(const Leaf& leaf, size_t feature) const;
     void study(Leaf& leaf);
     void study(Leaf& smaller, Leaf& larger, std::unique_ptr<Histogram> parent);
-    void run_features(size_t rows, const std::function<void(size_t)>& task);
-    void gather(const Leaf& leaf);
-    void fill(const Leaf& leaf, size_t feature);
-    void keep_best(Leaf& leaf, std::vector<Split>& found);
+    void fill(const Leaf& leaf);
+    void find_best(Leaf& leaf);
     std::unique_ptr<Histogram> take_histogram();
     void release(Leaf& leaf);
     void split_leaf(size_t index, bool last);
-    size_t partition(const Leaf& leaf);
+    Leaf child(const Leaf& parent, bool left, size_t middle) const;
     void write_node(const Leaf& leaf);
+    IntSums sums_of_root(const Histogram& histogram) const;
 
     const BinnedData& data_;
     const LearnerParams& params_;
     base::ThreadPool* pool_;
+    std::vector<std::vector<uint32_t>> interactions_;  // every feature in at least one, or empty
+    HistogramFiller filler_;
+    Partition partition_;
     size_t histograms_left_;
     std::vector<std::unique_ptr<Histogram>> free_;
 
     // of the tree under way
-    std::span<const Gradient> gradients_;
+    std::span<Entry> entries_;
+    Scale scale_;
     std::span<const uint32_t> features_;
-    std::vector<uint32_t> rows_, moved_;
-    std::vector<Gradient> gathered_;
-    std::vector<Split> found_small_, found_large_;
+    std::vector<bool> tiles_;
+    std::vector<Split> found_;
     std::vector<Leaf> leaves_;
+    std::vector<Split> splits_;
     model::Tree tree_;
 };
 

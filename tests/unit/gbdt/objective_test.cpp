@@ -16,10 +16,12 @@ class Recorder : public Objective {
   public:
     std::string_view name() const override { return "recorder"; }
     double initial_score() const override { return 0.5; }
-    void gradients(std::span<const double> scores, std::span<float> g,
-                   std::span<float> h) override {
+    void prepare(std::span<const double> scores) override {
         calls.push_back("gradients");
         seen.assign(scores.begin(), scores.end());
+    }
+    void gradients_of_rows(std::span<const double>, size_t, std::span<float> g,
+                           std::span<float> h) const override {
         for (size_t i = 0; i < g.size(); ++i)
             g[i] = i % 2 == 0 ? 1.0f : -1.0f, h[i] = bad ? 0.0f : 1.0f;
     }

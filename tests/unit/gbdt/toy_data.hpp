@@ -1,5 +1,8 @@
 #pragma once
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <limits>
 #include <string>
@@ -74,6 +77,19 @@ inline std::vector<double> predict(const model::Ensemble& ensemble, const datase
         scores[i] = ensemble.predict_raw(row);
     }
     return scores;
+}
+
+/// Every number of the model, to compare two of them.
+inline std::string describe(const model::Ensemble& ensemble) {
+    std::string text = fmt::format("{}", ensemble.base_score);
+    for (const auto& tree : ensemble.trees) {
+        for (const auto& n : tree.nodes) {
+            text += fmt::format("|{},{},{},{},{},{},{},{},{}", n.feature, n.threshold, n.left,
+                                n.right, n.categories, n.default_left, n.value, n.cover, n.gain);
+        }
+        for (const auto& set : tree.category_sets) text += fmt::format(";{}", fmt::join(set, ","));
+    }
+    return text;
 }
 
 }  // namespace rampart::gbdt

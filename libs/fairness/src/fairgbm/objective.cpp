@@ -181,21 +181,25 @@ std::vector<double> FairGbmObjective::row_coefficients(std::span<const double> s
     return coefficients;
 }
 
-void FairGbmObjective::gradients(std::span<const double> scores, std::span<float> g,
-                                 std::span<float> h) {
-    const auto coefficients = row_coefficients(scores);
-    for (size_t i = 0; i < data_->rows(); ++i) {
-        const bool positive = data_->label[i] == 1;
-        const double p = model::sigmoid(scores[i]);
+void FairGbmObjective::prepare(std::span<const double> scores) {
+    coefficients_ = row_coefficients(scores);
+}
+
+void FairGbmObjective::gradients_of_rows(std::span<const double> scores, size_t first,
+                                         std::span<float> g, std::span<float> h) const {
+    for (size_t i = 0; i < g.size(); ++i) {
+        const size_t row = first + i;
+        const bool positive = data_->label[row] == 1;
+        const double p = model::sigmoid(scores[row]);
         double slope = p - positive, curvature = p * (1 - p);
-        if (const double c = coefficients[cell_of(*data_, i)]; c != 0) {
-            const double f = scores[i] - centre_;
+        if (const double c = coefficients_[cell_of(*data_, row)]; c != 0) {
+            const double f = scores[row] - centre_;
             const double wrong = model::sigmoid(positive ? shift_ - f : shift_ + f);
             slope += c * (positive ? -wrong : wrong);
             // a negative curvature would not be convex
             curvature += std::max(c, 0.0) * wrong * (1 - wrong);
         }
-        const double w = data_->weight_of(i);
+        const double w = data_->weight_of(row);
         g[i] = static_cast<float>(w * slope);
         h[i] = std::max(static_cast<float>(w * curvature), kSmallestHessian);
     }

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "rampart/base/result.hpp"
 #include "rampart/base/thread_pool.hpp"
 #include "rampart/dataset/dataset.hpp"
+#include "rampart/gbdt/instruction_set.hpp"
 #include "rampart/gbdt/objective.hpp"
 #include "rampart/model/ensemble.hpp"
 
@@ -28,22 +30,50 @@ struct LearnerParams {
     int max_category_threshold = 32;
     int early_stopping_rounds = 0;  // 0: off; else on the validation set's loss
     uint64_t seed = 0;
+    /// By feature: 1 the score may only rise with it, -1 only fall, 0 free. [d], or empty for all
+    /// free. Numeric features only; says nothing of missing values.
+    std::vector<int> monotone;
+    /// Sets of features that may meet on the way from root to leaf; a feature in no set meets no
+    /// other. Empty: all may.
+    std::vector<std::vector<uint32_t>> interactions;
+    /// How to compute, not what: all give the same model.
+    InstructionSet instructions = best_instruction_set();
 };
 
 /// Checks every field against its range; the error names field, value and range.
 base::Status validate(const LearnerParams& params);
 
 struct Progress {
-    int iteration;                   // trees grown so far
-    int trees;                       // asked for
-    std::span<const double> scores;  // of the training rows
+    int iteration;                              // trees grown so far, those of `start` among them
+    int trees;                                  // asked for
+    std::span<const double> scores;             // of the training rows
+    std::span<const double> validation_scores;  // empty without a validation set
 };
 /// Returns false to stop early (the ensemble so far is kept).
 using ProgressCallback = std::function<bool(const Progress&)>;
 
+/// What a run may be given beside data, objective and parameters.
+struct TrainingOptions {
+    const dataset::Dataset* validation = nullptr;  // early stopping needs it
+    /// Loss of scores of the validation rows, smaller is better; default: mean log loss on labels.
+    std::function<double(std::span<const double>)> validation_loss = {};
+    ProgressCallback progress = {};
+    /// Goes on from these trees, on the same features: `trees` counts them too, so that a run cut
+    /// in two gives the same ensemble as one in a piece (with an objective without state, and
+    /// without early stopping).
+    const model::Ensemble* start = nullptr;
+};
+
 /// Histogram GBDT, leaf-wise. Deterministic: the same data, parameters and seed give the same
-/// ensemble whatever the number of threads. `pool` may be nullptr. `validation` may be nullptr
-/// (needed for early stopping: log loss on it; the best iterate is restored).
+/// ensemble whatever the number of threads and the instruction set. Splits are chosen by sums of
+/// gradients of 14 bits, rounded at random so that they are right on average; leaf values come from
+/// the gradients themselves. `pool` may be nullptr.
+base::Result<model::Ensemble> train(const dataset::Dataset& data, Objective& objective,
+                                    const LearnerParams& params, base::ThreadPool* pool,
+                                    const TrainingOptions& options);
+
+/// The same with a validation set and progress alone; early stopping by log loss, the best iterate
+/// restored.
 base::Result<model::Ensemble> train(const dataset::Dataset& data, Objective& objective,
                                     const LearnerParams& params, base::ThreadPool* pool,
                                     const dataset::Dataset* validation = nullptr,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "rampart/dataset/dataset.hpp"
 #include "rampart/gbdt/objective.hpp"
 
@@ -12,13 +14,18 @@ namespace rampart::gbdt {
 /// [1e-9, 1 - 1e-9]. Holds a reference: the data set has to outlive it.
 class LogLoss : public Objective {
   public:
-    explicit LogLoss(const dataset::Dataset& data) : data_(data) {}
+    explicit LogLoss(const dataset::Dataset& data) : LogLoss(data, 1) {}
+    /// Rows with label 1 count weight_of_ones (> 0) times as much. Scores are then no longer the
+    /// log-odds of the data, but of the data so weighted.
+    LogLoss(const dataset::Dataset& data, double weight_of_ones);
     std::string_view name() const override { return "log_loss"; }
     double initial_score() const override;
-    void gradients(std::span<const double> scores, std::span<float> g, std::span<float> h) override;
+    void gradients_of_rows(std::span<const double> scores, size_t first, std::span<float> g,
+                           std::span<float> h) const override;
 
   private:
     const dataset::Dataset& data_;
+    std::vector<float> weights_;  // empty: all 1
 };
 
 /// Mean weighted log loss of raw scores, [n], on the data set's labels. NaN for no rows.

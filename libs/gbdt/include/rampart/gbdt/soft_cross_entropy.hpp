@@ -18,7 +18,8 @@ class SoftCrossEntropy : public Objective {
                                                  std::vector<float> weights);
     std::string_view name() const override { return "soft_cross_entropy"; }
     double initial_score() const override;
-    void gradients(std::span<const double> scores, std::span<float> g, std::span<float> h) override;
+    void gradients_of_rows(std::span<const double> scores, size_t first, std::span<float> g,
+                           std::span<float> h) const override;
 
   private:
     SoftCrossEntropy(std::vector<double> targets, std::vector<float> weights);

@@ -17,7 +17,8 @@ class SquaredError : public Objective {
                                              std::vector<float> weights);
     std::string_view name() const override { return "squared_error"; }
     double initial_score() const override;
-    void gradients(std::span<const double> scores, std::span<float> g, std::span<float> h) override;
+    void gradients_of_rows(std::span<const double> scores, size_t first, std::span<float> g,
+                           std::span<float> h) const override;
 
   private:
     SquaredError(std::vector<double> targets, std::vector<float> weights);

@@ -82,7 +82,9 @@ class FairGbmObjective : public gbdt::Objective {
 
     std::string_view name() const override { return "fairgbm"; }
     double initial_score() const override;  // log-odds of the weighted mean label
-    void gradients(std::span<const double> scores, std::span<float> g, std::span<float> h) override;
+    void prepare(std::span<const double> scores) override;
+    void gradients_of_rows(std::span<const double> scores, size_t first, std::span<float> g,
+                           std::span<float> h) const override;
     void after_tree(int iteration, std::span<const double> scores) override;
 
     const std::vector<double>& multipliers() const { return multipliers_; }
@@ -106,6 +108,7 @@ class FairGbmObjective : public gbdt::Objective {
     std::vector<double> label_weight_;  // [2·m] W_k by label·m + group
     std::vector<ConstraintName> names_;
     std::vector<double> multipliers_;  // as names_
+    std::vector<double> coefficients_; // of the iteration: by (label, group) cell
     std::vector<FairGbmIteration> trace_;
 };
 

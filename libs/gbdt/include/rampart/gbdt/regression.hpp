@@ -1,0 +1,89 @@
+#pragma once
+
+#include <vector>
+
+#include "rampart/base/result.hpp"
+#include "rampart/gbdt/objective.hpp"
+
+/// Losses of real targets t with weights w, f the raw score. Each takes targets [n], finite, and
+/// weights [n], finite and > 0, or none for all 1. Errors: no_rows, bad_size, bad_target,
+/// bad_weight, out_of_range. SquaredError has a header of its own.
+namespace rampart::gbdt {
+
+/// The pinball loss (Koenker, Bassett 1978): sum of w·(α·max(t - f, 0) + (1 - α)·max(f - t, 0)).
+/// g = w·((f >= t) - α), h = w; a leaf's value is the weighted α-quantile of t - f over its rows, so
+/// that a share α of them lies below. Starts at the weighted α-quantile of the targets.
+class QuantileLoss : public Objective {
+  public:
+    /// alpha in (0, 1); |t| <= 1e6.
+    static base::Result<QuantileLoss> create(std::vector<double> targets,
+                                             std::vector<float> weights, double alpha);
+    std::string_view name() const override { return "quantile"; }
+    double initial_score() const override;
+    void gradients_of_rows(std::span<const double> scores, size_t first, std::span<float> g,
+                           std::span<float> h) const override;
+    bool sets_leaves() const override { return true; }
+    double leaf_value(std::span<const double> scores,
+                      std::span<const uint32_t> rows) const override;
+
+  protected:
+    QuantileLoss(std::vector<double> targets, std::vector<float> weights, double alpha);
+
+  private:
+    std::vector<double> targets_;
+    std::vector<float> weights_;
+    double alpha_;
+};
+
+/// Half the absolute error, the pinball loss at 1/2: leaves are weighted medians.
+class AbsoluteError : public QuantileLoss {
+  public:
+    static base::Result<AbsoluteError> create(std::vector<double> targets,
+                                              std::vector<float> weights);
+    std::string_view name() const override { return "absolute_error"; }
+
+  private:
+    explicit AbsoluteError(QuantileLoss base) : QuantileLoss(std::move(base)) {}
+};
+
+/// Huber (1964): r²/2 where |r| <= δ, else δ·(|r| - δ/2), r = f - t. g = w·clamp(r, -δ, δ), h = w.
+/// Starts at the weighted median.
+class HuberLoss : public Objective {
+  public:
+    /// delta finite and > 0; |t| <= 1e6.
+    static base::Result<HuberLoss> create(std::vector<double> targets, std::vector<float> weights,
+                                          double delta);
+    std::string_view name() const override { return "huber"; }
+    double initial_score() const override;
+    void gradients_of_rows(std::span<const double> scores, size_t first, std::span<float> g,
+                           std::span<float> h) const override;
+
+  private:
+    HuberLoss(std::vector<double> targets, std::vector<float> weights, double delta);
+    std::vector<double> targets_;
+    std::vector<float> weights_;
+    double delta_;
+};
+
+/// Counts t >= 0 with mean exp(f): sum of w·(exp(f) - t·f). g = w·(exp(f) - t),
+/// h = w·exp(f)·exp(kDamping): the factor keeps a leaf of great counts from stepping so far that
+/// exp(f) runs away. Starts at the logarithm of the weighted mean, that kept at 1e-9 or above.
+class PoissonLoss : public Objective {
+  public:
+    static constexpr double kDamping = 0.7;
+
+    /// 0 <= t <= 1e6.
+    static base::Result<PoissonLoss> create(std::vector<double> targets,
+                                            std::vector<float> weights);
+    std::string_view name() const override { return "poisson"; }
+    double initial_score() const override;
+    void gradients_of_rows(std::span<const double> scores, size_t first, std::span<float> g,
+                           std::span<float> h) const override;
+
+  private:
+    PoissonLoss(std::vector<double> targets, std::vector<float> weights);
+    std::vector<double> targets_;
+    std::vector<float> weights_;
+};
+
+}  // namespace rampart::gbdt
