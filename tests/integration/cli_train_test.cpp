@@ -6,6 +6,8 @@
 
 #include <boost/json.hpp>
 #include <cmath>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -169,6 +171,71 @@ TEST_F(CommandLine, TheRampEqualisesApprovalRatesWhereItWasFitted) {
     const auto json = ran.json();
     EXPECT_NEAR(number(json.at("gaps").at("approval_rate").as_object(), "difference"), 0.02, 1e-9);
     EXPECT_GT(number(json.at("gaps").at("base_rate").as_object(), "difference"), 0.1);
+}
+
+TEST_F(CommandLine, TreesKeepToTheRulesThatAreSetByName) {
+    train("--monotone income=decreasing --early-stopping 0");
+    // income tells who repays, the other way round: held to that direction it can tell nothing
+    const auto ran = run("evaluate --model m.rmp --data loans.csv --split test --json");
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    EXPECT_LT(number(ran.json(), "auc"), 0.7);
+    const auto refused = [&](const std::string& options) {
+        return run("train --data loans.csv --schema schema.toml --out n.rmp " + options);
+    };
+    auto bad = refused("--monotone salary=increasing");
+    EXPECT_EQ(bad.exit_code, 2);
+    EXPECT_THAT(bad.err, AllOf(HasSubstr("'salary'"), HasSubstr("income, region")));
+    bad = refused("--monotone income=upwards");
+    EXPECT_THAT(bad.err, AllOf(HasSubstr("'upwards'"), HasSubstr("increasing or decreasing")));
+    bad = refused("--monotone region=increasing");
+    EXPECT_THAT(bad.err, HasSubstr("categorical"));
+    EXPECT_THAT(refused("--interactions income+age").err, HasSubstr("'age'"));
+    EXPECT_EQ(refused("--interactions income --trees 3").exit_code, 0);
+}
+
+TEST_F(CommandLine, ARunGoneOnWithIsTheRunInOnePiece) {
+    train("--early-stopping 0");
+    const auto whole = run("evaluate --model m.rmp --data loans.csv --split test --json").json();
+    const std::string half =
+        "train --data loans.csv --schema schema.toml --split 60/20/20 --seed 7 --leaves 8 "
+        "--early-stopping 0 ";
+    ASSERT_EQ(run(half + "--trees 15 --out half.rmp").exit_code, 0);
+    const std::string more = half + "--trees 40 --out more.rmp --resume half.rmp";
+    ASSERT_EQ(run(more).exit_code, 0);
+    const auto two = run("evaluate --model more.rmp --data loans.csv --split test --json").json();
+    for (const auto* key : {"auc", "log_loss"}) EXPECT_EQ(number(two, key), number(whole, key));
+    const auto fair = run(more + " --learner fairgbm");
+    EXPECT_EQ(fair.exit_code, 2);
+    EXPECT_THAT(fair.err, HasSubstr("--resume goes with --learner gbdt"));
+}
+
+/// Whether the process has a handler of its own for SIGINT.
+bool catches_interrupts(pid_t pid) {
+    std::ifstream status(fmt::format("/proc/{}/status", pid));
+    for (std::string line; std::getline(status, line);) {
+        if (!line.starts_with("SigCgt:")) continue;
+        return (std::stoull(line.substr(7), nullptr, 16) >> (SIGINT - 1) & 1) != 0;
+    }
+    return false;
+}
+
+TEST_F(CommandLine, AnInterruptedRunLeavesNoModelBehind) {
+    train();
+    const auto program = std::string(RAMPART_BIN_DIR) + "/rampart";
+    const pid_t pid = fork();
+    if (pid == 0) {
+        if (chdir(folder_.c_str()) != 0 || freopen(".err", "w", stderr) == nullptr) _exit(99);
+        execl(program.c_str(), "rampart", "train", "--data", "loans.csv", "--schema", "schema.toml",
+              "--trees", "20000", "--early-stopping", "0", "--out", "broken.rmp", nullptr);
+        _exit(99);
+    }
+    while (!catches_interrupts(pid) && waitpid(pid, nullptr, WNOHANG) == 0) usleep(1000);
+    kill(pid, SIGINT);
+    int status = 0;
+    ASSERT_EQ(waitpid(pid, &status, 0), pid);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << status;
+    EXPECT_THAT(read(".err"), HasSubstr("interrupted; nothing was written"));
+    EXPECT_FALSE(std::filesystem::exists(path("broken.rmp")));
 }
 
 TEST_F(CommandLine, AThresholdOverridesThePolicy) {

@@ -1,5 +1,7 @@
 #include "rampart/fairness/fairgbm/train.hpp"
 
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <cstdio>
@@ -15,7 +17,9 @@
 #include "rampart/fairness/ramp/solver.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/model_file.hpp"
+#include "rampart/runtime/shutdown.hpp"
 #include "training_record.hpp"
+#include "tree_rules.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -27,6 +31,9 @@ struct Options {
     std::string learner = "gbdt", split = "60/20/20", postprocess = "none";
     std::vector<std::string> constraint{"fnr"};
     fairness::FairGbmParams params;
+    TreeRules rules;
+    std::string resume;
+    double favourable_weight = 1;
     std::string criterion = "dp";
     fairness::RampParams ramp;
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
@@ -34,7 +41,8 @@ struct Options {
     CLI::Option *constraint_option = nullptr, *tolerance_option = nullptr,
                 *multiplier_option = nullptr;
     CLI::Option *epsilon_option = nullptr, *gamma_option = nullptr,
-                *early_stopping_option = nullptr;
+                *early_stopping_option = nullptr,
+                *favourable_weight_option = nullptr;
 };
 
 struct Parts {
@@ -57,7 +65,8 @@ std::vector<std::string> ineffective(const Options& o) {
         for (const auto* option : {o.constraint_option, o.tolerance_option, o.multiplier_option})
             note(option, "--learner fairgbm");
     else
-        note(o.early_stopping_option, "--learner gbdt: fairgbm keeps its best fair iterate");
+        for (const auto* option : {o.early_stopping_option, o.favourable_weight_option})
+            note(option, "--learner gbdt: fairgbm keeps its best fair iterate, of the data as it is");
     if (o.postprocess != "ramp")
         for (const auto* option : {o.epsilon_option, o.gamma_option})
             note(option, "--postprocess ramp");
@@ -82,35 +91,60 @@ base::Result<Parts> read_parts(const Options& options, const dataset::TableSchem
     return parts;
 }
 
-gbdt::ProgressCallback progress_line(const Context& context) {
-    if (!context.terminal) return {};
-    return [](const gbdt::Progress& p) {
-        if (p.iteration % std::max(1, p.trees / 100) == 0 || p.iteration == p.trees)
+/// Shows how far training is, and ends it when the user does.
+gbdt::ProgressCallback watch(const Context& context, const runtime::Shutdown& signal) {
+    return [&signal, terminal = context.terminal](const gbdt::Progress& p) {
+        if (terminal &&
+            (p.iteration % std::max(1, p.trees / 100) == 0 || p.iteration == p.trees)) {
             fmt::print(stderr, "\r{}/{} trees{}", p.iteration, p.trees,
                        p.iteration == p.trees ? "\n" : "");
-        std::fflush(stderr);
-        return true;
+            std::fflush(stderr);
+        }
+        return !signal.requested();
     };
+}
+
+/// The trees to go on from.
+base::Result<std::optional<model::Ensemble>> start_of(const Options& options,
+                                                      const dataset::FeatureSchema& schema) {
+    if (options.resume.empty()) return std::nullopt;
+    RAMPART_TRY(const auto loaded, model::load_model_file(options.resume));
+    const auto* link = std::get_if<model::LearnedLink>(&loaded.policy.links().back());
+    if (link == nullptr || !(loaded.policy.schema() == schema))
+        return base::invalid_argument("cannot_resume",
+                                      "--resume {}: it {}; train it with the same schema",
+                                      options.resume,
+                                      link == nullptr ? "holds no trees" : "has other features");
+    return link->ensemble;
+}
+
+base::Result<model::Ensemble> boost(const Options& options, const Parts& parts,
+                                    base::ThreadPool& pool, const gbdt::ProgressCallback& progress) {
+    auto learner = options.params.learner;
+    if (parts.validation.rows() == 0) learner.early_stopping_rounds = 0;
+    RAMPART_TRY(const auto start, start_of(options, parts.train.schema));
+    gbdt::LogLoss objective(parts.train, options.favourable_weight);
+    gbdt::TrainingOptions how{.progress = progress, .start = start ? &*start : nullptr};
+    if (learner.early_stopping_rounds > 0) how.validation = &parts.validation;
+    return gbdt::train(parts.train, objective, learner, &pool, how);
 }
 
 base::Result<Trained> learn(const Options& options, const Parts& parts, const Context& context) {
     base::ThreadPool pool(options.threads);
-    const auto* validation = parts.validation.rows() > 0 ? &parts.validation : nullptr;
-    const auto progress = progress_line(context);
+    RAMPART_TRY(const auto signal, runtime::Shutdown::install());
+    const auto progress = watch(context, *signal);
     Trained trained;
     if (options.learner == "fairgbm") {
+        const auto* validation = parts.validation.rows() > 0 ? &parts.validation : nullptr;
         RAMPART_TRY(auto result, fairness::train_fairgbm(parts.train, options.params, &pool,
                                                          validation, progress));
         trained.link.ensemble = std::move(result.ensemble);
         trained.fairgbm = std::move(result.verdict);
-        return trained;
+    } else {
+        RAMPART_TRY(trained.link.ensemble, boost(options, parts, pool, progress));
     }
-    auto learner = options.params.learner;
-    if (validation == nullptr) learner.early_stopping_rounds = 0;
-    gbdt::LogLoss objective(parts.train);
-    RAMPART_TRY(trained.link.ensemble,
-                gbdt::train(parts.train, objective, learner, &pool,
-                            learner.early_stopping_rounds > 0 ? validation : nullptr, progress));
+    if (signal->requested())
+        return base::unavailable("interrupted", "training was interrupted; nothing was written");
     return trained;
 }
 
@@ -146,6 +180,12 @@ std::string parameter_text(const Options& options) {
         "feature_fraction={} row_fraction={} early_stopping={}",
         p.trees, p.learning_rate, p.leaves, p.max_depth, p.min_rows_in_leaf, p.l1, p.l2, p.max_bins,
         p.feature_fraction, p.row_fraction, p.early_stopping_rounds);
+    if (!options.rules.monotone.empty())
+        text += fmt::format(" monotone={}", fmt::join(options.rules.monotone, ","));
+    if (!options.rules.interactions.empty())
+        text += fmt::format(" interactions={}", fmt::join(options.rules.interactions, ","));
+    if (options.favourable_weight != 1)
+        text += fmt::format(" favourable_weight={}", options.favourable_weight);
     const auto& c = options.params.constraint;
     if (options.learner == "fairgbm")
         text += fmt::format(" fpr={} fnr={} tolerance={} multiplier_learning_rate={}", c.fpr, c.fnr,
@@ -219,8 +259,14 @@ base::Result<Answer> train(Options& options, const Context& context) {
         return base::not_found("no_such_folder",
                                "--out {}: the folder {} does not exist; make it first", options.out,
                                folder.string());
+    if (!options.resume.empty() && options.learner != "gbdt")
+        return base::invalid_argument("cannot_resume",
+                                      "--resume goes with --learner gbdt: the multipliers of {} "
+                                      "are not in the model file",
+                                      options.learner);
     RAMPART_TRY(const auto schema_text, base::read_file(options.schema, kMaxSchemaBytes));
     RAMPART_TRY(const auto schema, dataset::parse_table_schema(schema_text, options.schema));
+    RAMPART_RETURN_IF_ERROR(apply_rules(options.rules, schema.features, options.params.learner));
     RAMPART_TRY(const auto parts, read_parts(options, schema));
     RAMPART_TRY(auto trained, learn(options, parts, context));
     if (options.postprocess == "ramp") {
@@ -265,6 +311,22 @@ void add_learner_options(CLI::App& command, Options& o) {
                 "--early-stopping", p.early_stopping_rounds,
                 "gbdt: stop when so many trees did not help on the validation rows; 0: never")
             ->capture_default_str();
+    command
+        .add_option("--monotone", o.rules.monotone,
+                    "FEATURE=increasing or =decreasing: the score may move with it only that way")
+        ->delimiter(',');
+    command
+        .add_option("--interactions", o.rules.interactions,
+                    "FEATURE+FEATURE…: only features of one such set meet in a branch of a tree")
+        ->delimiter(',');
+    o.favourable_weight_option =
+        command
+            .add_option("--favourable-weight", o.favourable_weight,
+                        "gbdt: what a row with the favourable label counts for")
+            ->check(CLI::Range(1e-6, 1e6))
+            ->capture_default_str();
+    command.add_option("--resume", o.resume,
+                       "gbdt: model file to go on from, on the same data; --trees counts its trees");
 }
 
 void add_fairness_options(CLI::App& command, Options& o) {
