@@ -1,16 +1,8 @@
-#include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <boost/json.hpp>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
-#include "rampart/base/random.hpp"
-#include "support/program.hpp"
+#include "loan_model.hpp"
 
 /// `rampart explain`, as a user runs it, on a small table and a model trained on it.
 namespace rampart {
@@ -20,46 +12,8 @@ namespace json = boost::json;
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Loans: income tells who repays, region a little; noise tells nothing; sex b earns less.
-std::string loans(size_t n, uint64_t seed) {
-    base::Random random(seed);
-    std::string csv = "income,noise,region,sex,repaid\n";
-    for (size_t i = 0; i < n; ++i) {
-        const bool b = random.bernoulli(0.4), north = random.bernoulli(0.5);
-        const double income = 50 + 10 * random.normal() - (b ? 8 : 0);
-        const double pull = (income - 45) / 5 + (north ? 0.7 : -0.7);
-        const bool repaid = random.bernoulli(1 / (1 + std::exp(-pull)));
-        const auto cell = i % 20 == 4 ? std::string() : fmt::format("{:.2f}", income);
-        csv += fmt::format("{},{:.2f},{},{},{}\n", cell, random.normal(),
-                           north ? "north" : "\"south, <far>\"", b ? "b" : "a",
-                           repaid ? "yes" : "no");
-    }
-    return csv;
-}
-
-/// loans.csv, schema.toml and m.rmp, made once for all tests.
-class ExplainCommand : public testing::Test {
+class ExplainCommand : public LoanModel {
   protected:
-    static void SetUpTestSuite() {
-        folder_ = std::filesystem::path(testing::TempDir()) /
-                  fmt::format("rampart-explain-{}", getpid());
-        std::filesystem::create_directories(folder_);
-        std::ofstream(folder_ / "loans.csv") << loans(1500, 5);
-        std::ofstream(folder_ / "other.csv") << loans(300, 6);
-        ASSERT_EQ(run("schema infer loans.csv --label repaid --favourable yes --protected sex "
-                      "> schema.toml")
-                      .exit_code,
-                  0);
-        const auto trained = run("train --data loans.csv --schema schema.toml --seed 7 --trees 40 "
-                                 "--leaves 8 --out m.rmp");
-        ASSERT_EQ(trained.exit_code, 0) << trained.output;
-    }
-    static void TearDownTestSuite() { std::filesystem::remove_all(folder_); }
-
-    static test_support::Ran run(const std::string& arguments) {
-        return test_support::run_program(fmt::format("cd '{}' && '{}/rampart' {}", folder_.string(),
-                                                     RAMPART_BIN_DIR, arguments));
-    }
     static json::object explain(const std::string& arguments) {
         const auto ran = run("explain --model m.rmp --json " + arguments);
         EXPECT_EQ(ran.exit_code, 0) << ran.output;
@@ -70,10 +24,7 @@ class ExplainCommand : public testing::Test {
         EXPECT_EQ(ran.exit_code, 2) << ran.output;
         EXPECT_THAT(ran.output, HasSubstr(fmt::format("\"reason\":\"{}\"", reason)));
     }
-
-    static std::filesystem::path folder_;
 };
-std::filesystem::path ExplainCommand::folder_;
 
 double number(const json::value& value) { return value.to_number<double>(); }
 

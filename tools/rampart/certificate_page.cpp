@@ -5,37 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "page.hpp"
+
 namespace rampart::cli {
 namespace {
 
 using certification::Certificate;
 using certification::GroupResult;
 using certification::Verdict;
-
-constexpr const char* kStyle = R"(
-:root{--ink:#0f172a;--soft:#64748b;--line:#cbd5e1;--paper:#fff;--good:#047857;--bad:#b91c1c}
-@media(prefers-color-scheme:dark){:root{--ink:#e2e8f0;--soft:#94a3b8;--line:#475569;--paper:#0f172a;--good:#34d399;--bad:#f87171}}
-body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:60rem;margin:2rem auto;padding:0 1rem}
-h1{margin:0}h2{font-size:1.15rem;margin:2rem 0 .5rem;border-bottom:1px solid var(--line)}.good{color:var(--good)}.bad{color:var(--bad)}
-table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:.92rem}.scroll{overflow-x:auto}
-th,td{padding:.3rem .7rem;border-bottom:1px solid var(--line);text-align:right}th{color:var(--soft)}
-td:first-child,th:first-child{text-align:left}.facts td{text-align:left;overflow-wrap:anywhere}.facts td:first-child{white-space:nowrap;vertical-align:top}svg{width:100%;height:auto}
-text{font-size:13px;fill:var(--ink)}.soft{color:var(--soft)}.zero{stroke:var(--ink)}.span{stroke-width:6}
-.good.span,.good.dot{stroke:var(--good);fill:var(--good)}.bad.span,.bad.dot{stroke:var(--bad);fill:var(--bad)}
-@media print{body{max-width:none}}
-)";
-
-std::string escaped(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '&') out += "&amp;";
-        else if (c == '<') out += "&lt;";
-        else if (c == '>') out += "&gt;";
-        else if (c == '"') out += "&quot;";
-        else out += c;
-    }
-    return out;
-}
 
 std::string number(double x) { return std::isfinite(x) ? fmt::format("{:+.4g}", x) : "none"; }
 
@@ -176,7 +153,7 @@ std::string certificate_page(const Certificate& c, const std::string& key_id) {
     std::string out = fmt::format("<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
                                   "content='width=device-width,initial-scale=1'><title>{}: {}</title><style>{}</style></head>"
                                   "<body>\n<h1 class='{}'>{}</h1><p>{}</p>\n",
-                                  verdict, escaped(c.plan.identity.candidate_id), kStyle,
+                                  verdict, escaped(c.plan.identity.candidate_id), kPageStyle,
                                   style_of(c.verdict == Verdict::kCertified), verdict, escaped(c.claim));
     if (!c.message.empty()) out += fmt::format("<p>{}</p>\n", escaped(c.message));
     out += results(c) + constraints_table(c) + assumptions(c) + facts(c, key_id);

@@ -9,6 +9,7 @@ void add_schema_infer(Frame& frame);
 void add_train(Frame& frame);
 void add_evaluate(Frame& frame);
 void add_explain(Frame& frame);
+void add_card(Frame& frame);
 void add_serve(Frame& frame);
 void add_certify(Frame& frame);
 void add_verify(Frame& frame);

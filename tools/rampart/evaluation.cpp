@@ -103,20 +103,34 @@ base::Result<std::vector<size_t>> match_groups(const model::Policy& policy,
 
 }  // namespace
 
-base::Result<Evaluation> evaluate_policy(const model::Policy& policy, const dataset::Dataset& data,
-                                         std::optional<double> threshold, double confidence) {
+base::Result<PolicyAnswers> policy_answers(const model::Policy& policy,
+                                           const dataset::Dataset& data,
+                                           std::optional<double> threshold) {
     RAMPART_TRY(const auto match, match_groups(policy, data));
-    std::vector<double> scores, approve;
+    PolicyAnswers answers;
     std::vector<float> row(data.schema.size());
     for (size_t i = 0; i < data.rows(); ++i) {
         data.copy_row(i, row);
         std::optional<size_t> group;
         if (policy.group_aware()) group = match[static_cast<size_t>(data.group[i])];
         const auto out = policy.evaluate(row, group);
-        scores.push_back(out.score);
-        approve.push_back(threshold ? (out.score >= *threshold ? 1.0 : 0.0) : out.approve);
+        answers.score.push_back(out.score);
+        answers.approve.push_back(threshold ? (out.score >= *threshold ? 1.0 : 0.0) : out.approve);
     }
-    const stats::ScoredRows rows{.label = data.label, .score = scores, .weight = data.weight};
+    return answers;
+}
+
+base::Result<Evaluation> evaluate_policy(const model::Policy& policy, const dataset::Dataset& data,
+                                         std::optional<double> threshold, double confidence) {
+    RAMPART_TRY(const auto answers, policy_answers(policy, data, threshold));
+    return evaluate_answers(answers, data, confidence);
+}
+
+base::Result<Evaluation> evaluate_answers(const PolicyAnswers& answers,
+                                          const dataset::Dataset& data, double confidence) {
+    const auto& approve = answers.approve;
+    const stats::ScoredRows rows{
+        .label = data.label, .score = answers.score, .weight = data.weight};
     RAMPART_RETURN_IF_ERROR(stats::validate(rows));
     Evaluation evaluation;
     evaluation.rows = data.rows();

@@ -6,6 +6,7 @@ int main(int argc, char** argv) {
     rampart::cli::add_train(frame);
     rampart::cli::add_evaluate(frame);
     rampart::cli::add_explain(frame);
+    rampart::cli::add_card(frame);
     rampart::cli::add_serve(frame);
     rampart::cli::add_certify(frame);
     rampart::cli::add_verify(frame);

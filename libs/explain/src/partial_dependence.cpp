@@ -31,7 +31,15 @@ base::Status check(const model::BatchEngine& engine, const dataset::Dataset& dat
                               grid.values.size(), kMaxGridPoints);
 }
 
-/// Distinct values at evenly spaced quantiles by weight.
+/// At most `most` of the values, evenly spaced by rank, first and last among them.
+std::vector<float> thinned(const std::vector<float>& values, size_t most) {
+    if (values.size() <= most) return values;
+    std::vector<float> out;
+    for (size_t i = 0; i < most; ++i) out.push_back(values[i * (values.size() - 1) / (most - 1)]);
+    return out;
+}
+
+/// Distinct values at evenly spaced quantiles by weight, or evenly spaced among themselves.
 std::vector<float> quantiles(const dataset::Dataset& data, std::span<const float> column,
                              size_t points) {
     std::vector<uint32_t> order;
@@ -56,7 +64,12 @@ std::vector<float> quantiles(const dataset::Dataset& data, std::span<const float
         }
     }
     if (column[order.back()] > values.back()) values.push_back(column[order.back()]);
-    return values;
+    if (2 * values.size() >= points) return values;
+    std::vector<float> distinct;  // one value has most of the rows
+    for (const uint32_t row : order) {
+        if (distinct.empty() || column[row] > distinct.back()) distinct.push_back(column[row]);
+    }
+    return thinned(distinct, points);
 }
 
 /// Calls use(k, scores) for every value of the grid, scores being those of all rows.
@@ -113,13 +126,7 @@ Grid step_grid(const model::Ensemble& ensemble, size_t feature, size_t most_poin
     const float last = thresholds.back();
     const float above = std::nextafter(last, std::numeric_limits<float>::infinity());
     if (std::isfinite(above)) thresholds.push_back(above);
-    const size_t n = thresholds.size();
-    if (n <= most_points) return {feature, thresholds};
-    Grid grid{feature, {}};
-    for (size_t i = 0; i < most_points; ++i) {
-        grid.values.push_back(thresholds[i * (n - 1) / (most_points - 1)]);
-    }
-    return grid;
+    return {feature, thinned(thresholds, most_points)};
 }
 
 base::Result<std::vector<double>> partial_dependence(const model::BatchEngine& engine,

@@ -43,6 +43,14 @@ TEST(Grid, NumbersStandAtQuantilesEachOnce) {
     EXPECT_THAT(grid_of(data, 1, 5).value().values, ElementsAre(7));
 }
 
+TEST(Grid, AValueThatMostRowsHaveDoesNotHideTheOthers) {
+    std::vector<float> x(1000, 0);
+    for (size_t i = 0; i < 9; ++i) x[i] = static_cast<float>(i + 1);
+    const std::vector<float> zeros(1000);
+    EXPECT_THAT(grid_of(data_of(x, zeros, zeros), 0, 6).value().values,
+                ElementsAre(0, 1, 3, 5, 7, 9));
+}
+
 TEST(Grid, WeightsMoveTheQuantiles) {
     auto data = data_of({1, 2, 3, 4}, {0, 0, 0, 0}, {0, 0, 0, 0});
     EXPECT_THAT(grid_of(data, 0, 3).value().values, ElementsAre(1, 2, 4));

@@ -32,8 +32,9 @@ struct Grid {
 };
 
 /// Numeric: the values at `points` evenly spaced quantiles by weight, lowest and highest among
-/// them, each once; categorical: every category. NaN last if a row lacks the feature. points: 2 …
-/// 1000; error: out_of_range "bad_points".
+/// them, each once; where ties leave fewer than half of them, as many of the different values,
+/// evenly spaced by rank. Categorical: every category. NaN last if a row lacks the feature. points:
+/// 2 … 1000; error: out_of_range "bad_points".
 base::Result<Grid> grid_of(const dataset::Dataset& data, size_t feature, size_t points);
 
 /// A number from every interval between neighbouring thresholds of the feature in the ensemble, so
