@@ -50,8 +50,8 @@ void add_schema_infer(Frame& frame) {
          .example = "rampart schema infer data.csv.gz --label default --favourable 0 --protected "
                     "sex,age_band "
                     "> schema.toml",
-         .detail = "Columns left out (constants, row numbers, too many values) are listed with the "
-                   "reason."},
+         .detail = "Each guess says what it rests on; columns left out (constants, row numbers, too "
+                   "many values) are listed with the reason."},
         [options](const Context&) { return infer(*options); });
     command.add_option("FILE", options->file, "the table: .csv or .csv.gz with a header")
         ->required();

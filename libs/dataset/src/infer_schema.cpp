@@ -9,6 +9,7 @@
 
 #include "cell_memo.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/base/utf8.hpp"
 #include "rampart/dataset/csv.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/text.hpp"
@@ -34,13 +35,28 @@ bool is_in(const std::array<std::string_view, N>& words, std::string_view word) 
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+/// At most some 40 bytes, whole characters.
+std::string shortened(std::string_view text) {
+    constexpr size_t kShown = 40;
+    if (text.size() <= kShown) return std::string(text);
+    size_t end = 0;
+    while (end < kShown) end += std::max<size_t>(base::utf8_length(text.substr(end)), 1);
+    return std::string(text.substr(0, end)) + "…";
+}
+
 /// What one pass over a column shows.
 class ColumnSummary {
   public:
     void add(std::string_view cell) {
         const Seen* known = seen_.find(cell);
         const Seen seen = known != nullptr ? *known : look_at(cell);
-        if (seen.what != Seen::kValue && seen.what != Seen::kNumber) return;
+        ++rows_;
+        if (seen.what == Seen::kMissing) ++missing_;
+        if (seen.what == Seen::kDoubtful) ++doubtful_;
+        if (seen.what != Seen::kValue && seen.what != Seen::kNumber) {
+            if (known == nullptr) seen_.keep(cell, seen);
+            return;
+        }
         if (tracked_ < kMaxTracked) {
             ++tracked_;
             if (known == nullptr) different_.insert(std::hash<std::string_view>{}(cell));
@@ -65,6 +81,18 @@ class ColumnSummary {
     bool row_number() const {
         return numeric() && whole_ && tracked_ >= kIdRows && (rising_ || falling_);
     }
+    /// Why it is taken for what it is.
+    std::string evidence() const {
+        const size_t empty = missing_ + (numeric() ? doubtful_ : 0);
+        const double share = 100 * static_cast<double>(empty) / static_cast<double>(rows_);
+        std::string out = numeric() ? fmt::format("numbers from {} to {}", number_text(low_),
+                                                  number_text(high_))
+                          : first_text_.empty() ? std::string("no numbers")
+                                                : fmt::format("'{}' is not a number", first_text_);
+        if (share >= 1) out += fmt::format("; {:.0f} % missing", share);
+        if (share > 0 && share < 1) out += fmt::format("; {:.1g} % missing", share);
+        return out;
+    }
 
   private:
     struct Seen {
@@ -85,6 +113,7 @@ class ColumnSummary {
                 doubtful_words_.emplace(cell);
                 return {Seen::kDoubtful};
             }
+            if (all_numbers_) first_text_ = shortened(cell);
             all_numbers_ = false;
         }
         if (values_.size() <= limits::kMaxCategories && !values_.contains(cell))
@@ -94,6 +123,8 @@ class ColumnSummary {
 
     void add_number(double number) {
         whole_ = whole_ && number == std::floor(number);
+        low_ = any_number_ ? std::min(low_, number) : number;
+        high_ = any_number_ ? std::max(high_, number) : number;
         if (any_number_) {
             rising_ = rising_ && number > last_;
             falling_ = falling_ && number < last_;
@@ -104,7 +135,9 @@ class ColumnSummary {
 
     bool all_numbers_ = true, whole_ = true, any_number_ = false, rising_ = true, falling_ = true;
     bool has_missing_ = false;
-    double last_ = 0;
+    double last_ = 0, low_ = 0, high_ = 0;
+    size_t rows_ = 0, missing_ = 0, doubtful_ = 0;
+    std::string first_text_;
     Texts missing_words_, doubtful_words_, values_;
     size_t tracked_ = 0;
     std::unordered_set<size_t> different_;
@@ -236,13 +269,15 @@ Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const std::vector<std
             draft.remarks[name] = reason;
         } else if (summaries[i].numeric()) {
             features.push_back({name, FeatureKind::kNumeric, {}});
+            draft.remarks[name] = summaries[i].evidence();
             if (!summaries[i].few_codes()) continue;
-            draft.remarks[name] = fmt::format(
-                "if these are codes without an order: kind = \"categorical\", categories = "
+            draft.remarks[name] += fmt::format(
+                "; if these are codes without an order: kind = \"categorical\", categories = "
                 "[\"{}\"]",
                 fmt::join(summaries[i].values(), "\", \""));
         } else {
             features.push_back(categorical(name, summaries[i], missing));
+            draft.remarks[name] = summaries[i].evidence();
             if (!features.back().categories.empty()) continue;
             features.pop_back();
             schema.ignored_columns.push_back(name);

@@ -13,6 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::UnorderedElementsAre;
 
 /// A column of text by row number.
@@ -57,7 +58,26 @@ TEST(InferSchema, FewWholeNumbersStayNumericWithARemark) {
                            .value();
     EXPECT_EQ(draft.schema.features.features()[0].kind, FeatureKind::kNumeric);
     EXPECT_THAT(draft.remarks.at("code"), HasSubstr("categorical"));
-    EXPECT_FALSE(draft.remarks.contains("count"));
+    EXPECT_THAT(draft.remarks.at("count"), Not(HasSubstr("categorical")));
+}
+
+TEST(InferSchema, EveryGuessSaysWhatItRestsOn) {
+    const std::string long_text = "a text of more than forty bytes, some of them in ü's";
+    const auto draft =
+        infer(table({{"age", [](int i) { return i % 4 == 0 ? "" : std::to_string(i % 13 - 3); }},
+                     {"rate", [](int i) { return i % 5 == 0 ? "-" : std::to_string(i % 9) + ".5"; }},
+                     {"job", [](int i) { return i < 3 ? "7" : i % 2 == 0 ? "?" : "clerk"; }},
+                     {"note", [&](int i) { return i % 2 == 0 ? '"' + long_text + '"' : "x"; }},
+                     {"word", [](int i) { return i % 2 == 0 ? "none" : "None"; }}}))
+            .value();
+    EXPECT_EQ(draft.remarks.at("age"), "numbers from -3 to 9; 25 % missing");
+    EXPECT_THAT(draft.remarks.at("rate"), HasSubstr("numbers from 0.5 to 8.5; 20 % missing"));
+    EXPECT_EQ(draft.remarks.at("job"), "'clerk' is not a number; 48 % missing");
+    EXPECT_EQ(draft.remarks.at("note"), "'a text of more than forty bytes, some of…' is not a number");
+    EXPECT_EQ(draft.remarks.at("word"), "no numbers");
+    for (const auto& feature : draft.schema.features.features()) {
+        EXPECT_NE(draft.remarks.at(feature.name), "");
+    }
 }
 
 TEST(InferSchema, LeavesOutWhatCannotHelp) {

@@ -23,10 +23,13 @@ struct ColumnRoles {
 /// A first draft of a schema, for a person to read and correct.
 struct SchemaDraft {
     TableSchema schema;
-    std::map<std::string, std::string> remarks;  // by column: why it is what it is
+    std::map<std::string, std::string> remarks;  // of each feature and each column left out: why
 };
 
 /// Looks through the whole file once.
+///
+/// Every guess has a remark that says what it rests on: the range of the numbers, the first text
+/// that is none, the share of missing cells, why a column is left out.
 ///
 /// A column of numbers is numeric, whole-number codes with few values too (a remark says how to
 /// make them categories); any other is categorical, with its values in text order. Left out, with a
