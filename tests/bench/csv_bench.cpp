@@ -9,6 +9,7 @@
 #include "rampart/dataset/csv.hpp"
 #include "rampart/dataset/infer_schema.hpp"
 #include "rampart/dataset/read_table.hpp"
+#include "rampart/dataset/table_cache.hpp"
 
 namespace rampart::dataset {
 namespace {
@@ -89,6 +90,20 @@ void table(benchmark::State& state) {
     state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * file.bytes()));
 }
 BENCHMARK(table)->ArgName("quotes")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
+
+void cached(benchmark::State& state) {
+    const File file(false);
+    const auto columns = schema();
+    const auto cache = file.path().string() + ".table";
+    bool from_cache = read_table_cached(file.path(), columns, cache).has_value();
+    for (auto _ : state) {
+        from_cache = read_table_cached(file.path(), columns, cache).value().from_cache;
+    }
+    if (!from_cache) state.SkipWithError("the cache was not used");
+    std::filesystem::remove(cache);
+    state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * file.bytes()));
+}
+BENCHMARK(cached)->Unit(benchmark::kMillisecond);
 
 void infer(benchmark::State& state) {
     const File file(false);

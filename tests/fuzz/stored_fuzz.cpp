@@ -2,6 +2,7 @@
 #include "join_keys.hpp"
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/digest.hpp"
+#include "rampart/dataset/table_cache.hpp"
 #include "rampart/joiner/state_hash.hpp"
 #include "rampart/lease/lease_record.hpp"
 #include "rampart/streaming/bookmark.hpp"
@@ -222,6 +223,50 @@ Seeds pair_seed(const std::string& first, const std::string& second) {
     return {std::string{static_cast<char>(first.size())} + first + second};
 }
 
+const dataset::FeatureSchema& table_features() {
+    const static auto features =
+        dataset::FeatureSchema::create({{"x", dataset::FeatureKind::kNumeric, {}},
+                                        {"c", dataset::FeatureKind::kCategorical, {"a", "b"}}})
+            .value();
+    return features;
+}
+
+bool table_file(std::string_view bytes) {
+    const auto data = dataset::decode_table_cache(bytes, {}, table_features());
+    if (!data) return refused(data.error());
+    FUZZ_LAW(dataset::encode_table_cache(*data, {}) == bytes, "another form of a table is accepted");
+    return true;
+}
+
+constexpr size_t kTableHead = 8 + 4 + 32, kTableDigest = 32;
+
+Seeds table_files() {
+    dataset::Dataset data;
+    data.schema = table_features();
+    data.columns = {{0.5f, -1, 3}, {0, 1, 0}};
+    data.label = {0, 1, 1};
+    Seeds files{dataset::encode_table_cache(data, {})};
+    data.weight = {1, 2, 0.5f};
+    data.group = {1, 0, 1};
+    data.group_names = {"g=1", "g=2"};
+    files.push_back(dataset::encode_table_cache(data, {}));
+    return files;
+}
+
+/// What stands between head and checksum, which no mutation gets right.
+bool table_rows(std::string_view bytes) {
+    std::string file = table_files().front().substr(0, kTableHead) + std::string(bytes);
+    const auto digest = base::sha256(file);
+    return table_file(file.append(digest.bytes.begin(), digest.bytes.end()));
+}
+
+Seeds table_row_seeds() {
+    Seeds rows;
+    for (const auto& file : table_files())
+        rows.push_back(file.substr(kTableHead, file.size() - kTableHead - kTableDigest));
+    return rows;
+}
+
 }  // namespace
 
 std::vector<Target> targets() {
@@ -267,6 +312,8 @@ std::vector<Target> targets() {
                           "3"};
          }},
         {"state_hash", state_hash, [] { return Seeds{"abcdefghijklmnopqrstuvwxyz"}; }},
+        {"table_rows", table_rows, table_row_seeds},
+        {"table_file", table_file, table_files},
     };
 }
 

@@ -1,0 +1,110 @@
+#include "rampart/dataset/table_cache.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+#include "rampart/base/file.hpp"
+#include "rampart/dataset/read_table.hpp"
+
+namespace rampart::dataset {
+namespace {
+
+using base::Result;
+namespace fs = std::filesystem;
+
+base::Digest digest_of(const TableSchema& schema) {
+    base::Sha256 sha;
+    const auto list = [&](const std::vector<std::string>& texts) {
+        sha.update_field(std::to_string(texts.size()));
+        for (const auto& text : texts) sha.update_field(text);
+    };
+    sha.update_field("rampart table schema 1");
+    sha.update_field(schema.features.digest().hex());
+    sha.update_field(schema.label_column);
+    sha.update_field(schema.favourable);
+    list(schema.protected_columns);
+    list(schema.weight_column ? std::vector{*schema.weight_column} : std::vector<std::string>{});
+    list(schema.ignored_columns);
+    list(schema.missing_tokens);
+    return sha.finish();
+}
+
+fs::path file_for(const fs::path& source, const TableSchema& schema, const fs::path& cache) {
+    std::error_code ignored;
+    if (!fs::is_directory(cache, ignored)) return cache;
+    constexpr size_t kShown = 16;
+    return cache / fmt::format("{}.{}.table", source.filename().string(),
+                               digest_of(schema).hex().substr(0, kShown));
+}
+
+/// What changes when somebody writes a file.
+struct Stamp {
+    uintmax_t bytes = 0;
+    fs::file_time_type written;
+    bool operator==(const Stamp&) const = default;
+
+    static std::optional<Stamp> of(const fs::path& path) {
+        std::error_code size_error, time_error;
+        const Stamp stamp{fs::file_size(path, size_error), fs::last_write_time(path, time_error)};
+        if (size_error || time_error) return std::nullopt;
+        return stamp;
+    }
+};
+
+}  // namespace
+
+Result<base::Digest> table_cache_key(const fs::path& source, const TableSchema& schema) {
+    std::ifstream in(source, std::ios::binary);
+    if (!in) {
+        const bool absent = errno == ENOENT;
+        return base::make_error(
+            absent ? base::ErrorCode::kNotFound : base::ErrorCode::kUnavailable,
+            absent ? "no_such_file" : "io_error", "cannot read '{}': {}", source.string(),
+            std::strerror(errno));
+    }
+    base::Sha256 sha;
+    sha.update_field("rampart table cache 1");
+    sha.update_field(digest_of(schema).hex());
+    std::vector<char> block(1 << 20);
+    while (in) {
+        in.read(block.data(), static_cast<std::streamsize>(block.size()));
+        sha.update({block.data(), static_cast<size_t>(in.gcount())});
+    }
+    if (in.bad()) return base::unavailable("io_error", "cannot read '{}'", source.string());
+    return sha.finish();
+}
+
+Result<CachedTable> read_table_cached(const fs::path& source, const TableSchema& schema,
+                                      const fs::path& cache) {
+    const auto before = Stamp::of(source);
+    RAMPART_TRY(const auto key, table_cache_key(source, schema));
+    const fs::path file = file_for(source, schema, cache);
+    CachedTable out;
+    std::error_code ignored;
+    if (fs::exists(file, ignored)) {
+        auto bytes = base::read_file(file, kMaxTableCacheBytes);
+        auto data = bytes ? decode_table_cache(*bytes, key, schema.features)
+                          : Result<Dataset>(bytes.error());
+        if (data) {
+            return CachedTable{*std::move(data), true,
+                               fmt::format("'{}': taken from the cache", file.string())};
+        }
+        out.note = fmt::format("'{}': {}; read anew", file.string(), data.error().message);
+    }
+    RAMPART_TRY(out.data, read_table(source, schema));
+    const auto say = [&](std::string_view what) {
+        out.note += fmt::format("{}{}", out.note.empty() ? "" : "; ", what);
+    };
+    if (!before || Stamp::of(source) != before) {
+        say(fmt::format("'{}' was written to meanwhile: nothing was kept", source.string()));
+        return out;
+    }
+    const auto written = base::write_file_atomically(file, encode_table_cache(out.data, key));
+    say(written ? fmt::format("kept in '{}'", file.string())
+                : fmt::format("nothing was kept: {}", written.error().message));
+    return out;
+}
+
+}  // namespace rampart::dataset
