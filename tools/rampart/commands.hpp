@@ -10,6 +10,8 @@ void add_train(Frame& frame);
 void add_evaluate(Frame& frame);
 void add_explain(Frame& frame);
 void add_card(Frame& frame);
+void add_import(Frame& frame);
+void add_export(Frame& frame);
 void add_serve(Frame& frame);
 void add_certify(Frame& frame);
 void add_verify(Frame& frame);

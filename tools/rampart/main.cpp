@@ -7,6 +7,8 @@ int main(int argc, char** argv) {
     rampart::cli::add_evaluate(frame);
     rampart::cli::add_explain(frame);
     rampart::cli::add_card(frame);
+    rampart::cli::add_import(frame);
+    rampart::cli::add_export(frame);
     rampart::cli::add_serve(frame);
     rampart::cli::add_certify(frame);
     rampart::cli::add_verify(frame);

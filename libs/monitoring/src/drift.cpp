@@ -8,6 +8,7 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/gbdt/learner.hpp"
 #include "rampart/gbdt/log_loss.hpp"
+#include "rampart/model/batch_engine.hpp"
 #include "rampart/stats/distributions.hpp"
 #include "rampart/stats/metrics.hpp"
 
@@ -140,11 +141,8 @@ Result<Drift> measure_drift(const Dataset& data, const std::vector<std::string>&
     gbdt::LogLoss objective(learn);
     RAMPART_TRY(const auto ensemble, gbdt::train(learn, objective, params, pool));
     std::vector<double> scores(test.rows());
-    std::vector<float> row(test.schema.size());
-    for (size_t i = 0; i < test.rows(); ++i) {
-        test.copy_row(i, row);
-        scores[i] = model::sigmoid(ensemble.predict_raw(row));
-    }
+    model::BatchEngine(ensemble).predict_raw(model::TableView::of(test), scores, pool);
+    for (double& score : scores) score = model::sigmoid(score);
     Drift drift;
     judge(test, scores, drift);
     drift.features = largest_gains(ensemble, data.schema);

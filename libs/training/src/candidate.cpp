@@ -9,6 +9,7 @@
 #include "rampart/fairness/ramp/solver.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/gbdt/soft_cross_entropy.hpp"
+#include "rampart/model/batch_engine.hpp"
 
 namespace rampart::training {
 namespace {
@@ -145,11 +146,11 @@ std::vector<float> reference_row(const DevelopmentSet& development) {
 /// f of every row by one ensemble.
 std::vector<double> scores_of(const DevelopmentSet& development, const model::Ensemble& ensemble,
                               const ScoreMap& map) {
-    std::vector<double> scores;
-    for (size_t i = 0; i < development.rows.size(); ++i) {
-        const double p = model::sigmoid(ensemble.predict_raw(development.features_of(i)));
-        scores.push_back(std::clamp(map.slope * p + map.intercept, -1.0, 1.0));
-    }
+    std::vector<double> scores(development.rows.size());
+    model::BatchEngine(ensemble).predict_raw(
+        model::TableView::row_major(development.features, development.schema.size()), scores);
+    for (double& score : scores)
+        score = std::clamp(map.slope * model::sigmoid(score) + map.intercept, -1.0, 1.0);
     return scores;
 }
 
