@@ -31,7 +31,8 @@ struct PredictJob {
 
 /// Times scoring in one process, all libraries in every round, and prints one JSON object: "single"
 /// (one row a call: ours and LightGBM), "batch_1" and "batch_2" (all rows in one call, on one and on
-/// two threads): nanoseconds a row by library, one a round; of the process' threads for one thread,
+/// two threads), each library with its own model; "single_same" and "batch_same" (one thread), both
+/// with LightGBM's, which gives the same bits in our engines or is an error: nanoseconds a row by library, one a round; of the process' threads for one thread,
 /// of the wall clock for two.
 base::Status predict(const PredictJob& job);
 

@@ -68,10 +68,14 @@ def prediction(options, work, tables):
     out = []
     for table, about in tables.items():
         times = work.predict(table, options.rounds)
-        shown = {"single": ("single row, ns of CPU", 0.15, "one row a call"),
-                 "batch_1": ("batch on 1 thread, ns a row of CPU", 0.15, "all rows in one call"),
-                 "batch_2": ("batch on 2 threads, ns a row", 0.15, "all rows in one call")}
-        for key, (measure, goal, how) in shown.items():
+        one, all_rows = "one row a call", "all rows in one call"
+        shown = {"single": (one, "single row, ns of CPU", 0.15),
+                 "single_same": (f"{one}, LightGBM's model in both", "single row, ns of CPU", None),
+                 "batch_1": (all_rows, "batch on 1 thread, ns a row of CPU", 0.15),
+                 "batch_same": (f"{all_rows}, LightGBM's model in both",
+                                "batch on 1 thread, ns a row of CPU", None),
+                 "batch_2": (all_rows, "batch on 2 threads, ns a row", 0.15)}
+        for key, (how, measure, goal) in shown.items():
             if key.split("_")[0] not in options.only:
                 continue
             out.append(rows.against_best(f"predict {about}, {how}", measure, times[key], goal))

@@ -43,8 +43,9 @@ class LightGbm:
 
     def build(self, table):
         categorical = [j for j, c in enumerate(table.categories) if c > 0]
+        names = [f"x{j}" for j in range(len(table.columns))]
         self.data = self.library.Dataset(table.columns.T, label=table.label, params=self.params,
-                                         categorical_feature=categorical)
+                                         feature_name=names, categorical_feature=categorical)
         self.data.construct()
 
     def train(self):

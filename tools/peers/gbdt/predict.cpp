@@ -9,9 +9,12 @@
 #include <memory>
 #include <thread>
 
+#include "rampart/base/file.hpp"
+#include "rampart/base/limits.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/batch_engine.hpp"
 #include "rampart/model/engine.hpp"
+#include "rampart/model_exchange/lightgbm_text.hpp"
 #include "tools/peers/gbdt/commands.hpp"
 #include "tools/peers/gbdt/libraries.hpp"
 #include "tools/peers/gbdt/process.hpp"
@@ -79,57 +82,98 @@ void print(const char* name, const Times& times, const char* end) {
     fmt::print("}}{}", end);
 }
 
-struct Models {
-    model::Engine engine;
+/// Our engines over one ensemble.
+struct Engines {
+    explicit Engines(const model::Ensemble& ensemble) : one(ensemble), batch(ensemble) {}
+    model::Engine one;
     model::BatchEngine batch;
-    LightGbm lightgbm;
-    XgBoost xgboost;
 };
 
-Jobs single_jobs(const Models& models, const Rows& rows) {
-    Jobs jobs;
-    jobs["ours"] = [&](std::span<double> out) {
+Job one_by_one(const model::Engine& engine, const Rows& rows) {
+    return [&](std::span<double> out) {
         for (size_t i = 0; i < out.size(); ++i) {
-            out[i] = models.engine.predict_raw(std::span(rows.row(i), rows.features));
+            out[i] = engine.predict_raw(std::span(rows.row(i), rows.features));
         }
         return base::ok();
     };
-    jobs["lightgbm"] = [&](std::span<double> out) -> Status {
+}
+Job one_by_one(const LightGbm& lightgbm, const Rows& rows) {
+    return [&](std::span<double> out) -> Status {
         for (size_t i = 0; i < out.size(); ++i) {
-            RAMPART_TRY(out[i], models.lightgbm.predict_one(rows.row(i)));
+            RAMPART_TRY(out[i], lightgbm.predict_one(rows.row(i)));
         }
         return base::ok();
     };
-    return jobs;
 }
-
-Jobs batch_jobs(const Models& models, const Rows& rows, size_t threads, base::ThreadPool* pool) {
-    Jobs jobs;
-    jobs["ours"] = [&, pool](std::span<double> out) {
-        models.batch.predict_raw(model::TableView::row_major(rows.values, rows.features), out,
-                                 pool);
+Job at_once(const model::BatchEngine& engine, const Rows& rows, base::ThreadPool* pool = nullptr) {
+    return [&, pool](std::span<double> out) {
+        engine.predict_raw(model::TableView::row_major(rows.values, rows.features), out, pool);
         return base::ok();
     };
-    jobs["lightgbm"] = [&, threads](std::span<double> out) {
-        return models.lightgbm.predict(rows.values, threads, out);
+}
+template <class Peer>
+Job at_once(const Peer& peer, const Rows& rows, size_t threads = 1) {
+    return [&, threads](std::span<double> out) {
+        return peer.predict(rows.values, threads, out);
     };
-    jobs["xgboost"] = [&, threads](std::span<double> out) {
-        return models.xgboost.predict(rows.values, threads, out);
-    };
-    return jobs;
 }
 
-/// What is timed has to be right: the two ways to ask the same model give the same.
-Status check_same(const Jobs& single, const Jobs& batch, size_t rows) {
-    std::vector<double> one(rows), other(rows);
-    for (const std::string name : {"ours", "lightgbm"}) {
-        RAMPART_RETURN_IF_ERROR(single.at(name)(one));
-        RAMPART_RETURN_IF_ERROR(batch.at(name)(other));
-        const auto [a, b] = std::mismatch(one.begin(), one.end(), other.begin());
-        if (a == one.end()) continue;
-        return base::internal_error("other_scores", "{}, row {}: {} alone, {} in a batch", name,
-                                    a - one.begin(), *a, *b);
+/// What is timed has to be right: all of these give the same.
+Status check_same(std::string_view what, const std::vector<Job>& jobs, size_t rows) {
+    std::vector<double> first(rows), other(rows);
+    RAMPART_RETURN_IF_ERROR(jobs.front()(first));
+    for (const Job& job : jobs) {
+        RAMPART_RETURN_IF_ERROR(job(other));
+        const auto [a, b] = std::mismatch(first.begin(), first.end(), other.begin());
+        if (a == first.end()) continue;
+        return base::internal_error("other_scores", "{}, row {}: {} and {}", what,
+                                    a - first.begin(), *a, *b);
     }
+    return base::ok();
+}
+
+base::Result<Engines> import_lightgbm(const std::string& path,
+                                      const dataset::FeatureSchema& schema) {
+    RAMPART_TRY(const auto text, base::read_file(path, base::limits::kMaxModelFileBytes));
+    RAMPART_TRY(const auto model, model_exchange::read_lightgbm(text, schema));
+    return Engines(model.ensemble);
+}
+
+/// ours: our own model; same: LightGBM's.
+Status measure_all(const PredictJob& job, const dataset::Dataset& data, const Engines& ours,
+                   const Engines& same, const LightGbm& lightgbm, const XgBoost& xgboost) {
+    constexpr size_t kOneByOne = 4096;  // their values stay in the cache
+    const Rows few = first_rows(data, kOneByOne), many = first_rows(data, job.batch_rows);
+    RAMPART_RETURN_IF_ERROR(check_same(
+        "our model", {one_by_one(ours.one, few), at_once(ours.batch, few)}, few.count()));
+    RAMPART_RETURN_IF_ERROR(
+        check_same("LightGBM's model",
+                   {one_by_one(lightgbm, few), at_once(lightgbm, few), one_by_one(same.one, few),
+                    at_once(same.batch, few)},
+                   few.count()));
+    base::ThreadPool pool(2);
+    const Jobs single{{"ours", one_by_one(ours.one, few)}, {"lightgbm", one_by_one(lightgbm, few)}};
+    const Jobs same_single{{"ours", one_by_one(same.one, few)},
+                           {"lightgbm", one_by_one(lightgbm, few)}};
+    const Jobs batch_1{{"ours", at_once(ours.batch, many)},
+                       {"lightgbm", at_once(lightgbm, many)},
+                       {"xgboost", at_once(xgboost, many)}};
+    const Jobs same_batch{{"ours", at_once(same.batch, many)},
+                          {"lightgbm", at_once(lightgbm, many)}};
+    const Jobs batch_2{{"ours", at_once(ours.batch, many, &pool)},
+                       {"lightgbm", at_once(lightgbm, many, 2)},
+                       {"xgboost", at_once(xgboost, many, 2)}};
+    RAMPART_TRY(const Times a, measure(single, few.count(), job.rounds, &Moment::cpu));
+    RAMPART_TRY(const Times b, measure(same_single, few.count(), job.rounds, &Moment::cpu));
+    RAMPART_TRY(const Times c, measure(batch_1, many.count(), job.rounds, &Moment::cpu));
+    RAMPART_TRY(const Times d, measure(same_batch, many.count(), job.rounds, &Moment::cpu));
+    RAMPART_TRY(const Times e, measure(batch_2, many.count(), job.rounds, &Moment::wall));
+    fmt::print("{{");
+    print("single", a, ", ");
+    print("single_same", b, ", ");
+    print("batch_1", c, ", ");
+    print("batch_same", d, ", ");
+    print("batch_2", e, "}\n");
     return base::ok();
 }
 
@@ -141,28 +185,12 @@ Status predict(const PredictJob& job) {
     RAMPART_TRY(const model::Ensemble ensemble,
                 gbdt::train(data, objective, job.params, nullptr));
     const size_t features = data.columns.size();
-    RAMPART_TRY(LightGbm lightgbm,
+    RAMPART_TRY(const LightGbm lightgbm,
                 LightGbm::open(job.lightgbm_library, job.lightgbm_model, features));
-    RAMPART_TRY(XgBoost xgboost, XgBoost::open(job.xgboost_library, job.xgboost_model, features));
-    const Models models{model::Engine(ensemble), model::BatchEngine(ensemble), std::move(lightgbm),
-                        std::move(xgboost)};
-
-    constexpr size_t kOneByOne = 4096;  // their values stay in the cache
-    const Rows few = first_rows(data, kOneByOne), many = first_rows(data, job.batch_rows);
-    RAMPART_RETURN_IF_ERROR(check_same(single_jobs(models, few),
-                                       batch_jobs(models, few, 1, nullptr), few.count()));
-    fmt::print("{{");
-    RAMPART_TRY(const Times single, measure(single_jobs(models, few), few.count(), job.rounds,
-                                            &Moment::cpu));
-    print("single", single, ", ");
-    RAMPART_TRY(const Times one, measure(batch_jobs(models, many, 1, nullptr), many.count(),
-                                         job.rounds, &Moment::cpu));
-    print("batch_1", one, ", ");
-    base::ThreadPool pool(2);
-    RAMPART_TRY(const Times two, measure(batch_jobs(models, many, 2, &pool), many.count(),
-                                         job.rounds, &Moment::wall));
-    print("batch_2", two, "}\n");
-    return base::ok();
+    RAMPART_TRY(const XgBoost xgboost,
+                XgBoost::open(job.xgboost_library, job.xgboost_model, features));
+    RAMPART_TRY(const Engines same, import_lightgbm(job.lightgbm_model, data.schema));
+    return measure_all(job, data, Engines(ensemble), same, lightgbm, xgboost);
 }
 
 }  // namespace rampart::peer_gbdt
