@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
+#include <set>
 #include <thread>
 
 #include "integration/decision_service_fixture.hpp"
@@ -225,9 +227,26 @@ TEST_F(DecisionServiceTest, TheSameApplicationFromManyThreadsIsDecidedOnce) {
     EXPECT_EQ(logged().size(), 50u);
 }
 
-TEST_F(DecisionServiceTest, PoliciesAreSwappedWhileOthersDecide) {
+/// Learnt trees, scored by the engine: approves with a probability that `step` moves.
+model::LearnedLink learned_link(int step) {
+    model::LearnedLink link;
+    for (int t = 0; t < 20; ++t) {
+        model::Tree tree;
+        const auto threshold = static_cast<float>(20 + t);
+        tree.nodes = {{.feature = 0, .threshold = threshold, .left = 1, .right = 2},
+                      {.value = -0.1},
+                      {.value = 0.01 * step}};
+        link.ensemble.trees.push_back(tree);
+    }
+    link.ramp.gamma = 2;
+    link.ramp.offset = 0.5;
+    return link;
+}
+
+TEST_F(DecisionServiceTest, AThousandPoliciesAreSwappedWhileOthersDecide) {
     std::vector<std::shared_ptr<const model::LoadedPolicy>> policies;
-    for (int i = 0; i < 10; ++i) policies.push_back(constant(i / 10.0));
+    for (int i = 0; i < 10; ++i)
+        policies.push_back(i % 2 == 0 ? constant(i / 10.0) : load(learned_link(i)));
     set_policy(policies[0]);
     std::atomic<bool> stop{false};
     std::vector<std::thread> threads;
@@ -244,20 +263,29 @@ TEST_F(DecisionServiceTest, PoliciesAreSwappedWhileOthersDecide) {
             }
         });
     }
-    for (int i = 1; i <= 1000; ++i) set_policy(policies[static_cast<size_t>(i) % 10]);
+    for (int i = 1; i <= 1000; ++i) {
+        set_policy(policies[static_cast<size_t>(i) % 10], i % 2 == 1);  // the learnt are certified
+        // somebody decides between swaps, so that all of them happen under load
+        const int seen = next;
+        while (i % 7 == 0 && next == seen && !HasFailure()) std::this_thread::yield();
+    }
     stop = true;
     for (auto& thread : threads) thread.join();
     // every record replays with the policy that it names
     std::map<domain::PolicyId, std::shared_ptr<const decision::PolicyInForce>> by_id;
-    for (const auto& policy : policies) {
-        by_id[policy->id] = decision::PolicyInForce::create(policy, false).value();
+    for (size_t i = 0; i < policies.size(); ++i) {
+        by_id[policies[i]->id] =
+            decision::PolicyInForce::create(policies[i], i % 2 == 1).value();
     }
     EXPECT_EQ(logged().size(), static_cast<size_t>(next));
+    std::set<domain::PolicyId> decided;
     for (const auto& record : logged()) {
+        decided.insert(record.policy);
         const auto status =
             decision::replay(record, *by_id.at(record.policy), options_.draw_key, std::nullopt);
         EXPECT_TRUE(status) << status.error().message;
     }
+    EXPECT_GT(decided.size(), 5u);
 }
 
 TEST_F(DecisionServiceTest, AGroupBlindServiceRefusesAGroupAwarePolicy) {
