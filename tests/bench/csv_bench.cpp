@@ -43,7 +43,8 @@ TableSchema schema() {
 /// 10 columns, about 42 bytes a row, as of a census.
 class File {
   public:
-    explicit File(bool quotes) : path_(std::filesystem::temp_directory_path() / "rampart_bench.csv") {
+    explicit File(bool quotes)
+        : path_(std::filesystem::temp_directory_path() / "rampart_bench.csv") {
         base::Random random(1);
         std::ofstream out(path_, std::ios::binary);
         out << "age,income,score,hours,job,place,work,sex,race,repaid\n";

@@ -181,8 +181,10 @@ bool CsvReader::Impl::unquote_cells() {
         if (!cell.starts_with('"')) return cell.find('"') == std::string_view::npos;
         if (cell.size() < 2 || !cell.ends_with('"')) return false;
         cell = cell.substr(1, cell.size() - 2);
-        for (size_t at = cell.find('"'); at != std::string_view::npos; at = cell.find('"', at + 2)) {
+        size_t at = cell.find('"');
+        while (at != std::string_view::npos) {
             if (at + 1 == cell.size() || cell[at + 1] != '"') return false;
+            at = cell.find('"', at + 2);
         }
         return true;
     };

@@ -29,11 +29,13 @@ struct PredictJob {
     int rounds = 9;
 };
 
-/// Times scoring in one process, all libraries in every round, and prints one JSON object: "single"
-/// (one row a call: ours and LightGBM), "batch_1" and "batch_2" (all rows in one call, on one and on
-/// two threads), each library with its own model; "single_same" and "batch_same" (one thread), both
-/// with LightGBM's, which gives the same bits in our engines or is an error: nanoseconds a row by library, one a round; of the process' threads for one thread,
-/// of the wall clock for two.
+/// Times scoring in one process, all libraries in every round, and prints one JSON object:
+/// nanoseconds a row by library, one a round.
+/// - "single": one row a call, ours and LightGBM, each with its own model
+/// - "batch_1", "batch_2": all rows in one call, on one and on two threads, each with its own model
+/// - "single_same", "batch_same": one thread, LightGBM's model in both; an error if our engines
+///   give other bits
+/// By the process' CPU time for one thread, by the wall clock for two.
 base::Status predict(const PredictJob& job);
 
 }  // namespace rampart::peer_gbdt

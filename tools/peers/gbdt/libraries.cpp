@@ -14,7 +14,8 @@ using base::Result;
 /// Looks up one function after the other; remembers the first that is not there.
 class Library {
   public:
-    explicit Library(const std::string& path) : path_(path), handle_(dlopen(path.c_str(), RTLD_NOW)) {
+    explicit Library(const std::string& path)
+        : path_(path), handle_(dlopen(path.c_str(), RTLD_NOW)) {
         if (handle_ == nullptr) error_ = base::not_found("no_library", "{}", dlerror());
     }
     template <class Function>
