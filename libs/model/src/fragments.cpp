@@ -78,7 +78,12 @@ std::optional<Fragments> Fragments::create(const Ensemble& ensemble) {
         out.code_place_[feature] = static_cast<uint32_t>(out.codes_.size());
         out.codes_.push_back({feature, count});
     }
-    for (const Tree& tree : ensemble.trees) out.add_tree(tree);
+    out.asked_.resize(out.codes_.size());
+    for (const Tree& tree : ensemble.trees) {
+        out.add_tree(tree);
+        if (out.asked_count_ > kMostAnswers) return std::nullopt;
+    }
+    out.lay_out_answers();
     return out;
 }
 
@@ -128,8 +133,9 @@ void Fragments::add_words(Fragment& fragment, const Tree& tree, std::span<const 
     fragment.words = static_cast<uint32_t>(words_.size());
     fragment.word_count = static_cast<uint32_t>(by_feature.size());
     for (const auto& [place, bits] : by_feature) {
-        words_.push_back({place, static_cast<uint32_t>(answers_.size())});
+        words_.push_back({place, codes_[place].askers++});
         const uint32_t codes = codes_[place].codes;
+        asked_count_ += codes + 2;
         for (uint32_t code = 0; code < codes + 2; ++code) {
             uint32_t answer = 0;
             for (const size_t bit : bits) {
@@ -138,18 +144,32 @@ void Fragments::add_words(Fragment& fragment, const Tree& tree, std::span<const 
                 const bool left = code == codes ? node.default_left : in_words(set, code);
                 if (left) answer |= 1u << bit;
             }
-            answers_.push_back(answer);
+            asked_[place].push_back(answer);
         }
     }
 }
 
+void Fragments::lay_out_answers() {
+    for (size_t place = 0; place < codes_.size(); ++place) {
+        CodeFeature& feature = codes_[place];
+        feature.first = static_cast<uint32_t>(answers_.size());
+        for (size_t code = 0; code < feature.codes + 2; ++code) {
+            for (size_t asker = 0; asker < feature.askers; ++asker)
+                answers_.push_back(asked_[place][asker * (feature.codes + 2) + code]);
+        }
+    }
+    asked_.clear();
+}
+
+/// codes[f]: where the answers for feature f's code begin.
 void Fragments::make_codes(const float* row, uint32_t* codes) const {
     for (const CodeFeature& feature : codes_) {
         const float x = row[feature.feature];
         const bool code = x >= 0 && x < static_cast<float>(feature.codes);
-        *codes++ = std::isnan(x) ? feature.codes
-                   : code        ? static_cast<uint32_t>(x)
-                                 : feature.codes + 1;
+        const uint32_t at = std::isnan(x) ? feature.codes
+                            : code        ? static_cast<uint32_t>(x)
+                                          : feature.codes + 1;
+        *codes++ = feature.first + at * feature.askers;
     }
 }
 

@@ -38,17 +38,20 @@ struct Fragment {
 /// sends that code left.
 struct CodeWords {
     uint32_t feature = 0;  // in Fragments::codes
-    uint32_t first = 0;    // in Fragments::answers: of code 0
+    uint32_t slot = 0;     // which of the feature's askers this fragment is
 };
 
-/// A categorical feature: codes, then missing, then whatever is no code.
+/// A categorical feature: codes, then missing, then whatever is no code. What all fragments that
+/// ask for it want to know of one code stands side by side: a row needs few cache lines.
 struct CodeFeature {
     uint32_t feature = 0, codes = 0;
+    uint32_t first = 0, askers = 0;  // answers of code c: from first + c · askers on
 };
 
 class Fragments {
   public:
     static constexpr size_t kMostColumns = 255, kMostCodes = 512, kMostCodeFeatures = 256;
+    static constexpr size_t kMostAnswers = size_t{1} << 26;
 
     /// nullopt if the ensemble does not fit: too many columns of cuts, codes, or categorical
     /// features.
@@ -67,6 +70,7 @@ class Fragments {
     void add_tree(const Tree& tree);
     uint32_t add_fragment(const Tree& tree, size_t root, std::vector<OpenExit>& open);
     void add_words(Fragment& fragment, const Tree& tree, std::span<const size_t> nodes);
+    void lay_out_answers();
     bool make_bytes(const float* row, uint8_t* bytes) const;
     void make_codes(const float* row, uint32_t* codes) const;
     template <size_t kTables, bool kMissing>
@@ -81,6 +85,8 @@ class Fragments {
     std::vector<double> exits_;  // of fragment after fragment: value, or the next one's number
     std::vector<CodeWords> words_;
     std::vector<uint32_t> answers_;
+    std::vector<std::vector<uint32_t>> asked_;  // while building: by feature, asker after asker
+    size_t asked_count_ = 0;
     std::vector<uint32_t> roots_;  // first fragment of each tree
 };
 

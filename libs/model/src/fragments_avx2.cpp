@@ -84,6 +84,8 @@ RAMPART_AVX2 double Fragments::add_with(double sum, const uint8_t* bytes,
     }
     const Fragment* const fragments = fragments_.data();
     const double* const exits = exits_.data();
+    const CodeWords* const words = words_.data();
+    const uint32_t* const answers = answers_.data();
     for (const uint32_t root : roots_) {
         const Fragment* fragment = fragments + root;
         for (;;) {
@@ -96,12 +98,12 @@ RAMPART_AVX2 double Fragments::add_with(double sum, const uint8_t* bytes,
                                        _mm256_and_si256(missing, spread(fragment->default_left)));
             }
             if (fragment->word_count > 0) {
-                uint32_t answers = 0;
+                uint32_t bits = 0;
                 for (uint32_t w = 0; w < fragment->word_count; ++w) {
-                    const CodeWords& words = words_[fragment->words + w];
-                    answers |= answers_[words.first + codes[words.feature]];
+                    const CodeWords& word = words[fragment->words + w];
+                    bits |= answers[codes[word.feature] + word.slot];
                 }
-                left = _mm256_or_si256(left, spread(answers));
+                left = _mm256_or_si256(left, spread(bits));
             }
             const uint32_t exit = exit_of(*fragment, left);
             const double found = exits[fragment->exits + exit];
