@@ -47,6 +47,9 @@ std::set<size_t> features_read(const model::Policy& policy) {
     return read;
 }
 
+/// A contribution this small beside the largest is rounding, not a reason.
+constexpr double kRounding = 1e-9;
+
 bool same_value(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 }  // namespace
@@ -66,37 +69,67 @@ Result<ReasonCodes> ReasonCodes::create(const model::Policy& policy) {
         const auto& name = policy.schema().features()[index].name;
         codes.features_.push_back({index, fmt::format("{}{}", kFeatureReasonPrefix, name)});
     }
-    if (const auto* learned = policy.last_learned()) codes.engine_.emplace(learned->ensemble);
+    const auto* learned = policy.last_learned();
+    if (learned != nullptr) codes.engine_.emplace(learned->ensemble);
+    const size_t d = policy.schema().size();
     const auto reference = policy.provenance().find(std::string(kReferenceRowKey));
     if (reference != policy.provenance().end()) {
-        RAMPART_TRY(codes.reference_,
-                    parse_reference_row(reference->second, policy.schema().size()));
+        RAMPART_TRY(codes.reference_, parse_reference_row(reference->second, d));
     }
+    const auto method = policy.provenance().find(std::string(kReasonMethodKey));
+    if (method == policy.provenance().end()) return codes;
+    if (method->second != kShapleyMethod) {
+        return base::invalid_argument("bad_reason_method", "'{}' is '{}'; known is '{}'",
+                                      kReasonMethodKey, method->second.substr(0, 40),
+                                      kShapleyMethod);
+    }
+    if (learned == nullptr || codes.reference_.empty()) return codes;
+    auto shap = explain::TreeShap::interventional(learned->ensemble, d, codes.reference_);
+    if (!shap) {
+        return base::invalid_argument("bad_reference_row", "'{}': {}", kReferenceRowKey,
+                                      shap.error().message);
+    }
+    codes.shap_ = std::make_shared<const explain::TreeShap>(*std::move(shap));
     return codes;
+}
+
+std::vector<ReasonCodes::Taken> ReasonCodes::taken_by_replacement(
+    std::span<const float> row) const {
+    const double score = engine_->predict_raw(row);
+    std::vector<float> changed(row.begin(), row.end());
+    std::vector<Taken> taken;
+    for (const auto& [index, code] : features_) {
+        if (same_value(row[index], reference_[index])) continue;
+        changed[index] = reference_[index];
+        const double raised = engine_->predict_raw(changed) - score;
+        if (raised > 0) taken.push_back({raised, &code});
+        changed[index] = row[index];
+    }
+    return taken;
+}
+
+std::vector<ReasonCodes::Taken> ReasonCodes::taken_by_shapley(std::span<const float> row) const {
+    std::vector<double> phi(row.size());
+    auto workspace = shap_->workspace();
+    shap_->explain(row, phi, workspace);
+    double largest = 0;
+    for (const double x : phi) largest = std::max(largest, std::abs(x));
+    std::vector<Taken> taken;
+    for (const auto& [index, code] : features_) {
+        if (-phi[index] > kRounding * largest) taken.push_back({-phi[index], &code});
+    }
+    return taken;
 }
 
 std::vector<std::string> ReasonCodes::feature_reasons(std::span<const float> row) const {
     if (!engine_) return {features_.front().code};
     if (reference_.empty()) return {};
-    struct Gain {
-        double raised;
-        const std::string* code;
-    };
-    const double score = engine_->predict_raw(row);
-    std::vector<float> changed(row.begin(), row.end());
-    std::vector<Gain> gains;
-    for (const auto& [index, code] : features_) {
-        if (same_value(row[index], reference_[index])) continue;
-        changed[index] = reference_[index];
-        const double raised = engine_->predict_raw(changed) - score;
-        if (raised > 0) gains.push_back({raised, &code});
-        changed[index] = row[index];
-    }
-    std::stable_sort(gains.begin(), gains.end(),
-                     [](const Gain& a, const Gain& b) { return a.raised > b.raised; });
-    gains.resize(std::min(gains.size(), kMaxFeatureReasons));
+    auto taken = shap_ ? taken_by_shapley(row) : taken_by_replacement(row);
+    std::stable_sort(taken.begin(), taken.end(),
+                     [](const Taken& a, const Taken& b) { return a.amount > b.amount; });
+    taken.resize(std::min(taken.size(), kMaxFeatureReasons));
     std::vector<std::string> reasons;
-    for (const auto& gain : gains) reasons.push_back(*gain.code);
+    for (const auto& one : taken) reasons.push_back(*one.code);
     return reasons;
 }
 

@@ -341,6 +341,7 @@ Result<Candidate> make_candidate(const DevelopmentSet& development, const domain
         {"development_set", development.digest.hex()},
         {std::string(decision::kReferenceRowKey),
          decision::reference_row_text(reference_row(development))},
+        {std::string(decision::kReasonMethodKey), std::string(decision::kShapleyMethod)},
     };
     for (const auto& [name, value] : figures) provenance["training." + name] = value;
     RAMPART_TRY(auto policy,

@@ -33,6 +33,38 @@ TEST(ReasonCodes, TheFeatureThatWouldRaiseTheScoreMostComesFirst) {
     EXPECT_EQ(reasons_of(loaded->policy, {55, 500, 0})[1], "random_draw_in_ramp");
 }
 
+/// age <= 50 ? -4 : (limit <= 1000 ? -4 : 0): nothing is gained by mending one of the two.
+model::LearnedLink both_or_nothing() {
+    model::LearnedLink link = sample_link();
+    model::Tree tree = stump(0, 50, -4, 0);
+    tree.nodes[2] = {.feature = 1, .threshold = 1000, .left = 3, .right = 4};
+    tree.nodes.resize(5);
+    tree.nodes[3].value = -4;
+    link.ensemble.trees = {tree};
+    return link;
+}
+
+TEST(ReasonCodes, WhatTwoFeaturesTakeOnlyTogetherIsAReasonOfBoth) {
+    const auto loaded = learned(both_or_nothing(), {{"reference_row", "60,2000,0"},
+                                                    {"reason_method", "shapley"}});
+    EXPECT_EQ(reasons_of(loaded->policy, {40, 500, 0}), (Reasons{"feature.age", "feature.limit"}));
+    EXPECT_EQ(reasons_of(loaded->policy, {40, 3000, 0}), Reasons{"feature.age"});
+}
+
+TEST(ReasonCodes, APolicyOfBeforeTheMethodWasPinnedKeepsItsCodes) {
+    const auto loaded = learned(both_or_nothing(), {{"reference_row", "60,2000,0"}});
+    EXPECT_EQ(reasons_of(loaded->policy, {40, 500, 0}), Reasons{"score_too_low"});
+    const auto additive = learned(sample_link(), {{"reference_row", "60,2000,0"},
+                                                  {"reason_method", "shapley"}});
+    EXPECT_EQ(reasons_of(additive->policy, {40, 500, 0}),
+              (Reasons{"feature.limit", "feature.age"}));
+}
+
+TEST(ReasonCodes, AnUnknownMethodIsRefused) {
+    const auto loaded = learned(sample_link(), {{"reason_method", "guess"}});
+    EXPECT_EQ(ReasonCodes::create(loaded->policy).error().reason, "bad_reason_method");
+}
+
 TEST(ReasonCodes, NoMoreThanFourFeaturesAreNamed) {
     std::vector<dataset::FeatureSpec> specs;
     model::LearnedLink link = sample_link();
@@ -101,6 +133,9 @@ TEST(ReasonCodes, ABadReferenceRowIsRefused) {
         ASSERT_FALSE(codes) << text;
         EXPECT_EQ(codes.error().reason, "bad_reference_row");
     }
+    const auto past_a_float =
+        learned(sample_link(), {{"reference_row", "1,1e39,3"}, {"reason_method", "shapley"}});
+    EXPECT_EQ(ReasonCodes::create(past_a_float->policy).error().reason, "bad_reference_row");
 }
 
 }  // namespace

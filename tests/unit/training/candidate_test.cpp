@@ -52,6 +52,7 @@ TEST(Candidate, GainsOnTheChampionAndStaysInItsTrustRegion) {
     }
     EXPECT_EQ(candidate.policy.provenance().at("parent"), "champion");
     EXPECT_TRUE(candidate.policy.provenance().contains("reference_row"));
+    EXPECT_EQ(candidate.policy.provenance().at("reason_method"), "shapley");
 }
 
 TEST(Candidate, TheSameArgumentsGiveTheSameFile) {
