@@ -78,6 +78,11 @@ base::Status validate(const LearnerParams& params) {
     RAMPART_RETURN_IF_ERROR(check_fraction("feature_fraction", params.feature_fraction));
     RAMPART_RETURN_IF_ERROR(check_fraction("row_fraction", params.row_fraction));
     RAMPART_RETURN_IF_ERROR(check_range("category_smooth", params.category_smooth, 0.0, kLarge));
+    RAMPART_RETURN_IF_ERROR(check_range("category_l2", params.category_l2, 0.0, kLarge));
+    RAMPART_RETURN_IF_ERROR(
+        check_range("min_category_rows", params.min_category_rows, 1, kManyRows));
+    RAMPART_RETURN_IF_ERROR(
+        check_range("min_category_group_rows", params.min_category_group_rows, 1, kManyRows));
     RAMPART_RETURN_IF_ERROR(
         check_range("max_category_threshold", params.max_category_threshold, 1, 256));
     for (const int direction : params.monotone) {

@@ -21,11 +21,13 @@ double soft_threshold(double g, double l1) {
 /// Keeps the best of the ways to divide one leaf that are put to it.
 class Best {
   public:
-    Best(const LeafView& leaf, int direction, const LearnerParams& params)
+    /// more_l2: what the sides are shrunk by on top, and the whole is not.
+    Best(const LeafView& leaf, int direction, double more_l2, const LearnerParams& params)
         : leaf_(leaf),
           direction_(direction),
+          l2_(params.l2 + more_l2),
           params_(params),
-          total_score_(score(sums_of(leaf.sums), params, leaf.bounds)) {}
+          total_score_(score(sums_of(leaf.sums), params.l1, params.l2, leaf.bounds)) {}
 
     /// Takes the candidate if it is allowed and gains more; the caller then fills in what goes
     /// where.
@@ -41,8 +43,8 @@ class Best {
                 leaf_value(r, params_, leaf_.bounds) - leaf_value(l, params_, leaf_.bounds);
             if (rise * direction_ < 0) return false;
         }
-        const double sides =
-            score(l, params_, leaf_.bounds) + score(r, params_, leaf_.bounds);
+        const double sides = score(l, params_.l1, l2_, leaf_.bounds) +
+                             score(r, params_.l1, l2_, leaf_.bounds);
         const double gain = sides - total_score_;
         if (!(gain > split.gain) || gain <= params_.min_gain || gain <= kRounding * sides)
             return false;
@@ -64,6 +66,7 @@ class Best {
 
     const LeafView& leaf_;
     int direction_;
+    double l2_;
     const LearnerParams& params_;
     double total_score_;
 };
@@ -72,7 +75,7 @@ Split find_numeric(const FeatureHistogram& bins, const LeafView& leaf, int direc
                    const LearnerParams& params) {
     const size_t values = bins.g.size() - 1;
     const IntSums missing = bins.at(values);
-    Best best(leaf, direction, params);
+    Best best(leaf, direction, 0, params);
     const auto take = [&](const IntSums& left, size_t bin, bool missing_left) {
         if (!best.offer(left)) return;
         best.split.bin = static_cast<uint8_t>(bin);
@@ -118,22 +121,44 @@ std::vector<size_t> sorted_categories(const FeatureHistogram& bins, const Scale&
     return order;
 }
 
-Split find_categorical(const FeatureHistogram& bins, const LeafView& leaf,
-                       const LearnerParams& params) {
-    const size_t missing_bin = bins.g.size() - 1;
-    auto order = sorted_categories(bins, leaf.scale, params.category_smooth);
-    Best best(leaf, 0, params);
-    std::vector<size_t> taken;
+/// Every first and every last few of the categories in their order, as far as they are long enough
+/// together. `taken`: those on the left of the best.
+void offer_many(const FeatureHistogram& bins, std::vector<size_t> order,
+                const LearnerParams& params, Best& best, std::vector<size_t>& taken) {
+    const auto few = [&](size_t b) {
+        return bins.rows[b] < static_cast<uint32_t>(params.min_category_rows);
+    };
+    std::erase_if(order, few);
     for (const bool from_front : {true, false}) {
         if (!from_front) std::reverse(order.begin(), order.end());
         IntSums left;
+        uint32_t since = 0;  // rows added since the last candidate
         const size_t most =
-            std::min(order.size(), static_cast<size_t>(params.max_category_threshold) + 1);
-        for (size_t i = 0; i + 1 < most; ++i) {
+            std::min(order.size(), static_cast<size_t>(params.max_category_threshold));
+        for (size_t i = 0; i < most; ++i) {
             left = left + bins.at(order[i]);
+            since += bins.rows[order[i]];
+            if (since < static_cast<uint32_t>(params.min_category_group_rows)) continue;
+            since = 0;
             if (best.offer(left))
                 taken.assign(order.begin(), order.begin() + static_cast<long>(i) + 1);
         }
+    }
+}
+
+Split find_categorical(const FeatureHistogram& bins, const LeafView& leaf,
+                       const LearnerParams& params) {
+    constexpr size_t kEachAlone = 4;  // so few categories are tried one against the rest
+    const size_t missing_bin = bins.g.size() - 1;
+    const auto order = sorted_categories(bins, leaf.scale, params.category_smooth);
+    const bool each_alone = order.size() <= kEachAlone;
+    Best best(leaf, 0, each_alone ? 0 : params.category_l2, params);
+    std::vector<size_t> taken;
+    if (each_alone) {
+        for (const size_t b : order)
+            if (best.offer(bins.at(b))) taken = {b};
+    } else {
+        offer_many(bins, order, params, best, taken);
     }
     Split& split = best.split;
     if (split.gain == 0) return split;
@@ -166,9 +191,9 @@ double leaf_value(const Sums& sums, const LearnerParams& params, const Bounds& b
     return std::clamp(value, bounds.lo, bounds.hi);
 }
 
-double score(const Sums& sums, const LearnerParams& params, const Bounds& bounds) {
-    const double g = soft_threshold(sums.g, params.l1);
-    const double h = sums.h + params.l2;
+double score(const Sums& sums, double l1, double l2, const Bounds& bounds) {
+    const double g = soft_threshold(sums.g, l1);
+    const double h = sums.h + l2;
     if (!(h > 0)) return 0;
     if (bounds.open()) return g * g / h;
     const double w = std::clamp(-g / h, bounds.lo, bounds.hi);

@@ -18,9 +18,10 @@
 /// (Chen, Guestrin 2016, eq. 5 to 7, without the factor 1/2 and the price of a leaf). The gain of a
 /// split is score(left) + score(right) - score(all).
 ///
-/// Numeric: every cut, with missing values on either side. Categorical (Fisher 1958): categories,
-/// missing as one of them, in order of G / (H + category_smooth); every first and every last few of
-/// them, up to max_category_threshold, against the rest. Equal gains: the first found stays.
+/// Numeric: every cut, with missing values on either side. Categorical, missing as a category: up to
+/// four are tried one against the rest; more (Fisher 1958) in order of G / (H + category_smooth),
+/// every first and every last few of them, up to max_category_threshold, against the rest, with
+/// category_l2 more on both sides and without the rare ones. Equal gains: the first found stays.
 namespace rampart::gbdt {
 
 struct Sums {
@@ -62,7 +63,7 @@ struct LeafView {
 double leaf_value(const Sums& sums, const LearnerParams& params, const Bounds& bounds);
 
 /// What those rows take away by their best constant.
-double score(const Sums& sums, const LearnerParams& params, const Bounds& bounds);
+double score(const Sums& sums, double l1, double l2, const Bounds& bounds);
 
 /// direction: of the feature's influence; 0 free, 1 only up, -1 only down.
 Split find_split(const dataset::FeatureBins& feature, const FeatureHistogram& bins,

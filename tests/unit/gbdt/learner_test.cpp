@@ -35,6 +35,8 @@ LearnerParams stump() {
         p.learning_rate = 1;
         p.min_rows_in_leaf = 1;
         p.min_hessian_in_leaf = 0;
+        p.category_l2 = 0;
+        p.min_category_rows = p.min_category_group_rows = 1;
     });
 }
 
@@ -170,6 +172,35 @@ TEST(Learner, AtMostTheThresholdOfCategoriesStandOnOneSide) {
     EXPECT_TRUE(ones == 1 || ones == 7) << ones;
     params.max_category_threshold = 4;
     EXPECT_EQ(std::popcount(fit_squared(data, targets, params).trees[0].category_sets[0][0]), 4);
+}
+
+TEST(Learner, RareCategoriesAreNotSplitOff) {
+    // code 7 is high and rare, code 0 a little lower and frequent
+    std::vector<float> codes;
+    std::vector<double> targets;
+    for (int i = 0; i < 80; ++i) {
+        codes.push_back(static_cast<float>(i < 5 ? 7 : i % 7));
+        targets.push_back(i < 5 ? 60 : i % 7 == 0 ? 6 : 0);
+    }
+    const auto data = categorical_data(codes, 8, std::vector<uint8_t>(80));
+    auto params = stump();
+    const auto alone = [&] {
+        const float rare = 7, frequent = 0;
+        const auto ensemble = fit_squared(data, targets, params);
+        return ensemble.predict_raw(std::span(&rare, 1)) !=
+               ensemble.predict_raw(std::span(&frequent, 1));
+    };
+    EXPECT_TRUE(alone());
+    params.min_category_rows = 6;
+    const auto ensemble = fit_squared(data, targets, params);
+    const float rare = 7, other = 3;
+    EXPECT_EQ(ensemble.predict_raw(std::span(&rare, 1)), ensemble.predict_raw(std::span(&other, 1)));
+    params.min_category_rows = 1;
+    params.min_category_group_rows = 6;
+    EXPECT_FALSE(alone());
+    params.min_category_group_rows = 1;
+    params.category_l2 = 1e6;
+    EXPECT_EQ(fit_squared(data, targets, params).trees[0].nodes.size(), 1u);
 }
 
 TEST(Learner, ACategoryThatTrainingNeverSawCountsAsMissing) {
@@ -453,6 +484,9 @@ TEST(Learner, EveryParameterHasARange) {
         {"feature_fraction", [](LearnerParams& p) { p.feature_fraction = 0; }},
         {"row_fraction", [](LearnerParams& p) { p.row_fraction = 1.5; }},
         {"category_smooth", [](LearnerParams& p) { p.category_smooth = -1; }},
+        {"category_l2", [](LearnerParams& p) { p.category_l2 = NAN; }},
+        {"min_category_rows", [](LearnerParams& p) { p.min_category_rows = 0; }},
+        {"min_category_group_rows", [](LearnerParams& p) { p.min_category_group_rows = 0; }},
         {"max_category_threshold", [](LearnerParams& p) { p.max_category_threshold = 0; }},
         {"early_stopping_rounds", [](LearnerParams& p) { p.early_stopping_rounds = -1; }},
     };

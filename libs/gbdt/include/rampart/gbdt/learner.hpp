@@ -15,10 +15,10 @@
 namespace rampart::gbdt {
 
 struct LearnerParams {
-    int trees = 200;             // 1 … limits::kMaxTrees
-    double learning_rate = 0.1;  // (0, 1]
-    int leaves = 31;             // 2 … limits::kMaxLeaves
-    int max_depth = 0;           // 0: no limit
+    int trees = 200;              // 1 … limits::kMaxTrees
+    double learning_rate = 0.05;  // (0, 1]
+    int leaves = 31;              // 2 … limits::kMaxLeaves
+    int max_depth = 0;            // 0: no limit
     int min_rows_in_leaf = 20;
     double min_hessian_in_leaf = 1e-3;
     double l1 = 0, l2 = 0;
@@ -26,9 +26,13 @@ struct LearnerParams {
     int max_bins = 255;           // 2 … 255, missing apart
     double feature_fraction = 1;  // (0, 1], by tree
     double row_fraction = 1;      // (0, 1], by tree, without replacement
-    double category_smooth = 10;  // many-vs-many splits, sorted by g / (h + smooth)
-    int max_category_threshold = 32;
-    int early_stopping_rounds = 0;  // 0: off; else on the validation set's loss
+    // Where a feature has more than four categories, many are split off against many:
+    double category_smooth = 10;        // sorted by g / (h + smooth)
+    double category_l2 = 10;            // on top of l2: sorting by the target fits its noise
+    int max_category_threshold = 32;    // at most so many on one side
+    int min_category_rows = 10;         // rarer ones in a leaf stay with the rest
+    int min_category_group_rows = 100;  // so many more rows from one candidate to the next
+    int early_stopping_rounds = 0;      // 0: off; else on the validation set's loss
     uint64_t seed = 0;
     /// By feature: 1 the score may only rise with it, -1 only fall, 0 free. [d], or empty for all
     /// free. Numeric features only; says nothing of missing values.
