@@ -133,8 +133,9 @@ void offer_many(const FeatureHistogram& bins, std::vector<size_t> order,
         if (!from_front) std::reverse(order.begin(), order.end());
         IntSums left;
         uint32_t since = 0;  // rows added since the last candidate
+        // half of them from either end: the other half is the other end's business
         const size_t most =
-            std::min(order.size(), static_cast<size_t>(params.max_category_threshold));
+            std::min((order.size() + 1) / 2, static_cast<size_t>(params.max_category_threshold));
         for (size_t i = 0; i < most; ++i) {
             left = left + bins.at(order[i]);
             since += bins.rows[order[i]];
