@@ -209,6 +209,16 @@ TEST_F(CommandLine, ARunGoneOnWithIsTheRunInOnePiece) {
     EXPECT_THAT(fair.err, HasSubstr("--resume goes with --learner gbdt"));
 }
 
+TEST_F(CommandLine, ATableKeptInACacheGivesTheSameModel) {
+    train();
+    const auto model = read("m.rmp");
+    train("--cache table.cache");
+    EXPECT_TRUE(std::filesystem::exists(path("table.cache")));
+    EXPECT_EQ(read("m.rmp"), model);
+    train("--cache table.cache");
+    EXPECT_EQ(read("m.rmp"), model);
+}
+
 /// Whether the process has a handler of its own for SIGINT.
 bool catches_interrupts(pid_t pid) {
     std::ifstream status(fmt::format("/proc/{}/status", pid));

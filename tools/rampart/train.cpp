@@ -14,6 +14,7 @@
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/split.hpp"
+#include "rampart/dataset/table_cache.hpp"
 #include "rampart/fairness/ramp/solver.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/model_file.hpp"
@@ -27,7 +28,7 @@ namespace {
 constexpr size_t kMaxSchemaBytes = 16 << 20;
 
 struct Options {
-    std::string data, schema, out;
+    std::string data, schema, out, cache;
     std::string learner = "gbdt", split = "60/20/20", postprocess = "none";
     std::vector<std::string> constraint{"fnr"};
     fairness::FairGbmParams params;
@@ -47,6 +48,7 @@ struct Options {
 
 struct Parts {
     dataset::Dataset all, train, validation;
+    std::string note;  // on the cache
 };
 
 struct Trained {
@@ -75,10 +77,17 @@ std::vector<std::string> ineffective(const Options& o) {
 
 base::Result<Parts> read_parts(const Options& options, const dataset::TableSchema& schema) {
     RAMPART_TRY(const auto fractions, dataset::parse_split(options.split));
-    RAMPART_TRY(auto all, dataset::read_table(options.data, schema));
-    const auto split = dataset::split_rows(all, fractions, options.params.learner.seed);
-    Parts parts{{}, all.subset(split.train), all.subset(split.validation)};
-    parts.all = std::move(all);
+    Parts parts;
+    if (options.cache.empty()) {
+        RAMPART_TRY(parts.all, dataset::read_table(options.data, schema));
+    } else {
+        RAMPART_TRY(auto cached, dataset::read_table_cached(options.data, schema, options.cache));
+        parts.all = std::move(cached.data);
+        parts.note = std::move(cached.note);
+    }
+    const auto split = dataset::split_rows(parts.all, fractions, options.params.learner.seed);
+    parts.train = parts.all.subset(split.train);
+    parts.validation = parts.all.subset(split.validation);
     if (auto status = dataset::validate(parts.train); !status)
         return status.error().with_context(
             fmt::format("the {} training rows of {}", parts.train.rows(), options.data));
@@ -218,6 +227,7 @@ base::Result<Answer> answer_of(const Options& options, const Parts& parts, const
                                const model::Policy& policy, const domain::PolicyId& id) {
     Answer answer;
     answer.notes = ineffective(options);
+    if (!parts.note.empty()) answer.notes.push_back(parts.note);
     boost::json::object json{
         {"model", options.out},       {"id", id.value()},
         {"learner", options.learner}, {"trees", trained.link.ensemble.trees.size()},
@@ -381,6 +391,8 @@ void add_train(Frame& frame) {
     command.add_option("--data", o.data, "the table: .csv or .csv.gz")->required();
     command.add_option("--schema", o.schema, "schema file; see `rampart schema infer`")->required();
     command.add_option("--out", o.out, "model file to write")->required();
+    command.add_option("--cache", o.cache,
+                       "file or folder: keeps the table as it was read, for the next time");
     command.add_option("--learner", o.learner)
         ->check(CLI::IsMember({"gbdt", "fairgbm"}))
         ->capture_default_str();

@@ -1,8 +1,28 @@
 #include "rampart/base/thread_pool.hpp"
 
+#include <chrono>
+
 #include "rampart/base/check.hpp"
 
 namespace rampart::base {
+namespace {
+
+/// Until it is so, but not for long: about as long as it takes to wake a thread.
+template <class Condition>
+void look_for(const Condition& is_so) {
+    constexpr auto kLong = std::chrono::microseconds(50);
+    const auto end = std::chrono::steady_clock::now() + kLong;
+    do {
+        for (int i = 0; i < 32; ++i) {
+            if (is_so()) return;
+#if defined(__x86_64__)
+            __builtin_ia32_pause();
+#endif
+        }
+    } while (std::chrono::steady_clock::now() < end);
+}
+
+}  // namespace
 
 ThreadPool::ThreadPool(size_t threads) {
     RAMPART_CHECK(threads >= 1 && threads <= 256, "threads={}", threads);
@@ -18,26 +38,31 @@ ThreadPool::~ThreadPool() {
     for (auto& worker : workers_) worker.join();
 }
 
+/// Takes the next task, if there is one, and runs it without the lock.
 bool ThreadPool::take_and_run(std::unique_lock<std::mutex>& lock) {
     if (next_ == end_) return false;
     const size_t index = next_++;
     const auto& task = *task_;
-    ++running_;
     lock.unlock();
     task(index);
     lock.lock();
-    --running_;
+    if (--unfinished_ == 0) done_.notify_all();
     return true;
 }
 
 void ThreadPool::work() {
     std::unique_lock lock(mutex_);
     while (true) {
+        const uint64_t seen = calls_;
+        if (next_ == end_ && !stop_) {
+            lock.unlock();
+            look_for([&] { return calls_ != seen; });
+            lock.lock();
+        }
         start_.wait(lock, [this] { return stop_ || next_ != end_; });
         if (stop_) return;
         while (take_and_run(lock)) {
         }
-        if (running_ == 0) done_.notify_all();
     }
 }
 
@@ -47,14 +72,21 @@ void ThreadPool::run(size_t n, const std::function<void(size_t)>& task) {
         return;
     }
     std::unique_lock lock(mutex_);
-    RAMPART_CHECK(next_ == end_ && running_ == 0, "run() called inside run()");
+    RAMPART_CHECK(next_ == end_ && unfinished_ == 0, "run() called inside run()");
     task_ = &task;
     next_ = 0;
     end_ = n;
+    unfinished_ = n;
+    ++calls_;
     start_.notify_all();
     while (take_and_run(lock)) {
     }
-    done_.wait(lock, [this] { return running_ == 0; });
+    if (unfinished_ > 0) {
+        lock.unlock();
+        look_for([this] { return unfinished_ == 0; });
+        lock.lock();
+        done_.wait(lock, [this] { return unfinished_ == 0; });
+    }
     next_ = end_ = 0;
 }
 

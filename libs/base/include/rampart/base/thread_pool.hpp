@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -11,6 +13,9 @@ namespace rampart::base {
 
 /// A fixed number of threads that work through index ranges. Handed in by whoever owns the process;
 /// results may not depend on the number of threads. run() may be called from one thread at a time.
+///
+/// Who waits looks for some microseconds whether it goes on, and then sleeps: learners call run()
+/// thousands of times a second, and waking a thread takes longer than many of their tasks.
 class ThreadPool {
   public:
     explicit ThreadPool(size_t threads);  // 1 = everything runs in the caller
@@ -32,8 +37,11 @@ class ThreadPool {
     std::mutex mutex_;
     std::condition_variable start_, done_;
     const std::function<void(size_t)>* task_ = nullptr;
-    size_t next_ = 0, end_ = 0, running_ = 0;
+    size_t next_ = 0, end_ = 0;
     bool stop_ = false;
+    // changed under the mutex, looked at without
+    std::atomic<uint64_t> calls_ = 0;      // of run()
+    std::atomic<size_t> unfinished_ = 0;  // tasks of the present call
 };
 
 }  // namespace rampart::base
