@@ -1,6 +1,6 @@
 #pragma once
 
-#include "rampart/gbdt/instruction_set.hpp"
+#include "rampart/model/instruction_set.hpp"
 
 /// A loop is written once, as an inline function, and compiled once for each set of instructions:
 ///
@@ -15,3 +15,7 @@
 #else
 #define RAMPART_AVX2
 #endif
+
+namespace rampart::gbdt {
+using model::InstructionSet;
+}  // namespace rampart::gbdt

@@ -90,6 +90,12 @@ base::Status validate(const LearnerParams& params) {
     }
     RAMPART_RETURN_IF_ERROR(check_range("number of interactions", params.interactions.size(),
                                         size_t{0}, limits::kMaxFeatures));
+    if (!model::supports(params.instructions)) {
+        return base::out_of_range("bad_learner_parameter",
+                                  "instructions are {}, which this processor has not; leave the "
+                                  "default",
+                                  model::to_string(params.instructions));
+    }
     return check_range("early_stopping_rounds", params.early_stopping_rounds, 0,
                        static_cast<int>(limits::kMaxTrees));
 }

@@ -278,6 +278,17 @@ TEST(Learner, TheNumberOfThreadsDoesNotChangeTheModel) {
     }
 }
 
+TEST(Learner, TheInstructionSetDoesNotChangeTheModel) {
+    using model::InstructionSet;
+    if (!model::supports(InstructionSet::kAvx2))
+        GTEST_SKIP() << "this processor has the portable instructions only";
+    const auto data = mixed_data(5'000, 21);
+    const auto model_by = [&](InstructionSet set) {
+        return describe(fit(data, with([&](LearnerParams& p) { p.instructions = set; })));
+    };
+    EXPECT_EQ(model_by(InstructionSet::kPortable), model_by(InstructionSet::kAvx2));
+}
+
 TEST(Learner, TheSeedMattersOnlyWhereThingsAreSampled) {
     const auto data = mixed_data(500, 7);
     const auto run = [&](uint64_t seed, double fraction) {

@@ -8,9 +8,9 @@
 #include "rampart/base/result.hpp"
 #include "rampart/base/thread_pool.hpp"
 #include "rampart/dataset/dataset.hpp"
-#include "rampart/gbdt/instruction_set.hpp"
 #include "rampart/gbdt/objective.hpp"
 #include "rampart/model/ensemble.hpp"
+#include "rampart/model/instruction_set.hpp"
 
 namespace rampart::gbdt {
 
@@ -41,7 +41,7 @@ struct LearnerParams {
     /// other. Empty: all may.
     std::vector<std::vector<uint32_t>> interactions;
     /// How to compute, not what: all give the same model.
-    InstructionSet instructions = best_instruction_set();
+    model::InstructionSet instructions = model::fastest_supported();
 };
 
 /// Checks every field against its range; the error names field, value and range.
