@@ -103,7 +103,8 @@ Result<Answer> export_model(const ExportOptions& options) {
                                                {"trees", link->ensemble.trees.size()}});
     answer.notes.push_back(
         "only the trees of the last link are exported, without ramp, exploration and the links "
-        "before it; they score the favourable label");
+        "before it; they score the favourable label, so that `rampart import` takes them back with "
+        "--positive favourable");
     return answer;
 }
 
