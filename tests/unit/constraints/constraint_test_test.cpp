@@ -210,10 +210,10 @@ TEST(ConstraintTest, AMissingLabelCountsAsTheWorstForEachEnd) {
 TEST(ConstraintTest, AnImpactOutOfItsRangeOrALabelThatIsNoneGivesNoBound) {
     auto log = repeated({{.candidate = 0.6, .impact = 5}, {.candidate = 0.6, .impact = 1}}, 50);
     const auto program = *compile("mean(impact) >= -10", kImpact);
-    const auto planned =
-        plan(program, settings(), log.log(program), log.outcomes(), log.log(program));
+    const auto logged = log.log(program);
+    const auto planned = plan(program, settings(), logged, log.outcomes(), logged);
     ASSERT_TRUE(planned);
-    EXPECT_TRUE(evaluate(program, settings(), *planned, log.log(program), log.outcomes()).passed);
+    EXPECT_TRUE(evaluate(program, settings(), *planned, logged, log.outcomes()).passed);
     log.impact[3] = 11;
     const auto bad = evaluate(program, settings(), *planned, log.log(program), log.outcomes());
     EXPECT_FALSE(bad.passed);
@@ -221,8 +221,9 @@ TEST(ConstraintTest, AnImpactOutOfItsRangeOrALabelThatIsNoneGivesNoBound) {
 
     auto labels = repeated({{.label = 1}, {.label = 0}}, 50);
     const auto rate = *compile("mean(label) >= 0", kImpact);
+    const auto labels_log = labels.log(rate);
     const auto rate_plan =
-        plan(rate, settings(), labels.log(rate), labels.outcomes(), labels.log(rate));
+        plan(rate, settings(), labels_log, labels.outcomes(), labels_log);
     ASSERT_TRUE(rate_plan);
     labels.label[5] = 0.5;
     EXPECT_FALSE(
@@ -334,8 +335,9 @@ TEST(ConstraintTest, APlanCanBeCompletedAgainFromTheFiguresOfDc) {
                          {.label = 1},
                          {.label = 0, .group = "b"}},
                         100);
+    const auto logged = log.log(program);
     const auto planned =
-        plan(program, settings(), log.log(program), log.outcomes(), log.log(program));
+        plan(program, settings(), logged, log.outcomes(), logged);
     ASSERT_TRUE(planned);
     Plan again = *planned;
     for (LeafPlan& leaf : again.leaves) leaf.units = leaf.records = leaf.missing = 77, leaf.hi = 9;
