@@ -8,6 +8,7 @@
 #include "learner_params.hpp"
 #include "rampart/base/random.hpp"
 #include "rampart/gbdt/log_loss.hpp"
+#include "rampart/model/batch_engine.hpp"
 #include "tree_grower.hpp"
 #include "work.hpp"
 
@@ -67,14 +68,7 @@ size_t walk(const GrownTree& grown, const std::vector<std::vector<uint8_t>>& col
 std::vector<double> scores_of(const model::Ensemble& ensemble, const dataset::Dataset& data,
                               base::ThreadPool* pool) {
     std::vector<double> scores(data.rows());
-    run_tasks(pool, chunks_of(data.rows()), [&](size_t chunk) {
-        std::vector<float> row(data.columns.size());
-        const size_t end = std::min(data.rows(), (chunk + 1) * kChunkRows);
-        for (size_t i = chunk * kChunkRows; i < end; ++i) {
-            data.copy_row(i, row);
-            scores[i] = ensemble.predict_raw(row);
-        }
-    });
+    model::BatchEngine(ensemble).predict_raw(model::TableView::of(data), scores, pool);
     return scores;
 }
 
