@@ -350,6 +350,10 @@ Result<model::Ensemble> train(const dataset::Dataset& data, Objective& objective
     RAMPART_RETURN_IF_ERROR(check_validation(data, options.validation, params));
     if (options.start != nullptr)
         RAMPART_RETURN_IF_ERROR(check_start(*options.start, data, params));
+    if (options.bins != nullptr) {
+        RAMPART_RETURN_IF_ERROR(options.bins->check(data, params.max_bins));
+        return Run(data, objective, params, pool, options, options.bins->binned()).boost();
+    }
     RAMPART_TRY(const BinnedData binned,
                 BinnedData::create(data, static_cast<size_t>(params.max_bins), pool));
     return Run(data, objective, params, pool, options, binned).boost();

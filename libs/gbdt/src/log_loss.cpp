@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "logistic.hpp"
 #include "logit.hpp"
@@ -11,7 +12,7 @@
 namespace rampart::gbdt {
 
 LogLoss::LogLoss(const dataset::Dataset& data, double weight_of_ones)
-    : data_(data), weights_(data.weight) {
+    : LogLoss(data.label, data.weight) {
     RAMPART_CHECK(weight_of_ones > 0 && std::isfinite(weight_of_ones), "weight_of_ones {}",
                   weight_of_ones);
     if (weight_of_ones == 1) return;
@@ -20,11 +21,16 @@ LogLoss::LogLoss(const dataset::Dataset& data, double weight_of_ones)
         if (data.label[row] == 1) weights_[row] *= static_cast<float>(weight_of_ones);
 }
 
+LogLoss::LogLoss(std::span<const uint8_t> labels, std::vector<float> weights)
+    : labels_(labels), weights_(std::move(weights)) {}
+
 double LogLoss::initial_score() const {
+    RAMPART_CHECK(weights_.empty() || weights_.size() == labels_.size(), "{} weights for {} labels",
+                  weights_.size(), labels_.size());
     double ones = 0, all = 0;
-    for (size_t row = 0; row < data_.rows(); ++row) {
+    for (size_t row = 0; row < labels_.size(); ++row) {
         const double w = weights_.empty() ? 1 : static_cast<double>(weights_[row]);
-        ones += w * data_.label[row];
+        ones += w * labels_[row];
         all += w;
     }
     return log_odds(ones / all);
@@ -32,11 +38,11 @@ double LogLoss::initial_score() const {
 
 void LogLoss::gradients_of_rows(std::span<const double> scores, size_t first, std::span<float> g,
                                 std::span<float> h) const {
-    RAMPART_CHECK(scores.size() == data_.rows() && first + g.size() <= data_.rows() &&
+    RAMPART_CHECK(scores.size() == labels_.size() && first + g.size() <= labels_.size() &&
                   h.size() == g.size());
     const size_t n = g.size();
     const float* const weights = weights_.empty() ? nullptr : weights_.data() + first;
-    logistic_gradients(scores.data() + first, data_.label.data() + first, weights, n, g.data(),
+    logistic_gradients(scores.data() + first, labels_.data() + first, weights, n, g.data(),
                        h.data());
 }
 

@@ -34,6 +34,20 @@ TEST(LogLoss, GradientsByHand) {
     EXPECT_FLOAT_EQ(h[2], 0.375f);
 }
 
+TEST(LogLoss, TakesLabelsAndWeightsThatAreNotTheDataSets) {
+    const std::vector<uint8_t> labels = {1, 0, 1};
+    LogLoss objective(labels, {1, 4, 2});
+    EXPECT_NEAR(objective.initial_score(), std::log(3.0 / 4.0), 1e-12);
+    float g[3], h[3];
+    const double scores[] = {0, 0, std::log(3.0)};  // p = 1/2, 1/2, 3/4
+    objective.gradients(scores, g, h);
+    EXPECT_FLOAT_EQ(g[0], -0.5f);
+    EXPECT_FLOAT_EQ(g[1], 2);
+    EXPECT_FLOAT_EQ(g[2], -0.5f);
+    EXPECT_FLOAT_EQ(h[1], 1);
+    EXPECT_NEAR(LogLoss(labels, {}).initial_score(), std::log(2.0), 1e-12);
+}
+
 TEST(LogLoss, CurvatureStaysAboveZeroAtTheEnds) {
     const auto data = numeric_data({{0, 0}}, {1, 0});
     LogLoss objective(data);

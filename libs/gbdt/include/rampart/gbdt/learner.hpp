@@ -8,6 +8,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/base/thread_pool.hpp"
 #include "rampart/dataset/dataset.hpp"
+#include "rampart/gbdt/bins.hpp"
 #include "rampart/gbdt/objective.hpp"
 #include "rampart/model/ensemble.hpp"
 #include "rampart/model/instruction_set.hpp"
@@ -66,6 +67,10 @@ struct TrainingOptions {
     /// in two gives the same ensemble as one in a piece (with an objective without state, and
     /// without early stopping).
     const model::Ensemble* start = nullptr;
+    /// The training set in bins, where many fits share them (made with params.max_bins); the same
+    /// ensemble as without. The fits' labels and weights may differ: they are the objective's. Only
+    /// `cover` is of the data set's weights.
+    const Bins* bins = nullptr;
 };
 
 /// Histogram GBDT, leaf-wise. Deterministic: the same data, parameters and seed give the same

@@ -1,0 +1,45 @@
+#include "rampart/gbdt/bins.hpp"
+
+#include <utility>
+
+#include "binned_data.hpp"
+
+namespace rampart::gbdt {
+
+struct Bins::Kept {
+    dataset::FeatureSchema schema;
+    size_t rows;
+    int max_bins;
+    BinnedData binned;
+};
+
+base::Result<Bins> Bins::create(const dataset::Dataset& data, int max_bins,
+                                base::ThreadPool* pool) {
+    if (data.rows() == 0) return base::invalid_argument("no_rows", "the training set has no rows");
+    if (max_bins < 0) {
+        return base::out_of_range("bad_learner_parameter", "max_bins is {}; allowed are 2 to 255",
+                                  max_bins);
+    }
+    RAMPART_TRY(auto binned, BinnedData::create(data, static_cast<size_t>(max_bins), pool));
+    return Bins(std::make_shared<const Kept>(
+        Kept{data.schema, data.rows(), max_bins, std::move(binned)}));
+}
+
+size_t Bins::rows() const { return kept_->rows; }
+int Bins::max_bins() const { return kept_->max_bins; }
+const BinnedData& Bins::binned() const { return kept_->binned; }
+
+base::Status Bins::check(const dataset::Dataset& data, int max_bins) const {
+    const Kept& kept = *kept_;
+    if (data.rows() == kept.rows && max_bins == kept.max_bins && data.schema == kept.schema)
+        return base::ok();
+    return base::invalid_argument(
+        "other_bins",
+        "the bins given are of {} rows and {} features, max_bins {}; the training set has {} rows "
+        "and {}features, max_bins is {}: make them of this training set",
+        kept.rows, kept.schema.size(), kept.max_bins, data.rows(),
+        data.schema == kept.schema ? "the same " : fmt::format("{} other ", data.schema.size()),
+        max_bins);
+}
+
+}  // namespace rampart::gbdt
