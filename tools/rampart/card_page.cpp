@@ -6,6 +6,7 @@
 #include <array>
 
 #include "card_figures.hpp"
+#include "mixture_text.hpp"
 #include "page.hpp"
 
 namespace rampart::cli {
@@ -100,6 +101,15 @@ std::string the_model(const ModelCard& card) {
                                         categorical, unread));
     out += fact("decides by protected group", card.policy.group_aware() ? "yes" : "no");
     out += fact("decision", escaped(ramp_text(card)));
+    if (!card.learned().members.empty()) {
+        out += fact("mixture",
+                    escaped(fmt::format(
+                        "{}: P(approve) is its members' weighted mean, and so is the score whose "
+                        "performance is shown. The trees and features on this page are those of "
+                        "the first ensemble, the thresholds above those of members without their "
+                        "own.",
+                        mixture_text(card.learned()))));
+    }
     out += fact("exploration", escaped(exploration_text(card.learned().exploration)));
     out += fact("policy",
                 fmt::format("this page takes link {} of {} apart", card.link,

@@ -6,6 +6,7 @@
 
 #include "commands.hpp"
 #include "frame.hpp"
+#include "mixture_text.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
@@ -91,6 +92,11 @@ Result<Answer> export_model(const ExportOptions& options) {
         return base::invalid_argument("no_trees", "{}: a bootstrap policy has no trees to export",
                                       options.model);
     }
+    if (!link->others.empty()) {
+        return base::failed_precondition(
+            "mixture", "{}: the last link is {}, and one LightGBM model holds one ensemble",
+            options.model, mixture_text(*link));
+    }
     RAMPART_TRY(const auto text,
                 model_exchange::write_lightgbm(link->ensemble, loaded.policy.schema()));
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(options.out, text));
@@ -105,6 +111,8 @@ Result<Answer> export_model(const ExportOptions& options) {
         "only the trees of the last link are exported, without ramp, exploration and the links "
         "before it; they score the favourable label, so that `rampart import` takes them back with "
         "--positive favourable");
+    if (auto note = main_ensemble_note(*link); !note.empty())
+        answer.notes.push_back(std::move(note));
     return answer;
 }
 

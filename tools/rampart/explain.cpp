@@ -7,6 +7,7 @@
 
 #include "commands.hpp"
 #include "explainer.hpp"
+#include "mixture_text.hpp"
 #include "model_table.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/text.hpp"
@@ -191,7 +192,10 @@ base::Result<Answer> explain_model(const Options& options) {
         RAMPART_RETURN_IF_ERROR(
             put_importance(options, loaded.policy, explainer, part, pool, text, out));
     }
-    return Answer{.text = std::move(text), .json = json::serialize(out), .notes = {}};
+    Answer answer{.text = std::move(text), .json = json::serialize(out), .notes = {}};
+    if (auto note = main_ensemble_note(*explainer.link); !note.empty())
+        answer.notes.push_back(std::move(note));
+    return answer;
 }
 
 }  // namespace
@@ -205,7 +209,8 @@ void add_explain(Frame& frame) {
          .example = "rampart explain --model m.rmp --data data.csv.gz --row 12,40",
          .detail = "Contributions are in log-odds; with the base value they sum to the score's "
                    "log-odds. Unknown features are averaged over the training rows' ways through "
-                   "the trees, or, with --interventional, over a reference set."},
+                   "the trees, or, with --interventional, over a reference set. Of a "
+                   "mixture the first ensemble is taken apart."},
         [options](const Context&) { return explain_model(*options); });
     command.add_option("--model", o.names.model, "the model file")->required();
     command.add_option("--data", o.names.data, "the table: .csv or .csv.gz")->required();

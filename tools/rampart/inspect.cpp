@@ -7,6 +7,7 @@
 
 #include "commands.hpp"
 #include "existing_store.hpp"
+#include "mixture_text.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/wire/decision_json.hpp"
@@ -33,11 +34,13 @@ Result<Answer> inspect_model(const fs::path& file) {
                   line("group aware", policy.group_aware() ? "yes" : "no");
     for (const auto& link : policy.links()) {
         if (const auto* learned = std::get_if<model::LearnedLink>(&link)) {
-            answer.text += line(fmt::format("link {}", links.size() + 1),
-                                fmt::format("{} trees, ramp gamma {:g}, kappa {:g}, exploration {:g}", learned->ensemble.trees.size(),
-                                            learned->ramp.gamma, learned->kappa, learned->exploration.epsilon));
+            auto text = fmt::format("{} trees, ramp gamma {:g}, kappa {:g}, exploration {:g}", learned->ensemble.trees.size(),
+                                    learned->ramp.gamma, learned->kappa, learned->exploration.epsilon);
+            if (!learned->members.empty()) text += ", " + mixture_text(*learned);
+            answer.text += line(fmt::format("link {}", links.size() + 1), text);
             links.push_back({{"kind", "learned"}, {"trees", learned->ensemble.trees.size()}, {"gamma", learned->ramp.gamma},
-                             {"kappa", learned->kappa}, {"exploration", learned->exploration.epsilon}});
+                             {"kappa", learned->kappa}, {"exploration", learned->exploration.epsilon},
+                             {"members", learned->members.size()}, {"ensembles", 1 + learned->others.size()}});
         } else {
             const auto& bootstrap = std::get<model::BootstrapLink>(link);
             answer.text += line(fmt::format("link {}", links.size() + 1), "bootstrap on " + bootstrap.feature);

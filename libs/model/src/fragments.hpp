@@ -58,6 +58,8 @@ class Fragments {
     static std::optional<Fragments> create(const Ensemble& ensemble);
     /// sum + all trees' leaf values, added in tree order. Needs AVX2.
     double add(double sum, const float* row) const;
+    /// sums[t]: sum + the first t + 1 trees' leaf values. At most as many as there are trees.
+    void add_each(double sum, const float* row, std::span<double> sums) const;
 
   private:
     /// An exit into a fragment that is yet to come.
@@ -73,10 +75,18 @@ class Fragments {
     void lay_out_answers();
     bool make_bytes(const float* row, uint8_t* bytes) const;
     void make_codes(const float* row, uint32_t* codes) const;
-    template <size_t kTables, bool kMissing>
-    double add_with(double sum, const uint8_t* bytes, const uint32_t* codes) const;
-    template <bool kMissing>
-    double add_bytes(double sum, const uint8_t* bytes, const uint32_t* codes) const;
+    /// A row as it is asked about.
+    struct Encoded {
+        const uint8_t* bytes;
+        const uint32_t* codes;
+    };
+    template <size_t kTables, bool kMissing, bool kEach>
+    double add_with(double sum, const Encoded& row, std::span<double> sums) const;
+    template <bool kMissing, bool kEach>
+    double add_bytes(double sum, const Encoded& row, std::span<double> sums) const;
+    /// kEach: sums as of add_each; else all trees, and sums is empty.
+    template <bool kEach>
+    double add_row(double sum, const float* row, std::span<double> sums) const;
 
     CutColumns cuts_;
     std::vector<CodeFeature> codes_;

@@ -73,9 +73,10 @@ RAMPART_AVX2 bool Fragments::make_bytes(const float* row, uint8_t* bytes) const 
     return missing;
 }
 
-template <size_t kTables, bool kMissing>
-RAMPART_AVX2 double Fragments::add_with(double sum, const uint8_t* bytes,
-                                        const uint32_t* codes) const {
+template <size_t kTables, bool kMissing, bool kEach>
+RAMPART_AVX2 double Fragments::add_with(double sum, const Encoded& row,
+                                        std::span<double> sums) const {
+    const auto [bytes, codes] = row;
     __m256i tables[kMostTables];
     const size_t count = cuts_.columns().size() / kTableBytes + 1;
     for (size_t t = 0; t < count; ++t) {
@@ -86,8 +87,10 @@ RAMPART_AVX2 double Fragments::add_with(double sum, const uint8_t* bytes,
     const double* const exits = exits_.data();
     const CodeWords* const words = words_.data();
     const uint32_t* const answers = answers_.data();
-    for (const uint32_t root : roots_) {
-        const Fragment* fragment = fragments + root;
+    const uint32_t* const roots = roots_.data();
+    const size_t trees = kEach ? sums.size() : roots_.size();
+    for (size_t t = 0; t < trees; ++t) {
+        const Fragment* fragment = fragments + roots[t];
         for (;;) {
             const __m256i asked = bytes_of<kTables>(*fragment, tables, count);
             const __m256i low = _mm256_min_epu8(asked, load(fragment->cut.data()));
@@ -113,26 +116,36 @@ RAMPART_AVX2 double Fragments::add_with(double sum, const uint8_t* bytes,
             }
             fragment = fragments + static_cast<uint32_t>(found);
         }
+        if constexpr (kEach) sums[t] = sum;
     }
     return sum;
 }
 
-template <bool kMissing>
-double Fragments::add_bytes(double sum, const uint8_t* bytes, const uint32_t* codes) const {
+template <bool kMissing, bool kEach>
+double Fragments::add_bytes(double sum, const Encoded& row, std::span<double> sums) const {
     switch (cuts_.columns().size() / kTableBytes) {
-        case 0: return add_with<1, kMissing>(sum, bytes, codes);
-        case 1: return add_with<2, kMissing>(sum, bytes, codes);
-        case 2: return add_with<3, kMissing>(sum, bytes, codes);
-        default: return add_with<0, kMissing>(sum, bytes, codes);
+        case 0: return add_with<1, kMissing, kEach>(sum, row, sums);
+        case 1: return add_with<2, kMissing, kEach>(sum, row, sums);
+        case 2: return add_with<3, kMissing, kEach>(sum, row, sums);
+        default: return add_with<0, kMissing, kEach>(sum, row, sums);
     }
 }
 
-double Fragments::add(double sum, const float* row) const {
+template <bool kEach>
+double Fragments::add_row(double sum, const float* row, std::span<double> sums) const {
     alignas(32) uint8_t bytes[kMostTables * kTableBytes];
     uint32_t codes[kMostCodeFeatures];
     const bool missing = make_bytes(row, bytes);
     make_codes(row, codes);
-    return missing ? add_bytes<true>(sum, bytes, codes) : add_bytes<false>(sum, bytes, codes);
+    const Encoded encoded{bytes, codes};
+    return missing ? add_bytes<true, kEach>(sum, encoded, sums)
+                   : add_bytes<false, kEach>(sum, encoded, sums);
+}
+
+double Fragments::add(double sum, const float* row) const { return add_row<false>(sum, row, {}); }
+
+void Fragments::add_each(double sum, const float* row, std::span<double> sums) const {
+    add_row<true>(sum, row, sums);
 }
 
 #else
@@ -140,6 +153,10 @@ double Fragments::add(double sum, const float* row) const {
 double Fragments::add(double, const float*) const {
     RAMPART_CHECK(false, "fragments need AVX2");
     return 0;
+}
+
+void Fragments::add_each(double, const float*, std::span<double>) const {
+    RAMPART_CHECK(false, "fragments need AVX2");
 }
 
 #endif

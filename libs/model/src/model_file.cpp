@@ -18,7 +18,7 @@ using base::Result;
 namespace limits = base::limits;
 
 constexpr std::string_view kMagic = "RAMPARTM";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kPlain = 1, kWithMembers = 2;  // format versions
 constexpr size_t kHeaderBytes = 8 + 4 + 8;
 constexpr size_t kDigestBytes = 32;
 
@@ -66,20 +66,44 @@ void to_message(const BootstrapLink& link, v1::BootstrapLink& out) {
     out.set_missing(link.missing);
 }
 
+void to_message(const Ensemble& ensemble, v1::Ensemble& out) {
+    out.set_base_score(ensemble.base_score);
+    for (const Tree& tree : ensemble.trees) to_message(tree, *out.add_trees());
+}
+
+void to_message(const RampRule& ramp, v1::RampRule& out) {
+    out.set_gamma(ramp.gamma);
+    out.set_offset(ramp.offset);
+    for (const double threshold : ramp.thresholds) out.add_thresholds(threshold);
+    for (const double tie : ramp.ties) out.add_ties(tie);
+}
+
+void to_message(const Member& member, v1::Member& out) {
+    out.set_ensemble(member.ensemble);
+    out.set_trees(member.trees);
+    out.set_weight(member.weight);
+    if (member.ramp) to_message(*member.ramp, *out.mutable_ramp());
+}
+
 void to_message(const LearnedLink& link, v1::LearnedLink& out) {
-    out.mutable_ensemble()->set_base_score(link.ensemble.base_score);
-    for (const Tree& tree : link.ensemble.trees)
-        to_message(tree, *out.mutable_ensemble()->add_trees());
+    to_message(link.ensemble, *out.mutable_ensemble());
     out.set_score_slope(link.score_slope);
     out.set_score_intercept(link.score_intercept);
-    out.mutable_ramp()->set_gamma(link.ramp.gamma);
-    out.mutable_ramp()->set_offset(link.ramp.offset);
-    for (const double threshold : link.ramp.thresholds)
-        out.mutable_ramp()->add_thresholds(threshold);
-    for (const double tie : link.ramp.ties) out.mutable_ramp()->add_ties(tie);
+    to_message(link.ramp, *out.mutable_ramp());
     out.mutable_exploration()->set_mode(to_message(link.exploration.mode));
     out.mutable_exploration()->set_epsilon(link.exploration.epsilon);
     out.set_kappa(link.kappa);
+    for (const Ensemble& other : link.others) to_message(other, *out.add_others());
+    for (const Member& member : link.members) to_message(member, *out.add_members());
+}
+
+/// The oldest version that knows all that the policy has: what an older program can read, it may.
+uint32_t version_of(const Policy& policy) {
+    for (const Link& link : policy.links()) {
+        const auto* learned = std::get_if<LearnedLink>(&link);
+        if (learned != nullptr && !learned->members.empty()) return kWithMembers;
+    }
+    return kPlain;
 }
 
 v1::ModelFile to_message(const Policy& policy) {
@@ -195,25 +219,50 @@ Result<ExplorationMode> mode_of(v1::ExplorationMode mode) {
     }
 }
 
+Result<Ensemble> ensemble_of(const v1::Ensemble& message) {
+    if (static_cast<size_t>(message.trees_size()) > limits::kMaxTrees) {
+        return bad(fmt::format("{} trees", message.trees_size()));
+    }
+    Ensemble ensemble;
+    ensemble.base_score = message.base_score();
+    for (const auto& tree : message.trees()) {
+        RAMPART_TRY(ensemble.trees.emplace_back(), tree_of(tree));
+    }
+    return ensemble;
+}
+
+RampRule ramp_of(const v1::RampRule& message) {
+    RampRule ramp;
+    ramp.gamma = message.gamma();
+    ramp.offset = message.offset();
+    ramp.thresholds.assign(message.thresholds().begin(), message.thresholds().end());
+    ramp.ties.assign(message.ties().begin(), message.ties().end());
+    return ramp;
+}
+
+Member member_of(const v1::Member& message) {
+    Member member{message.ensemble(), message.trees(), message.weight()};
+    if (message.has_ramp()) member.ramp = ramp_of(message.ramp());
+    return member;
+}
+
 Result<LearnedLink> learned_of(const v1::LearnedLink& message) {
-    if (static_cast<size_t>(message.ensemble().trees_size()) > limits::kMaxTrees) {
-        return bad(fmt::format("{} trees", message.ensemble().trees_size()));
+    for (const int size : {message.others_size(), message.members_size()}) {
+        if (static_cast<size_t>(size) > limits::kMaxMembers)
+            return bad(fmt::format("a link of {} members or ensembles", size));
     }
     LearnedLink link;
-    link.ensemble.base_score = message.ensemble().base_score();
-    for (const auto& tree : message.ensemble().trees()) {
-        RAMPART_TRY(link.ensemble.trees.emplace_back(), tree_of(tree));
-    }
+    RAMPART_TRY(link.ensemble, ensemble_of(message.ensemble()));
     link.score_slope = message.score_slope();
     link.score_intercept = message.score_intercept();
-    link.ramp.gamma = message.ramp().gamma();
-    link.ramp.offset = message.ramp().offset();
-    link.ramp.thresholds.assign(message.ramp().thresholds().begin(),
-                                message.ramp().thresholds().end());
-    link.ramp.ties.assign(message.ramp().ties().begin(), message.ramp().ties().end());
+    link.ramp = ramp_of(message.ramp());
     RAMPART_TRY(link.exploration.mode, mode_of(message.exploration().mode()));
     link.exploration.epsilon = message.exploration().epsilon();
     link.kappa = message.kappa();
+    for (const auto& other : message.others()) {
+        RAMPART_TRY(link.others.emplace_back(), ensemble_of(other));
+    }
+    for (const auto& member : message.members()) link.members.push_back(member_of(member));
     return link;
 }
 
@@ -251,8 +300,13 @@ Result<Policy> policy_of(const v1::ModelFile& file) {
                           std::move(provenance));
 }
 
-/// The payload of a whole and undamaged file.
-Result<std::string_view> payload_of(std::string_view bytes) {
+struct Payload {
+    uint32_t version;
+    std::string_view bytes;
+};
+
+/// Of a whole and undamaged file.
+Result<Payload> payload_of(std::string_view bytes) {
     if (!bytes.starts_with(kMagic))
         return bad("this is no Rampart model file (it begins otherwise)");
     if (bytes.size() < kHeaderBytes + kDigestBytes) return bad("the file is truncated");
@@ -263,11 +317,10 @@ Result<std::string_view> payload_of(std::string_view bytes) {
     base::ByteReader reader(bytes.substr(kMagic.size()));
     RAMPART_TRY(const uint32_t version, reader.u32());
     RAMPART_TRY(const uint64_t length, reader.u64());
-    if (version != kVersion) {
+    if (version != kPlain && version != kWithMembers) {
         return base::invalid_argument("unknown_model_version",
-                                      "format version {}; this program reads "
-                                      "version {}",
-                                      version, kVersion);
+                                      "format version {}; this program reads versions {} and {}",
+                                      version, kPlain, kWithMembers);
     }
     const size_t rest = bytes.size() - kHeaderBytes - kDigestBytes;
     if (length != rest) {
@@ -283,7 +336,7 @@ Result<std::string_view> payload_of(std::string_view bytes) {
     if (bytes.substr(signed_part.size()) != computed) {
         return bad("the checksum does not match the content; the file is damaged, get it anew");
     }
-    return signed_part.substr(kHeaderBytes);
+    return Payload{version, signed_part.substr(kHeaderBytes)};
 }
 
 }  // namespace
@@ -291,7 +344,7 @@ Result<std::string_view> payload_of(std::string_view bytes) {
 std::string encode_model_file(const Policy& policy) {
     const std::string payload = serialize(to_message(policy));
     std::string bytes(kMagic);
-    base::append_u32(bytes, kVersion);
+    base::append_u32(bytes, version_of(policy));
     base::append_u64(bytes, payload.size());
     bytes += payload;
     const base::Digest digest = base::sha256(bytes);
@@ -304,10 +357,16 @@ Result<Policy> decode_model_file(std::string_view bytes) {
     v1::ModelFile file;
     // the error below says it all; the library's own lines would go past our logger
     const google::protobuf::LogSilencer silence;
-    if (!file.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) {
+    if (!file.ParseFromArray(payload.bytes.data(), static_cast<int>(payload.bytes.size()))) {
         return bad("the payload is no rampart.v1.ModelFile");
     }
-    return policy_of(file);
+    RAMPART_TRY(auto policy, policy_of(file));
+    if (version_of(policy) > payload.version) {
+        return bad(fmt::format("the file is of format version {} and holds a mixture, which came "
+                               "with version {}",
+                               payload.version, kWithMembers));
+    }
+    return policy;
 }
 
 domain::PolicyId policy_id_of(std::string_view model_file_bytes) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "mixture.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/utf8.hpp"
@@ -16,6 +17,7 @@ namespace limits = base::limits;
 
 constexpr size_t kMaxPoints = 1000;  // of a bootstrap
 constexpr size_t kMaxProvenanceEntries = 1000;
+constexpr double kWeightTolerance = 1e-9;  // of a mixture's weights about 1
 constexpr size_t kMaxProvenanceValueBytes = 16 << 20;  // a schema file fits
 
 template <class... Args>
@@ -66,6 +68,56 @@ base::Status check_ramp(const RampRule& ramp) {
     return base::ok();
 }
 
+base::Status check_member(const Member& member, const LearnedLink& link) {
+    if (member.ensemble > link.others.size()) {
+        return bad("ensemble {}; the link has 0 to {}", member.ensemble, link.others.size());
+    }
+    const auto& ensemble = member.ensemble == 0 ? link.ensemble : link.others[member.ensemble - 1];
+    if (member.trees > ensemble.trees.size()) {
+        return bad("the first {} trees of ensemble {}, which has {}; 0 is all of them",
+                   member.trees, member.ensemble, ensemble.trees.size());
+    }
+    if (!std::isfinite(member.weight) || member.weight <= 0) {
+        return bad("weight {} is not above 0; leave members of no weight out", member.weight);
+    }
+    return member.ramp ? check_ramp(*member.ramp) : base::ok();
+}
+
+base::Status check_members(const LearnedLink& link, const dataset::FeatureSchema& schema) {
+    if (link.members.empty()) {
+        if (link.others.empty()) return base::ok();
+        return bad("{} more ensembles and no members to use them", link.others.size());
+    }
+    if (link.members.size() > limits::kMaxMembers) {
+        return base::out_of_range("too_many_members", "{} members; allowed are {}",
+                                  link.members.size(), limits::kMaxMembers);
+    }
+    if (link.trees() > limits::kMaxTrees) {
+        return base::out_of_range("too_many_trees", "{} trees in all ensembles; allowed are {}",
+                                  link.trees(), limits::kMaxTrees);
+    }
+    double sum = 0;
+    std::vector<bool> used(1 + link.others.size());
+    for (size_t m = 0; m < link.members.size(); ++m) {
+        const Member& member = link.members[m];
+        if (const auto status = check_member(member, link); !status)
+            return status.error().with_context(fmt::format("member {}", m));
+        sum += member.weight;
+        used[member.ensemble] = true;
+    }
+    if (!(std::abs(sum - 1) <= kWeightTolerance)) {
+        return bad("the members' weights add up to {}, not to 1", sum);
+    }
+    if (const auto unused = std::find(used.begin(), used.end(), false); unused != used.end()) {
+        return bad("ensemble {} is no member's", unused - used.begin());
+    }
+    for (size_t i = 0; i < link.others.size(); ++i) {
+        if (const auto status = validate(link.others[i], schema); !status)
+            return status.error().with_context(fmt::format("ensemble {}", i + 1));
+    }
+    return base::ok();
+}
+
 base::Status check_learned(const LearnedLink& link, const dataset::FeatureSchema& schema) {
     RAMPART_RETURN_IF_ERROR(validate(link.ensemble, schema));
     if (!std::isfinite(link.score_slope) || !std::isfinite(link.score_intercept)) {
@@ -77,7 +129,7 @@ base::Status check_learned(const LearnedLink& link, const dataset::FeatureSchema
         return bad("epsilon {} is outside [0, 0.5)", link.exploration.epsilon);
     }
     if (!(link.kappa > 0 && link.kappa <= 1)) return bad("kappa {} is outside (0, 1]", link.kappa);
-    return base::ok();
+    return check_members(link, schema);
 }
 
 base::Status check_text(std::string_view what, std::string_view text, size_t limit) {
@@ -113,10 +165,19 @@ base::Status check_groups(const std::vector<Link>& links, const std::vector<std:
     }
     for (size_t i = 0; i < links.size(); ++i) {
         const auto* learned = std::get_if<LearnedLink>(&links[i]);
-        if (learned == nullptr || !learned->ramp.group_aware()) continue;
-        if (learned->ramp.thresholds.size() != names.size()) {
+        if (learned == nullptr) continue;
+        const auto fits = [&](const RampRule& ramp) {
+            return !ramp.group_aware() || ramp.thresholds.size() == names.size();
+        };
+        if (!fits(learned->ramp)) {
             return bad("link {} has {} thresholds for {} groups", i,
                        learned->ramp.thresholds.size(), names.size());
+        }
+        for (size_t m = 0; m < learned->members.size(); ++m) {
+            const auto& ramp = learned->members[m].ramp;
+            if (!ramp || fits(*ramp)) continue;
+            return bad("link {}: member {} has {} thresholds for {} groups", i, m,
+                       ramp->thresholds.size(), names.size());
         }
     }
     return base::ok();
@@ -149,6 +210,22 @@ double RampRule::apply(double f, size_t group) const {
     return std::clamp((f - thresholds[g]) / gamma + offset, 0.0, 1.0);
 }
 
+double LearnedLink::value(double p) const {
+    return std::clamp(score_slope * p + score_intercept, -1.0, 1.0);
+}
+
+bool LearnedLink::group_aware() const {
+    return ramp.group_aware() || std::any_of(members.begin(), members.end(), [](const Member& m) {
+               return m.ramp && m.ramp->group_aware();
+           });
+}
+
+size_t LearnedLink::trees() const {
+    size_t sum = ensemble.trees.size();
+    for (const Ensemble& other : others) sum += other.trees.size();
+    return sum;
+}
+
 double Exploration::apply(double q) const {
     switch (mode) {
         case ExplorationMode::kNone:
@@ -178,16 +255,22 @@ Result<Policy> Policy::create(dataset::FeatureSchema schema, std::vector<Link> l
                                 ? check_learned(*learned, schema)
                                 : check_bootstrap(std::get<BootstrapLink>(links[i]), schema);
         if (!status) return status.error().with_context(fmt::format("link {}", i));
-        if (learned != nullptr) policy.group_aware_ |= learned->ramp.group_aware();
+        if (learned != nullptr) policy.group_aware_ |= learned->group_aware();
     }
     RAMPART_RETURN_IF_ERROR(check_groups(links, group_names, policy.group_aware_));
     RAMPART_RETURN_IF_ERROR(check_provenance(provenance));
-    for (const Link& link : links) {
-        if (const auto* bootstrap = std::get_if<BootstrapLink>(&link)) {
+    for (size_t i = 0; i < links.size(); ++i) {
+        auto& engine = policy.engines_.emplace_back();
+        auto& mixture = policy.mixtures_.emplace_back();
+        if (const auto* bootstrap = std::get_if<BootstrapLink>(&links[i])) {
             policy.bootstrap_feature_ = schema.find(bootstrap->feature);
-            policy.engines_.emplace_back();
+            continue;
+        }
+        const auto& learned = std::get<LearnedLink>(links[i]);
+        if (learned.members.empty()) {
+            engine.emplace(learned.ensemble);
         } else {
-            policy.engines_.emplace_back(Engine(std::get<LearnedLink>(link).ensemble));
+            mixture = std::make_shared<const Mixture>(learned);
         }
     }
     policy.schema_ = std::move(schema);
@@ -204,16 +287,21 @@ PolicyOutput Policy::evaluate(std::span<const float> row, std::optional<size_t> 
                   group_names_.size());
     PolicyOutput out;
     for (size_t i = 0; i < links_.size(); ++i) {
-        if (!engines_[i]) {
-            const auto& bootstrap = std::get<BootstrapLink>(links_[i]);
-            out.exploit = out.approve = interpolate(bootstrap, row[*bootstrap_feature_]);
+        if (const auto* bootstrap = std::get_if<BootstrapLink>(&links_[i])) {
+            out.exploit = out.approve = interpolate(*bootstrap, row[*bootstrap_feature_]);
             out.score = 0.5;
             continue;
         }
         const auto& link = std::get<LearnedLink>(links_[i]);
-        out.score = sigmoid(engines_[i]->predict_raw(row));
-        const double f = std::clamp(link.score_slope * out.score + link.score_intercept, -1.0, 1.0);
-        const double ramped = link.ramp.apply(f, group.value_or(0));
+        double ramped = 0;
+        if (mixtures_[i]) {
+            const auto mixed = mixtures_[i]->evaluate(row, group.value_or(0));
+            out.score = mixed.score;
+            ramped = mixed.approve;
+        } else {
+            out.score = sigmoid(engines_[i]->predict_raw(row));
+            ramped = link.ramp.apply(link.value(out.score), group.value_or(0));
+        }
         double lo = 0, hi = 1;
         if (i > 0) {
             const double s = out.approve;

@@ -98,13 +98,26 @@ void TreeWalker::finish() {
 }
 
 double TreeWalker::add(double sum, const float* row) const {
-    for (size_t first = 0; first < roots_.size(); first += kRun)
-        sum = add_run(sum, first, std::min(kRun, roots_.size() - first), row);
+    Found found;
+    for (size_t first = 0; first < roots_.size(); first += kRun) {
+        const size_t count = std::min(kRun, roots_.size() - first);
+        walk_run(first, count, row, found);
+        for (size_t i = 0; i < count; ++i) sum += found[i];
+    }
     return sum;
 }
 
-double TreeWalker::add_run(double sum, size_t first, size_t count, const float* row) const {
-    std::array<double, kRun> found;
+void TreeWalker::add_each(double sum, const float* row, std::span<double> sums) const {
+    Found found;
+    for (size_t first = 0; first < sums.size(); first += kRun) {
+        // whole runs: their trees are walked in an order of their own
+        walk_run(first, std::min(kRun, roots_.size() - first), row, found);
+        const size_t wanted = std::min(kRun, sums.size() - first);
+        for (size_t i = 0; i < wanted; ++i) sums[first + i] = sum += found[i];
+    }
+}
+
+void TreeWalker::walk_run(size_t first, size_t count, const float* row, Found& found) const {
     for (size_t next = 0; next < count; next += kAtOnce) {
         const auto trees =
             std::span(order_).subspan(first + next, std::min(kAtOnce, count - next));
@@ -120,8 +133,6 @@ double TreeWalker::add_run(double sum, size_t first, size_t count, const float* 
         }
         for (size_t i = 0; i < trees.size(); ++i) found[trees[i]] = values_[at[i]];
     }
-    for (size_t i = 0; i < count; ++i) sum += found[i];
-    return sum;
 }
 
 }  // namespace rampart::model

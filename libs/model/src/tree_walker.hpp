@@ -19,10 +19,14 @@ class TreeWalker {
     void finish();
     /// sum + all trees' leaf values, added in tree order.
     double add(double sum, const float* row) const;
+    /// sums[t]: sum + the first t + 1 trees' leaf values. At most as many as there are trees.
+    void add_each(double sum, const float* row, std::span<double> sums) const;
 
   private:
     static constexpr size_t kRun = 64;  // trees that are sorted by depth among themselves
-    double add_run(double sum, size_t first, size_t count, const float* row) const;
+    using Found = std::array<double, kRun>;
+    /// found: leaf values of trees first … first + count - 1.
+    void walk_run(size_t first, size_t count, const float* row, Found& found) const;
     struct Node {
         float threshold;  // numeric, and leaves (always left, to themselves)
         uint16_t feature;

@@ -17,12 +17,22 @@ std::vector<InstructionSet> sets() {
     return all;
 }
 
-/// Every instruction set says of every row what the plain walk says.
+/// Every instruction set says of every row what the plain walk says, after all trees and after each
+/// of the first ones.
 void expect_walk(const Ensemble& ensemble, const std::vector<std::vector<float>>& rows) {
     for (const auto set : sets()) {
         const Engine engine(ensemble, set);
-        for (const auto& row : rows)
+        ASSERT_EQ(engine.trees(), ensemble.trees.size());
+        size_t prefix = 0;
+        for (const auto& row : rows) {
             ASSERT_EQ(engine.predict_raw(row), ensemble.predict_raw(row)) << to_string(set);
+            std::vector<double> scores(prefix++ % (ensemble.trees.size() + 1));
+            engine.predict_prefixes(row, scores);
+            double sum = ensemble.base_score;
+            for (size_t t = 0; t < scores.size(); ++t)
+                ASSERT_EQ(scores[t], sum += ensemble.trees[t].predict(row))
+                    << to_string(set) << ", " << t + 1 << " trees of " << scores.size();
+        }
     }
 }
 
@@ -112,6 +122,27 @@ TEST(Engine, CategoriesPastTheFastFormEqualTheTreeWalk) {
             rows.push_back({static_cast<float>(code)});
         expect_walk(ensemble, rows);
     }
+}
+
+TEST(Engine, EachOfMoreTreesThanARunHolds) {
+    base::Random random(11);
+    const Ensemble ensemble = random_ensemble(random, 200, 40);
+    const auto row = random_row(random);
+    for (const auto set : sets()) {
+        for (const size_t count : {200u, 130u, 128u, 65u, 64u, 1u, 0u}) {
+            std::vector<double> scores(count);
+            Engine(ensemble, set).predict_prefixes(row, scores);
+            for (size_t t = 0; t < count; ++t)
+                ASSERT_EQ(scores[t], ensemble.predict_raw(row, t + 1)) << to_string(set);
+        }
+    }
+}
+
+TEST(EngineDeathTest, MoreScoresThanTreesAreRefused) {
+    std::vector<double> scores(2);
+    const std::vector<float> row{1};
+    EXPECT_DEATH(Engine({0.25, {Tree{{TreeNode{}}, {}}}}).predict_prefixes(row, scores),
+                 "2 scores of 1 trees");
 }
 
 TEST(Engine, CopiesOutliveTheOriginal) {

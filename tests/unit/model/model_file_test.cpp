@@ -109,26 +109,84 @@ TEST(ModelFile, EveryTruncationAndEveryAddedByteIsAnError) {
 
 TEST(ModelFile, AnotherVersionIsNamed) {
     const auto policy =
-        decode_model_file(with_payload(payload_of(encode_model_file(example())), 2));
+        decode_model_file(with_payload(payload_of(encode_model_file(example())), 3));
     EXPECT_EQ(policy.error().reason, "unknown_model_version");
-    EXPECT_THAT(policy.error().message, HasSubstr("version 2"));
+    EXPECT_THAT(policy.error().message, HasSubstr("version 3"));
+}
+
+uint32_t version_of(std::string_view file) {
+    return base::ByteReader(file.substr(8)).u32().value();
+}
+
+RC_GTEST_PROP(ModelFile, AMixtureComesBackAsItWas, (uint64_t seed)) {
+    base::Random random(seed);
+    const size_t groups = 1 + random.below(3);
+    std::vector<Link> links{random_mixture(random, groups)};
+    if (random.bernoulli(0.5)) links.insert(links.begin(), example_bootstrap());
+    if (random.bernoulli(0.5)) links.emplace_back(random_link(random, groups));
+    const Policy policy =
+        Policy::create(example_schema(), links,
+                       std::get<LearnedLink>(links.back()).group_aware() || groups > 1
+                           ? group_names(groups)
+                           : std::vector<std::string>{},
+                       {})
+            .value();
+    const std::string bytes = encode_model_file(policy);
+    RC_ASSERT(version_of(bytes) == 2u);
+    const auto back = decode_model_file(bytes);
+    RC_ASSERT(back.has_value());
+    RC_ASSERT(equal(policy, *back));
+    RC_ASSERT(encode_model_file(*back) == bytes);
+}
+
+TEST(ModelFile, APolicyWithoutMixturesIsWrittenAsBefore) {
+    // written by the program of before there were mixtures
+    std::ifstream file(std::string(RAMPART_SOURCE_DIR) + "/tests/golden/model_v1.hex");
+    std::string hex;
+    file >> hex;
+    const auto bytes = base::from_hex(hex).value();
+    const auto policy = decode_model_file(bytes).value();
+    EXPECT_EQ(version_of(bytes), 1u);
+    EXPECT_EQ(encode_model_file(policy), bytes);
+    EXPECT_EQ(policy_id_of(bytes).value(), "0e9aa5f371a1c9e7fbd207e7a2847eec17ea9123466bcfd40e28457c2b55b0dd");
+    EXPECT_EQ(policy.links().size(), 2u);
+    EXPECT_EQ(policy.last_learned()->members.size(), 0u);
+    const auto out = policy.evaluate(std::vector<float>{0.25f, 2}, 1);
+    EXPECT_DOUBLE_EQ(out.score, 0.43782349911420188);
+    EXPECT_DOUBLE_EQ(out.exploit, 0.7512939964568075);
+    EXPECT_DOUBLE_EQ(out.approve, 0.69999999999999996);
+}
+
+TEST(ModelFile, AMixtureInAFileOfBeforeThereWereAnyIsRefused) {
+    base::Random random(4);
+    const auto policy =
+        Policy::create(example_schema(), {random_mixture(random, 1)}, {}, {}).value();
+    const auto payload = payload_of(encode_model_file(policy));
+    EXPECT_TRUE(decode_model_file(with_payload(payload, 2)));
+    EXPECT_THAT(decode_model_file(with_payload(payload, 1)).error().message,
+                HasSubstr("format version 1 and holds a mixture"));
 }
 
 TEST(ModelFile, ARightChecksumDoesNotExcuseABrokenPolicy) {
     EXPECT_FALSE(decode_model_file(with_payload("")));
     EXPECT_FALSE(decode_model_file(with_payload("\xff\xff\xff")));
-    const std::string payload = payload_of(encode_model_file(example()));
-    ASSERT_TRUE(decode_model_file(with_payload(payload)));
-    // whatever is accepted after a change decides within [0, 1]
     base::Random random(7);
-    for (size_t i = 0; i < payload.size(); ++i) {
-        std::string damaged = payload;
-        damaged[i] = static_cast<char>(damaged[i] ^ (1 << random.below(8)));
-        const auto policy = decode_model_file(with_payload(damaged));
-        if (!policy || policy->schema().size() != 4) continue;
-        const auto group = policy->group_aware() ? std::optional<size_t>(0) : std::nullopt;
-        const auto out = policy->evaluate(random_row(random), group);
-        ASSERT_TRUE(out.approve >= 0 && out.approve <= 1 && out.exploit >= 0 && out.exploit <= 1);
+    const auto mixture =
+        Policy::create(example_schema(), {random_mixture(random, 2)}, group_names(2), {}).value();
+    for (const auto& policy : {example(), mixture}) {
+        const std::string payload = payload_of(encode_model_file(policy));
+        ASSERT_TRUE(decode_model_file(with_payload(payload, 2)));
+        // whatever is accepted after a change decides within [0, 1]
+        for (size_t i = 0; i < payload.size(); ++i) {
+            std::string damaged = payload;
+            damaged[i] = static_cast<char>(damaged[i] ^ (1 << random.below(8)));
+            const auto changed = decode_model_file(with_payload(damaged, 2));
+            if (!changed || changed->schema().size() != 4) continue;
+            const auto group = changed->group_aware() ? std::optional<size_t>(0) : std::nullopt;
+            const auto out = changed->evaluate(random_row(random), group);
+            ASSERT_TRUE(out.approve >= 0 && out.approve <= 1 && out.exploit >= 0 &&
+                        out.exploit <= 1);
+        }
     }
 }
 

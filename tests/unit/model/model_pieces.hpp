@@ -79,21 +79,58 @@ inline std::vector<float> random_row(base::Random& random, size_t numeric = 3) {
 
 inline BootstrapLink example_bootstrap() { return {"x0", {{-1, 0.1}, {1, 0.9}}, 0.3}; }
 
+inline RampRule random_ramp(base::Random& random, size_t groups) {
+    RampRule ramp;
+    ramp.gamma = random.bernoulli(0.3) ? 0 : random.uniform(0.01, 2);
+    ramp.offset = random.bernoulli(0.5) ? 0.5 : 0;
+    ramp.thresholds.assign(groups, 0);
+    ramp.ties.assign(groups, 0);
+    for (double& threshold : ramp.thresholds) threshold = random.uniform(-1, 1);
+    for (double& tie : ramp.ties) tie = random.uniform();
+    return ramp;
+}
+
 inline LearnedLink random_link(base::Random& random, size_t groups) {
     LearnedLink link;
     link.ensemble = random_ensemble(random, random.below(5), 8);
     link.score_slope = random.uniform(-3, 3);
     link.score_intercept = random.uniform(-1, 1);
-    link.ramp.gamma = random.bernoulli(0.3) ? 0 : random.uniform(0.01, 2);
-    link.ramp.offset = random.bernoulli(0.5) ? 0.5 : 0;
-    link.ramp.thresholds.assign(groups, 0);
-    link.ramp.ties.assign(groups, 0);
-    for (double& threshold : link.ramp.thresholds) threshold = random.uniform(-1, 1);
-    for (double& tie : link.ramp.ties) tie = random.uniform();
+    link.ramp = random_ramp(random, groups);
     const ExplorationMode modes[] = {ExplorationMode::kNone, ExplorationMode::kOneSided,
                                      ExplorationMode::kTwoSided};
     link.exploration = {modes[random.below(3)], random.uniform(0, 0.4)};
     link.kappa = random.uniform(0.05, 1);
+    return link;
+}
+
+/// Weights that are drawn evenly and add up to 1.
+inline std::vector<double> random_weights(base::Random& random, size_t count) {
+    std::vector<double> weights(count);
+    double sum = 0;
+    for (double& weight : weights) sum += weight = random.uniform(0.01, 1);
+    for (double& weight : weights) weight /= sum;
+    return weights;
+}
+
+/// A link of up to `most` members, in any order, whose ensembles are all used.
+inline LearnedLink random_mixture(base::Random& random, size_t groups, size_t most = 12) {
+    LearnedLink link = random_link(random, groups);
+    link.others.resize(random.below(3));
+    for (auto& other : link.others) other = random_ensemble(random, random.below(80), 8);
+    if (random.bernoulli(0.5)) link.ensemble = random_ensemble(random, random.below(80), 8);
+    const size_t ensembles = 1 + link.others.size();
+    const auto weights = random_weights(random, ensembles + random.below(most));
+    for (size_t m = 0; m < weights.size(); ++m) {
+        Member member;
+        member.ensemble = static_cast<uint32_t>(m < ensembles ? m : random.below(ensembles));
+        const auto& ensemble =
+            member.ensemble == 0 ? link.ensemble : link.others[member.ensemble - 1];
+        member.trees = static_cast<uint32_t>(random.below(ensemble.trees.size() + 1));
+        member.weight = weights[m];
+        if (random.bernoulli(0.5))
+            member.ramp = random_ramp(random, random.bernoulli(0.5) ? groups : 1);
+        link.members.push_back(member);
+    }
     return link;
 }
 

@@ -203,6 +203,123 @@ RC_GTEST_PROP(Policy, ACertainDecisionStaysCertainDownTheChain, (uint64_t seed))
     RC_ASSERT(evaluate(links, {1, 0, 0, 0}).approve == certain);
 }
 
+// ---- mixtures
+
+/// Member after member, tree after tree.
+PolicyOutput brute_force(const LearnedLink& link, std::span<const float> row, size_t group) {
+    PolicyOutput out;
+    for (const Member& member : link.members) {
+        const auto& ensemble =
+            member.ensemble == 0 ? link.ensemble : link.others[member.ensemble - 1];
+        const size_t trees = member.trees == 0 ? ensemble.trees.size() : member.trees;
+        const double p = sigmoid(ensemble.predict_raw(row, trees));
+        const double f = std::clamp(link.score_slope * p + link.score_intercept, -1.0, 1.0);
+        out.score += member.weight * p;
+        out.exploit += member.weight * member.ramp.value_or(link.ramp).apply(f, group);
+    }
+    out.approve = link.exploration.apply(out.exploit);
+    return out;
+}
+
+RC_GTEST_PROP(Policy, AMixtureIsTheWeightedMeanOfItsMembers, (uint64_t seed)) {
+    base::Random random(seed);
+    const size_t groups = 1 + random.below(3);
+    const LearnedLink link = random_mixture(random, groups);
+    const auto policy = Policy::create(example_schema(), {link}, group_names(groups), {});
+    RC_ASSERT(policy.has_value());
+    RC_ASSERT(policy->group_aware() == (groups > 1));
+    for (int i = 0; i < 20; ++i) {
+        const auto row = random_row(random);
+        const size_t group = random.below(groups);
+        const auto out = policy->evaluate(row, group), wanted = brute_force(link, row, group);
+        RC_ASSERT(std::abs(out.score - wanted.score) < 1e-12);
+        RC_ASSERT(std::abs(out.exploit - wanted.exploit) < 1e-12);
+        RC_ASSERT(std::abs(out.approve - wanted.approve) < 1e-12);
+    }
+}
+
+TEST(Policy, AMixtureOfOneMemberIsThatMember) {
+    base::Random random(21);
+    LearnedLink link = random_link(random, 2);
+    link.ensemble = random_ensemble(random, 40);
+    LearnedLink mixed = link;
+    mixed.members = {{}};
+    for (int i = 0; i < 20; ++i) {
+        const auto row = random_row(random);
+        const auto out = evaluate({mixed}, row, 1, group_names(2));
+        const auto wanted = evaluate({link}, row, 1, group_names(2));
+        EXPECT_EQ(out.score, wanted.score);
+        EXPECT_EQ(out.exploit, wanted.exploit);
+        EXPECT_EQ(out.approve, wanted.approve);
+    }
+}
+
+/// Every iterate from the first on, all equally likely.
+LearnedLink uniform_over_iterates(Ensemble ensemble) {
+    LearnedLink link;
+    const auto trees = static_cast<uint32_t>(ensemble.trees.size());
+    for (uint32_t t = 1; t <= trees; ++t) link.members.push_back({0, t, 1.0 / trees, {}});
+    link.ensemble = std::move(ensemble);
+    return link;
+}
+
+TEST(Policy, WhereAllMembersAgreeTheMixtureIsCertain) {
+    // 49 times 1 / 49 is not 1: neither certainty must be missed by rounding
+    base::Random random(22);
+    LearnedLink link = uniform_over_iterates(random_ensemble(random, 49));
+    link.ramp.thresholds = {-2};
+    EXPECT_EQ(evaluate({link}).approve, 1);
+    link.ramp.thresholds = {2};
+    EXPECT_EQ(evaluate({link}).approve, 0);
+    const auto down = evaluate({BootstrapLink{"x0", {{0, 1.0}}, 0.5}, link});
+    EXPECT_EQ(down.approve, 1);  // certain before it: no room to move
+}
+
+TEST(Policy, ItsPropensityIsHowOftenTheRandomizedClassifierApproves) {
+    base::Random random(23);
+    const LearnedLink link = uniform_over_iterates(random_ensemble(random, 25));
+    const Policy policy = Policy::create(example_schema(), {link}, {}, {}).value();
+    constexpr int kDraws = 40'000;
+    size_t between = 0;
+    for (int i = 0; i < 10; ++i) {
+        const auto row = random_row(random);
+        int approved = 0;
+        for (int k = 0; k < kDraws; ++k) {
+            const auto trees = 1 + random.below(link.ensemble.trees.size());
+            approved += sigmoid(link.ensemble.predict_raw(row, trees)) > 0.5 ? 1 : 0;
+        }
+        const double q = policy.evaluate(row, {}).approve;
+        between += q > 0 && q < 1 ? 1 : 0;
+        // five standard deviations
+        EXPECT_NEAR(static_cast<double>(approved) / kDraws, q,
+                    5 * std::sqrt(q * (1 - q) / kDraws) + 1e-12);
+    }
+    EXPECT_GT(between, 2u);  // else little was shown
+}
+
+TEST(Policy, AMixtureStaysInItsTrustRegionAndExplores) {
+    LearnedLink link = constant(0.9);
+    link.others = {constant(0.1).ensemble};
+    link.members = {{0, 0, 0.25, {}}, {1, 0, 0.75, {}}};
+    EXPECT_DOUBLE_EQ(evaluate({link}).score, 0.25 * 0.9 + 0.75 * 0.1);
+    EXPECT_EQ(evaluate({link}).approve, 0.25);
+    link.exploration = {ExplorationMode::kOneSided, 0.3};
+    EXPECT_EQ(evaluate({link}).exploit, 0.25);
+    EXPECT_EQ(evaluate({link}).approve, 0.3);
+    link.exploration = {};
+    link.kappa = 0.2;
+    EXPECT_DOUBLE_EQ(evaluate({example_bootstrap(), link}).approve, 0.4);
+}
+
+TEST(Policy, MembersBringThresholdsByGroup) {
+    LearnedLink link = constant(0.6);  // f = 0.2
+    const RampRule high{0, 0, {0.1, 0.3}, {1, 1}}, low{0, 0, {0.1, 0.1}, {1, 1}};
+    link.members = {{0, 0, 0.5, high}, {0, 0, 0.25, low}, {0, 0, 0.25, {}}};
+    link.ramp.thresholds = {0.9};
+    EXPECT_EQ(evaluate({link}, {0, 0, 0, 0}, 0, {"a", "b"}).approve, 0.75);
+    EXPECT_EQ(evaluate({link}, {0, 0, 0, 0}, 1, {"a", "b"}).approve, 0.25);
+}
+
 // ---- what create refuses
 
 std::string message_of(std::vector<Link> links, std::vector<std::string> names = {},
@@ -240,6 +357,79 @@ TEST(Policy, RefusesABrokenLearntLinkAndSaysWhere) {
         change(link);
         EXPECT_THAT(message_of({example_bootstrap(), link}), HasSubstr(in_message));
     }
+}
+
+TEST(Policy, RefusesABrokenMixtureAndSaysWhere) {
+    struct {
+        std::function<void(LearnedLink&)> change;
+        const char* in_message;
+    } const cases[] = {
+        {[](LearnedLink&) {}, ""},
+        {[](LearnedLink& l) { l.members[1].ensemble = 2; }, "link 0: member 1: ensemble 2"},
+        {[](LearnedLink& l) { l.members[0].trees = 4; }, "the first 4 trees of ensemble 0, which"},
+        {[](LearnedLink& l) { l.members[1].trees = 1; }, "first 1 trees of ensemble 1, which has 0"},
+        {[](LearnedLink& l) { l.members[0].weight = 0; }, "member 0: weight 0"},
+        {[](LearnedLink& l) { l.members[0].weight = -0.5; }, "member 0: weight -0.5"},
+        {[](LearnedLink& l) { l.members[0].weight = NAN; }, "member 0: weight nan"},
+        {[](LearnedLink& l) { l.members[0].weight = INFINITY; }, "member 0: weight inf"},
+        {[](LearnedLink& l) { l.members[0].weight = 0.5 + 1e-8; }, "add up to 1.00000001"},
+        {[](LearnedLink& l) { l.members[0].weight = 0.5 - 9e-10; }, ""},
+        {[](LearnedLink& l) { l.members.pop_back(); }, "add up to 0.5"},
+        {[](LearnedLink& l) { l.members[1].ensemble = 0; }, "ensemble 1 is no member's"},
+        {[](LearnedLink& l) { l.members[0] = l.members[1]; }, "ensemble 0 is no member's"},
+        {[](LearnedLink& l) { l.members.clear(); }, "1 more ensembles and no members"},
+        {[](LearnedLink& l) { l.others[0].base_score = NAN; }, "link 0: ensemble 1: base score"},
+        {[](LearnedLink& l) { l.members[1].ramp = RampRule{-1}; }, "member 1: gamma -1"},
+        {[](LearnedLink& l) { l.members[1].ramp = RampRule{0, 0, {0, 0}, {1, 1}}; },
+         "link 0: member 1 has 2 thresholds for 0 groups"},
+    };
+    base::Random random(31);
+    for (const auto& [change, in_message] : cases) {
+        LearnedLink link;
+        link.ensemble = random_ensemble(random, 3);
+        link.others = {constant(0.3).ensemble};
+        link.members = {{0, 2, 0.5, {}}, {1, 0, 0.5, {}}};
+        change(link);
+        if (*in_message == '\0') {
+            EXPECT_EQ(message_of({link}), "");
+        } else {
+            EXPECT_THAT(message_of({link}), HasSubstr(in_message));
+        }
+    }
+}
+
+TEST(Policy, RefusesMembersWhoseGroupsDiffer) {
+    LearnedLink link = constant(0.6);
+    link.members = {{0, 0, 0.5, RampRule{0, 0, {0, 0}, {1, 1}}},
+                    {0, 0, 0.5, RampRule{0, 0, {0, 0}, {1, 1}}}};
+    EXPECT_EQ(message_of({link}, {"a", "b"}), "");
+    link.members[1].ramp = RampRule{};  // the same for everybody
+    EXPECT_EQ(message_of({link}, {"a", "b"}), "");
+    link.members[1].ramp = RampRule{0, 0, {0, 0, 0}, {1, 1, 1}};
+    EXPECT_THAT(message_of({link}, {"a", "b"}),
+                HasSubstr("member 1 has 3 thresholds for 2 groups"));
+    link.members.pop_back();
+    link.members[0].weight = 1;
+    link.ramp = RampRule{0, 0, {0, 0, 0}, {1, 1, 1}};
+    EXPECT_THAT(message_of({link}, {"a", "b"}), HasSubstr("link 0 has 3 thresholds for 2 groups"));
+}
+
+TEST(Policy, AMixtureHasLimits) {
+    using base::limits::kMaxMembers;
+    using base::limits::kMaxTrees;
+    LearnedLink link = constant(0.6);
+    link.members.assign(kMaxMembers, {0, 0, 1.0 / kMaxMembers, {}});
+    EXPECT_EQ(message_of({link}), "");
+    link.members.assign(kMaxMembers + 1, {0, 0, 1.0 / (kMaxMembers + 1), {}});
+    EXPECT_THAT(message_of({link}), HasSubstr("20001 members"));
+
+    const Tree leaf{{TreeNode{}}, {}};
+    link.members = {{0, 0, 0.5, {}}, {1, 0, 0.5, {}}};
+    link.ensemble.trees.assign(kMaxTrees / 2, leaf);
+    link.others = {link.ensemble};
+    EXPECT_EQ(message_of({link}), "");
+    link.others[0].trees.push_back(leaf);
+    EXPECT_THAT(message_of({link}), HasSubstr("20001 trees in all ensembles"));
 }
 
 TEST(Policy, RefusesABrokenBootstrap) {

@@ -29,6 +29,10 @@ class Engine {
     explicit Engine(const Ensemble& ensemble, InstructionSet set = fastest_supported());
     /// row: [d] as validated.
     double predict_raw(std::span<const float> row) const;
+    size_t trees() const;
+    /// scores[t]: after the first t + 1 trees, as Ensemble::predict_raw(row, t + 1). At most
+    /// trees() of them; trees beyond are not looked at.
+    void predict_prefixes(std::span<const float> row, std::span<double> scores) const;
 
     struct Layout;  // of the source
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -50,35 +51,62 @@ struct BootstrapLink {
     double missing = 0.5;
 };
 
+/// One of the rules that a learnt link mixes.
+struct Member {
+    uint32_t ensemble = 0;  // 0: LearnedLink::ensemble, i: others[i - 1]
+    uint32_t trees = 0;     // its score is that of the first so many trees, 1 … size; 0: of all
+    double weight = 1;      // > 0; a link's weights add up to 1 within 1e-9
+    std::optional<RampRule> ramp = {};  // empty: the link's
+};
+
 /// One learnt step of a policy. With p = sigmoid(ensemble(x)) = P(favourable | x):
 ///   f = score_slope * p + score_intercept, clipped to [-1, 1]
 ///   q = exploration(ramp(f))
 ///   P(approve) = q clipped to [s - kappa·min(s, 1-s), s + kappa·min(s, 1-s)], s = what the links
 ///   before it give: the trust region is part of the artefact. The first link of a policy is not
 ///   clipped.
+///
+/// With members it is a mixture: p_m and f_m are each member's own,
+///   q = exploration(sum over members of weight_m · ramp_m(f_m)),
+/// which is exactly P(approve) of the randomized classifier that draws a member for each decision
+/// and then decides by it (papers/000, section 2.3.1: uniform over iterates; a reduction's mixture of
+/// models; thresholds drawn by group). One draw against q decides, so no member has to be drawn,
+/// and the propensity is that of the mixture. What explains a decision looks at `ensemble` alone.
 struct LearnedLink {
     Ensemble ensemble;
     double score_slope = 2, score_intercept = -1;
     RampRule ramp;
     Exploration exploration;
     double kappa = 0.5;  // in (0, 1]; ignored for the first link
+    /// Of a mixture; every ensemble is some member's. All together have at most limits::kMaxTrees
+    /// trees.
+    std::vector<Ensemble> others = {};
+    std::vector<Member> members = {};  // empty: the ensemble alone; at most limits::kMaxMembers
+
+    double value(double p) const;  // f
+    bool group_aware() const;      // the ramp or a member's
+    size_t trees() const;          // of all ensembles
 };
 
 using Link = std::variant<BootstrapLink, LearnedLink>;
 
 /// What a policy says of one row.
 struct PolicyOutput {
-    double score = 0;    // P(favourable | x) by the last learnt link; 0.5 for a bootstrap
+    /// P(favourable | x) by the last learnt link, of a mixture the mean over its members; 0.5 for a
+    /// bootstrap
+    double score = 0;
     double exploit = 0;  // P(approve | x) with every exploration switched off in the last link
     double approve = 0;  // P(approve | x): what is drawn from
 };
+
+class Mixture;  // of the source
 
 /// What decides: a schema and a chain of links. Immutable, safe to use from many threads.
 class Policy {
   public:
     /// Validates everything: schema and features of every link, probabilities in [0, 1],
-    /// thresholds, equal group counts, chain length <= limits::kMaxChainLinks, a bootstrap only as
-    /// the first link.
+    /// thresholds, equal group counts, members and their weights, chain length <=
+    /// limits::kMaxChainLinks, a bootstrap only as the first link.
     static base::Result<Policy> create(dataset::FeatureSchema schema, std::vector<Link> links,
                                        std::vector<std::string> group_names,
                                        std::map<std::string, std::string> provenance);
@@ -101,7 +129,8 @@ class Policy {
     Policy() = default;
     dataset::FeatureSchema schema_;
     std::vector<Link> links_;
-    std::vector<std::optional<Engine>> engines_;  // of each learnt link
+    std::vector<std::optional<Engine>> engines_;            // of each link with one ensemble
+    std::vector<std::shared_ptr<const Mixture>> mixtures_;  // of each link with members
     std::optional<size_t> bootstrap_feature_;     // of a bootstrap link, in the schema
     std::vector<std::string> group_names_;
     std::map<std::string, std::string> provenance_;

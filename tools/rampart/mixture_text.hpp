@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "rampart/model/policy.hpp"
+
+namespace rampart::cli {
+
+/// "a mixture of 150 members over 1 ensemble with 150 trees"; empty for a link without members.
+std::string mixture_text(const model::LearnedLink& link);
+/// For commands that take one ensemble apart: says so; empty for a link without members.
+std::string main_ensemble_note(const model::LearnedLink& link);
+
+}  // namespace rampart::cli
