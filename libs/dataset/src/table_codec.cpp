@@ -58,7 +58,7 @@ class Reader {
     std::vector<T> numbers(size_t count) {
         RAMPART_CHECK(rest_.size() / sizeof(T) >= count, "{} bytes are left", rest_.size());
         std::vector<T> out(count);
-        std::memcpy(out.data(), rest_.data(), count * sizeof(T));
+        if (count > 0) std::memcpy(out.data(), rest_.data(), count * sizeof(T)); // null if nothing
         rest_.remove_prefix(count * sizeof(T));
         return out;
     }
