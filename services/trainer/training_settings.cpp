@@ -1,6 +1,7 @@
 #include "services/trainer/training_settings.hpp"
 
 #include "rampart/constraints/parse.hpp"
+#include "rampart/fairness/rate_constraints.hpp"
 
 namespace rampart::trainer {
 namespace {
@@ -21,11 +22,11 @@ void read_learner(config::Table& table, training::Recipe& recipe) {
     recipe.learner = table.choice("learner", {"gbdt", "fairgbm"}, "gbdt");
     recipe.constraints = table.strings("constraints");
     for (const auto& name : recipe.constraints) {
-        if (name != "fpr" && name != "fnr") table.fail("constraints", fmt::format("'{}' is not one of fpr, fnr", name));
+        if (const auto parsed = fairness::parse_parity(name, 0); !parsed) table.fail("constraints", parsed.error().message);
     }
     if (recipe.learner == "fairgbm" && recipe.constraints.empty()) recipe.constraints = {"fnr"};
     recipe.tolerance = table.number("tolerance", 0, 0.999, recipe.tolerance);
-    recipe.multiplier_learning_rate = table.number("multiplier_learning_rate", 1e-6, 10, recipe.multiplier_learning_rate);
+    recipe.multiplier_step = table.number("multiplier_step", 1e-6, 1e6, recipe.multiplier_step);
     recipe.validation_fraction = table.number("validation_fraction", 0.05, 0.5, recipe.validation_fraction);
     recipe.ipw_cap = table.number("ipw_cap", 1, 1e6, recipe.ipw_cap);
     recipe.params.trees = static_cast<int>(table.integer("trees", 1, 20'000, 200));

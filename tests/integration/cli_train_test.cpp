@@ -160,7 +160,7 @@ TEST_F(CommandLine, FairGbmReportsItsVerdictAndItsRates) {
 }
 
 TEST_F(CommandLine, AnUnreachableToleranceIsSaidAloud) {
-    train("--learner fairgbm --tolerance 0 --multiplier-learning-rate 1e-9");
+    train("--learner fairgbm --tolerance 0 --multiplier-step 1e-9");
     EXPECT_THAT(read(".err"), HasSubstr("--tolerance"));
 }
 

@@ -1,5 +1,3 @@
-#include "rampart/fairness/fairgbm/train.hpp"
-
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +8,7 @@
 
 #include "commands.hpp"
 #include "evaluation.hpp"
+#include "fairgbm_options.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/read_table.hpp"
@@ -30,7 +29,7 @@ constexpr size_t kMaxSchemaBytes = 16 << 20;
 struct Options {
     std::string data, schema, out, cache;
     std::string learner = "gbdt", split = "60/20/20", postprocess = "none";
-    std::vector<std::string> constraint{"fnr"};
+    FairGbmOptions fairgbm;
     fairness::FairGbmParams params;
     TreeRules rules;
     std::string resume;
@@ -39,10 +38,7 @@ struct Options {
     fairness::RampParams ramp;
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
     // options that another option asks for
-    CLI::Option *constraint_option = nullptr, *tolerance_option = nullptr,
-                *multiplier_option = nullptr;
     CLI::Option *epsilon_option = nullptr, *gamma_option = nullptr,
-                *early_stopping_option = nullptr,
                 *favourable_weight_option = nullptr;
 };
 
@@ -53,7 +49,7 @@ struct Parts {
 
 struct Trained {
     model::LearnedLink link;
-    std::optional<fairness::FairGbmVerdict> fairgbm;
+    std::optional<fairness::FairGbmResult> fairgbm;
     std::optional<fairness::RampSolution> ramp;
 };
 
@@ -64,11 +60,9 @@ std::vector<std::string> ineffective(const Options& o) {
             notes.push_back(fmt::format("{} has no effect without {}", option->get_name(), needs));
     };
     if (o.learner != "fairgbm")
-        for (const auto* option : {o.constraint_option, o.tolerance_option, o.multiplier_option})
-            note(option, "--learner fairgbm");
+        for (const auto* option : o.fairgbm.options) note(option, "--learner fairgbm");
     else
-        for (const auto* option : {o.early_stopping_option, o.favourable_weight_option})
-            note(option, "--learner gbdt: fairgbm keeps its best fair iterate, of the data as it is");
+        note(o.favourable_weight_option, "--learner gbdt: fairgbm learns from the data as they are");
     if (o.postprocess != "ramp")
         for (const auto* option : {o.epsilon_option, o.gamma_option})
             note(option, "--postprocess ramp");
@@ -138,17 +132,30 @@ base::Result<model::Ensemble> boost(const Options& options, const Parts& parts,
     return gbdt::train(parts.train, objective, learner, &pool, how);
 }
 
+base::Result<fairness::FairGbmResult> learn_fairgbm(const Options& options, const Parts& parts,
+                                                    base::ThreadPool& pool,
+                                                    const gbdt::ProgressCallback& progress) {
+    RAMPART_TRY(const auto start, start_of(options, parts.train.schema));
+    fairness::FairGbmOptions how{.progress = progress};
+    if (parts.validation.rows() > 0) how.validation = &parts.validation;
+    std::optional<fairness::FairGbmState> state;
+    if (start) {
+        RAMPART_TRY(state, fairgbm_state_of(options.resume));
+        how.start = &*start;
+        how.state = &*state;
+    }
+    return fairness::train_fairgbm(parts.train, options.params, &pool, how);
+}
+
 base::Result<Trained> learn(const Options& options, const Parts& parts, const Context& context) {
     base::ThreadPool pool(options.threads);
     RAMPART_TRY(const auto signal, runtime::Shutdown::install());
     const auto progress = watch(context, *signal);
     Trained trained;
     if (options.learner == "fairgbm") {
-        const auto* validation = parts.validation.rows() > 0 ? &parts.validation : nullptr;
-        RAMPART_TRY(auto result, fairness::train_fairgbm(parts.train, options.params, &pool,
-                                                         validation, progress));
-        trained.link.ensemble = std::move(result.ensemble);
-        trained.fairgbm = std::move(result.verdict);
+        RAMPART_TRY(auto result, learn_fairgbm(options, parts, pool, progress));
+        trained.link = fairgbm_link(result);
+        trained.fairgbm = std::move(result);
     } else {
         RAMPART_TRY(trained.link.ensemble, boost(options, parts, pool, progress));
     }
@@ -195,24 +202,11 @@ std::string parameter_text(const Options& options) {
         text += fmt::format(" interactions={}", fmt::join(options.rules.interactions, ","));
     if (options.favourable_weight != 1)
         text += fmt::format(" favourable_weight={}", options.favourable_weight);
-    const auto& c = options.params.constraint;
-    if (options.learner == "fairgbm")
-        text += fmt::format(" fpr={} fnr={} tolerance={} multiplier_learning_rate={}", c.fpr, c.fnr,
-                            c.tolerance, c.multiplier_learning_rate);
+    if (options.learner == "fairgbm") text += fairgbm_text(options.params);
     if (options.postprocess == "ramp")
         text +=
             fmt::format(" ramp_epsilon={} ramp_gamma={}", options.ramp.epsilon, options.ramp.gamma);
     return text;
-}
-
-boost::json::object describe(const fairness::FairGbmVerdict& verdict, double tolerance) {
-    const bool on_validation = verdict.judged_on == fairness::JudgedOn::kValidation;
-    return {{"feasible", verdict.feasibility == fairness::Feasibility::kFeasible},
-            {"judged_on", on_validation ? "validation" : "train"},
-            {"tolerance", tolerance},
-            {"gap", on_validation ? verdict.validation->gap : verdict.train.gap},
-            {"train_gap", verdict.train.gap},
-            {"trees_grown", verdict.trees_grown}};
 }
 
 boost::json::object describe(const fairness::RampSolution& ramp) {
@@ -236,14 +230,9 @@ base::Result<Answer> answer_of(const Options& options, const Parts& parts, const
         fmt::format("wrote {}\nid {}\n{}, {} trees, {} training rows\n", options.out, id.value(),
                     options.learner, trained.link.ensemble.trees.size(), parts.train.rows());
     if (trained.fairgbm) {
-        const double tolerance = options.params.constraint.tolerance;
-        json["fairgbm"] = describe(*trained.fairgbm, tolerance);
-        if (trained.fairgbm->feasibility == fairness::Feasibility::kInfeasible)
-            answer.notes.push_back(
-                fmt::format("no iterate worth having keeps the gap within {}: the one kept has "
-                            "{:.4f}; try a larger "
-                            "--tolerance or --multiplier-learning-rate, or more --trees",
-                            tolerance, json["fairgbm"].at("gap").as_double()));
+        json["fairgbm"] = fairgbm_json(*trained.fairgbm, options.params);
+        if (auto note = fairgbm_note(*trained.fairgbm, options.params); !note.empty())
+            answer.notes.push_back(std::move(note));
     }
     if (trained.ramp) json["ramp"] = describe(*trained.ramp);
     for (const auto& [name, part] :
@@ -259,21 +248,14 @@ base::Result<Answer> answer_of(const Options& options, const Parts& parts, const
 }
 
 base::Result<Answer> train(Options& options, const Context& context) {
-    auto& constraint = options.params.constraint;
-    constraint.fpr = constraint.fnr = false;
-    for (const auto& name : options.constraint)
-        (name == "fpr" ? constraint.fpr : constraint.fnr) = true;
+    if (options.learner == "fairgbm")
+        RAMPART_RETURN_IF_ERROR(apply(options.fairgbm, options.params));
     // before minutes of work: can the result be written at all?
     const auto folder = std::filesystem::absolute(options.out).parent_path();
     if (std::error_code error; !std::filesystem::is_directory(folder, error))
         return base::not_found("no_such_folder",
                                "--out {}: the folder {} does not exist; make it first", options.out,
                                folder.string());
-    if (!options.resume.empty() && options.learner != "gbdt")
-        return base::invalid_argument("cannot_resume",
-                                      "--resume goes with --learner gbdt: the multipliers of {} "
-                                      "are not in the model file",
-                                      options.learner);
     RAMPART_TRY(const auto schema_text, base::read_file(options.schema, kMaxSchemaBytes));
     RAMPART_TRY(const auto schema, dataset::parse_table_schema(schema_text, options.schema));
     RAMPART_RETURN_IF_ERROR(apply_rules(options.rules, schema.features, options.params.learner));
@@ -286,6 +268,7 @@ base::Result<Answer> train(Options& options, const Context& context) {
     std::map<std::string, std::string> provenance{{"learner", options.learner},
                                                   {"parameters", parameter_text(options)},
                                                   {"postprocess", options.postprocess}};
+    if (trained.fairgbm) put_state(trained.fairgbm->state, provenance);
     put({.table_schema = schema_text,
          .split = options.split,
          .seed = options.params.learner.seed,
@@ -315,12 +298,10 @@ void add_learner_options(CLI::App& command, Options& o) {
         ->capture_default_str();
     command.add_option("--row-fraction", p.row_fraction, "rows that a tree sees")
         ->capture_default_str();
-    o.early_stopping_option =
-        command
-            .add_option(
-                "--early-stopping", p.early_stopping_rounds,
-                "gbdt: stop when so many trees did not help on the validation rows; 0: never")
-            ->capture_default_str();
+    command
+        .add_option("--early-stopping", p.early_stopping_rounds,
+                    "stop when so many trees did not help on the validation rows; 0: never")
+        ->capture_default_str();
     command
         .add_option("--monotone", o.rules.monotone,
                     "FEATURE=increasing or =decreasing: the score may move with it only that way")
@@ -336,26 +317,10 @@ void add_learner_options(CLI::App& command, Options& o) {
             ->check(CLI::Range(1e-6, 1e6))
             ->capture_default_str();
     command.add_option("--resume", o.resume,
-                       "gbdt: model file to go on from, on the same data; --trees counts its trees");
+                       "model file to go on from, on the same data; --trees counts its trees");
 }
 
-void add_fairness_options(CLI::App& command, Options& o) {
-    o.constraint_option =
-        command
-            .add_option("--constraint", o.constraint,
-                        "fairgbm: rates that the groups share: fpr, fnr or both")
-            ->delimiter(',')
-            ->transform(CLI::IsMember({"fpr", "fnr"}, CLI::ignore_case, CLI::ignore_space))
-            ->capture_default_str();
-    o.tolerance_option = command
-                             .add_option("--tolerance", o.params.constraint.tolerance,
-                                         "fairgbm: allowed difference of a rate between groups")
-                             ->capture_default_str();
-    o.multiplier_option =
-        command
-            .add_option("--multiplier-learning-rate", o.params.constraint.multiplier_learning_rate,
-                        "fairgbm: step of the dual ascent")
-            ->capture_default_str();
+void add_postprocess_options(CLI::App& command, Options& o) {
     command
         .add_option("--postprocess", o.postprocess,
                     "ramp: thresholds by group; they then decide by group")
@@ -402,7 +367,8 @@ void add_train(Frame& frame) {
         ->capture_default_str();
     command.add_option("--threads", o.threads, "the result does not depend on it")
         ->check(CLI::Range(size_t{1}, size_t{256}));
-    add_fairness_options(command, o);
+    add_fairgbm_options(command, o.fairgbm);
+    add_postprocess_options(command, o);
     add_learner_options(command, o);
 }
 

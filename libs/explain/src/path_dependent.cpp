@@ -3,13 +3,8 @@
 
 #include "flat_trees.hpp"
 #include "quadrature.hpp"
+#include "rampart/model/instruction_set.hpp"
 #include "shap_engine.hpp"
-
-#if defined(__x86_64__)
-#define RAMPART_AVX2 __attribute__((target("avx2")))
-#else
-#define RAMPART_AVX2  // never run: model::supports says no
-#endif
 
 /// Path-dependent TreeSHAP by quadrature.
 ///

@@ -235,6 +235,7 @@ class Run {
                 if (leaf == kNoLeaf) leaf = leaf_of_node[walk(grown, binned_.columns, row)];
                 scores_[row] += values[leaf];
             }
+            objective_.rows_scored(scores_, first, n);
         });
         for_chunks(validation_scores_.size(), [&](size_t, size_t first, size_t n) {
             for (size_t row = first; row < first + n; ++row) {

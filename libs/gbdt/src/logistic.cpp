@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "instructions.hpp"
+#include "rampart/model/instruction_set.hpp"
 
 namespace rampart::gbdt {
 namespace {
@@ -64,7 +64,7 @@ RAMPART_AVX2 void gradients_avx2(const double* scores, const uint8_t* labels, co
 
 void logistic_gradients(const double* scores, const uint8_t* labels, const float* weights, size_t n,
                         float* g, float* h) {
-    const bool avx2 = model::fastest_supported() == InstructionSet::kAvx2;
+    const bool avx2 = model::fastest_supported() == model::InstructionSet::kAvx2;
     Gradients run = avx2 ? gradients_avx2<false> : gradients_portable<false>;
     if (weights != nullptr) run = avx2 ? gradients_avx2<true> : gradients_portable<true>;
     run(scores, labels, weights, n, g, h);

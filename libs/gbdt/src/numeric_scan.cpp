@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "instructions.hpp"
+#include "rampart/model/instruction_set.hpp"
 
 namespace rampart::gbdt {
 namespace {
@@ -80,7 +80,7 @@ CutScan scan_cuts(const FeatureHistogram& bins, const LeafView& leaf,
                       params.min_hessian_in_leaf,
                       static_cast<double>(params.min_rows_in_leaf)};
     const auto run =
-        params.instructions == InstructionSet::kAvx2 ? score_avx2 : score_portable;
+        params.instructions == model::InstructionSet::kAvx2 ? score_avx2 : score_portable;
     CutScan best;
     double most = 0;
     std::array<double, kMostBins> scores;

@@ -71,8 +71,8 @@ double power_for(float largest, double limit) {
 
 }  // namespace
 
-Extent extent_of(std::span<const float> g, std::span<const float> h, InstructionSet set) {
-    const auto run = set == InstructionSet::kAvx2 ? extent_avx2 : extent_portable;
+Extent extent_of(std::span<const float> g, std::span<const float> h, model::InstructionSet set) {
+    const auto run = set == model::InstructionSet::kAvx2 ? extent_avx2 : extent_portable;
     return g.empty() ? Extent{} : run(g.data(), h.data(), g.size());
 }
 
@@ -83,8 +83,8 @@ Scale scale_for(const Extent& extent) {
 }
 
 void quantise(std::span<const float> g, std::span<const float> h, const Scale& scale,
-              uint32_t seed, size_t first, std::span<Entry> entries, InstructionSet set) {
-    const auto run = set == InstructionSet::kAvx2 ? quantise_avx2 : quantise_portable;
+              uint32_t seed, size_t first, std::span<Entry> entries, model::InstructionSet set) {
+    const auto run = set == model::InstructionSet::kAvx2 ? quantise_avx2 : quantise_portable;
     run(g.data(), h.data(), static_cast<float>(1 / scale.g), static_cast<float>(1 / scale.h), seed,
         static_cast<uint32_t>(first), entries.data(), entries.size());
 }

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "instructions.hpp"
+#include "rampart/model/instruction_set.hpp"
 #include "rampart/base/thread_pool.hpp"
 
 /// Gradients as integers of 14 bits, so that sums are exact in any order and many fit a register.
@@ -36,12 +36,12 @@ struct Extent {
     float g = 0, h = 0;
     float least_h = 0;  // the smallest h
 };
-Extent extent_of(std::span<const float> g, std::span<const float> h, InstructionSet set);
+Extent extent_of(std::span<const float> g, std::span<const float> h, model::InstructionSet set);
 
 Scale scale_for(const Extent& extent);
 
 /// entries[i] of row first + i.
 void quantise(std::span<const float> g, std::span<const float> h, const Scale& scale,
-              uint32_t seed, size_t first, std::span<Entry> entries, InstructionSet set);
+              uint32_t seed, size_t first, std::span<Entry> entries, model::InstructionSet set);
 
 }  // namespace rampart::gbdt

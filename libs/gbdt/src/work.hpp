@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "rampart/base/thread_pool.hpp"
+#include "rampart/gbdt/objective.hpp"
 
 /// Ways to share work between threads whose results do not depend on how many there are.
 namespace rampart::gbdt {
@@ -32,9 +33,7 @@ void run_workers(base::ThreadPool* pool, size_t n, const Task& task) {
     });
 }
 
-/// Rows are shared out in chunks of this many; sums of chunks are added up in their order.
-constexpr size_t kChunkRows = 1 << 14;
-
+/// Sums of chunks are added up in their order.
 inline size_t chunks_of(size_t rows) { return (rows + kChunkRows - 1) / kChunkRows; }
 
 }  // namespace rampart::gbdt

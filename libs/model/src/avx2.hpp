@@ -4,12 +4,12 @@
 #include <cstdint>
 
 #include "cut_columns.hpp"
+#include "rampart/model/instruction_set.hpp"
 
 /// What the AVX2 paths share. Functions are compiled for AVX2 one by one, so that nothing else of
 /// the program needs it.
 #if defined(__x86_64__)
 #include <immintrin.h>
-#define RAMPART_AVX2 __attribute__((target("avx2")))
 
 namespace rampart::model {
 

@@ -92,21 +92,22 @@ Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& rec
     }
     fairness::FairGbmParams params;
     params.learner = recipe.params;
-    const auto has = [&](std::string_view name) {
-        return std::find(recipe.constraints.begin(), recipe.constraints.end(), name) !=
-               recipe.constraints.end();
-    };
-    params.constraint.fpr = has("fpr");
-    params.constraint.fnr = has("fnr");
-    params.constraint.tolerance = recipe.tolerance;
-    params.constraint.multiplier_learning_rate = recipe.multiplier_learning_rate;
-    RAMPART_TRY(auto result,
-                fairness::train_fairgbm(halves.train, params, pool, &halves.validation));
+    params.constraints.parity.clear();
+    for (const auto& name : recipe.constraints) {
+        RAMPART_TRY(const auto parity, fairness::parse_parity(name, recipe.tolerance));
+        params.constraints.parity.insert(params.constraints.parity.end(), parity.begin(),
+                                         parity.end());
+    }
+    params.players.ascent.step = recipe.multiplier_step;
+    RAMPART_TRY(auto result, fairness::train_fairgbm(halves.train, params, pool,
+                                                     {.validation = &halves.validation}));
     figures["trees"] = fmt::format("{} of {}", result.verdict.trees, result.verdict.trees_grown);
     figures["feasible"] =
         result.verdict.feasibility == fairness::Feasibility::kFeasible ? "yes" : "no";
-    if (result.verdict.validation)
-        figures["gap"] = fmt::format("{:.4f}", result.verdict.validation->gap);
+    if (!result.verdict.validation->values.gaps.empty())
+        figures["gap"] = fmt::format("{:.4f}", *std::max_element(
+                                                   result.verdict.validation->values.gaps.begin(),
+                                                   result.verdict.validation->values.gaps.end()));
     return std::move(result.ensemble);
 }
 

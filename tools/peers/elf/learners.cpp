@@ -162,8 +162,8 @@ Decisions Trial::fairgbm() const {
     params.learner.min_rows_in_leaf = 10;
     params.learner.max_bins = 63;
     params.learner.seed = seed_;
-    params.constraint.fpr = params.constraint.fnr = true;
-    params.constraint.tolerance = 0.05;
+    params.constraints.parity = {{fairness::Rate::kFalsePositive, 0.05},
+                                 {fairness::Rate::kFalseNegative, 0.05}};
     const auto trained = fairness::train_fairgbm(data, params, nullptr);
     if (!trained) return std::nullopt;  // a group without one of the labels
     std::vector<double> pi(judge_.beta.size());

@@ -1,233 +1,198 @@
 #include "rampart/fairness/fairgbm/objective.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "proxy_kernel.hpp"
 #include "rampart/base/check.hpp"
-#include "rampart/gbdt/log_loss.hpp"
-#include "rampart/model/ensemble.hpp"
 
 namespace rampart::fairness {
 namespace {
 
-constexpr float kSmallestHessian = 1e-12f;
+/// An operating point is found on about so many rows while trees are grown.
+constexpr size_t kRowsForCentre = 1 << 16;
 
-double log1p_exp(double x) {
-    return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+struct Name {
+    Proxy proxy;
+    std::string_view text;
+};
+constexpr std::array kNames = {
+    Name{Proxy::kCrossEntropy, "cross_entropy"},
+    Name{Proxy::kQuadratic, "quadratic"},
+    Name{Proxy::kHinge, "hinge"},
+    Name{Proxy::kSigmoid, "sigmoid"},
+};
+
+size_t chunks_of(size_t rows) {
+    return (rows + gbdt::kChunkRows - 1) / gbdt::kChunkRows;
 }
-
-double logit(double p) { return std::log(p / (1 - p)); }
-
-/// Where a (label, group) cell stands in an array of 2·groups.
-size_t cell_of(const dataset::Dataset& data, size_t row) {
-    return data.label[row] * data.group_names.size() + static_cast<size_t>(data.group[row]);
-}
-
-/// The cell of the rows that a constraint speaks of: FPR label 0, FNR label 1.
-size_t cell_of(const ConstraintName& name, size_t groups) {
-    return (name.fpr ? 0 : groups) + name.group;
-}
-
-std::vector<double> cell_weights(const dataset::Dataset& data) {
-    std::vector<double> weights(2 * data.group_names.size());
-    for (size_t i = 0; i < data.rows(); ++i) weights[cell_of(data, i)] += data.weight_of(i);
-    return weights;
-}
-
-/// Weighted share of wrong decisions in every (label, group) cell; 0 in an empty cell, which no
-/// constraint reads.
-std::vector<double> error_rates(const dataset::Dataset& data, double centre,
-                                std::span<const double> scores) {
-    std::vector<double> wrong(2 * data.group_names.size()), weight(wrong.size());
-    for (size_t i = 0; i < data.rows(); ++i) {
-        const size_t cell = cell_of(data, i);
-        const bool approved = scores[i] >= centre;
-        weight[cell] += data.weight_of(i);
-        if (approved != (data.label[i] == 1)) wrong[cell] += data.weight_of(i);
-    }
-    for (size_t cell = 0; cell < wrong.size(); ++cell)
-        if (weight[cell] > 0) wrong[cell] /= weight[cell];
-    return wrong;
-}
-
-std::string_view metric_name(bool fpr) { return fpr ? "false positive" : "false negative"; }
 
 }  // namespace
 
-base::Status validate(const ParityConstraint& c) {
-    if (!c.fpr && !c.fnr)
-        return base::invalid_argument("no_constraint",
-                                      "nothing is constrained: ask for fpr, fnr or both");
-    if (!(c.tolerance >= 0 && c.tolerance < 1))
-        return base::out_of_range("bad_tolerance", "tolerance {} is outside [0, 1)", c.tolerance);
-    if (!(c.multiplier_learning_rate > 0 && c.multiplier_learning_rate <= 1e6))
-        return base::out_of_range("bad_multiplier_learning_rate",
-                                  "multiplier learning rate {} is outside (0, 1e6]",
-                                  c.multiplier_learning_rate);
-    if (!(c.multiplier_cap > 0 && c.multiplier_cap <= 1))
-        return base::out_of_range("bad_multiplier_cap", "multiplier cap {} is outside (0, 1]",
-                                  c.multiplier_cap);
-    if (!(c.proxy_margin > 0 && c.proxy_margin <= 100))
+struct FairGbmObjective::Pushes : CellPushes {};
+
+std::string_view to_string(Proxy proxy) {
+    for (const auto& name : kNames)
+        if (name.proxy == proxy) return name.text;
+    return "?";
+}
+
+base::Result<Proxy> parse_proxy(std::string_view text) {
+    for (const auto& name : kNames)
+        if (name.text == text) return name.proxy;
+    return base::invalid_argument("unknown_proxy",
+                                  "'{}' is no proxy: use cross_entropy, quadratic, hinge or sigmoid",
+                                  text.substr(0, 60));
+}
+
+base::Status validate(const PlayerParams& params) {
+    if (!(params.proxy_margin > 0 && params.proxy_margin <= 100))
         return base::out_of_range("bad_proxy_margin", "proxy margin {} is outside (0, 100]",
-                                  c.proxy_margin);
-    if (!(c.threshold > 0 && c.threshold < 1))
-        return base::out_of_range("bad_threshold", "threshold {} is outside (0, 1)", c.threshold);
-    return base::ok();
-}
-
-std::vector<ConstraintName> constraint_names(const ParityConstraint& constraint, size_t groups) {
-    std::vector<ConstraintName> names;
-    for (const bool fpr : {true, false})
-        if (fpr ? constraint.fpr : constraint.fnr)
-            for (size_t k = 0; k < groups; ++k) names.push_back({fpr, k});
-    return names;
-}
-
-base::Status check_groups(const dataset::Dataset& data, const ParityConstraint& constraint) {
-    const size_t groups = data.group_names.size();
-    if (groups < 2 || data.group.size() != data.rows())
-        return base::invalid_argument("too_few_groups",
-                                      "parity needs at least two protected groups, the data have "
-                                      "{}: name protected columns in the "
-                                      "schema",
-                                      data.group.empty() ? 0 : groups);
-    const auto weights = cell_weights(data);
-    for (const auto& name : constraint_names(constraint, groups))
-        if (weights[cell_of(name, groups)] <= 0)
-            return base::invalid_argument("group_without_label",
-                                          "group '{}' has no row with the {} label: its {} rate "
-                                          "does not exist; merge it with another "
-                                          "group, leave its rows out or do not constrain this rate",
-                                          data.group_names[name.group],
-                                          name.fpr ? "unfavourable" : "favourable",
-                                          metric_name(name.fpr));
-    return base::ok();
-}
-
-ParityRates parity_rates(const dataset::Dataset& data, const ParityConstraint& constraint,
-                         std::span<const double> scores) {
-    RAMPART_CHECK(scores.size() == data.rows());
-    const size_t groups = data.group_names.size();
-    const auto errors = error_rates(data, logit(constraint.threshold), scores);
-    ParityRates result;
-    for (const auto& name : constraint_names(constraint, groups))
-        result.rates.push_back(errors[cell_of(name, groups)]);
-    for (auto first = result.rates.begin(); first != result.rates.end();
-         first += static_cast<std::ptrdiff_t>(groups)) {
-        const auto [lo, hi] =
-            std::minmax_element(first, first + static_cast<std::ptrdiff_t>(groups));
-        result.gap = std::max(result.gap, *hi - *lo);
-    }
-    result.log_loss = gbdt::mean_log_loss(data, scores);
-    return result;
+                                  params.proxy_margin);
+    RAMPART_RETURN_IF_ERROR(validate(params.operating_point));
+    return validate(params.ascent);
 }
 
 base::Result<FairGbmObjective> FairGbmObjective::create(const dataset::Dataset& data,
-                                                        const ParityConstraint& constraint) {
-    RAMPART_RETURN_IF_ERROR(validate(constraint));
+                                                        const RateConstraints& constraints,
+                                                        const PlayerParams& params,
+                                                        double learning_rate) {
+    RAMPART_RETURN_IF_ERROR(validate(params));
     RAMPART_RETURN_IF_ERROR(dataset::validate(data));
-    RAMPART_RETURN_IF_ERROR(check_groups(data, constraint));
-    return FairGbmObjective(data, constraint);
+    RAMPART_TRY(auto system, RateSystem::create(data, constraints));
+    return FairGbmObjective(data, std::move(system), params, learning_rate);
 }
 
-FairGbmObjective::FairGbmObjective(const dataset::Dataset& data, const ParityConstraint& constraint)
+FairGbmObjective::FairGbmObjective(const dataset::Dataset& data, RateSystem system,
+                                   const PlayerParams& params, double learning_rate)
     : data_(&data),
-      constraint_(constraint),
-      groups_(data.group_names.size()),
-      shift_(std::log(std::expm1(constraint.proxy_margin))),
-      centre_(logit(constraint.threshold)),
-      label_weight_(cell_weights(data)),
-      names_(constraint_names(constraint, groups_)),
-      multipliers_(names_.size(), 0.0) {
-    for (const double weight : label_weight_) total_ += weight;
+      system_(std::make_unique<RateSystem>(std::move(system))),
+      log_loss_(std::make_unique<gbdt::LogLoss>(data)),
+      params_(params),
+      multipliers_(*system_, params.ascent, learning_rate),
+      pushes_(std::make_shared<Pushes>()),
+      stride_(std::max<size_t>(1, data.rows() / kRowsForCentre)),
+      loss_sums_(chunks_of(data.rows())),
+      approved_sums_(chunks_of(data.rows()), std::vector<double>(system_->cells())) {}
+
+base::Status FairGbmObjective::restore(const std::vector<double>& multipliers) {
+    return multipliers_.restore(multipliers);
 }
 
-double FairGbmObjective::initial_score() const {
-    double ones = 0;
-    for (size_t k = 0; k < groups_; ++k) ones += label_weight_[groups_ + k];
-    return logit(ones / total_);  // both labels are there: create() checked
-}
-
-double FairGbmObjective::unit(size_t c) const {
-    return label_weight_[cell_of(names_[c], groups_)] / total_;
-}
-
-void FairGbmObjective::set_multipliers(std::vector<double> multipliers) {
-    RAMPART_CHECK(multipliers.size() == names_.size());
-    multipliers_ = std::move(multipliers);
-    for (size_t c = 0; c < names_.size(); ++c)
-        multipliers_[c] = std::clamp(multipliers_[c], 0.0, constraint_.multiplier_cap * unit(c));
-}
-
-/// What multiplies w_i · proxy_i in the Lagrangian, by (label, group) cell: W / W_k times the
-/// coefficient of r_k.
-std::vector<double> FairGbmObjective::row_coefficients(std::span<const double> scores) const {
-    const auto errors = error_rates(*data_, centre_, scores);
-    std::vector<double> coefficients(2 * groups_, 0.0);
-    for (size_t first = 0; first < names_.size(); first += groups_) {  // one metric after the other
-        size_t worst = first;
-        double sum = 0;
-        for (size_t c = first; c < first + groups_; ++c) {
-            if (errors[cell_of(names_[c], groups_)] > errors[cell_of(names_[worst], groups_)])
-                worst = c;
-            sum += multipliers_[c];
-        }
-        for (size_t c = first; c < first + groups_; ++c) {
-            const size_t cell = cell_of(names_[c], groups_);
-            const double coefficient = c == worst ? sum - multipliers_[c] : -multipliers_[c];
-            coefficients[cell] = coefficient * total_ / label_weight_[cell];
-        }
+std::vector<size_t> FairGbmObjective::proxy_worst(std::span<const double> scores) const {
+    const size_t groups = system_->groups();
+    std::vector<double> proxies(system_->cells());
+    for (size_t i = 0; i < scores.size(); ++i) {
+        const size_t cell = system_->cell_of_row()[i];
+        const double z = scores[i] - centre_;
+        proxies[cell] += static_cast<double>(data_->weight_of(i)) *
+                         proxy_loss(params_.proxy, params_.proxy_margin, cell < groups ? z : -z) /
+                         system_->cell_weight()[cell];
     }
-    return coefficients;
+    std::vector<size_t> worst;
+    for (const auto& parity : system_->parity()) {
+        std::vector<double> sums;
+        for (const auto& rate : parity.rates) {
+            double sum = 0;
+            // of declines the coefficient is negative, and their proxy bounds the share declined
+            for (const auto& term : rate.terms) sum += std::abs(term.coefficient) * proxies[term.cell];
+            sums.push_back(sum);
+        }
+        worst.push_back(
+            static_cast<size_t>(std::max_element(sums.begin(), sums.end()) - sums.begin()));
+    }
+    return worst;
 }
 
 void FairGbmObjective::prepare(std::span<const double> scores) {
-    coefficients_ = row_coefficients(scores);
+    if (trace_.empty()) centre_ = centre_of(params_.operating_point, *data_, scores, stride_);
+    const bool as_printed = params_.ascent.paper_compat;
+    const auto cells = multipliers_.of_cells(as_printed ? proxy_worst(scores)
+                                                        : std::vector<size_t>());
+    for (size_t cell = 0; cell < cells.size(); ++cell) {
+        const double weight = system_->cell_weight()[cell];
+        const double push = weight > 0 ? cells[cell] * system_->total_weight() / weight : 0;
+        // as printed: errors are what is bounded, whatever the sign of their multiplier
+        const bool against_approval = as_printed ? cell < system_->groups() : push >= 0;
+        const double sign = against_approval ? 1 : -1;
+        pushes_->direction[cell] = static_cast<float>(sign);
+        pushes_->push[cell] = static_cast<float>(push * sign);
+    }
+    std::fill(loss_sums_.begin(), loss_sums_.end(), 0.0);
 }
 
 void FairGbmObjective::gradients_of_rows(std::span<const double> scores, size_t first,
                                          std::span<float> g, std::span<float> h) const {
-    for (size_t i = 0; i < g.size(); ++i) {
-        const size_t row = first + i;
-        const bool positive = data_->label[row] == 1;
-        const double p = model::sigmoid(scores[row]);
-        double slope = p - positive, curvature = p * (1 - p);
-        if (const double c = coefficients_[cell_of(*data_, row)]; c != 0) {
-            const double f = scores[row] - centre_;
-            const double wrong = model::sigmoid(positive ? shift_ - f : shift_ + f);
-            slope += c * (positive ? -wrong : wrong);
-            // a negative curvature would not be convex
-            curvature += std::max(c, 0.0) * wrong * (1 - wrong);
-        }
-        const double w = data_->weight_of(row);
-        g[i] = static_cast<float>(w * slope);
-        h[i] = std::max(static_cast<float>(w * curvature), kSmallestHessian);
-    }
+    log_loss_->gradients_of_rows(scores, first, g, h);
+    const float* const weights = data_->weight.empty() ? nullptr : data_->weight.data() + first;
+    loss_sums_[first / gbdt::kChunkRows] += brier_sum(g.data(), weights, g.size());
+    const PushedRows rows{scores.data() + first, system_->cell_of_row().data() + first,
+                          data_->label.data() + first, weights, g.size()};
+    add_proxy(params_.proxy, params_.proxy_margin, centre_,
+              params_.curvature && !params_.ascent.paper_compat, *pushes_, rows, g.data(),
+              h.data());
+}
+
+void FairGbmObjective::rows_scored(std::span<const double> scores, size_t first, size_t n) {
+    if (params_.operating_point.meets) return;  // the centre is known only when all are scored
+    auto& sums = approved_sums_[first / gbdt::kChunkRows];
+    std::fill(sums.begin(), sums.end(), 0.0);
+    const float* const weights = data_->weight.empty() ? nullptr : data_->weight.data() + first;
+    add_approved({scores.data() + first, system_->cell_of_row().data() + first,
+                  data_->label.data() + first, weights, n},
+                 centre_, sums.data(), sums.size());
+}
+
+std::vector<double> FairGbmObjective::approved(std::span<const double> scores) const {
+    if (params_.operating_point.meets) return system_->approved_from(*data_, scores, centre_);
+    std::vector<double> out(system_->cells());
+    for (const auto& sums : approved_sums_)
+        for (size_t cell = 0; cell < out.size(); ++cell) out[cell] += sums[cell];
+    for (size_t cell = 0; cell < out.size(); ++cell)
+        if (const double weight = system_->cell_weight()[cell]; weight > 0) out[cell] /= weight;
+    return out;
+}
+
+double FairGbmObjective::loss() const {
+    double sum = 0;
+    for (const double chunk : loss_sums_) sum += chunk;
+    return sum / system_->total_weight();
 }
 
 void FairGbmObjective::after_tree(int, std::span<const double> scores) {
-    auto rates = parity_rates(*data_, constraint_, scores);
-    auto next = multipliers_;
-    for (size_t first = 0; first < names_.size(); first += groups_) {
-        const auto begin = rates.rates.begin() + static_cast<std::ptrdiff_t>(first);
-        const double worst = *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(groups_));
-        for (size_t c = first; c < first + groups_; ++c)
-            next[c] += constraint_.multiplier_learning_rate * unit(c) *
-                       (worst - rates.rates[c] - constraint_.tolerance);
+    // what the gradients of this tree saw is what the one before it had come to
+    if (!trace_.empty()) trace_.back().loss = loss();
+    if (params_.operating_point.meets)
+        centre_ = centre_of(params_.operating_point, *data_, scores, stride_);
+    FairGbmIteration now;
+    now.approved = approved(scores);
+    now.centre = centre_;
+    multipliers_.ascend(system_->values(now.approved));
+    now.multipliers = multipliers_.values();
+    trace_.push_back(std::move(now));
+}
+
+void FairGbmObjective::finish(std::span<const double> scores) {
+    if (trace_.empty()) return;
+    std::vector<float> g(gbdt::kChunkRows), h(g.size());
+    for (size_t first = 0; first < scores.size(); first += g.size()) {
+        const size_t n = std::min(g.size(), scores.size() - first);
+        log_loss_->gradients_of_rows(scores, first, std::span(g).first(n), std::span(h).first(n));
+        const float* const weights = data_->weight.empty() ? nullptr : data_->weight.data() + first;
+        loss_sums_[first / gbdt::kChunkRows] = brier_sum(g.data(), weights, n);
     }
-    set_multipliers(std::move(next));
-    trace_.push_back({std::move(rates), multipliers_});
+    trace_.back().loss = loss();
 }
 
 double FairGbmObjective::lagrangian(std::span<const double> scores) const {
-    const auto coefficients = row_coefficients(scores);
-    double sum = 0;
-    for (size_t i = 0; i < data_->rows(); ++i) {
-        const bool positive = data_->label[i] == 1;
-        const double f = scores[i] - centre_;
-        const double loss = log1p_exp(positive ? -scores[i] : scores[i]);
-        const double proxy = log1p_exp(positive ? shift_ - f : shift_ + f);
-        sum += data_->weight_of(i) * (loss + coefficients[cell_of(*data_, i)] * proxy);
+    double sum = gbdt::mean_log_loss(*data_, scores) * system_->total_weight();
+    for (size_t i = 0; i < scores.size(); ++i) {
+        const size_t cell = system_->cell_of_row()[i];
+        const auto push = static_cast<double>(pushes_->push[cell]);
+        const auto direction = static_cast<double>(pushes_->direction[cell]);
+        sum += static_cast<double>(data_->weight_of(i)) * push *
+               proxy_loss(params_.proxy, params_.proxy_margin, direction * (scores[i] - centre_));
     }
     return sum;
 }

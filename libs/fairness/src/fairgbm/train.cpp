@@ -1,20 +1,32 @@
 #include "rampart/fairness/fairgbm/train.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
+#include "iterates.hpp"
+#include "proxy_kernel.hpp"
 #include "rampart/base/check.hpp"
 
 namespace rampart::fairness {
 namespace {
 
-constexpr size_t kRowsPerTask = 4096;
+struct Name {
+    Output output;
+    std::string_view text;
+};
+constexpr std::array kNames = {Name{Output::kBest, "best"}, Name{Output::kLast, "last"},
+                               Name{Output::kRandomized, "randomized"}};
 
 base::Status check(const dataset::Dataset& data, const FairGbmParams& params,
-                   const dataset::Dataset* validation) {
-    RAMPART_RETURN_IF_ERROR(gbdt::validate(params.learner));
+                   const FairGbmOptions& options) {
     if (!(params.min_gain_share >= 0 && params.min_gain_share <= 1))
         return base::out_of_range("bad_min_gain_share", "min gain share {} is outside [0, 1]",
                                   params.min_gain_share);
+    if ((options.start == nullptr) != (options.state == nullptr))
+        return base::invalid_argument("half_a_run",
+                                      "to go on, FairGBM needs trees and multipliers: give both");
+    const auto* validation = options.validation;
     if (validation == nullptr) return base::ok();
     if (!(validation->schema == data.schema) || validation->group_names != data.group_names)
         return base::invalid_argument("other_validation_schema",
@@ -22,98 +34,192 @@ base::Status check(const dataset::Dataset& data, const FairGbmParams& params,
                                       "training rows: split one table");
     if (auto status = dataset::validate(*validation); !status)
         return status.error().with_context("validation rows");
-    if (auto status = check_groups(*validation, params.constraint); !status)
-        return status.error().with_context("validation rows");
     return base::ok();
 }
 
-/// Rates and loss on `data` after each tree of the ensemble.
-std::vector<ParityRates> trace_of(const dataset::Dataset& data, const ParityConstraint& constraint,
-                                  const model::Ensemble& ensemble, base::ThreadPool* pool) {
-    const size_t n = data.rows(), d = data.schema.size();
-    std::vector<float> rows(n * d);
-    for (size_t i = 0; i < n; ++i) data.copy_row(i, std::span(rows).subspan(i * d, d));
-    std::vector<double> scores(n, ensemble.base_score);
-    std::vector<ParityRates> trace;
-    const size_t tasks = (n + kRowsPerTask - 1) / kRowsPerTask;
-    for (const auto& tree : ensemble.trees) {
-        const auto add = [&](size_t task) {
-            const size_t end = std::min(n, (task + 1) * kRowsPerTask);
-            for (size_t i = task * kRowsPerTask; i < end; ++i)
-                scores[i] += tree.predict(std::span(rows).subspan(i * d, d));
-        };
-        if (pool != nullptr)
-            pool->run(tasks, add);
-        else
-            for (size_t task = 0; task < tasks; ++task) add(task);
-        trace.push_back(parity_rates(data, constraint, scores));
+/// Scored rows that judge iterates: the validation rows.
+class Judge {
+  public:
+    static base::Result<Judge> create(const dataset::Dataset& rows, const FairGbmParams& params) {
+        auto system = RateSystem::create(rows, params.constraints);
+        if (!system) return system.error().with_context("validation rows");
+        return Judge(rows, *std::move(system), params.players.operating_point);
     }
-    return trace;
+
+    const RateSystem& system() const { return system_; }
+
+    Scored look(std::span<const double> scores, double* centre = nullptr) {
+        const double at = centre_of(point_, *rows_, scores);
+        if (centre != nullptr) *centre = at;
+        Scored out;
+        out.approved = system_.approved_from(*rows_, scores, at);
+        out.violation = system_.values(out.approved).violation;
+        log_loss_.gradients_of_rows(scores, 0, g_, h_);
+        const float* const weights = rows_->weight.empty() ? nullptr : rows_->weight.data();
+        out.loss = brier_sum(g_.data(), weights, g_.size()) / system_.total_weight();
+        return out;
+    }
+
+  private:
+    Judge(const dataset::Dataset& rows, RateSystem system, const OperatingPoint& point)
+        : rows_(&rows),
+          system_(std::move(system)),
+          point_(point),
+          log_loss_(rows),
+          g_(rows.rows()),
+          h_(rows.rows()) {}
+
+    const dataset::Dataset* rows_;
+    RateSystem system_;
+    OperatingPoint point_;
+    gbdt::LogLoss log_loss_;
+    std::vector<float> g_, h_;
+};
+
+/// Watches a run: judges each iterate on the validation rows, and ends the run when nothing gets
+/// better.
+class Watch {
+  public:
+    Watch(const FairGbmOptions& options, Judge* judge, int rounds)
+        : options_(options), judge_(judge), rounds_(rounds) {}
+
+    bool operator()(const gbdt::Progress& progress) {
+        bool go_on = true;
+        if (judge_ != nullptr) {
+            double centre = 0;
+            iterates_.push_back(judge_->look(progress.validation_scores, &centre));
+            centres_.push_back(centre);
+            if (iterates_.size() == 1 || better(iterates_.back(), iterates_[best_]))
+                best_ = iterates_.size() - 1;
+            go_on = rounds_ == 0 || iterates_.size() - 1 - best_ < static_cast<size_t>(rounds_);
+        }
+        if (options_.progress && !options_.progress(progress)) return false;
+        return go_on;
+    }
+
+    const std::vector<Scored>& iterates() const { return iterates_; }
+    const std::vector<double>& centres() const { return centres_; }
+
+  private:
+    const FairGbmOptions& options_;
+    Judge* judge_;
+    int rounds_;
+    size_t best_ = 0;
+    std::vector<Scored> iterates_;
+    std::vector<double> centres_;
+};
+
+Scored of(const FairGbmIteration& iteration, const RateSystem& system) {
+    return {iteration.approved, iteration.loss, system.values(iteration.approved).violation};
 }
 
-/// Index of the iterate to keep. `start` is the constant model; at least one iterate.
-size_t choose(const ParityRates& start, const std::vector<ParityRates>& iterates,
-              const FairGbmParams& params) {
-    double best = iterates.front().log_loss;
-    for (const auto& iterate : iterates) best = std::min(best, iterate.log_loss);
-    const double gain = std::max(0.0, start.log_loss - best);
-    const double cutoff = best + (1 - params.min_gain_share) * gain;
-    const auto better = [&](const ParityRates& a, const ParityRates& b) {
-        const bool a_fair = a.gap <= params.constraint.tolerance;
-        const bool b_fair = b.gap <= params.constraint.tolerance;
-        if (a_fair != b_fair) return a_fair;
-        if (!a_fair && a.gap != b.gap) return a.gap < b.gap;
-        return a.log_loss < b.log_loss;
-    };
-    size_t kept = iterates.size();
-    for (size_t t = 0; t < iterates.size(); ++t)
-        if (iterates[t].log_loss <= cutoff &&
-            (kept == iterates.size() || better(iterates[t], iterates[kept])))
-            kept = t;
-    return kept;
+/// The iterates first … last as one randomized classifier (one iterate: itself).
+Judged judged(const std::vector<Scored>& iterates, size_t first, size_t last,
+              const RateSystem& system, double centre) {
+    Judged out;
+    std::vector<double> approved(system.cells());
+    const auto count = static_cast<double>(last - first + 1);
+    for (size_t i = first; i <= last; ++i) {
+        out.loss += iterates[i].loss / count;
+        for (size_t cell = 0; cell < approved.size(); ++cell)
+            approved[cell] += iterates[i].approved[cell] / count;
+    }
+    out.values = system.values(approved);
+    out.centre = centre;
+    return out;
+}
+
+double share_of_ones(const dataset::Dataset& data) {
+    double ones = 0, all = 0;
+    for (size_t i = 0; i < data.rows(); ++i) {
+        const auto w = static_cast<double>(data.weight_of(i));
+        ones += data.label[i] * w;
+        all += w;
+    }
+    return ones / all;
+}
+
+/// Chooses, and fills the verdict. The trees before trace.front() belong to options.start.
+void settle(FairGbmResult& result, const FairGbmObjective& objective, const Watch& watch,
+            Judge* judge, const dataset::Dataset& data, const FairGbmParams& params,
+            const FairGbmOptions& options) {
+    auto& verdict = result.verdict;
+    const size_t before = options.start == nullptr ? 0 : options.start->trees.size();
+    std::vector<Scored> train;
+    for (const auto& iteration : result.trace) train.push_back(of(iteration, objective.system()));
+    const bool elsewhere = judge != nullptr;
+    const auto& system = elsewhere ? judge->system() : objective.system();
+    const auto& iterates = elsewhere ? watch.iterates() : train;
+    const double ones = share_of_ones(elsewhere ? *options.validation : data);
+    const Choice choice = choose(ones * (1 - ones), iterates, system, params.output, params.min_gain_share);
+
+    verdict.judged_on = elsewhere ? JudgedOn::kValidation : JudgedOn::kTrain;
+    verdict.first = before + choice.first + 1;
+    verdict.trees = before + choice.last + 1;
+    verdict.trees_grown = before + result.trace.size();
+    verdict.train = judged(train, choice.first, choice.last, objective.system(),
+                           result.trace[choice.last].centre);
+    if (elsewhere) {
+        for (size_t i = 0; i < iterates.size(); ++i)
+            result.validation_trace.push_back(judged(iterates, i, i, system, watch.centres()[i]));
+        verdict.validation = judged(iterates, choice.first, choice.last, system,
+                                    watch.centres()[choice.last]);
+    }
+    const Judged& decisive = elsewhere ? *verdict.validation : verdict.train;
+    verdict.feasibility =
+        decisive.values.violation <= 0 ? Feasibility::kFeasible : Feasibility::kInfeasible;
+    verdict.tightest = system.values(iterates[choice.tightest].approved);
+    result.centre = decisive.centre;
+    result.state.multipliers = result.trace[choice.last].multipliers;
+    result.ensemble.trees.resize(verdict.trees);
 }
 
 }  // namespace
 
+std::string_view to_string(Output output) {
+    for (const auto& name : kNames)
+        if (name.output == output) return name.text;
+    return "?";
+}
+
+base::Result<Output> parse_output(std::string_view text) {
+    for (const auto& name : kNames)
+        if (name.text == text) return name.output;
+    return base::invalid_argument("unknown_output", "'{}' is no output: use best, last or randomized",
+                                  text.substr(0, 60));
+}
+
 base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const FairGbmParams& params,
-                                          base::ThreadPool* pool,
-                                          const dataset::Dataset* validation,
-                                          const gbdt::ProgressCallback& progress) {
-    RAMPART_TRY(auto objective, FairGbmObjective::create(data, params.constraint));
-    RAMPART_RETURN_IF_ERROR(check(data, params, validation));
+                                          base::ThreadPool* pool, const FairGbmOptions& options) {
+    RAMPART_RETURN_IF_ERROR(gbdt::validate(params.learner));
+    RAMPART_TRY(auto objective, FairGbmObjective::create(data, params.constraints, params.players,
+                                                         params.learner.learning_rate));
+    RAMPART_RETURN_IF_ERROR(check(data, params, options));
+    if (options.state != nullptr)
+        RAMPART_RETURN_IF_ERROR(objective.restore(options.state->multipliers));
+    std::optional<Judge> judge;
+    if (options.validation != nullptr) {
+        auto made = Judge::create(*options.validation, params);
+        if (!made) return made.error();
+        judge.emplace(*std::move(made));
+    }
+    Watch watch(options, judge ? &*judge : nullptr, params.learner.early_stopping_rounds);
 
     auto learner = params.learner;
     learner.early_stopping_rounds = 0;  // the loss alone would stop at an unfair iterate
-    RAMPART_TRY(auto ensemble, gbdt::train(data, objective, learner, pool, nullptr, progress));
-
-    FairGbmResult result{std::move(ensemble), objective.trace(), {}, {}};
-    result.trace.resize(std::min(result.trace.size(), result.ensemble.trees.size()));
-    result.verdict.trees_grown = result.trace.size();
-    const auto constant = [&](const dataset::Dataset& rows) {
-        const std::vector<double> scores(rows.rows(), result.ensemble.base_score);
-        return parity_rates(rows, params.constraint, scores);
-    };
-    if (validation != nullptr)
-        result.validation_trace = trace_of(*validation, params.constraint, result.ensemble, pool);
-    result.verdict.judged_on = validation != nullptr ? JudgedOn::kValidation : JudgedOn::kTrain;
-
-    auto& verdict = result.verdict;
-    verdict.train = constant(data);
-    if (validation != nullptr) verdict.validation = constant(*validation);
-    if (!result.trace.empty()) {
-        auto judged = result.validation_trace;
-        if (validation == nullptr)
-            for (const auto& iteration : result.trace) judged.push_back(iteration.train);
-        const size_t kept =
-            choose(validation ? *verdict.validation : verdict.train, judged, params);
-        verdict.trees = kept + 1;
-        verdict.train = result.trace[kept].train;
-        if (validation != nullptr) verdict.validation = result.validation_trace[kept];
-    }
-    result.ensemble.trees.resize(verdict.trees);
-    const double gap = validation ? verdict.validation->gap : verdict.train.gap;
-    verdict.feasibility =
-        gap <= params.constraint.tolerance ? Feasibility::kFeasible : Feasibility::kInfeasible;
+    const gbdt::TrainingOptions how{.validation = options.validation,
+                                    .progress = [&](const gbdt::Progress& p) {
+                                        const bool go_on = watch(p);
+                                        if (!go_on || p.iteration == p.trees)
+                                            objective.finish(p.scores);
+                                        return go_on;
+                                    },
+                                    .start = options.start};
+    RAMPART_TRY(auto ensemble, gbdt::train(data, objective, learner, pool, how));
+    FairGbmResult result;
+    result.ensemble = std::move(ensemble);
+    result.trace = objective.trace();
+    settle(result, objective, watch, judge ? &*judge : nullptr, data, params, options);
     return result;
 }
 

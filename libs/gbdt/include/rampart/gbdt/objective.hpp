@@ -1,10 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
 namespace rampart::gbdt {
+
+/// Rows are shared out between threads in ranges that begin at multiples of this.
+constexpr size_t kChunkRows = 1 << 14;
 
 /// What boosting descends on. Life of one: initial_score() once; then for each iteration prepare()
 /// and gradients_of_rows() of the scores so far, a tree is grown and added, and after_tree() sees
@@ -39,6 +43,14 @@ class Objective {
         static_cast<void>(scores);
         static_cast<void>(rows);
         return 0;
+    }
+
+    /// The new scores of rows first … first + n - 1, while they are in the cache; n is kChunkRows or
+    /// what is left. Called by several threads at once, before after_tree().
+    virtual void rows_scored(std::span<const double> scores, size_t first, size_t n) {
+        static_cast<void>(scores);
+        static_cast<void>(first);
+        static_cast<void>(n);
     }
 
     /// For objectives with state (FairGBM's multipliers). iteration counts from 0.

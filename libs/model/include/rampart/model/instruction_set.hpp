@@ -2,6 +2,20 @@
 
 #include <string_view>
 
+/// A loop is written once, as an inline function, and compiled once for each set of instructions:
+///
+///   RAMPART_INLINE void add_body(…) { … }
+///   void add_portable(…) { add_body(…); }
+///   RAMPART_AVX2 void add_avx2(…) { add_body(…); }
+///
+/// Without fused multiply-add, which would round otherwise: all give the same bits.
+#define RAMPART_INLINE inline __attribute__((always_inline))
+#if defined(__x86_64__)
+#define RAMPART_AVX2 __attribute__((target("avx2")))
+#else
+#define RAMPART_AVX2
+#endif
+
 namespace rampart::model {
 
 /// Which instructions the engines use. All give the same bits.

@@ -17,9 +17,9 @@ namespace rampart::training {
 struct Recipe {
     std::string learner = "gbdt";  // gbdt | fairgbm
     gbdt::LearnerParams params;
-    std::vector<std::string> constraints;   // fairgbm: fpr, fnr
-    double tolerance = 0.02;                // fairgbm
-    double multiplier_learning_rate = 0.1;  // fairgbm
+    std::vector<std::string> constraints;  // fairgbm: fpr, fnr, dp, error, eo; see parse_parity()
+    double tolerance = 0.02;               // fairgbm
+    double multiplier_step = 2;            // fairgbm
     double validation_fraction = 0.2;       // of D_c, for early stopping
     double ipw_cap = 10;                    // cap of the inverse-propensity weights
     std::string criterion = "none";         // none | statistical_parity (ramp, group-aware only)

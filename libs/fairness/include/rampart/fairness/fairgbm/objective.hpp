@@ -1,114 +1,107 @@
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <string>
+#include <memory>
+#include <string_view>
 #include <vector>
 
 #include "rampart/base/result.hpp"
-#include "rampart/dataset/dataset.hpp"
+#include "rampart/fairness/fairgbm/multipliers.hpp"
+#include "rampart/fairness/operating_point.hpp"
+#include "rampart/fairness/rate_system.hpp"
+#include "rampart/gbdt/log_loss.hpp"
 #include "rampart/gbdt/objective.hpp"
 
-/// FairGBM (Cruz et al., ICLR 2023; papers/000): boosting under error-rate parity by dual ascent.
+/// FairGBM (Cruz et al., ICLR 2023; papers/000): boosting under constraints on rates of decisions,
+/// by a game of two players.
 ///
-/// Vocabulary, for each constrained metric (FPR: approved among label 0; FNR: declined among label
-/// 1) and group k of m; w are row weights, W their sum, W_k their sum over the group's rows with
-/// the metric's label:
-///   R_k   true rate: weighted share of those rows on the wrong side of the threshold
-///   c_k   = max_a R_a - R_k - tolerance <= 0: the constraint (eq. 5)
-///   r_k   proxy rate: weighted mean of log(1 + exp(±(f - threshold) + s)) over the same rows
-///         (table 1), s = log(exp(margin) - 1): the proxy is `margin` on the threshold
-///   λ_k   multiplier of c_k, in [0, cap · W_k / W]
-/// One iteration:
-///   1. descent: a tree on the gradient of  sum w·logloss + W · sum_k λ_k (r_j - r_k),
-///      j = argmax_a R_a. The coefficient of r_j is the sum of the other λ_k (the derivative;
-///      the paper's eq. 8 has a stray m - 1), of another r_k it is -λ_k. Where a coefficient is
-///      positive its curvature joins the hessian.
-///   2. ascent: λ_k += eta · W_k / W · c_k with the true rates of the new scores (eq. 9), then
-///      back into its range.
+/// The learner descends on  sum w·logloss + W · sum over cells κ_c · A_c,  where κ_c is what the
+/// multipliers make of cell c (Multipliers::of_cells) and A_c bounds its approval share, as far as
+/// κ_c pushes it:
+///   κ_c > 0: weighted mean of proxy(f - centre) bounds the share approved
+///   κ_c < 0: |κ_c| times the mean of proxy(centre - f) bounds the share declined
+/// Every term is convex for cross-entropy, quadratic and hinge. (In the paper a rate that has to
+/// rise enters as minus a convex proxy, which is unbounded below; see multipliers.hpp for the other
+/// departures, and paper_compat for the paper as printed.) Then the multipliers ascend on the true
+/// rates of the new scores.
 ///
-/// Departures from the paper: j is the group that the *true* rates find worst. The argmax of the
-/// proxies (as printed) can name another group; then a violated constraint exerts no force at all.
-/// The ascent's step has the factor W_k / W, so that one eta suits rare and common cells (the push
-/// on a row is λ_k W / W_k). The cap keeps the loss of every group's rows bounded below: with
-/// λ_k > W_k / W a group would be driven the wrong way.
+/// Costs per row and iteration: a table lookup and a few operations on what the log loss has
+/// computed anyway; the counts are taken while the new scores are in the cache.
 namespace rampart::fairness {
 
-struct ParityConstraint {
-    bool fpr = false;
-    bool fnr = true;
-    double tolerance = 0.01;                // [0, 1): allowed max - min of a rate over the groups
-    double multiplier_learning_rate = 0.1;  // eta, in (0, 1e6]
-    double multiplier_cap = 0.9;            // (0, 1], in units of W_k / W
-    double proxy_margin = 1;                // > 0
-    double threshold = 0.5;                 // (0, 1): approve iff sigmoid(score) >= threshold
+/// z is how far a score is on the side that it is pushed away from; margin m (table 1).
+enum class Proxy {
+    kCrossEntropy,  // log(1 + exp(z + s)), s = log(exp(m) - 1): m at z = 0
+    kQuadratic,     // max(0, z + m)^2 / 2
+    kHinge,         // max(0, z + m)
+    kSigmoid,       // 1 / (1 + exp(-z)): not convex, pushes near the centre only; m is not used
 };
-base::Status validate(const ParityConstraint& constraint);
+std::string_view to_string(Proxy proxy);  // "cross_entropy", "quadratic", "hinge", "sigmoid"
+base::Result<Proxy> parse_proxy(std::string_view text);
 
-/// Every group has rows with the labels that the constraint speaks of (else its rate does not
-/// exist): the error names the groups without. Also needs at least two groups.
-base::Status check_groups(const dataset::Dataset& data, const ParityConstraint& constraint);
-
-/// Which rate of which group. Vectors below are ordered FPR of all groups first, then FNR,
-/// constrained ones only.
-struct ConstraintName {
-    bool fpr = false;
-    size_t group = 0;
+struct PlayerParams {
+    Proxy proxy = Proxy::kCrossEntropy;
+    double proxy_margin = 1;  // (0, 100]
+    bool curvature = true;    // of the constraint term in the hessian, where positive
+    AscentParams ascent;      // its paper_compat makes proxies concave where the paper's are, too
+    OperatingPoint operating_point;
 };
-std::vector<ConstraintName> constraint_names(const ParityConstraint& constraint, size_t groups);
-
-/// True rates on scored rows, and what they violate.
-struct ParityRates {
-    std::vector<double> rates;  // as constraint_names()
-    double gap = 0;             // largest max - min over the constrained metrics
-    double log_loss = 0;        // weighted mean
-};
-ParityRates parity_rates(const dataset::Dataset& data, const ParityConstraint& constraint,
-                         std::span<const double> scores);
+base::Status validate(const PlayerParams& params);
 
 /// State after one tree.
 struct FairGbmIteration {
-    ParityRates train;                // of the scores after this tree
-    std::vector<double> multipliers;  // after the ascent on them
+    std::vector<double> approved;     // by cell: share approved
+    double centre = 0;                // what was decided by, as a raw score
+    double loss = 0;                  // weighted mean of (p - y)^2
+    std::vector<double> multipliers;  // after the ascent
 };
 
-/// The objective. Keeps a reference to the data, which must outlive it. One training run each; not
-/// thread safe.
+/// Keeps a reference to the data, which must outlive it. One training run each.
 class FairGbmObjective : public gbdt::Objective {
   public:
-    /// Validates constraint and groups.
+    /// learning_rate: of the learner, which paces the ascent.
     static base::Result<FairGbmObjective> create(const dataset::Dataset& data,
-                                                 const ParityConstraint& constraint);
+                                                 const RateConstraints& constraints,
+                                                 const PlayerParams& params, double learning_rate);
 
     std::string_view name() const override { return "fairgbm"; }
-    double initial_score() const override;  // log-odds of the weighted mean label
+    double initial_score() const override { return log_loss_->initial_score(); }
     void prepare(std::span<const double> scores) override;
     void gradients_of_rows(std::span<const double> scores, size_t first, std::span<float> g,
                            std::span<float> h) const override;
+    void rows_scored(std::span<const double> scores, size_t first, size_t n) override;
     void after_tree(int iteration, std::span<const double> scores) override;
+    /// After the last tree, with its scores: fills in the loss that the next gradients would have.
+    void finish(std::span<const double> scores);
 
-    const std::vector<double>& multipliers() const { return multipliers_; }
-    /// As constraint_names(); clipped to their ranges.
-    void set_multipliers(std::vector<double> multipliers);
+    const RateSystem& system() const { return *system_; }
+    const Multipliers& multipliers() const { return multipliers_; }
+    /// Goes on from a saved run's multipliers.
+    base::Status restore(const std::vector<double>& multipliers);
     const std::vector<FairGbmIteration>& trace() const { return trace_; }
 
-    /// The proxy Lagrangian at `scores`: what gradients() differentiates (while no argmax changes).
+    /// What gradients_of_rows() differentiates, at other scores, with the pushes that prepare()
+    /// fixed.
     double lagrangian(std::span<const double> scores) const;
 
   private:
-    FairGbmObjective(const dataset::Dataset& data, const ParityConstraint& constraint);
-    std::vector<double> row_coefficients(std::span<const double> scores) const;
-    double unit(size_t c) const;  // W_k / W of constraint c
+    FairGbmObjective(const dataset::Dataset& data, RateSystem system, const PlayerParams& params,
+                     double learning_rate);
+    std::vector<size_t> proxy_worst(std::span<const double> scores) const;
+    std::vector<double> approved(std::span<const double> scores) const;
+    double loss() const;
 
+    struct Pushes;  // what each cell's rows are pushed by, of the iteration
     const dataset::Dataset* data_;
-    ParityConstraint constraint_;
-    size_t groups_ = 0;
-    double total_ = 0;                  // W
-    double shift_ = 0, centre_ = 0;     // s; logit(threshold)
-    std::vector<double> label_weight_;  // [2·m] W_k by label·m + group
-    std::vector<ConstraintName> names_;
-    std::vector<double> multipliers_;  // as names_
-    std::vector<double> coefficients_; // of the iteration: by (label, group) cell
+    std::unique_ptr<RateSystem> system_;  // multipliers_ refers to it
+    std::unique_ptr<gbdt::LogLoss> log_loss_;
+    PlayerParams params_;
+    Multipliers multipliers_;
+    std::shared_ptr<Pushes> pushes_;
+    double centre_ = 0;
+    size_t stride_ = 1;
+    // by chunk of rows; each is written by one thread at a time
+    mutable std::vector<double> loss_sums_;
+    std::vector<std::vector<double>> approved_sums_;
     std::vector<FairGbmIteration> trace_;
 };
 

@@ -9,47 +9,81 @@
 
 namespace rampart::fairness {
 
+/// What is handed over of the iterates (the models after 1, 2, … trees).
+enum class Output {
+    kBest,        // the one with the least loss among those that keep the constraints
+    kLast,        // all trees
+    kRandomized,  // each decision by an iterate drawn anew, all of a stretch equally likely
+};
+std::string_view to_string(Output output);  // "best", "last", "randomized"
+base::Result<Output> parse_output(std::string_view text);
+
 struct FairGbmParams {
-    /// early_stopping_rounds has no effect: the choice of iterate takes its place.
+    /// early_stopping_rounds: after so many trees without a better iterate, by the order that
+    /// chooses among them (keeps the constraints, then loss; else violation); 0: never.
     gbdt::LearnerParams learner;
-    ParityConstraint constraint;
+    RateConstraints constraints{{ParityConstraint{}}, {}};
+    PlayerParams players;
+    Output output = Output::kBest;
     /// An iterate comes into question only when it earns at least this share of the best iterate's
-    /// gain in log loss over the constant model: without it, a first tree that still declines
-    /// everybody is "fair".
+    /// gain in loss over the constant model: without it, a first tree that still declines everybody
+    /// is "fair".
     double min_gain_share = 0.9;  // [0, 1]
 };
 
 enum class Feasibility {
-    kFeasible,    // the iterate kept holds the tolerance on the rows that judged
-    kInfeasible,  // no iterate that came into question does; the one with the smallest gap was kept
+    kFeasible,    // what was kept holds the constraints on the rows that judged
+    kInfeasible,  // nothing that came into question does; the smallest violation was kept
 };
 
 /// Which rows chose among the iterates.
 enum class JudgedOn { kTrain, kValidation };
 
+/// A classifier on some rows.
+struct Judged {
+    RateValues values;
+    double loss = 0;    // weighted mean of (p - y)^2; of a randomized one the mean over iterates
+    double centre = 0;  // raw score that decides, at the operating point of these rows
+};
+
 struct FairGbmVerdict {
     Feasibility feasibility = Feasibility::kInfeasible;
     JudgedOn judged_on = JudgedOn::kTrain;
-    size_t trees = 0;  // of the iterate kept
+    size_t first = 0, trees = 0;  // kept: iterates first … trees (the same but for randomized)
     size_t trees_grown = 0;
-    ParityRates train;  // of the iterate kept
-    std::optional<ParityRates> validation;
+    Judged train;
+    std::optional<Judged> validation;
+    /// The smallest violation among the iterates that came into question, where judged: what can be
+    /// reached.
+    RateValues tightest;
+};
+
+/// What it takes to go on: the multipliers that belong to the trees.
+struct FairGbmState {
+    std::vector<double> multipliers;
 };
 
 struct FairGbmResult {
-    model::Ensemble ensemble;                   // the iterate kept: a prefix of all trees grown
-    std::vector<FairGbmIteration> trace;        // one entry a tree grown
-    std::vector<ParityRates> validation_trace;  // the same on validation rows; empty without
+    model::Ensemble ensemble;             // of the last iterate kept
+    double centre = 0;                    // approve from this raw score on; judged on
+    FairGbmState state;                   // after its trees
+    std::vector<FairGbmIteration> trace;  // one entry a tree grown
+    std::vector<Judged> validation_trace; // the same on validation rows; empty without
     FairGbmVerdict verdict;
 };
 
-/// Trains, then keeps the iterate with the lowest log loss among those within the tolerance; both
-/// are judged on `validation` when given (its groups must be the training set's and have the labels
-/// needed), else on the training rows. Deterministic like gbdt::train. `pool` and `validation` may
-/// be nullptr. Errors: parameters, groups without the labels needed, other groups in validation.
+struct FairGbmOptions {
+    const dataset::Dataset* validation = nullptr;  // its groups must be the training set's
+    gbdt::ProgressCallback progress = {};
+    const model::Ensemble* start = nullptr;  // goes on from these trees …
+    const FairGbmState* state = nullptr;     // … and these multipliers; both or none
+};
+
+/// Trains, then keeps what `output` asks for; judged on `validation` when given, else on the
+/// training rows. Deterministic like gbdt::train. `pool` may be nullptr. Errors: parameters, groups
+/// without the labels needed, other groups in validation.
 base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const FairGbmParams& params,
                                           base::ThreadPool* pool,
-                                          const dataset::Dataset* validation = nullptr,
-                                          const gbdt::ProgressCallback& progress = {});
+                                          const FairGbmOptions& options = {});
 
 }  // namespace rampart::fairness

@@ -1,0 +1,75 @@
+#include "iterates.hpp"
+
+#include <algorithm>
+
+#include "rampart/base/check.hpp"
+
+namespace rampart::fairness {
+namespace {
+
+/// For every i the randomized classifier over iterates i … last; the best of those that reach back
+/// at most to the first iterate worth having.
+Choice best_stretch(const std::vector<Scored>& iterates, const RateSystem& system, double cutoff,
+                    size_t last) {
+    Choice choice;
+    Scored sum;
+    sum.approved.assign(system.cells(), 0.0);
+    for (size_t i = last + 1; i-- > 0 && iterates[i].loss <= cutoff;) {
+        sum.loss += iterates[i].loss;
+        for (size_t cell = 0; cell < sum.approved.size(); ++cell)
+            sum.approved[cell] += iterates[i].approved[cell];
+        const auto count = static_cast<double>(last + 1 - i);
+        Scored mean = sum;
+        mean.loss /= count;
+        for (double& share : mean.approved) share /= count;
+        mean.violation = system.values(mean.approved).violation;
+        if (i == last || better(mean, choice.scored)) {
+            choice.scored = std::move(mean);
+            choice.first = i;
+        }
+    }
+    choice.last = last;
+    return choice;
+}
+
+}  // namespace
+
+bool better(const Scored& a, const Scored& b) {
+    const bool a_fair = a.violation <= 0, b_fair = b.violation <= 0;
+    if (a_fair != b_fair) return a_fair;
+    if (!a_fair && a.violation != b.violation) return a.violation < b.violation;
+    return a.loss < b.loss;
+}
+
+Choice choose(double start_loss, const std::vector<Scored>& iterates, const RateSystem& system,
+              Output output, double min_gain_share) {
+    RAMPART_CHECK(!iterates.empty());
+    double least = iterates.front().loss;
+    for (const auto& iterate : iterates) least = std::min(least, iterate.loss);
+    const double gain = std::max(0.0, start_loss - least);
+    const double cutoff = least + (1 - min_gain_share) * gain;
+    size_t best = iterates.size(), tightest = best;
+    for (size_t t = 0; t < iterates.size(); ++t) {
+        if (iterates[t].loss > cutoff) continue;
+        if (best == iterates.size() || better(iterates[t], iterates[best])) best = t;
+        if (tightest == iterates.size() || iterates[t].violation < iterates[tightest].violation)
+            tightest = t;
+    }
+    const size_t last = iterates.size() - 1;
+    Choice choice;
+    switch (output) {
+        case Output::kBest: choice = {best, best, iterates[best], 0, 0}; break;
+        case Output::kLast: choice = {last, last, iterates[last], 0, 0}; break;
+        case Output::kRandomized:
+            // a stretch ends with an iterate worth having
+            size_t end = last;
+            while (iterates[end].loss > cutoff) --end;
+            choice = best_stretch(iterates, system, cutoff, end);
+            break;
+    }
+    choice.tightest = tightest;
+    choice.least_violation = iterates[tightest].violation;
+    return choice;
+}
+
+}  // namespace rampart::fairness

@@ -1,0 +1,62 @@
+#include "rampart/fairness/operating_point.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "rampart/base/check.hpp"
+
+namespace rampart::fairness {
+
+base::Status validate(const OperatingPoint& point) {
+    if (!(point.threshold > 0 && point.threshold < 1))
+        return base::out_of_range("bad_threshold", "threshold {} is outside (0, 1)",
+                                  point.threshold);
+    if (!point.meets) return base::ok();
+    if (point.meets->rate == Rate::kError)
+        return base::invalid_argument("bad_operating_point",
+                                      "an operating point is a bound on fpr, fnr or dp; the error "
+                                      "does not fall or rise with the threshold");
+    return validate(RateConstraints{{}, {*point.meets}});
+}
+
+double centre_of(const OperatingPoint& point, const dataset::Dataset& data,
+                 std::span<const double> scores, size_t stride) {
+    RAMPART_CHECK(scores.size() == data.rows() && stride > 0);
+    if (!point.meets) return std::log(point.threshold / (1 - point.threshold));
+    const Rate rate = point.meets->rate;
+    // fpr, dp: approvals from the top while they fit; fnr: declines from the bottom
+    const bool from_top = rate != Rate::kFalseNegative;
+    std::vector<std::pair<double, double>> rows;  // score, negative from the top; weight
+    double total = 0;
+    for (size_t i = 0; i < scores.size(); i += stride) {
+        if (rate == Rate::kFalsePositive && data.label[i] == 1) continue;
+        if (rate == Rate::kFalseNegative && data.label[i] == 0) continue;
+        const auto w = static_cast<double>(data.weight_of(i));
+        rows.emplace_back(from_top ? -scores[i] : scores[i], w);
+        total += w;
+    }
+    if (rows.empty()) return 0;
+    std::sort(rows.begin(), rows.end());
+    const double most = point.meets->at_most * total * (1 + 1e-12);
+    double sum = 0;
+    for (size_t i = 0; i < rows.size();) {
+        size_t end = i;
+        double more = 0;
+        for (; end < rows.size() && rows[end].first == rows[i].first; ++end)
+            more += rows[end].second;
+        if (sum + more > most) {
+            // rows[i] and those after it stay out
+            const double edge = rows[i].first;
+            return from_top ? std::nextafter(-edge, std::numeric_limits<double>::infinity()) : edge;
+        }
+        sum += more;
+        i = end;
+    }
+    // all fit
+    return from_top ? -std::numeric_limits<double>::max() : std::numeric_limits<double>::max();
+}
+
+}  // namespace rampart::fairness

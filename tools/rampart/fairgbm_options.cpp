@@ -1,0 +1,160 @@
+#include "fairgbm_options.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "rampart/model/model_file.hpp"
+
+namespace rampart::cli {
+namespace {
+
+constexpr std::string_view kStateKey = "fairgbm.multipliers";
+
+}  // namespace
+
+void add_fairgbm_options(CLI::App& command, FairGbmOptions& o) {
+    const auto keep = [&](CLI::Option* option) { o.options.push_back(option); };
+    keep(command
+             .add_option("--constraint", o.constraint,
+                         "fairgbm: rates that the groups share: fpr, fnr, eo (both), dp (approval), "
+                         "error; fnr@sex compares one attribute's groups")
+             ->capture_default_str());
+    keep(command
+             .add_option("--tolerance", o.tolerance,
+                         "fairgbm: allowed difference of a rate between groups")
+             ->capture_default_str());
+    keep(command.add_option("--target", o.targets,
+                            "fairgbm: bounds on rates over everybody, as in 'fpr<=0.05,dp<=0.3'"));
+    keep(command.add_option("--operate-at", o.operate_at,
+                            "fairgbm: put the threshold where 'fpr<=0.05' (or fnr, dp) just holds"));
+    keep(command
+             .add_option("--threshold", o.players.operating_point.threshold,
+                         "fairgbm: approve from this P(favourable) on")
+             ->capture_default_str());
+    keep(command
+             .add_option("--proxy", o.proxy, "fairgbm: cross_entropy, quadratic, hinge or sigmoid")
+             ->capture_default_str());
+    keep(command.add_option("--proxy-margin", o.players.proxy_margin, "fairgbm")
+             ->capture_default_str());
+    keep(command
+             .add_option("--multiplier-step", o.players.ascent.step,
+                         "fairgbm: pace of the multipliers, in units of the learning rate")
+             ->capture_default_str());
+    keep(command
+             .add_option("--output", o.output,
+                         "fairgbm: the best fair iterate, the last one, or the randomized "
+                         "classifier: best, last, randomized")
+             ->capture_default_str());
+    keep(command.add_flag("--paper-compat", o.players.ascent.paper_compat,
+                          "fairgbm: the update as printed in the paper (its step is absolute)"));
+}
+
+base::Status apply(const FairGbmOptions& o, fairness::FairGbmParams& params) {
+    params.players = o.players;
+    params.constraints = {};
+    if (o.constraint != "none") {
+        RAMPART_TRY(params.constraints.parity, fairness::parse_parity(o.constraint, o.tolerance));
+    }
+    if (!o.targets.empty()) {
+        RAMPART_TRY(params.constraints.targets, fairness::parse_targets(o.targets));
+    }
+    if (!o.operate_at.empty()) {
+        RAMPART_TRY(const auto point, fairness::parse_targets(o.operate_at));
+        params.players.operating_point.meets = point.front();
+    }
+    RAMPART_TRY(params.players.proxy, fairness::parse_proxy(o.proxy));
+    RAMPART_TRY(params.output, fairness::parse_output(o.output));
+    RAMPART_RETURN_IF_ERROR(fairness::validate(params.constraints));
+    return fairness::validate(params.players);
+}
+
+std::string fairgbm_text(const fairness::FairGbmParams& params) {
+    const auto& p = params.players;
+    std::string text = fmt::format(
+        " constraints={} proxy={} proxy_margin={} multiplier_step={} output={}",
+        fairness::to_string(params.constraints), fairness::to_string(p.proxy), p.proxy_margin,
+        p.ascent.step, fairness::to_string(params.output));
+    if (p.operating_point.meets)
+        text += fmt::format(" operate_at={}<={}", fairness::to_string(p.operating_point.meets->rate),
+                            p.operating_point.meets->at_most);
+    else
+        text += fmt::format(" threshold={}", p.operating_point.threshold);
+    if (p.ascent.paper_compat) text += " paper_compat";
+    return text;
+}
+
+boost::json::object fairgbm_json(const fairness::FairGbmResult& result,
+                                 const fairness::FairGbmParams& params) {
+    const auto& verdict = result.verdict;
+    const bool on_validation = verdict.judged_on == fairness::JudgedOn::kValidation;
+    const auto& judged = on_validation ? *verdict.validation : verdict.train;
+    const auto largest = [](const std::vector<double>& gaps) {
+        return gaps.empty() ? 0.0 : *std::max_element(gaps.begin(), gaps.end());
+    };
+    return {{"feasible", verdict.feasibility == fairness::Feasibility::kFeasible},
+            {"judged_on", on_validation ? "validation" : "train"},
+            {"constraints", fairness::to_string(params.constraints)},
+            {"gap", largest(judged.values.gaps)},
+            {"gaps", boost::json::value_from(judged.values.gaps)},
+            {"targets", boost::json::value_from(judged.values.targets)},
+            {"violation", judged.values.violation},
+            {"tightest_violation", verdict.tightest.violation},
+            {"train_gap", largest(verdict.train.values.gaps)},
+            {"threshold", model::sigmoid(result.centre)},
+            {"first_tree", verdict.first},
+            {"trees_grown", verdict.trees_grown},
+            {"multipliers", boost::json::value_from(result.state.multipliers)}};
+}
+
+std::string fairgbm_note(const fairness::FairGbmResult& result,
+                         const fairness::FairGbmParams& params) {
+    const auto& verdict = result.verdict;
+    if (verdict.feasibility == fairness::Feasibility::kFeasible) return {};
+    return fmt::format(
+        "no iterate worth having keeps {}: the one kept is over by {:.4f}, the least of all by "
+        "{:.4f}; try a larger --tolerance or --multiplier-step, or more --trees",
+        fairness::to_string(params.constraints),
+        (verdict.validation ? *verdict.validation : verdict.train).values.violation,
+        verdict.tightest.violation);
+}
+
+model::LearnedLink fairgbm_link(const fairness::FairGbmResult& result) {
+    model::LearnedLink link;
+    link.ensemble = result.ensemble;
+    link.ramp.thresholds = {
+        std::clamp(link.score_slope * model::sigmoid(result.centre) + link.score_intercept, -1.0, 1.0)};
+    return link;
+}
+
+void put_state(const fairness::FairGbmState& state,
+               std::map<std::string, std::string>& provenance) {
+    provenance[std::string(kStateKey)] = fmt::format("{}", fmt::join(state.multipliers, " "));
+}
+
+base::Result<fairness::FairGbmState> fairgbm_state_of(const std::string& model_file) {
+    RAMPART_TRY(const auto loaded, model::load_model_file(model_file));
+    const auto found = loaded.policy.provenance().find(std::string(kStateKey));
+    const auto fail = [&] {
+        return base::invalid_argument("cannot_resume",
+                                      "--resume {}: it holds no multipliers of FairGBM; it was "
+                                      "trained by another learner",
+                                      model_file);
+    };
+    if (found == loaded.policy.provenance().end()) return fail();
+    fairness::FairGbmState state;
+    const std::string& text = found->second;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    while (at < end) {
+        double value = 0;
+        const auto [next, error] = std::from_chars(at, end, value);
+        if (error != std::errc{}) return fail();
+        state.multipliers.push_back(value);
+        at = next == end ? end : next + 1;
+    }
+    return state;
+}
+
+}  // namespace rampart::cli

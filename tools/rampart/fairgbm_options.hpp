@@ -1,0 +1,39 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "rampart/fairness/fairgbm/train.hpp"
+#include "rampart/model/policy.hpp"
+
+/// FairGBM on the command line.
+namespace rampart::cli {
+
+/// As typed.
+struct FairGbmOptions {
+    std::string constraint = "fnr", targets, operate_at, proxy = "cross_entropy", output = "best";
+    double tolerance = 0.01;
+    fairness::PlayerParams players;
+    std::vector<const CLI::Option*> options;  // to say which have no effect with other learners
+};
+void add_fairgbm_options(CLI::App& command, FairGbmOptions& options);
+base::Status apply(const FairGbmOptions& options, fairness::FairGbmParams& params);
+
+/// " constraints=…", for the model file.
+std::string fairgbm_text(const fairness::FairGbmParams& params);
+boost::json::object fairgbm_json(const fairness::FairGbmResult& result,
+                                 const fairness::FairGbmParams& params);
+/// What to tell when the constraints are not kept; empty if they are.
+std::string fairgbm_note(const fairness::FairGbmResult& result,
+                         const fairness::FairGbmParams& params);
+
+model::LearnedLink fairgbm_link(const fairness::FairGbmResult& result);
+
+/// The multipliers in a model file's provenance, to go on from.
+void put_state(const fairness::FairGbmState& state, std::map<std::string, std::string>& provenance);
+base::Result<fairness::FairGbmState> fairgbm_state_of(const std::string& model_file);
+
+}  // namespace rampart::cli
