@@ -4,6 +4,7 @@
 
 #include "rampart/base/random.hpp"
 #include "rampart/fairness/fairgbm/train.hpp"
+#include "rampart/model/batch_engine.hpp"
 
 namespace rampart::fairness {
 namespace {
@@ -27,87 +28,174 @@ dataset::Dataset unequal(size_t n, uint64_t seed, size_t groups = 2) {
     return data;
 }
 
-FairGbmParams quick() {
+FairGbmParams quick(RateConstraints constraints = {{{Rate::kFalseNegative, 0.02}}, {}}) {
     FairGbmParams params;
     params.learner.trees = 120;
     params.learner.leaves = 8;
-    params.constraint = {.fnr = true, .tolerance = 0.02, .multiplier_learning_rate = 0.2};
+    params.constraints = std::move(constraints);
     return params;
 }
 
-/// The ensemble's rates, computed from its trees alone.
-ParityRates rates_of(const model::Ensemble& ensemble, const dataset::Dataset& data,
-                     const ParityConstraint& constraint) {
-    std::vector<double> scores;
-    std::vector<float> row(data.schema.size());
-    for (size_t i = 0; i < data.rows(); ++i) {
-        data.copy_row(i, row);
-        scores.push_back(ensemble.predict_raw(row));
-    }
-    return parity_rates(data, constraint, scores);
+/// The same trees without a push.
+FairGbmParams plain(FairGbmParams params) {
+    params.players.ascent.step = 1e-9;
+    params.output = Output::kLast;
+    return params;
 }
 
-TEST(TrainFairGbm, ClosesTheGapThatPlainBoostingLeaves) {
+std::vector<double> scores_of(const model::Ensemble& ensemble, const dataset::Dataset& data) {
+    std::vector<double> scores(data.rows());
+    model::BatchEngine(ensemble).predict_raw(model::TableView::of(data), scores);
+    return scores;
+}
+
+/// The ensemble's rates, computed from its trees alone.
+RateValues values_of(const model::Ensemble& ensemble, const dataset::Dataset& data,
+                     const RateConstraints& constraints, double centre = 0) {
+    const auto system = RateSystem::create(data, constraints);
+    EXPECT_TRUE(system);
+    return system->values(system->approved_from(data, scores_of(ensemble, data), centre));
+}
+
+double brier(const model::Ensemble& ensemble, const dataset::Dataset& data) {
+    const auto scores = scores_of(ensemble, data);
+    double sum = 0;
+    for (size_t i = 0; i < scores.size(); ++i)
+        sum += std::pow(model::sigmoid(scores[i]) - data.label[i], 2);
+    return sum / static_cast<double>(scores.size());
+}
+
+TEST(TrainFairGbm, EveryRateThatCanBeSharedIsShared) {
+    const auto data = unequal(3000, 1);
+    for (const Rate rate :
+         {Rate::kFalsePositive, Rate::kFalseNegative, Rate::kApproval, Rate::kError}) {
+        const auto params = quick({{{rate, 0.02}}, {}});
+        const auto fair = train_fairgbm(data, params, nullptr);
+        const auto before = train_fairgbm(data, plain(params), nullptr);
+        ASSERT_TRUE(fair && before);
+        EXPECT_EQ(fair->verdict.feasibility, Feasibility::kFeasible) << to_string(rate);
+        EXPECT_LE(fair->verdict.train.values.gaps[0], 0.02);
+        if (rate != Rate::kError) {
+            EXPECT_GT(before->verdict.train.values.gaps[0], 0.1) << to_string(rate);
+        }
+    }
+}
+
+TEST(TrainFairGbm, EveryProxyClosesTheGap) {
+    const auto data = unequal(3000, 1);
+    for (const Proxy proxy :
+         {Proxy::kCrossEntropy, Proxy::kQuadratic, Proxy::kHinge, Proxy::kSigmoid}) {
+        auto params = quick();
+        params.players.proxy = proxy;
+        const auto fair = train_fairgbm(data, params, nullptr);
+        ASSERT_TRUE(fair);
+        EXPECT_EQ(fair->verdict.feasibility, Feasibility::kFeasible) << to_string(proxy);
+    }
+}
+
+TEST(TrainFairGbm, ThePaperAsPrintedClosesTheGapToo) {
     const auto data = unequal(3000, 1);
     auto params = quick();
+    params.players.ascent.paper_compat = true;
+    params.players.ascent.step = 0.02;
     const auto fair = train_fairgbm(data, params, nullptr);
     ASSERT_TRUE(fair);
-    params.constraint.multiplier_learning_rate = 1e-9;  // plain boosting
-    params.constraint.tolerance = 0.9;
-    const auto plain = train_fairgbm(data, params, nullptr);
-    ASSERT_TRUE(plain);
-    EXPECT_GT(plain->verdict.train.gap, 0.1);
     EXPECT_EQ(fair->verdict.feasibility, Feasibility::kFeasible);
-    EXPECT_LE(fair->verdict.train.gap, 0.02);
-    EXPECT_LT(fair->verdict.train.log_loss, plain->verdict.train.log_loss + 0.05);
 }
 
 TEST(TrainFairGbm, HoldsFprAndFnrOfThreeGroupsAtOnce) {
     const auto data = unequal(6000, 2, 3);
-    auto params = quick();
-    params.constraint.fpr = true;
-    params.constraint.tolerance =
-        0.07;  // groups 1 and 2 differ by chance only: no feature can close that
+    // groups 1 and 2 differ by chance only: no feature can close that
+    const auto params =
+        quick({{{Rate::kFalsePositive, 0.07}, {Rate::kFalseNegative, 0.07}}, {}});
     const auto fair = train_fairgbm(data, params, nullptr);
-    ASSERT_TRUE(fair);
-    params.constraint.multiplier_learning_rate = 1e-9;  // plain boosting
-    const auto plain = train_fairgbm(data, params, nullptr);
-    ASSERT_TRUE(plain);
-    EXPECT_GT(plain->trace.back().train.gap, 0.11);
+    const auto before = train_fairgbm(data, plain(params), nullptr);
+    ASSERT_TRUE(fair && before);
+    EXPECT_GT(before->verdict.train.values.gaps[1], 0.11);
     EXPECT_EQ(fair->verdict.feasibility, Feasibility::kFeasible);
-    EXPECT_EQ(fair->verdict.train.rates.size(), 6u);
+    EXPECT_EQ(fair->verdict.train.values.rates[0].size(), 3u);
+    EXPECT_EQ(fair->trace.back().multipliers.size(), 6u);
+}
+
+TEST(TrainFairGbm, HoldsATargetOverEverybodyBesidesParity) {
+    const auto data = unequal(4000, 3);
+    const RateConstraints constraints{{{Rate::kFalseNegative, 0.05}},
+                                      {{Rate::kFalsePositive, 0.15}}};
+    const auto fair = train_fairgbm(data, quick(constraints), nullptr);
+    const auto before = train_fairgbm(data, plain(quick(constraints)), nullptr);
+    ASSERT_TRUE(fair && before);
+    EXPECT_GT(before->verdict.train.values.targets[0], 0.2);
+    EXPECT_EQ(fair->verdict.feasibility, Feasibility::kFeasible);
+    EXPECT_LE(fair->verdict.train.values.targets[0], 0.15);
+}
+
+TEST(TrainFairGbm, AnOperatingPointOfTheRowsThatJudgeDecides) {
+    const auto data = unequal(3000, 4), validation = unequal(2000, 5);
+    auto params = quick({{{Rate::kFalsePositive, 0.05}}, {}});
+    params.players.operating_point.meets = RateTarget{Rate::kFalsePositive, 0.1};
+    const auto fair = train_fairgbm(data, params, nullptr, {.validation = &validation});
+    ASSERT_TRUE(fair);
+    const RateConstraints both{params.constraints.parity, {{Rate::kFalsePositive, 0.1}}};
+    const auto values = values_of(fair->ensemble, validation, both, fair->centre);
+    EXPECT_LE(values.targets[0], 0.1);
+    EXPECT_GT(values.targets[0], 0.095);
+    EXPECT_LE(values.gaps[0], 0.05);
 }
 
 TEST(TrainFairGbm, TheVerdictSpeaksOfTheEnsembleReturned) {
     const auto data = unequal(1500, 3), validation = unequal(1500, 4);
-    const auto params = quick();
-    const auto fair = train_fairgbm(data, params, nullptr, &validation);
+    for (const Output output : {Output::kBest, Output::kLast}) {
+        auto params = quick();
+        params.output = output;
+        const auto fair = train_fairgbm(data, params, nullptr, {.validation = &validation});
+        ASSERT_TRUE(fair);
+        EXPECT_EQ(fair->verdict.judged_on, JudgedOn::kValidation);
+        EXPECT_EQ(fair->ensemble.trees.size(), fair->verdict.trees);
+        EXPECT_EQ(fair->verdict.first, fair->verdict.trees);
+        EXPECT_LE(fair->verdict.trees, fair->verdict.trees_grown);
+        EXPECT_EQ(values_of(fair->ensemble, data, params.constraints).rates,
+                  fair->verdict.train.values.rates);
+        EXPECT_NEAR(brier(fair->ensemble, data), fair->verdict.train.loss, 1e-6);
+        EXPECT_EQ(values_of(fair->ensemble, validation, params.constraints).rates,
+                  fair->verdict.validation->values.rates);
+        EXPECT_NEAR(brier(fair->ensemble, validation), fair->verdict.validation->loss, 1e-6);
+        EXPECT_EQ(fair->validation_trace.size(), fair->verdict.trees_grown);
+    }
+}
+
+TEST(TrainFairGbm, TheRandomizedClassifiersRatesAreTheMeanOfItsIterates) {
+    const auto data = unequal(1500, 5);
+    auto params = quick();
+    params.output = Output::kRandomized;
+    const auto fair = train_fairgbm(data, params, nullptr);
     ASSERT_TRUE(fair);
-    EXPECT_EQ(fair->verdict.judged_on, JudgedOn::kValidation);
-    EXPECT_EQ(fair->ensemble.trees.size(), fair->verdict.trees);
-    EXPECT_LE(fair->verdict.trees, fair->verdict.trees_grown);
-    const auto train = rates_of(fair->ensemble, data, params.constraint);
-    const auto held_out = rates_of(fair->ensemble, validation, params.constraint);
-    EXPECT_EQ(train.rates, fair->verdict.train.rates);
-    EXPECT_NEAR(train.log_loss, fair->verdict.train.log_loss, 1e-9);
-    EXPECT_EQ(held_out.rates, fair->verdict.validation->rates);
-    EXPECT_NEAR(held_out.log_loss, fair->verdict.validation->log_loss, 1e-9);
+    const auto& verdict = fair->verdict;
+    ASSERT_LT(verdict.first, verdict.trees);
+    double fnr = 0;
+    for (size_t trees = verdict.first; trees <= verdict.trees; ++trees) {
+        auto iterate = fair->ensemble;
+        iterate.trees.resize(trees);
+        fnr += values_of(iterate, data, params.constraints).rates[0][1] /
+               static_cast<double>(verdict.trees - verdict.first + 1);
+    }
+    EXPECT_NEAR(verdict.train.values.rates[0][1], fnr, 1e-9);
+    EXPECT_LE(verdict.train.values.violation, 0);
 }
 
 TEST(TrainFairGbm, RecordsRatesAndMultipliersOfEveryIteration) {
     const auto data = unequal(1500, 5);
-    const auto params = quick();
-    const auto fair = train_fairgbm(data, params, nullptr);
+    const auto fair = train_fairgbm(data, quick(), nullptr);
     ASSERT_TRUE(fair);
     ASSERT_EQ(fair->trace.size(), 120u);
     double largest = 0;
     for (const auto& iteration : fair->trace) {
-        EXPECT_EQ(iteration.multipliers.size(), 2u);
-        EXPECT_EQ(iteration.train.rates.size(), 2u);
-        for (double m : iteration.multipliers) largest = std::max(largest, m);
+        ASSERT_EQ(iteration.multipliers.size(), 2u);
+        EXPECT_EQ(iteration.approved.size(), 4u);
+        EXPECT_GT(iteration.loss, 0);
+        largest = std::max(largest, iteration.multipliers[0]);
     }
     EXPECT_GT(largest, 0);
-    EXPECT_LE(largest, 0.9);
+    EXPECT_LE(largest, 1);
 }
 
 TEST(TrainFairGbm, ABestIterateIsTheFairOneOfLeastLoss) {
@@ -116,25 +204,50 @@ TEST(TrainFairGbm, ABestIterateIsTheFairOneOfLeastLoss) {
     const auto fair = train_fairgbm(data, params, nullptr);
     ASSERT_TRUE(fair);
     ASSERT_EQ(fair->verdict.feasibility, Feasibility::kFeasible);
+    const auto system = RateSystem::create(data, params.constraints);
     for (const auto& iteration : fair->trace) {
-        if (iteration.train.gap <= params.constraint.tolerance) {
-            EXPECT_GE(iteration.train.log_loss, fair->verdict.train.log_loss);
+        if (system->values(iteration.approved).violation <= 0) {
+            EXPECT_GE(iteration.loss, fair->verdict.train.loss);
         }
     }
 }
 
-TEST(TrainFairGbm, AModelThatDeclinesEverybodyIsNotTakenForAFairOne) {
+TEST(TrainFairGbm, WhatCannotBeReachedIsSaidWithWhatCan) {
     // one slow tree: every score stays on the same side, the gap is 0, and nothing was learnt
     const auto data = unequal(1500, 7);
-    auto params = quick();
+    auto params = quick({{{Rate::kFalseNegative, 0}}, {}});
     params.learner.learning_rate = 0.01;
-    params.constraint.tolerance = 0;
-    params.constraint.multiplier_learning_rate = 1e-9;
+    params.players.ascent.step = 1e-9;
     const auto result = train_fairgbm(data, params, nullptr);
     ASSERT_TRUE(result);
-    EXPECT_EQ(result->trace[0].train.gap, 0);
+    const auto system = RateSystem::create(data, params.constraints);
+    EXPECT_EQ(system->values(result->trace[0].approved).gaps[0], 0);
     EXPECT_EQ(result->verdict.feasibility, Feasibility::kInfeasible);
     EXPECT_GT(result->verdict.trees, 1u);
+    EXPECT_GT(result->verdict.tightest.violation, 0);
+    EXPECT_EQ(result->verdict.tightest.violation, result->verdict.train.values.violation);
+}
+
+TEST(TrainFairGbm, NoSettingMakesTheGapWiderThanPlainBoostingDoes) {
+    const auto data = unequal(1500, 17), validation = unequal(1000, 18);
+    base::Random random(19);
+    for (int i = 0; i < 30; ++i) {
+        auto params = quick({{{Rate::kFalseNegative, 0.1 * random.uniform()}}, {}});
+        params.learner.trees = 20 + static_cast<int>(random.below(60));
+        params.learner.learning_rate = std::pow(10, random.uniform(-2, -0.5));
+        params.players.ascent.step = std::pow(10, random.uniform(-1, 2));
+        params.players.ascent.damping = random.uniform(0, 3);
+        params.players.ascent.cap = random.uniform(0.1, 5);
+        params.players.proxy = random.bernoulli(0.5) ? Proxy::kCrossEntropy : Proxy::kSigmoid;
+        const auto fair = train_fairgbm(data, params, nullptr, {.validation = &validation});
+        const auto before =
+            train_fairgbm(data, plain(params), nullptr, {.validation = &validation});
+        ASSERT_TRUE(fair && before);
+        EXPECT_LE(fair->verdict.validation->values.gaps[0],
+                  std::max(before->verdict.validation->values.gaps[0],
+                           params.constraints.parity[0].tolerance) + 1e-12)
+            << i;
+    }
 }
 
 TEST(TrainFairGbm, WholeWeightsMeanRepeatedRows) {
@@ -152,34 +265,64 @@ TEST(TrainFairGbm, WholeWeightsMeanRepeatedRows) {
     const auto a = train_fairgbm(weighted, params, nullptr);
     const auto b = train_fairgbm(repeated, params, nullptr);
     ASSERT_TRUE(a && b);
-    EXPECT_NEAR(a->trace.back().train.log_loss, b->trace.back().train.log_loss, 1e-3);
+    EXPECT_NEAR(a->trace.back().loss, b->trace.back().loss, 1e-3);
     EXPECT_NEAR(a->trace.back().multipliers[1], b->trace.back().multipliers[1], 1e-2);
 }
 
 TEST(TrainFairGbm, TheNumberOfThreadsDoesNotMatter) {
-    const auto data = unequal(1500, 9), validation = unequal(6000, 10);
+    const auto data = unequal(40'000, 9), validation = unequal(6000, 10);
     base::ThreadPool two(2);
-    const auto a = train_fairgbm(data, quick(), nullptr, &validation);
-    const auto b = train_fairgbm(data, quick(), &two, &validation);
+    auto params = quick();
+    params.learner.trees = 30;
+    const auto a = train_fairgbm(data, params, nullptr, {.validation = &validation});
+    const auto b = train_fairgbm(data, params, &two, {.validation = &validation});
     ASSERT_TRUE(a && b);
     EXPECT_EQ(a->verdict.trees, b->verdict.trees);
-    EXPECT_EQ(a->verdict.validation->log_loss, b->verdict.validation->log_loss);
+    EXPECT_EQ(a->verdict.validation->loss, b->verdict.validation->loss);
+    EXPECT_EQ(a->trace.back().loss, b->trace.back().loss);
     EXPECT_EQ(a->trace.back().multipliers, b->trace.back().multipliers);
 }
 
-TEST(TrainFairGbm, StopsWhenToldTo) {
-    const auto data = unequal(600, 11);
-    const auto stopped =
-        train_fairgbm(data, quick(), nullptr, nullptr,
-                      [](const gbdt::Progress& progress) { return progress.iteration < 10; });
+TEST(TrainFairGbm, ARunCutInTwoIsTheRunInOnePiece) {
+    const auto data = unequal(1500, 11);
+    auto params = quick();
+    params.output = Output::kLast;
+    const auto whole = train_fairgbm(data, params, nullptr);
+    auto half = params;
+    half.learner.trees = 50;
+    const auto first = train_fairgbm(data, half, nullptr);
+    ASSERT_TRUE(whole && first);
+    const auto second = train_fairgbm(data, params, nullptr,
+                                      {.start = &first->ensemble, .state = &first->state});
+    ASSERT_TRUE(second);
+    EXPECT_EQ(scores_of(second->ensemble, data), scores_of(whole->ensemble, data));
+    EXPECT_EQ(second->state.multipliers, whole->state.multipliers);
+    EXPECT_EQ(second->verdict.trees, 120u);
+    const auto reason = train_fairgbm(data, params, nullptr, {.start = &first->ensemble});
+    EXPECT_EQ(reason.error().reason, "half_a_run");
+}
+
+TEST(TrainFairGbm, StopsWhenToldToAndWhenNothingGetsBetter) {
+    const auto data = unequal(600, 11), validation = unequal(600, 12);
+    const auto stopped = train_fairgbm(
+        data, quick(), nullptr,
+        {.progress = [](const gbdt::Progress& progress) { return progress.iteration < 10; }});
     ASSERT_TRUE(stopped);
     EXPECT_EQ(stopped->verdict.trees_grown, 10u);
+    EXPECT_GT(stopped->trace.back().loss, 0);
+    auto params = quick();
+    params.learner.trees = 2000;
+    params.learner.learning_rate = 0.3;
+    params.learner.early_stopping_rounds = 40;
+    const auto early = train_fairgbm(data, params, nullptr, {.validation = &validation});
+    ASSERT_TRUE(early);
+    EXPECT_LT(early->verdict.trees_grown, 2000u);
 }
 
 TEST(TrainFairGbm, BadInputIsNamed) {
     const auto data = unequal(300, 12);
     const auto reason = [&](FairGbmParams params, const dataset::Dataset* validation) {
-        const auto result = train_fairgbm(data, params, nullptr, validation);
+        const auto result = train_fairgbm(data, params, nullptr, {.validation = validation});
         return result ? std::string("none") : result.error().reason;
     };
     auto params = quick();
@@ -195,8 +338,33 @@ TEST(TrainFairGbm, BadInputIsNamed) {
     for (size_t i = 0; i < without.rows(); ++i)
         if (without.group[i] == 0) without.label[i] = 0;
     EXPECT_EQ(reason(quick(), &without), "group_without_label");
-    const auto message = train_fairgbm(data, quick(), nullptr, &without).error().message;
+    const auto message =
+        train_fairgbm(data, quick(), nullptr, {.validation = &without}).error().message;
     EXPECT_NE(message.find("validation"), std::string::npos);
+}
+
+TEST(TrainFairGbm, OneMemberOfAGroupAndTolerancesAtBothEndsAreTaken) {
+    auto data = unequal(300, 14);
+    // group 0 keeps one row with each label
+    std::vector<uint32_t> kept;
+    bool seen[2] = {false, false};
+    for (uint32_t i = 0; i < data.rows(); ++i)
+        if (data.group[i] == 1 || !std::exchange(seen[data.label[i]], true)) kept.push_back(i);
+    data = data.subset(kept);
+    for (const double tolerance : {0.0, 1.0}) {
+        const auto fair = train_fairgbm(data, quick({{{Rate::kFalseNegative, tolerance}}, {}}),
+                                        nullptr);
+        ASSERT_TRUE(fair);
+        if (tolerance == 1) {
+            EXPECT_EQ(fair->verdict.feasibility, Feasibility::kFeasible);
+        }
+    }
+}
+
+TEST(TrainFairGbm, NamesOfOutputsAreReadBack) {
+    for (const Output output : {Output::kBest, Output::kLast, Output::kRandomized})
+        EXPECT_EQ(*parse_output(to_string(output)), output);
+    EXPECT_EQ(parse_output("first").error().reason, "unknown_output");
 }
 
 }  // namespace

@@ -60,6 +60,14 @@ base::Result<FairGbmObjective> FairGbmObjective::create(const dataset::Dataset& 
                                                         double learning_rate) {
     RAMPART_RETURN_IF_ERROR(validate(params));
     RAMPART_RETURN_IF_ERROR(dataset::validate(data));
+    const auto approval = [](const auto& constraint) { return constraint.rate == Rate::kApproval; };
+    const auto& [parity, targets] = constraints;
+    if (params.ascent.paper_compat &&
+        (std::any_of(parity.begin(), parity.end(), approval) ||
+         std::any_of(targets.begin(), targets.end(), approval)))
+        return base::invalid_argument("not_as_printed",
+                                      "as printed FairGBM bounds errors; for dp leave paper_compat "
+                                      "off");
     RAMPART_TRY(auto system, RateSystem::create(data, constraints));
     return FairGbmObjective(data, std::move(system), params, learning_rate);
 }

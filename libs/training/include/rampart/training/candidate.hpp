@@ -19,7 +19,7 @@ struct Recipe {
     gbdt::LearnerParams params;
     std::vector<std::string> constraints;  // fairgbm: fpr, fnr, dp, error, eo; see parse_parity()
     double tolerance = 0.02;               // fairgbm
-    double multiplier_step = 2;            // fairgbm
+    double multiplier_step = 4;            // fairgbm
     double validation_fraction = 0.2;       // of D_c, for early stopping
     double ipw_cap = 10;                    // cap of the inverse-propensity weights
     std::string criterion = "none";         // none | statistical_parity (ramp, group-aware only)

@@ -23,7 +23,7 @@
 namespace rampart::fairness {
 
 struct AscentParams {
-    double step = 2;         // > 0, in units of the learner's learning rate
+    double step = 4;         // > 0, in units of the learner's learning rate
     double damping = 0;      // >= 0, in units of u · violation
     double cap = 1;          // > 0, of a parity multiplier, in units of u
     double target_cap = 10;  // > 0, of a target's, in units of u

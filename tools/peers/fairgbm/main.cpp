@@ -1,0 +1,182 @@
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <optional>
+
+#include "rampart/fairness/fairgbm/train.hpp"
+#include "rampart/model/batch_engine.hpp"
+#include "tools/peers/gbdt/process.hpp"
+#include "tools/peers/gbdt/table_file.hpp"
+
+/// What tools/peers/fairgbm measures of ours: one fit, and what it decides on other rows.
+namespace rampart::peer_fairgbm {
+namespace {
+
+struct Options {
+    std::string train, validation, test, predictions;
+    std::string constraint = "fnr", targets, operate_at, proxy = "cross_entropy", output = "best";
+    double tolerance = 0.01;
+    size_t threads = 1;
+    bool plain = false;
+    fairness::FairGbmParams params;
+};
+
+base::Result<dataset::Dataset> read(const std::string& path) {
+    RAMPART_TRY(auto data, peer_gbdt::read_table_file(path));
+    std::ifstream file(path + ".groups", std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+    if (bytes.size() != data.rows())
+        return base::invalid_argument("bad_groups", "{}.groups: {} bytes for {} rows", path,
+                                      bytes.size(), data.rows());
+    int32_t most = 0;
+    for (const char c : bytes) {
+        data.group.push_back(static_cast<unsigned char>(c));
+        most = std::max(most, data.group.back());
+    }
+    for (int32_t k = 0; k <= most; ++k) data.group_names.push_back(fmt::format("group={}", k));
+    return data;
+}
+
+base::Status apply(Options& o) {
+    auto& p = o.params;
+    p.constraints = {};
+    if (o.constraint != "none") {
+        RAMPART_TRY(p.constraints.parity, fairness::parse_parity(o.constraint, o.tolerance));
+    }
+    if (!o.targets.empty()) {
+        RAMPART_TRY(p.constraints.targets, fairness::parse_targets(o.targets));
+    }
+    if (!o.operate_at.empty()) {
+        RAMPART_TRY(const auto point, fairness::parse_targets(o.operate_at));
+        p.players.operating_point.meets = point.front();
+    }
+    RAMPART_TRY(p.players.proxy, fairness::parse_proxy(o.proxy));
+    RAMPART_TRY(p.output, fairness::parse_output(o.output));
+    return base::ok();
+}
+
+boost::json::object describe(const fairness::RateValues& values) {
+    return {{"rates", boost::json::value_from(values.rates)},
+            {"gaps", boost::json::value_from(values.gaps)},
+            {"targets", boost::json::value_from(values.targets)},
+            {"approval", values.approval},
+            {"error", values.error},
+            {"violation", values.violation}};
+}
+
+/// What the fit decides on some rows: the mean over its iterates kept.
+base::Result<boost::json::object> judge(const dataset::Dataset& data, const Options& o,
+                                        const fairness::FairGbmResult& fit,
+                                        std::ofstream* predictions) {
+    RAMPART_TRY(const auto system, fairness::RateSystem::create(data, o.params.constraints));
+    const size_t first = fit.verdict.first, last = fit.verdict.trees;
+    std::vector<double> approve(data.rows()), scores(data.rows());
+    for (size_t trees = first; trees <= last; ++trees) {
+        const std::vector<uint32_t> used(data.rows(), static_cast<uint32_t>(trees));
+        model::BatchEngine(fit.ensemble)
+            .predict_prefix(model::TableView::of(data), used, scores);
+        for (size_t i = 0; i < scores.size(); ++i)
+            approve[i] += (scores[i] >= fit.centre ? 1.0 : 0.0) / static_cast<double>(last - first + 1);
+    }
+    if (predictions != nullptr) {
+        predictions->write(reinterpret_cast<const char*>(scores.data()),
+                           static_cast<std::streamsize>(scores.size() * sizeof(double)));
+        predictions->write(reinterpret_cast<const char*>(approve.data()),
+                           static_cast<std::streamsize>(approve.size() * sizeof(double)));
+    }
+    return describe(system.values(system.approved(data, approve)));
+}
+
+base::Result<std::optional<dataset::Dataset>> read_if(const std::string& path) {
+    std::optional<dataset::Dataset> data;
+    if (path.empty()) return data;
+    RAMPART_TRY(data, read(path));
+    return data;
+}
+
+base::Status run(Options& o) {
+    RAMPART_RETURN_IF_ERROR(apply(o));
+    RAMPART_TRY(const auto train, read(o.train));
+    RAMPART_TRY(const auto validation, read_if(o.validation));
+    RAMPART_TRY(const auto test, read_if(o.test));
+    base::ThreadPool pool(o.threads);
+    const auto start = peer_gbdt::Moment::now();
+    fairness::FairGbmResult fit;
+    if (o.plain) {
+        gbdt::LogLoss objective(train);
+        const gbdt::TrainingOptions how{.validation = validation ? &*validation : nullptr};
+        RAMPART_TRY(fit.ensemble, gbdt::train(train, objective, o.params.learner, &pool, how));
+        fit.verdict.first = fit.verdict.trees = fit.ensemble.trees.size();
+    } else {
+        fairness::FairGbmOptions how{};
+        if (validation) how.validation = &*validation;
+        RAMPART_TRY(fit, fairness::train_fairgbm(train, o.params, &pool, how));
+    }
+    const auto took = peer_gbdt::Moment::now() - start;
+    boost::json::object out{
+        {"seconds", took.wall},
+        {"cpu", took.cpu},
+        {"trees", fit.verdict.trees},
+        {"first", fit.verdict.first},
+        {"feasible", fit.verdict.feasibility == fairness::Feasibility::kFeasible},
+        {"threshold", model::sigmoid(fit.centre)}};
+    if (!fit.trace.empty()) out["multipliers"] = boost::json::value_from(fit.state.multipliers);
+    std::ofstream file;
+    if (!o.predictions.empty()) file.open(o.predictions, std::ios::binary);
+    auto* const sink = o.predictions.empty() ? nullptr : &file;
+    RAMPART_TRY(out["train"], judge(train, o, fit, nullptr));
+    if (validation) {
+        RAMPART_TRY(out["validation"], judge(*validation, o, fit, sink));
+    }
+    if (test) {
+        RAMPART_TRY(out["test"], judge(*test, o, fit, sink));
+    }
+    std::cout << boost::json::serialize(out) << "\n";
+    return base::ok();
+}
+
+}  // namespace
+}  // namespace rampart::peer_fairgbm
+
+int main(int argc, char** argv) {
+    rampart::peer_fairgbm::Options o;
+    CLI::App app("One fit of FairGBM, or of plain boosting, on table files with groups");
+    app.add_option("--train", o.train)->required();
+    app.add_option("--validation", o.validation);
+    app.add_option("--test", o.test);
+    app.add_option("--predictions", o.predictions,
+                   "validation's, then test's rows: double[n] raw scores, double[n] P(approve)");
+    app.add_flag("--plain", o.plain, "no constraints");
+    app.add_option("--constraint", o.constraint);
+    app.add_option("--tolerance", o.tolerance);
+    app.add_option("--target", o.targets);
+    app.add_option("--operate-at", o.operate_at);
+    app.add_option("--proxy", o.proxy);
+    app.add_option("--output", o.output);
+    app.add_option("--threads", o.threads);
+    auto& players = o.params.players;
+    app.add_option("--proxy-margin", players.proxy_margin);
+    app.add_option("--curvature", players.curvature);
+    app.add_option("--step", players.ascent.step);
+    app.add_option("--damping", players.ascent.damping);
+    app.add_option("--cap", players.ascent.cap);
+    app.add_flag("--paper-compat", players.ascent.paper_compat);
+    app.add_option("--min-gain-share", o.params.min_gain_share);
+    auto& learner = o.params.learner;
+    app.add_option("--trees", learner.trees);
+    app.add_option("--leaves", learner.leaves);
+    app.add_option("--max-depth", learner.max_depth);
+    app.add_option("--learning-rate", learner.learning_rate);
+    app.add_option("--min-rows", learner.min_rows_in_leaf);
+    app.add_option("--l2", learner.l2);
+    app.add_option("--early-stopping", learner.early_stopping_rounds);
+    app.add_option("--seed", learner.seed);
+    CLI11_PARSE(app, argc, argv);
+    if (const auto done = rampart::peer_fairgbm::run(o); !done) {
+        std::fprintf(stderr, "peer_fairgbm: %s\n", done.error().message.c_str());
+        return 1;
+    }
+    return 0;
+}
