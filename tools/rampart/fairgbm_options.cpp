@@ -123,6 +123,12 @@ std::string fairgbm_note(const fairness::FairGbmResult& result,
 model::LearnedLink fairgbm_link(const fairness::FairGbmResult& result) {
     model::LearnedLink link;
     link.ensemble = result.ensemble;
+    const auto& verdict = result.verdict;
+    const auto iterates = static_cast<double>(verdict.trees - verdict.first + 1);
+    if (verdict.first < verdict.trees)  // the randomized classifier
+        for (size_t trees = verdict.first; trees <= verdict.trees; ++trees)
+            link.members.push_back(
+                {.trees = static_cast<uint32_t>(trees), .weight = 1 / iterates});
     link.ramp.thresholds = {
         std::clamp(link.score_slope * model::sigmoid(result.centre) + link.score_intercept, -1.0, 1.0)};
     return link;

@@ -31,8 +31,10 @@ std::string_view part_of(std::string_view name, std::string_view attribute) {
     }
     const auto rest = name.substr(from);
     for (size_t comma = rest.find(','); comma != std::string_view::npos;
-         comma = rest.find(',', comma + 1))
-        if (rest.find('=', comma) != std::string_view::npos) return rest.substr(0, comma);
+         comma = rest.find(',', comma + 1)) {
+        const auto next = rest.find_first_of(",=", comma + 1);
+        if (next != std::string_view::npos && rest[next] == '=') return rest.substr(0, comma);
+    }
     return rest;
 }
 

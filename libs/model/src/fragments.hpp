@@ -50,7 +50,7 @@ struct CodeFeature {
 
 class Fragments {
   public:
-    static constexpr size_t kMostColumns = 255, kMostCodes = 512, kMostCodeFeatures = 256;
+    static constexpr size_t kMostColumns = 255, kMostCodes = 4096, kMostCodeFeatures = 256;
     static constexpr size_t kMostAnswers = size_t{1} << 26;
 
     /// nullopt if the ensemble does not fit: too many columns of cuts, codes, or categorical

@@ -29,7 +29,7 @@ RateSystem system_of(const std::vector<int>& rows_of_cell, const RateConstraints
 TEST(Multipliers, AStepOfTwoGroupsIsTheDifferenceOfTheirRates) {
     // half of all rows have label 1, a quarter in each group
     const auto system = system_of({10, 10, 10, 10}, {{{Rate::kFalseNegative, 0.1}}, {}});
-    Multipliers multipliers(system, {.step = 2}, 0.05);
+    Multipliers multipliers(system, {.step = 2, .aim = 1}, 0.05);
     multipliers.ascend(system.values(std::vector<double>{0, 0, 0.5, 0.9}));  // FNR .5 and .1
     // step 0.1 · u 1/4 · (half the difference - half the tolerance)
     EXPECT_NEAR(multipliers.values()[0], 0.1 * 0.25 * (0.2 - 0.05), 1e-12);
@@ -41,9 +41,18 @@ TEST(Multipliers, AStepOfTwoGroupsIsTheDifferenceOfTheirRates) {
     EXPECT_NEAR(cells[3], -multipliers.values()[1], 1e-15);
 }
 
+TEST(Multipliers, AimInsideTheTolerance) {
+    const auto system = system_of({10, 10, 10, 10}, {{{Rate::kFalseNegative, 0.1}}, {}});
+    Multipliers multipliers(system, {.step = 2, .aim = 0.5}, 0.05);
+    multipliers.ascend(system.values(std::vector<double>{0, 0, 0.5, 0.56}));  // within it
+    EXPECT_NEAR(multipliers.values()[0], 0.1 * 0.25 * (0.03 - 0.025), 1e-12);
+    multipliers.ascend(system.values(std::vector<double>{0, 0, 0.5, 0.54}));
+    EXPECT_LT(multipliers.values()[0], 0.1 * 0.25 * (0.03 - 0.025));
+}
+
 TEST(Multipliers, DecayWhenTheRatesAreWithinTheTolerance) {
     const auto system = system_of({10, 10, 10, 10}, {{{Rate::kFalseNegative, 0.1}}, {}});
-    Multipliers multipliers(system, {.step = 2}, 0.05);
+    Multipliers multipliers(system, {.step = 2, .aim = 1}, 0.05);
     for (int i = 0; i < 10; ++i)
         multipliers.ascend(system.values(std::vector<double>{0, 0, 0.5, 0.9}));
     const double grown = multipliers.values()[0];
@@ -101,8 +110,8 @@ TEST(Multipliers, ATargetsMultiplierGrowsWhileItIsExceeded) {
 
 TEST(Multipliers, DampingIsAddedOnceAndDoesNotAccumulate) {
     const auto system = system_of({10, 10, 10, 10}, {{{Rate::kFalseNegative, 0}}, {}});
-    Multipliers plain(system, {.step = 2}, 0.05);
-    Multipliers damped(system, {.step = 2, .damping = 0.5}, 0.05);
+    Multipliers plain(system, {.step = 2, .aim = 1}, 0.05);
+    Multipliers damped(system, {.step = 2, .damping = 0.5, .aim = 1}, 0.05);
     const auto unequal = system.values(std::vector<double>{0, 0, 0.5, 0.9});
     plain.ascend(unequal);
     damped.ascend(unequal);
@@ -148,6 +157,7 @@ TEST(Multipliers, RangesAreChecked) {
     EXPECT_EQ(reason({.step = 0}), "bad_multiplier_step");
     EXPECT_EQ(reason({.step = std::nan("")}), "bad_multiplier_step");
     EXPECT_EQ(reason({.damping = -1}), "bad_multiplier_damping");
+    EXPECT_EQ(reason({.aim = 1.1}), "bad_multiplier_aim");
     EXPECT_EQ(reason({.cap = 0}), "bad_multiplier_cap");
     EXPECT_EQ(reason({.target_cap = INFINITY}), "bad_multiplier_cap");
 }

@@ -87,6 +87,8 @@ TEST(TrainFairGbm, EveryProxyClosesTheGap) {
          {Proxy::kCrossEntropy, Proxy::kQuadratic, Proxy::kHinge, Proxy::kSigmoid}) {
         auto params = quick();
         params.players.proxy = proxy;
+        // it pushes only where decisions are close
+        if (proxy == Proxy::kSigmoid) params.players.ascent.step = 20;
         const auto fair = train_fairgbm(data, params, nullptr);
         ASSERT_TRUE(fair);
         EXPECT_EQ(fair->verdict.feasibility, Feasibility::kFeasible) << to_string(proxy);
@@ -99,8 +101,10 @@ TEST(TrainFairGbm, ThePaperAsPrintedClosesTheGapToo) {
     params.players.ascent.paper_compat = true;
     params.players.ascent.step = 0.02;
     const auto fair = train_fairgbm(data, params, nullptr);
-    ASSERT_TRUE(fair);
-    EXPECT_EQ(fair->verdict.feasibility, Feasibility::kFeasible);
+    const auto before = train_fairgbm(data, plain(params), nullptr);
+    ASSERT_TRUE(fair && before);
+    EXPECT_GT(before->verdict.train.values.gaps[0], 0.1);
+    EXPECT_LT(fair->verdict.train.values.gaps[0], 0.04);
 }
 
 TEST(TrainFairGbm, HoldsFprAndFnrOfThreeGroupsAtOnce) {
@@ -111,7 +115,7 @@ TEST(TrainFairGbm, HoldsFprAndFnrOfThreeGroupsAtOnce) {
     const auto fair = train_fairgbm(data, params, nullptr);
     const auto before = train_fairgbm(data, plain(params), nullptr);
     ASSERT_TRUE(fair && before);
-    EXPECT_GT(before->verdict.train.values.gaps[1], 0.11);
+    EXPECT_GT(before->verdict.train.values.gaps[1], 0.1);
     EXPECT_EQ(fair->verdict.feasibility, Feasibility::kFeasible);
     EXPECT_EQ(fair->verdict.train.values.rates[0].size(), 3u);
     EXPECT_EQ(fair->trace.back().multipliers.size(), 6u);
@@ -120,13 +124,13 @@ TEST(TrainFairGbm, HoldsFprAndFnrOfThreeGroupsAtOnce) {
 TEST(TrainFairGbm, HoldsATargetOverEverybodyBesidesParity) {
     const auto data = unequal(4000, 3);
     const RateConstraints constraints{{{Rate::kFalseNegative, 0.05}},
-                                      {{Rate::kFalsePositive, 0.15}}};
+                                      {{Rate::kFalsePositive, 0.12}}};
     const auto fair = train_fairgbm(data, quick(constraints), nullptr);
     const auto before = train_fairgbm(data, plain(quick(constraints)), nullptr);
     ASSERT_TRUE(fair && before);
-    EXPECT_GT(before->verdict.train.values.targets[0], 0.2);
+    EXPECT_GT(before->verdict.train.values.targets[0], 0.17);
     EXPECT_EQ(fair->verdict.feasibility, Feasibility::kFeasible);
-    EXPECT_LE(fair->verdict.train.values.targets[0], 0.15);
+    EXPECT_LE(fair->verdict.train.values.targets[0], 0.12);
 }
 
 TEST(TrainFairGbm, AnOperatingPointOfTheRowsThatJudgeDecides) {

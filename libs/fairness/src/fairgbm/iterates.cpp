@@ -7,8 +7,8 @@
 namespace rampart::fairness {
 namespace {
 
-/// For every i the randomized classifier over iterates i … last; the best of those that reach back
-/// at most to the first iterate worth having.
+/// The randomized classifier over iterates i … last that keeps the constraints and reaches furthest
+/// back, over iterates worth having; the one that violates them least, if none does.
 Choice best_stretch(const std::vector<Scored>& iterates, const RateSystem& system, double cutoff,
                     size_t last) {
     Choice choice;
@@ -23,7 +23,8 @@ Choice best_stretch(const std::vector<Scored>& iterates, const RateSystem& syste
         mean.loss /= count;
         for (double& share : mean.approved) share /= count;
         mean.violation = system.values(mean.approved).violation;
-        if (i == last || better(mean, choice.scored)) {
+        const bool fair = mean.violation <= 0;
+        if (i == last || fair || (choice.scored.violation > 0 && better(mean, choice.scored))) {
             choice.scored = std::move(mean);
             choice.first = i;
         }

@@ -24,6 +24,7 @@ void centre(std::span<double> mu, const std::vector<LinearRate>& rates, double c
         return total;
     };
     double lo = 0, hi = 0;
+    if (std::all_of(mu.begin(), mu.end(), [](double x) { return x == 0; })) return;
     for (size_t k = 0; k < mu.size(); ++k) {
         lo = std::min(lo, mu[k] / rates[k].weight - cap);
         hi = std::max(hi, mu[k] / rates[k].weight + cap);
@@ -46,6 +47,9 @@ base::Status validate(const AscentParams& p) {
     if (!(p.damping >= 0 && p.damping <= 1e6))
         return base::out_of_range("bad_multiplier_damping",
                                   "multiplier damping {} is outside [0, 1e6]", p.damping);
+    if (!(p.aim >= 0 && p.aim <= 1))
+        return base::out_of_range("bad_multiplier_aim", "multiplier aim {} is outside [0, 1]",
+                                  p.aim);
     if (!in(p.cap, 1e6) || !in(p.target_cap, 1e6))
         return base::out_of_range("bad_multiplier_cap", "multiplier cap {} is outside (0, 1e6]",
                                   in(p.cap, 1e6) ? p.target_cap : p.cap);
@@ -68,7 +72,8 @@ void Multipliers::ascend(const RateValues& values) {
         const auto& parity = system_->parity()[p];
         const auto& rates = values.rates[p];
         const auto [lo, hi] = std::minmax_element(rates.begin(), rates.end());
-        const double tolerance = parity.constraint.tolerance;
+        const double tolerance =
+            parity.constraint.tolerance * (params_.paper_compat ? 1 : params_.aim);
         for (size_t k = 0; k < rates.size(); ++k, ++at) {
             const double u = parity.rates[k].weight;
             const double away = rates[k] - (*lo + *hi) / 2;

@@ -18,7 +18,7 @@ namespace rampart::model {
 /// those for missing values and from a large tree's upper part into a lower one.
 ///
 /// Without AVX2, and for ensembles that do not fit that form (thresholds of more than 255 features,
-/// more than 254 of a feature counting as another one, or categories past 512 codes), eight trees
+/// more than 254 of a feature counting as another one, or categories past 4,096 codes), eight trees
 /// are walked at a time, so that the memory accesses of one hide behind the others'.
 ///
 /// Immutable, safe to use from many threads, allocates nothing in predict_raw. Copies share what

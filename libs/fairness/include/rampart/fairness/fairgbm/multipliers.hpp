@@ -11,7 +11,7 @@
 /// |R_k - ρ| <= tolerance / 2 for all k. Its multipliers μ_k are signed (positive: R_k has to fall)
 /// and add up to 0; the Lagrangian gains  sum μ_k R_k - tolerance/2 · sum |μ_k|.  For two groups
 /// that is the paper's; for more it has no arg max that jumps from group to group. One step:
-///   μ_k <- shrink(μ_k + step · u_k · (R_k - middle), step · u_k · tolerance / 2)
+///   μ_k <- shrink(μ_k + step · u_k · (R_k - middle), step · u_k · aim · tolerance / 2)
 /// then back to sum 0 and |μ_k| <= cap · u_k, u_k = W_k / W, the share of the rows that R_k speaks
 /// of. A target R <= τ:  λ <- clip(λ + step · u · (R - τ), 0, target_cap · u).
 /// So in units of u a multiplier is what one row of the group is pushed by, where the log loss
@@ -25,6 +25,9 @@ namespace rampart::fairness {
 struct AscentParams {
     double step = 4;         // > 0, in units of the learner's learning rate
     double damping = 0;      // >= 0, in units of u · violation
+    /// The multipliers come to rest at this share of a tolerance, in [0, 1]: iterates scatter about
+    /// where they aim at, and those that are to be chosen from lie within the tolerance.
+    double aim = 0.5;
     double cap = 1;          // > 0, of a parity multiplier, in units of u
     double target_cap = 10;  // > 0, of a target's, in units of u
     /// As printed: λ_k >= 0 for c_k = max_a R_a - R_k - tolerance, λ += step · c with neither u nor

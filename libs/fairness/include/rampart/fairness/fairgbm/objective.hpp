@@ -42,8 +42,8 @@ struct PlayerParams {
     Proxy proxy = Proxy::kCrossEntropy;
     double proxy_margin = 1;  // (0, 100]
     bool curvature = true;    // of the constraint term in the hessian, where positive
-    AscentParams ascent;      // its paper_compat makes proxies concave where the paper's are, too
-    OperatingPoint operating_point;
+    AscentParams ascent = {}; // its paper_compat makes proxies concave where the paper's are, too
+    OperatingPoint operating_point = {};
 };
 base::Status validate(const PlayerParams& params);
 

@@ -13,7 +13,9 @@ namespace rampart::fairness {
 enum class Output {
     kBest,        // the one with the least loss among those that keep the constraints
     kLast,        // all trees
-    kRandomized,  // each decision by an iterate drawn anew, all of a stretch equally likely
+    /// Each decision by an iterate drawn anew, all of a stretch equally likely: of the longest that
+    /// keeps the constraints on average (in the paper: of all iterates).
+    kRandomized,
 };
 std::string_view to_string(Output output);  // "best", "last", "randomized"
 base::Result<Output> parse_output(std::string_view text);
