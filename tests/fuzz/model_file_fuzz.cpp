@@ -59,7 +59,8 @@ void decides(const model::Policy& policy, std::string_view bytes) {
             "score {}, exploit {}, approve {}", out.score, out.exploit, out.approve);
         if (const auto* last = policy.last_learned(); last != nullptr) {
             const double walked = walked_score(*last, row);
-            const double room = last->members.empty() ? 0 : 1e-8;  // their weights add up to about 1
+            // a mixture's weights add up to about 1
+            const double room = last->members.empty() ? 0 : 1e-8;
             FUZZ_LAW(std::abs(out.score - walked) <= room, "the engine says {}, the trees {}",
                      out.score, walked);
         }
@@ -126,8 +127,9 @@ Seeds small_files() {
                            .value());
     policies.push_back(
         Policy::create(small_schema(), {small_link(2), small_link(2)}, {"f", "m"}, {}).value());
-    policies.push_back(Policy::create(small_schema(), {model::example_bootstrap(), small_mixture(2)},
-                                      {"f", "m"}, {})
+    policies.push_back(Policy::create(small_schema(),
+                                      {model::example_bootstrap(), small_mixture(2)}, {"f", "m"},
+                                      {})
                            .value());
     Seeds files;
     for (const auto& policy : policies) files.push_back(model::encode_model_file(policy));

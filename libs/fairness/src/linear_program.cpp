@@ -176,8 +176,9 @@ base::Result<LinearSolution> solve(const LinearProgram& program) {
     try {
         return run(program);
     } catch (...) {  // CoinError, which is no std::exception, or no memory
-        return base::internal_error("simplex_failed", "a linear program of {} rows and {} columns failed",
-                              program.rows.size(), program.columns.size());
+        return base::internal_error("simplex_failed",
+                                    "a linear program of {} rows and {} columns failed",
+                                    program.rows.size(), program.columns.size());
     }
 }
 

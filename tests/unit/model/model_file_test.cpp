@@ -148,7 +148,8 @@ TEST(ModelFile, APolicyWithoutMixturesIsWrittenAsBefore) {
     const auto policy = decode_model_file(bytes).value();
     EXPECT_EQ(version_of(bytes), 1u);
     EXPECT_EQ(encode_model_file(policy), bytes);
-    EXPECT_EQ(policy_id_of(bytes).value(), "0e9aa5f371a1c9e7fbd207e7a2847eec17ea9123466bcfd40e28457c2b55b0dd");
+    EXPECT_EQ(policy_id_of(bytes).value(),
+              "0e9aa5f371a1c9e7fbd207e7a2847eec17ea9123466bcfd40e28457c2b55b0dd");
     EXPECT_EQ(policy.links().size(), 2u);
     EXPECT_EQ(policy.last_learned()->members.size(), 0u);
     const auto out = policy.evaluate(std::vector<float>{0.25f, 2}, 1);

@@ -367,7 +367,7 @@ TEST(Policy, RefusesABrokenMixtureAndSaysWhere) {
         {[](LearnedLink&) {}, ""},
         {[](LearnedLink& l) { l.members[1].ensemble = 2; }, "link 0: member 1: ensemble 2"},
         {[](LearnedLink& l) { l.members[0].trees = 4; }, "the first 4 trees of ensemble 0, which"},
-        {[](LearnedLink& l) { l.members[1].trees = 1; }, "first 1 trees of ensemble 1, which has 0"},
+        {[](LearnedLink& l) { l.members[1].trees = 1; }, "first 1 trees of ensemble 1, which"},
         {[](LearnedLink& l) { l.members[0].weight = 0; }, "member 0: weight 0"},
         {[](LearnedLink& l) { l.members[0].weight = -0.5; }, "member 0: weight -0.5"},
         {[](LearnedLink& l) { l.members[0].weight = NAN; }, "member 0: weight nan"},

@@ -69,8 +69,8 @@ struct Member {
 /// With members it is a mixture: p_m and f_m are each member's own,
 ///   q = exploration(sum over members of weight_m · ramp_m(f_m)),
 /// which is exactly P(approve) of the randomized classifier that draws a member for each decision
-/// and then decides by it (papers/000, section 2.3.1: uniform over iterates; a reduction's mixture of
-/// models; thresholds drawn by group). One draw against q decides, so no member has to be drawn,
+/// and then decides by it (papers/000, section 2.3.1: uniform over iterates; a reduction's mixture
+/// of models; thresholds drawn by group). One draw against q decides, so no member has to be drawn,
 /// and the propensity is that of the mixture. What explains a decision looks at `ensemble` alone.
 struct LearnedLink {
     Ensemble ensemble;
