@@ -8,6 +8,7 @@
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/batch_engine.hpp"
 #include "rampart/model/engine.hpp"
+#include "rampart/model/policy.hpp"
 
 namespace rampart {
 namespace {
@@ -95,6 +96,29 @@ void engine(benchmark::State& state, model::InstructionSet set) {
 void engine_avx2(benchmark::State& state) { engine(state, model::InstructionSet::kAvx2); }
 void engine_portable(benchmark::State& state) { engine(state, model::InstructionSet::kPortable); }
 
+/// The scores after each tree.
+void engine_prefixes(benchmark::State& state) {
+    const Case& data = made(state);
+    const model::Engine fast(data.ensemble);
+    std::vector<double> scores(fast.trees());
+    each_row(state, data, [&](auto row) {
+        fast.predict_prefixes(row, scores);
+        return scores.back();
+    });
+}
+
+/// P(approve) of the randomized classifier that draws one of all iterates.
+void iterates(benchmark::State& state) {
+    const Case& data = made(state);
+    model::LearnedLink link;
+    link.ensemble = data.ensemble;
+    const size_t trees = link.ensemble.trees.size();
+    for (uint32_t t = 1; t <= trees; ++t)
+        link.members.push_back({0, t, 1 / static_cast<double>(trees), {}});
+    const auto policy = model::Policy::create(data.data.schema, {link}, {}, {}).value();
+    each_row(state, data, [&](auto row) { return policy.evaluate(row, std::nullopt).approve; });
+}
+
 void batch(benchmark::State& state, model::InstructionSet set, bool columns) {
     const Case& data = made(state);
     const model::BatchEngine fast(data.ensemble, set);
@@ -122,6 +146,8 @@ void batch_portable(benchmark::State& state) {
 BENCHMARK(tree_walk)->RAMPART_CASES;
 BENCHMARK(engine_avx2)->RAMPART_CASES;
 BENCHMARK(engine_portable)->RAMPART_CASES;
+BENCHMARK(engine_prefixes)->RAMPART_CASES;
+BENCHMARK(iterates)->RAMPART_CASES;
 BENCHMARK(batch_avx2)->RAMPART_CASES->Unit(benchmark::kMillisecond);
 BENCHMARK(batch_avx2_columns)->RAMPART_CASES->Unit(benchmark::kMillisecond);
 BENCHMARK(batch_portable)->RAMPART_CASES->Unit(benchmark::kMillisecond);
