@@ -1,0 +1,537 @@
+#include "rampart/fairness/reductions/train.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "reductions_data.hpp"
+
+namespace rampart::fairness {
+namespace {
+
+constexpr std::array kAll = {Reduction::kExponentiatedGradient, Reduction::kGridSearch,
+                             Reduction::kRandomReweighing};
+
+ReductionParams quick(Reduction method, std::vector<ParityConstraint> parity = {},
+                      std::vector<RateTarget> targets = {}) {
+    ReductionParams params;
+    params.method = method;
+    params.learner.trees = 25;
+    params.learner.leaves = 8;
+    params.learner.learning_rate = 0.2;
+    params.constraints = {std::move(parity), std::move(targets)};
+    params.seed = 5;
+    return params;
+}
+
+const std::vector<ParityConstraint> kFnr = {{Rate::kFalseNegative, 0.03, {}}};
+
+double sum_of_weights(const ReductionResult& result) {
+    double sum = 0;
+    for (const auto& member : result.members) sum += member.weight;
+    return sum;
+}
+
+std::string reason_of(const base::Result<ReductionResult>& result) {
+    return result ? "none" : result.error().reason;
+}
+
+TEST(TrainReduction, EachClosesTheGapThatPlainBoostingLeaves) {
+    const auto data = made_up(3000, 1);
+    for (const Reduction method : kAll) {
+        SCOPED_TRACE(to_string(method));
+        const auto fair = train_reduction(data, quick(method, kFnr), nullptr).value();
+        // the first fit of each is the unconstrained one
+        EXPECT_GT(fair.trials.front().train.values.gaps[0], 0.1);
+        EXPECT_EQ(fair.verdict.feasibility, Feasibility::kFeasible);
+        EXPECT_LE(fair.verdict.train.values.gaps[0], 0.03 + kRateRounding);
+        const double price = method == Reduction::kRandomReweighing ? 0.08 : 0.04;
+        EXPECT_LT(fair.verdict.train.loss, fair.trials.front().train.loss + price);
+        EXPECT_NEAR(sum_of_weights(fair), 1, 1e-9);
+    }
+}
+
+TEST(TrainReduction, EachConstraintIsKeptByAMixture) {
+    const auto data = made_up(3000, 2);
+    for (const Rate rate :
+         {Rate::kFalsePositive, Rate::kFalseNegative, Rate::kApproval, Rate::kError}) {
+        SCOPED_TRACE(to_string(rate));
+        auto params = quick(Reduction::kExponentiatedGradient, {{rate, 0.01, {}}});
+        params.fits = 15;
+        const auto fair = train_reduction(data, params, nullptr).value();
+        EXPECT_EQ(fair.verdict.feasibility, Feasibility::kFeasible);
+        EXPECT_LE(fair.members.size(), 3u);  // one constraint binds on one side
+    }
+}
+
+TEST(TrainReduction, HoldsEqualizedOddsOfThreeGroups) {
+    const auto data = made_up(4000, 3, 3);
+    auto params =
+        quick(Reduction::kExponentiatedGradient,
+              {{Rate::kFalsePositive, 0.02, {}}, {Rate::kFalseNegative, 0.02, {}}});
+    params.fits = 40;
+    const auto fair = train_reduction(data, params, nullptr).value();
+    EXPECT_EQ(fair.verdict.feasibility, Feasibility::kFeasible);
+    ASSERT_EQ(fair.verdict.train.values.rates.size(), 2u);
+    EXPECT_EQ(fair.verdict.train.values.rates[0].size(), 3u);
+    EXPECT_GT(fair.trials.front().train.values.violation, 0.1);
+}
+
+TEST(TrainReduction, BringsARateOfEverybodyDownToItsTarget) {
+    const auto data = made_up(3000, 4);
+    for (const Reduction method : kAll) {
+        SCOPED_TRACE(to_string(method));
+        auto params = quick(method, {}, {{Rate::kFalsePositive, 0.05}});
+        params.min_gain_share = 0;
+        params.grid_limit = 8;
+        const auto kept = train_reduction(data, params, nullptr).value();
+        EXPECT_GT(kept.trials.front().train.values.targets[0], 0.07);
+        EXPECT_EQ(kept.verdict.feasibility, Feasibility::kFeasible);
+        EXPECT_LE(kept.verdict.train.values.targets[0], 0.05 + kRateRounding);
+    }
+}
+
+TEST(TrainReduction, ATargetThatIsKeptAnywayCostsNothing) {
+    const auto data = made_up(2000, 5);
+    const auto kept =
+        train_reduction(data,
+                        quick(Reduction::kExponentiatedGradient, {}, {{Rate::kFalsePositive, 0.9}}),
+                        nullptr)
+            .value();
+    EXPECT_EQ(kept.trials.size(), 1u);
+    EXPECT_TRUE(kept.verdict.converged);
+    EXPECT_EQ(kept.verdict.gap, 0);
+}
+
+TEST(TrainReduction, WithoutConstraintsEgIsOneFit) {
+    const auto data = made_up(1000, 6);
+    const auto plain =
+        train_reduction(data, quick(Reduction::kExponentiatedGradient), nullptr).value();
+    EXPECT_EQ(plain.trials.size(), 1u);
+    EXPECT_EQ(plain.verdict.feasibility, Feasibility::kFeasible);
+}
+
+// ---- against what is known to be best
+
+struct Known {
+    std::vector<Rate> rates;
+    double tolerance, loss;
+};
+
+/// Optima of the linear program over all 16 classifiers of the toy's features, solved apart.
+const std::vector<Known> kKnown = {
+    {{Rate::kApproval}, 0.2, 0.25},
+    {{Rate::kApproval}, 0.1, 0.265},
+    {{Rate::kApproval}, 0.05, 0.29472222},
+    {{Rate::kApproval}, 0.01, 0.32116667},
+    {{Rate::kApproval}, 0, 0.32777778},
+    {{Rate::kFalsePositive, Rate::kFalseNegative}, 0.2, 0.294},
+    {{Rate::kFalsePositive, Rate::kFalseNegative}, 0.1, 0.372},
+    {{Rate::kFalsePositive, Rate::kFalseNegative}, 0.02, 0.4344},
+    {{Rate::kFalsePositive, Rate::kFalseNegative}, 0, 0.45},
+    {{Rate::kError}, 0.1, 0.27269231},
+    {{Rate::kError}, 0.01, 0.3068125},
+    {{Rate::kError}, 0, 0.3125},
+    {{Rate::kFalseNegative}, 0.01, 0.25},
+    {{Rate::kFalsePositive}, 0.1, 0.288},
+    {{Rate::kFalsePositive}, 0, 0.3},
+};
+
+ReductionResult exact(const dataset::Dataset& data, const Known& known, ReductionParams params) {
+    params.constraints = {};
+    for (const Rate rate : known.rates)
+        params.constraints.parity.push_back({rate, known.tolerance, {}});
+    ExactOracle oracle(data);
+    auto result = train_reduction(data, params, nullptr, {.oracle = &oracle}).value();
+    EXPECT_EQ(static_cast<size_t>(oracle.fits), result.trials.size());
+    return result;
+}
+
+TEST(ExponentiatedGradient, FindsTheOptimumOfAToyToTheGap) {
+    const auto data = toy();
+    ReductionParams params;
+    params.gap = 1e-6;
+    for (const auto& known : kKnown) {
+        SCOPED_TRACE(std::string(to_string(known.rates[0])) + std::to_string(known.tolerance));
+        const auto result = exact(data, known, params);
+        EXPECT_EQ(result.verdict.feasibility, Feasibility::kFeasible);
+        EXPECT_TRUE(result.verdict.converged);
+        EXPECT_LE(result.verdict.gap, 1e-6);
+        EXPECT_NEAR(result.verdict.train.loss, known.loss, 2e-6);
+        for (const double gap : result.verdict.train.values.gaps)
+            EXPECT_LE(gap, known.tolerance + kRateRounding);
+    }
+}
+
+TEST(ExponentiatedGradient, LosesNoMoreThanThePublishedMixturesOfTheSameFairness) {
+    // fairlearn's unit tests: largest distance of a group from the overall rate, error. The gap
+    // between groups of such a mixture is twice that at most.
+    struct Published {
+        Known known;
+        double distance;
+    };
+    const std::vector<Rate> odds = {Rate::kFalsePositive, Rate::kFalseNegative};
+    const std::vector<Published> published = {
+        {{{Rate::kApproval}, 0, 0.25}, 0.1},       {{{Rate::kApproval}, 0, 0.266522}, 0.05},
+        {{{Rate::kApproval}, 0, 0.332261}, 0.02},  {{{Rate::kApproval}, 0, 0.354174}, 0.01},
+        {{{Rate::kApproval}, 0, 0.365130}, 0.005}, {{odds, 0, 0.309333}, 0.1},
+        {{odds, 0, 0.378827}, 0.05},               {{odds, 0, 0.421531}, 0.02},
+        {{odds, 0, 0.435765}, 0.01},               {{odds, 0, 0.442883}, 0.005},
+        {{{Rate::kError}, 0, 0.25625}, 0.1},       {{{Rate::kError}, 0, 0.3}, 0.05},
+        {{{Rate::kError}, 0, 0.32625}, 0.02},      {{{Rate::kError}, 0, 0.325555}, 0.01},
+        {{{Rate::kFalseNegative}, 0, 0.25}, 0.005}};
+    const auto data = toy();
+    ReductionParams params;
+    params.gap = 1e-6;
+    for (auto [known, distance] : published) {
+        known.tolerance = 2 * distance;
+        const auto result = exact(data, known, params);
+        EXPECT_LE(result.verdict.train.loss, known.loss + 2e-6)
+            << to_string(known.rates[0]) << " " << distance;
+    }
+}
+
+TEST(ExponentiatedGradient, TheBoundsOfTheGameCloseIn) {
+    const auto data = toy();
+    ReductionParams params;
+    params.gap = 1e-6;
+    const auto result = exact(data, {{Rate::kApproval}, 0.02, 0}, params);
+    ASSERT_GT(result.rounds.size(), 2u);
+    for (size_t i = 1; i < result.rounds.size(); ++i) {
+        const auto &before = result.rounds[i - 1], &now = result.rounds[i];
+        // with an oracle that finds minima both bounds only ever get better
+        EXPECT_LE(now.upper, before.upper + 1e-9);
+        EXPECT_GE(now.lower, before.lower - 1e-9);
+        EXPECT_LE(now.step, before.step);
+        EXPECT_GE(now.average_upper, now.upper - 1e-9);
+        EXPECT_LE(now.lower, 0.31455556 + 1e-7);  // the value of the game
+        EXPECT_GE(now.upper, 0.31455556 - 1e-7);
+    }
+    EXPECT_GT(result.rounds.front().upper - result.rounds.front().lower, 0.1);
+}
+
+TEST(ExponentiatedGradient, MultipliersAreOfSumNoneAndWithinTheBound) {
+    const auto data = toy();
+    ReductionParams params;
+    params.gap = 1e-6;
+    params.bound = 3;
+    const auto result = exact(data, {{Rate::kApproval, Rate::kError}, 0.02, 0}, params);
+    EXPECT_EQ(result.rounds.front().multipliers, std::vector<double>(6, 0.0));
+    for (const auto& round : result.rounds) {
+        double size = 0;
+        for (size_t p = 0; p < 2; ++p) {
+            const auto first = round.multipliers.begin() + static_cast<std::ptrdiff_t>(3 * p);
+            EXPECT_NEAR(std::accumulate(first, first + 3, 0.0), 0, 1e-9);
+        }
+        for (const double m : round.multipliers) size += std::abs(m) / 2;
+        EXPECT_LE(size, 3 + 1e-9);
+    }
+}
+
+TEST(ExponentiatedGradient, SaysWhatCanBeReachedWhenTheConstraintsCannotBeKept) {
+    // features that say nothing: whoever approves a share q has a fpr of q and a fnr of 1 - q
+    auto data = toy();
+    for (auto& column : data.columns) std::fill(column.begin(), column.end(), 0.0f);
+    ReductionParams params;
+    params.constraints = {{}, {{Rate::kFalsePositive, 0.1}, {Rate::kFalseNegative, 0.1}}};
+    ExactOracle oracle(data);
+    const auto result = train_reduction(data, params, nullptr, {.oracle = &oracle}).value();
+    EXPECT_EQ(result.verdict.feasibility, Feasibility::kInfeasible);
+    EXPECT_NEAR(result.verdict.tightest.violation, 0.4, 1e-6);
+    EXPECT_NEAR(result.verdict.train.values.violation, 0.4, 1e-6);
+    EXPECT_NEAR(result.verdict.train.values.approval, 0.5, 1e-6);
+}
+
+TEST(ExponentiatedGradient, AThresholdIsAPrice) {
+    const auto data = made_up(3000, 7);
+    auto params = quick(Reduction::kExponentiatedGradient, kFnr);
+    params.operating_point.threshold = 0.8;
+    const auto strict = train_reduction(data, params, nullptr).value();
+    params.operating_point.threshold = 0.3;
+    const auto generous = train_reduction(data, params, nullptr).value();
+    EXPECT_LT(strict.verdict.train.values.approval + 0.2,
+              generous.verdict.train.values.approval);
+    EXPECT_EQ(strict.verdict.feasibility, Feasibility::kFeasible);
+}
+
+// ---- grid and random search
+
+TEST(GridSearch, TriesALatticeAboutTheOrigin) {
+    const auto data = toy();
+    ReductionParams params;
+    params.method = Reduction::kGridSearch;
+    params.fits = 13;
+    const auto result = exact(data, {{Rate::kApproval}, 0.05, 0}, params);
+    EXPECT_LE(result.trials.size(), 13u);
+    EXPECT_GT(result.trials.size(), 4u);
+    const auto system =
+        RateSystem::create(data, {{{Rate::kApproval, 0.05, {}}}, {}}).value();
+    const std::vector<double> none(3);
+    EXPECT_EQ(result.trials.front().costs, cell_costs(system, none, 0.5));
+}
+
+TEST(GridSearch, TwoGroupsGetEvenSteps) {
+    const auto data = made_up(300, 8);
+    auto params = quick(Reduction::kGridSearch, kFnr);
+    params.fits = 5;
+    params.grid_limit = 1;
+    params.learner.trees = 2;
+    const auto result = train_reduction(data, params, nullptr).value();
+    const auto system = RateSystem::create(data, params.constraints).value();
+    const double unit =
+        std::min(system.parity()[0].rates[0].weight, system.parity()[0].rates[1].weight);
+    std::vector<std::vector<double>> expected;
+    for (const double x : {0.0, -0.5, 0.5, -1.0, 1.0})
+        expected.push_back(cell_costs(system, std::vector<double>{x * unit, -x * unit}, 0.5));
+    ASSERT_EQ(result.trials.size(), 5u);
+    for (size_t i = 0; i < 5; ++i)
+        EXPECT_THAT(result.trials[i].costs,
+                    testing::Pointwise(testing::DoubleNear(1e-12), expected[i]));
+}
+
+TEST(GridSearch, ManyMultipliersAreDrawnAtRandomByTheSeed) {
+    auto data = made_up(3000, 9, 12);
+    auto params = quick(Reduction::kGridSearch, kFnr);
+    params.fits = 6;
+    params.learner.trees = 2;
+    const auto a = train_reduction(data, params, nullptr).value();
+    const auto again = train_reduction(data, params, nullptr).value();
+    params.seed = 6;
+    const auto other = train_reduction(data, params, nullptr).value();
+    ASSERT_EQ(a.trials.size(), 6u);
+    EXPECT_EQ(a.trials[3].costs, again.trials[3].costs);
+    EXPECT_NE(a.trials[3].costs, other.trials[3].costs);
+    EXPECT_EQ(a.trials[0].costs, other.trials[0].costs);
+}
+
+TEST(RandomReweighing, KeepsLabelsAndWeighsCellsWithinTheSpread) {
+    const auto data = made_up(300, 10);
+    auto params = quick(Reduction::kRandomReweighing, kFnr);
+    params.fits = 20;
+    params.spread = 3;
+    params.learner.trees = 2;
+    const auto result = train_reduction(data, params, nullptr).value();
+    ASSERT_EQ(result.trials.size(), 20u);
+    EXPECT_EQ(result.trials[0].costs, (std::vector<double>{1, 1, -1, -1}));
+    double least = 9, most = 0;
+    for (const auto& trial : result.trials) {
+        for (size_t cell = 0; cell < 4; ++cell) {
+            EXPECT_EQ(trial.costs[cell] < 0, cell >= 2);
+            least = std::min(least, std::abs(trial.costs[cell]));
+            most = std::max(most, std::abs(trial.costs[cell]));
+        }
+    }
+    EXPECT_GE(least, 1 / 3.0);
+    EXPECT_LE(most, 3);
+    EXPECT_LT(least, 0.5);
+    EXPECT_GT(most, 2);
+}
+
+TEST(Trials, TheOneKeptIsTheLeastLossAmongThoseThatKeepTheConstraints) {
+    const auto data = made_up(2000, 11);
+    for (const Reduction method : {Reduction::kGridSearch, Reduction::kRandomReweighing}) {
+        SCOPED_TRACE(to_string(method));
+        const auto result = train_reduction(data, quick(method, kFnr), nullptr).value();
+        ASSERT_EQ(result.members.size(), 1u);
+        size_t kept = 0;
+        for (const auto& trial : result.trials) {
+            kept += trial.weight == 1;
+            if (trial.train.values.violation <= kRateRounding) {
+                EXPECT_GE(trial.train.loss, result.verdict.train.loss);
+            }
+        }
+        EXPECT_EQ(kept, 1u);
+    }
+}
+
+TEST(Trials, AClassifierThatDecidesEverybodyAlikeIsNotTakenForAFairOne) {
+    const auto data = made_up(2000, 12);
+    auto params = quick(Reduction::kRandomReweighing, {{Rate::kApproval, 0, {}}});
+    params.spread = 1e6;  // most weights drown all others
+    const auto result = train_reduction(data, params, nullptr).value();
+    const auto constant = [](const ReductionTrial& trial) {
+        return trial.train.values.approval == 0 || trial.train.values.approval == 1;
+    };
+    EXPECT_TRUE(std::any_of(result.trials.begin(), result.trials.end(), constant));
+    for (const auto& trial : result.trials) EXPECT_FALSE(trial.weight > 0 && constant(trial));
+    EXPECT_EQ(result.verdict.feasibility, Feasibility::kInfeasible);
+}
+
+TEST(Trials, StandAtTheOperatingPointOfTheRowsThatJudge) {
+    const auto data = made_up(2000, 13), validation = made_up(1500, 14);
+    auto params = quick(Reduction::kGridSearch, kFnr);
+    params.fits = 7;
+    params.operating_point.meets = RateTarget{Rate::kFalsePositive, 0.1};
+    const auto result =
+        train_reduction(data, params, nullptr, {.validation = &validation}).value();
+    const auto system = RateSystem::create(
+        validation, {{}, {{Rate::kFalsePositive, 0.1}}}).value();
+    const auto approved = approve(result.members, validation, nullptr);
+    const double fpr = system.values(system.approved(validation, approved)).targets[0];
+    EXPECT_LE(fpr, 0.1 + 1e-12);
+    EXPECT_GT(fpr, 0.08);
+}
+
+// ---- all of them
+
+TEST(TrainReduction, TheVerdictSpeaksOfWhatIsReturned) {
+    auto data = made_up(1500, 15), validation = made_up(1200, 16);
+    base::Random random(1);
+    for (size_t i = 0; i < data.rows(); ++i)
+        data.weight.push_back(static_cast<float>(random.uniform(0.5, 2)));
+    for (const Reduction method : kAll) {
+        SCOPED_TRACE(to_string(method));
+        auto params = quick(method, kFnr);
+        params.fits = 12;
+        const auto result =
+            train_reduction(data, params, nullptr, {.validation = &validation}).value();
+        EXPECT_EQ(result.verdict.judged_on, JudgedOn::kValidation);
+        const auto check = [&](const dataset::Dataset& rows, const ReductionJudged& judged) {
+            const auto system = RateSystem::create(rows, params.constraints).value();
+            const auto approved = system.approved(rows, approve(result.members, rows, nullptr));
+            const auto values = system.values(approved);
+            EXPECT_NEAR(values.gaps[0], judged.values.gaps[0], 1e-9);
+            EXPECT_NEAR(values.error, judged.values.error, 1e-9);
+            EXPECT_NEAR(decision_loss(system, approved, 0.5), judged.loss, 1e-9);
+        };
+        check(data, result.verdict.train);
+        check(validation, *result.verdict.validation);
+        EXPECT_EQ(result.verdict.feasibility == Feasibility::kFeasible,
+                  result.verdict.validation->values.violation <= kRateRounding);
+        double weights = 0;
+        for (const auto& trial : result.trials) weights += trial.weight;
+        EXPECT_NEAR(weights, 1, 1e-9);
+    }
+}
+
+TEST(TrainReduction, TheNumberOfThreadsDoesNotMatter) {
+    const auto data = made_up(20'000, 17), validation = made_up(2000, 18);
+    base::ThreadPool two(2);
+    for (const Reduction method : kAll) {
+        SCOPED_TRACE(to_string(method));
+        auto params = quick(method, kFnr);
+        params.fits = 5;
+        params.learner.trees = 10;
+        const ReductionOptions options{.validation = &validation};
+        const auto a = train_reduction(data, params, nullptr, options).value();
+        const auto b = train_reduction(data, params, &two, options).value();
+        ASSERT_EQ(a.trials.size(), b.trials.size());
+        for (size_t i = 0; i < a.trials.size(); ++i) {
+            EXPECT_EQ(a.trials[i].costs, b.trials[i].costs);
+            EXPECT_EQ(a.trials[i].weight, b.trials[i].weight);
+            EXPECT_EQ(a.trials[i].train.loss, b.trials[i].train.loss);
+        }
+        EXPECT_EQ(approve(a.members, data, nullptr), approve(b.members, data, &two));
+    }
+}
+
+TEST(TrainReduction, TolerancesOfNothingAndOfEverything) {
+    const auto data = made_up(2000, 19);
+    for (const Reduction method : kAll) {
+        SCOPED_TRACE(to_string(method));
+        auto params = quick(method, {{Rate::kFalseNegative, 1, {}}});
+        params.fits = 8;
+        const auto anything = train_reduction(data, params, nullptr).value();
+        EXPECT_EQ(anything.verdict.feasibility, Feasibility::kFeasible);
+        EXPECT_LE(anything.verdict.train.loss, anything.trials.front().train.loss + 1e-9);
+    }
+    auto params = quick(Reduction::kExponentiatedGradient, {{Rate::kFalseNegative, 0, {}}});
+    const auto none = train_reduction(data, params, nullptr).value();
+    EXPECT_EQ(none.verdict.feasibility, Feasibility::kFeasible);
+    EXPECT_LE(none.verdict.train.values.gaps[0], kRateRounding);
+}
+
+TEST(TrainReduction, TellsHowFarItIsAndStopsWhenToldTo) {
+    const auto data = made_up(600, 20);
+    for (const Reduction method : kAll) {
+        SCOPED_TRACE(to_string(method));
+        auto params = quick(method, kFnr);
+        params.fits = 9;
+        size_t last = 0;
+        const auto stopped =
+            train_reduction(data, params, nullptr, {.progress = [&](const ReductionProgress& p) {
+                                EXPECT_EQ(p.of, 9u);
+                                EXPECT_GE(p.fits, last);
+                                last = p.fits;
+                                return p.fits < 3;
+                            }});
+        ASSERT_TRUE(stopped);
+        EXPECT_EQ(stopped->trials.size(), last);
+        EXPECT_LE(last, 4u);
+        EXPECT_NEAR(sum_of_weights(*stopped), 1, 1e-9);
+    }
+}
+
+TEST(TrainReduction, ParametersOutOfRangeAreNamed) {
+    const auto data = made_up(200, 21);
+    const auto reason = [&](const auto& change) {
+        auto params = quick(Reduction::kExponentiatedGradient, kFnr);
+        change(params);
+        return reason_of(train_reduction(data, params, nullptr));
+    };
+    const std::string bad = "bad_reduction_parameter";
+    EXPECT_EQ(reason([](auto& p) { p.fits = 0; }), bad);
+    EXPECT_EQ(reason([](auto& p) { p.fits = ReductionParams::kMaxFits + 1; }), bad);
+    EXPECT_EQ(reason([](auto& p) { p.bound = 0; }), bad);
+    EXPECT_EQ(reason([](auto& p) { p.gap = -1; }), bad);
+    EXPECT_EQ(reason([](auto& p) { p.grid_limit = std::nan(""); }), bad);
+    EXPECT_EQ(reason([](auto& p) { p.spread = 0.5; }), bad);
+    EXPECT_EQ(reason([](auto& p) { p.min_gain_share = 1.5; }), bad);
+    EXPECT_EQ(reason([](auto& p) { p.learner.trees = 0; }), "bad_learner_parameter");
+    EXPECT_EQ(reason([](auto& p) { p.learner.early_stopping_rounds = 3; }),
+              "early_stopping_of_reductions");
+    EXPECT_EQ(reason([](auto& p) { p.constraints.parity[0].tolerance = 2; }), "bad_tolerance");
+    EXPECT_EQ(reason([](auto& p) { p.operating_point.threshold = 1; }), "bad_threshold");
+    EXPECT_EQ(reason([](auto& p) {
+                  p.operating_point.meets = RateTarget{Rate::kFalsePositive, 0.1};
+              }),
+              "operating_point_of_eg");
+}
+
+TEST(TrainReduction, DataThatDoNotFitAreNamed) {
+    const auto data = made_up(200, 22);
+    const auto params = quick(Reduction::kGridSearch, kFnr);
+    const auto without = [](dataset::Dataset rows) {
+        for (size_t i = 0; i < rows.rows(); ++i)
+            if (rows.group[i] == 0) rows.label[i] = 0;
+        return rows;
+    };
+    const auto lacking = train_reduction(without(data), params, nullptr);
+    EXPECT_EQ(reason_of(lacking), "group_without_label");
+    EXPECT_THAT(lacking.error().message, testing::HasSubstr("'g0'"));
+
+    const auto judged_by = [&](const dataset::Dataset& validation) {
+        return train_reduction(data, params, nullptr, {.validation = &validation});
+    };
+    EXPECT_EQ(reason_of(judged_by(without(made_up(200, 23)))), "group_without_label");
+    EXPECT_THAT(judged_by(without(made_up(200, 23))).error().message,
+                testing::HasSubstr("validation"));
+    auto other = made_up(200, 23);
+    other.group_names = {"g1", "g0"};
+    EXPECT_EQ(reason_of(judged_by(other)), "other_validation_schema");
+    EXPECT_EQ(reason_of(judged_by(data.subset({}))), "no_rows");
+
+    auto alone = data;
+    std::fill(alone.group.begin(), alone.group.end(), 0);
+    alone.group_names = {"g0"};
+    EXPECT_EQ(reason_of(train_reduction(alone, params, nullptr)), "too_few_groups");
+}
+
+TEST(TrainReduction, AnOracleOfOtherRowsIsFoundOut) {
+    const auto data = made_up(200, 24), fewer = made_up(100, 24);
+    ExactOracle oracle(fewer);
+    const auto result = train_reduction(data, quick(Reduction::kGridSearch, kFnr), nullptr,
+                                        {.oracle = &oracle});
+    EXPECT_EQ(reason_of(result), "bad_oracle");
+}
+
+TEST(Reduction, NamesAreReadBack) {
+    for (const Reduction method : kAll)
+        EXPECT_EQ(parse_reduction(to_string(method)).value(), method);
+    EXPECT_EQ(parse_reduction("sgd").error().reason, "unknown_reduction");
+}
+
+}  // namespace
+}  // namespace rampart::fairness
