@@ -372,6 +372,13 @@ TEST(Trials, StandAtTheOperatingPointOfTheRowsThatJudge) {
     const double fpr = system.values(system.approved(validation, approved)).targets[0];
     EXPECT_LE(fpr, 0.1 + 1e-12);
     EXPECT_GT(fpr, 0.08);
+    // and where nobody or everybody may be approved, too
+    for (const double approval : {0.0, 1.0}) {
+        params.operating_point.meets = RateTarget{Rate::kApproval, approval};
+        const auto all = train_reduction(data, params, nullptr).value();
+        EXPECT_EQ(all.verdict.train.values.approval, approval);
+        EXPECT_LT(std::abs(all.members[0].centre), 100);
+    }
 }
 
 // ---- all of them
@@ -404,6 +411,37 @@ TEST(TrainReduction, TheVerdictSpeaksOfWhatIsReturned) {
         for (const auto& trial : result.trials) weights += trial.weight;
         EXPECT_NEAR(weights, 1, 1e-9);
     }
+}
+
+TEST(LinkOf, APolicyDecidesAsTheMembersDo) {
+    const auto data = made_up(1000, 25);
+    const auto policy_of = [&](const std::vector<ReductionMember>& members) {
+        return model::Policy::create(data.schema, {link_of(members)}, {}, {}).value();
+    };
+    const auto agree = [&](const std::vector<ReductionMember>& members) {
+        const auto policy = policy_of(members);
+        const auto expected = approve(members, data, nullptr);
+        std::vector<float> row(data.columns.size());
+        for (size_t i = 0; i < data.rows(); ++i) {
+            data.copy_row(i, row);
+            EXPECT_NEAR(policy.evaluate(row, {}).approve, expected[i], 1e-12) << i;
+        }
+    };
+    auto params = quick(Reduction::kExponentiatedGradient, kFnr);
+    auto result = train_reduction(data, params, nullptr).value();
+    ASSERT_GT(result.members.size(), 1u);
+    agree(result.members);
+    const auto link = link_of(result.members);
+    for (const auto& member : link.members) EXPECT_LE(member.weight, link.members[0].weight);
+    EXPECT_EQ(link.others.size() + 1, result.members.size());
+
+    result.members[1].centre = 0.4;  // each member has a threshold of its own
+    agree(result.members);
+    params.method = Reduction::kGridSearch;
+    params.operating_point.meets = RateTarget{Rate::kFalsePositive, 0.1};
+    const auto one = train_reduction(data, params, nullptr).value();
+    EXPECT_TRUE(link_of(one.members).members.empty());
+    agree(one.members);
 }
 
 TEST(TrainReduction, TheNumberOfThreadsDoesNotMatter) {

@@ -1,6 +1,8 @@
 #include "search.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "rampart/base/check.hpp"
 
@@ -24,6 +26,21 @@ base::Status check_answer(const OracleAnswer& answer, size_t rows, size_t valida
                                     answer.scores.size(), answer.validation_scores.size(), rows,
                                     validation_rows);
     return base::ok();
+}
+
+/// Decides these rows as the centre does, halfway between two scores: where it is turned into a
+/// probability and back, rounding moves no row to the other side.
+double amid(std::span<const double> scores, double centre) {
+    double below = -std::numeric_limits<double>::infinity(), above = -below;
+    for (const double score : scores) {
+        if (score >= centre)
+            above = std::min(above, score);
+        else
+            below = std::max(below, score);
+    }
+    if (std::isinf(above)) return below + 1;
+    if (std::isinf(below)) return above - 1;
+    return below + (above - below) / 2;
 }
 
 /// The same for costs that ask the same.
@@ -78,9 +95,10 @@ base::Result<size_t> Search::ask(const std::vector<double>& costs) {
     ReductionTrial trial;
     trial.costs = costs;
     // the threshold is in the costs: raw score 0 is as likely as not to be worth it
-    if (params_->operating_point.meets)
-        trial.centre = centre_of(params_->operating_point, *judging().data,
-                                 validation_ ? answer.validation_scores : answer.scores);
+    if (params_->operating_point.meets) {
+        const auto& scores = validation_ ? answer.validation_scores : answer.scores;
+        trial.centre = amid(scores, centre_of(params_->operating_point, *judging().data, scores));
+    }
     trial.train = look(train_, answer.scores, trial.centre);
     if (validation_) trial.validation = look(*validation_, answer.validation_scores, trial.centre);
     trials_.push_back(std::move(trial));

@@ -1,5 +1,6 @@
 #include "rampart/fairness/reductions/train.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "rampart/base/check.hpp"
@@ -21,6 +22,14 @@ base::Status check_range(std::string_view field, double value, double lo, double
     if (value >= lo && value <= hi) return base::ok();
     return base::out_of_range("bad_reduction_parameter", "{} is {}; allowed are {} to {}", field,
                               value, lo, hi);
+}
+
+/// Approves where a member does: at its centre the score is f.
+model::RampRule step_at(double centre, const model::LearnedLink& link) {
+    const double f = link.score_slope * model::sigmoid(centre) + link.score_intercept;
+    model::RampRule rule;
+    rule.thresholds = {std::clamp(f, -1.0, 1.0)};
+    return rule;
 }
 
 }  // namespace
@@ -80,6 +89,25 @@ std::vector<double> approve(std::span<const ReductionMember> members, const data
             if (scores[i] >= member.centre) out[i] += member.weight;
     }
     return out;
+}
+
+model::LearnedLink link_of(std::span<const ReductionMember> members) {
+    RAMPART_CHECK(!members.empty());
+    std::vector<const ReductionMember*> order;
+    for (const auto& member : members) order.push_back(&member);
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto* a, const auto* b) { return a->weight > b->weight; });
+    model::LearnedLink link;
+    link.ensemble = order.front()->ensemble;
+    link.ramp = step_at(order.front()->centre, link);
+    if (order.size() == 1) return link;
+    for (size_t i = 0; i < order.size(); ++i) {
+        if (i > 0) link.others.push_back(order[i]->ensemble);
+        model::Member member{.ensemble = static_cast<uint32_t>(i), .weight = order[i]->weight};
+        if (order[i]->centre != order.front()->centre) member.ramp = step_at(order[i]->centre, link);
+        link.members.push_back(std::move(member));
+    }
+    return link;
 }
 
 }  // namespace rampart::fairness

@@ -12,6 +12,7 @@
 #include "rampart/fairness/rate_system.hpp"
 #include "rampart/fairness/reductions/cell_costs.hpp"
 #include "rampart/fairness/reductions/oracle.hpp"
+#include "rampart/model/policy.hpp"
 
 /// Learners that are fair by asking an ordinary one many times, with other labels and weights: what
 /// FairGBM is measured against (papers/000, section 3).
@@ -150,5 +151,9 @@ inline constexpr double kRateRounding = 1e-6;
 /// P(approve) of each row, [n].
 std::vector<double> approve(std::span<const ReductionMember> members, const dataset::Dataset& data,
                             base::ThreadPool* pool);
+
+/// The same as a step of a policy, with exact propensities: for one member its ensemble and a
+/// threshold, for more a mixture, the member of the greatest weight first. At least one member.
+model::LearnedLink link_of(std::span<const ReductionMember> members);
 
 }  // namespace rampart::fairness
