@@ -113,136 +113,7 @@ TEST(TrainReduction, WithoutConstraintsEgIsOneFit) {
     EXPECT_EQ(plain.verdict.feasibility, Feasibility::kFeasible);
 }
 
-// ---- against what is known to be best
-
-struct Known {
-    std::vector<Rate> rates;
-    double tolerance, loss;
-};
-
-/// Optima of the linear program over all 16 classifiers of the toy's features, solved apart.
-const std::vector<Known> kKnown = {
-    {{Rate::kApproval}, 0.2, 0.25},
-    {{Rate::kApproval}, 0.1, 0.265},
-    {{Rate::kApproval}, 0.05, 0.29472222},
-    {{Rate::kApproval}, 0.01, 0.32116667},
-    {{Rate::kApproval}, 0, 0.32777778},
-    {{Rate::kFalsePositive, Rate::kFalseNegative}, 0.2, 0.294},
-    {{Rate::kFalsePositive, Rate::kFalseNegative}, 0.1, 0.372},
-    {{Rate::kFalsePositive, Rate::kFalseNegative}, 0.02, 0.4344},
-    {{Rate::kFalsePositive, Rate::kFalseNegative}, 0, 0.45},
-    {{Rate::kError}, 0.1, 0.27269231},
-    {{Rate::kError}, 0.01, 0.3068125},
-    {{Rate::kError}, 0, 0.3125},
-    {{Rate::kFalseNegative}, 0.01, 0.25},
-    {{Rate::kFalsePositive}, 0.1, 0.288},
-    {{Rate::kFalsePositive}, 0, 0.3},
-};
-
-ReductionResult exact(const dataset::Dataset& data, const Known& known, ReductionParams params) {
-    params.constraints = {};
-    for (const Rate rate : known.rates)
-        params.constraints.parity.push_back({rate, known.tolerance, {}});
-    ExactOracle oracle(data);
-    auto result = train_reduction(data, params, nullptr, {.oracle = &oracle}).value();
-    EXPECT_EQ(static_cast<size_t>(oracle.fits), result.trials.size());
-    return result;
-}
-
-TEST(ExponentiatedGradient, FindsTheOptimumOfAToyToTheGap) {
-    const auto data = toy();
-    ReductionParams params;
-    params.gap = 1e-6;
-    for (const auto& known : kKnown) {
-        SCOPED_TRACE(std::string(to_string(known.rates[0])) + std::to_string(known.tolerance));
-        const auto result = exact(data, known, params);
-        EXPECT_EQ(result.verdict.feasibility, Feasibility::kFeasible);
-        EXPECT_TRUE(result.verdict.converged);
-        EXPECT_LE(result.verdict.gap, 1e-6);
-        EXPECT_NEAR(result.verdict.train.loss, known.loss, 2e-6);
-        for (const double gap : result.verdict.train.values.gaps)
-            EXPECT_LE(gap, known.tolerance + kRateRounding);
-    }
-}
-
-TEST(ExponentiatedGradient, LosesNoMoreThanThePublishedMixturesOfTheSameFairness) {
-    // fairlearn's unit tests: largest distance of a group from the overall rate, error. The gap
-    // between groups of such a mixture is twice that at most.
-    struct Published {
-        Known known;
-        double distance;
-    };
-    const std::vector<Rate> odds = {Rate::kFalsePositive, Rate::kFalseNegative};
-    const std::vector<Published> published = {
-        {{{Rate::kApproval}, 0, 0.25}, 0.1},       {{{Rate::kApproval}, 0, 0.266522}, 0.05},
-        {{{Rate::kApproval}, 0, 0.332261}, 0.02},  {{{Rate::kApproval}, 0, 0.354174}, 0.01},
-        {{{Rate::kApproval}, 0, 0.365130}, 0.005}, {{odds, 0, 0.309333}, 0.1},
-        {{odds, 0, 0.378827}, 0.05},               {{odds, 0, 0.421531}, 0.02},
-        {{odds, 0, 0.435765}, 0.01},               {{odds, 0, 0.442883}, 0.005},
-        {{{Rate::kError}, 0, 0.25625}, 0.1},       {{{Rate::kError}, 0, 0.3}, 0.05},
-        {{{Rate::kError}, 0, 0.32625}, 0.02},      {{{Rate::kError}, 0, 0.325555}, 0.01},
-        {{{Rate::kFalseNegative}, 0, 0.25}, 0.005}};
-    const auto data = toy();
-    ReductionParams params;
-    params.gap = 1e-6;
-    for (auto [known, distance] : published) {
-        known.tolerance = 2 * distance;
-        const auto result = exact(data, known, params);
-        EXPECT_LE(result.verdict.train.loss, known.loss + 2e-6)
-            << to_string(known.rates[0]) << " " << distance;
-    }
-}
-
-TEST(ExponentiatedGradient, TheBoundsOfTheGameCloseIn) {
-    const auto data = toy();
-    ReductionParams params;
-    params.gap = 1e-6;
-    const auto result = exact(data, {{Rate::kApproval}, 0.02, 0}, params);
-    ASSERT_GT(result.rounds.size(), 2u);
-    for (size_t i = 1; i < result.rounds.size(); ++i) {
-        const auto &before = result.rounds[i - 1], &now = result.rounds[i];
-        // with an oracle that finds minima both bounds only ever get better
-        EXPECT_LE(now.upper, before.upper + 1e-9);
-        EXPECT_GE(now.lower, before.lower - 1e-9);
-        EXPECT_LE(now.step, before.step);
-        EXPECT_GE(now.average_upper, now.upper - 1e-9);
-        EXPECT_LE(now.lower, 0.31455556 + 1e-7);  // the value of the game
-        EXPECT_GE(now.upper, 0.31455556 - 1e-7);
-    }
-    EXPECT_GT(result.rounds.front().upper - result.rounds.front().lower, 0.1);
-}
-
-TEST(ExponentiatedGradient, MultipliersAreOfSumNoneAndWithinTheBound) {
-    const auto data = toy();
-    ReductionParams params;
-    params.gap = 1e-6;
-    params.bound = 3;
-    const auto result = exact(data, {{Rate::kApproval, Rate::kError}, 0.02, 0}, params);
-    EXPECT_EQ(result.rounds.front().multipliers, std::vector<double>(6, 0.0));
-    for (const auto& round : result.rounds) {
-        double size = 0;
-        for (size_t p = 0; p < 2; ++p) {
-            const auto first = round.multipliers.begin() + static_cast<std::ptrdiff_t>(3 * p);
-            EXPECT_NEAR(std::accumulate(first, first + 3, 0.0), 0, 1e-9);
-        }
-        for (const double m : round.multipliers) size += std::abs(m) / 2;
-        EXPECT_LE(size, 3 + 1e-9);
-    }
-}
-
-TEST(ExponentiatedGradient, SaysWhatCanBeReachedWhenTheConstraintsCannotBeKept) {
-    // features that say nothing: whoever approves a share q has a fpr of q and a fnr of 1 - q
-    auto data = toy();
-    for (auto& column : data.columns) std::fill(column.begin(), column.end(), 0.0f);
-    ReductionParams params;
-    params.constraints = {{}, {{Rate::kFalsePositive, 0.1}, {Rate::kFalseNegative, 0.1}}};
-    ExactOracle oracle(data);
-    const auto result = train_reduction(data, params, nullptr, {.oracle = &oracle}).value();
-    EXPECT_EQ(result.verdict.feasibility, Feasibility::kInfeasible);
-    EXPECT_NEAR(result.verdict.tightest.violation, 0.4, 1e-6);
-    EXPECT_NEAR(result.verdict.train.values.violation, 0.4, 1e-6);
-    EXPECT_NEAR(result.verdict.train.values.approval, 0.5, 1e-6);
-}
+// ---- exponentiated gradient
 
 TEST(ExponentiatedGradient, AThresholdIsAPrice) {
     const auto data = made_up(3000, 7);
@@ -260,10 +131,10 @@ TEST(ExponentiatedGradient, AThresholdIsAPrice) {
 
 TEST(GridSearch, TriesALatticeAboutTheOrigin) {
     const auto data = toy();
-    ReductionParams params;
-    params.method = Reduction::kGridSearch;
+    auto params = quick(Reduction::kGridSearch, {{Rate::kApproval, 0.05, {}}});
     params.fits = 13;
-    const auto result = exact(data, {{Rate::kApproval}, 0.05, 0}, params);
+    ExactOracle oracle(data);
+    const auto result = train_reduction(data, params, nullptr, {.oracle = &oracle}).value();
     EXPECT_LE(result.trials.size(), 13u);
     EXPECT_GT(result.trials.size(), 4u);
     const auto system =
