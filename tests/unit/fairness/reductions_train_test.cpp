@@ -127,6 +127,21 @@ TEST(ExponentiatedGradient, AThresholdIsAPrice) {
     EXPECT_EQ(strict.verdict.feasibility, Feasibility::kFeasible);
 }
 
+TEST(ExponentiatedGradient, GoesOnWithTheRowsThatJudge) {
+    // a split by chance whose validation rows are less fair than the training rows
+    const auto data = made_up(3000, 26), validation = made_up(700, 27);
+    const auto params = quick(Reduction::kExponentiatedGradient, {{Rate::kApproval, 0.02, {}}});
+    const auto alone = train_reduction(data, params, nullptr).value();
+    const auto judged =
+        train_reduction(data, params, nullptr, {.validation = &validation}).value();
+    ASSERT_GT(judged.trials.size(), alone.trials.size());
+    for (size_t i = 0; i < alone.trials.size(); ++i)
+        EXPECT_EQ(alone.trials[i].costs, judged.trials[i].costs);
+    EXPECT_EQ(judged.verdict.feasibility, Feasibility::kFeasible);
+    EXPECT_LE(judged.verdict.validation->values.gaps[0], 0.02 + kRateRounding);
+    EXPECT_EQ(alone.verdict.gap, judged.verdict.gap);
+}
+
 // ---- grid and random search
 
 TEST(GridSearch, TriesALatticeAboutTheOrigin) {

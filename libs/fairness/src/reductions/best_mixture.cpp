@@ -77,6 +77,7 @@ base::Result<PricedMixture> priced_mixture(const RateSystem& system, const Class
     PricedMixture out;
     out.weights = weights_of(solution, classifiers.size());
     out.value = solution.objective;
+    out.violation = solution.primal[classifiers.size()];
     // raising a lower bound costs, raising an upper one saves
     size_t row = 1;
     for (const auto& parity : system.parity())

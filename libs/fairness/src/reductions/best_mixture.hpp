@@ -15,6 +15,7 @@ struct PricedMixture {
     std::vector<double> weights;      // [classifiers]
     std::vector<double> multipliers;  // what the constraints cost, see cell_costs.hpp
     double value = 0;                 // loss + bound · largest violation, if any
+    double violation = 0;             // that one
 };
 base::Result<PricedMixture> priced_mixture(const RateSystem& system, const Classifiers& classifiers,
                                            double bound);

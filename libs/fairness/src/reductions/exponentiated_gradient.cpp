@@ -85,7 +85,13 @@ class MultiplierPlayer {
 class Game {
   public:
     explicit Game(Search& search)
-        : search_(search), player_(search.system(), search.params().bound) {}
+        : search_(search), player_(search.system(), search.params().bound) {
+        for (const auto& parity : search.system().parity())
+            for (const auto& rate : parity.rates) price_ = std::min(price_, rate.weight);
+        for (const auto& target : search.system().targets())
+            price_ = std::min(price_, target.rate.weight);
+        price_ = std::min(price_, search.params().bound);
+    }
 
     base::Result<ReductionResult> play() {
         bool more = true;
@@ -94,6 +100,7 @@ class Game {
         while (more && rounds_.size() < most) {
             RAMPART_TRY(more, round());
         }
+        if (!stopped_ && search_.on_other_rows()) RAMPART_RETURN_IF_ERROR(refine());
         return finish();
     }
 
@@ -102,21 +109,18 @@ class Game {
     base::Result<bool> round() {
         const auto multipliers = player_.net();
         RAMPART_RETURN_IF_ERROR(probe(multipliers));
-        if (!search_.report(gap_)) return false;
+        if (stopped_ = !search_.report(gap_); stopped_) return false;
         const size_t chosen = best_at(multipliers);
         chosen_.push_back(chosen);
-        RAMPART_TRY(auto master, master_mixture());
-        if (!search_.used_up() && master.value - lower() > enough()) {
-            const size_t before = search_.trials().size();
-            RAMPART_RETURN_IF_ERROR(probe(master.multipliers));
-            if (search_.trials().size() > before) {
-                RAMPART_TRY(master, master_mixture());
-            }
+        RAMPART_TRY(double upper, mixture_value(search_.params().bound));
+        if (!search_.used_up() && upper - lower() > enough()) {
+            RAMPART_RETURN_IF_ERROR(ask_prices_of(false));
+            RAMPART_TRY(upper, mixture_value(search_.params().bound));
         }
-        gap_ = std::max(0.0, master.value - lower());
-        rounds_.push_back({multipliers, player_.step(), lower(), master.value, average_upper(),
+        gap_ = std::max(0.0, upper - lower());
+        rounds_.push_back({multipliers, player_.step(), lower(), upper, average_upper(),
                            search_.trials().size()});
-        if (!search_.report(gap_)) return false;
+        if (stopped_ = !search_.report(gap_); stopped_) return false;
         adapt_step();
         player_.ascend(search_.trials()[chosen].train.values);
         return gap_ > enough() && !search_.used_up();
@@ -152,10 +156,53 @@ class Game {
         return most;
     }
 
-    base::Result<PricedMixture> master_mixture() const {
+    base::Result<PricedMixture> mixture(double bound, bool judging) const {
+        const auto& system = judging ? search_.judging_system() : search_.system();
+        return priced_mixture(system, classifiers(judging), bound);
+    }
+
+    base::Result<double> mixture_value(double bound) const {
+        RAMPART_TRY(const auto best, mixture(bound, false));
+        return best.value;
+    }
+
+    Classifiers classifiers(bool judging) const {
         Classifiers all;
-        for (const auto& trial : search_.trials()) all.push_back(&trial.train);
-        return priced_mixture(search_.system(), all, search_.params().bound);
+        for (size_t i = 0; i < search_.trials().size(); ++i)
+            all.push_back(judging ? &search_.judged(i) : &search_.trials()[i].train);
+        return all;
+    }
+
+    /// Fits at what the constraints cost the best mixture. At a high price of violations the first
+    /// such classifiers would know nothing but the constraints, and be of no use later: the price
+    /// begins where it outweighs a row, and doubles as long as violations are still worth it.
+    base::Status ask_prices_of(bool judging) {
+        auto best = mixture(price_, judging);
+        if (!best) return best.error();
+        if (best->violation > kRateRounding) price_ = std::min(2 * price_, search_.params().bound);
+        return probe(best->multipliers);
+    }
+
+    /// Other rows judge, and what the training rows are content with may break the constraints
+    /// there: classifiers at the prices of a mixture on those rows, until they are of no more use.
+    base::Status refine() {
+        const double bound = search_.params().bound;
+        auto before = mixture(bound, true);
+        if (!before) return before.error();
+        int idle = 0;
+        constexpr int kPatience = 3;
+        while (idle < kPatience && !search_.used_up()) {
+            const size_t trials = search_.trials().size();
+            const double price = price_;
+            RAMPART_RETURN_IF_ERROR(ask_prices_of(true));
+            if (search_.trials().size() == trials && price_ == price) return base::ok();
+            auto now = mixture(bound, true);
+            if (!now) return now.error();
+            idle = now->value < before->value - enough() ? 0 : idle + 1;
+            before = std::move(now);
+            if (!search_.report(gap_)) return base::ok();
+        }
+        return base::ok();
     }
 
     double average_upper() const {
@@ -185,11 +232,9 @@ class Game {
     }
 
     base::Result<ReductionResult> finish() {
-        Classifiers all;
-        for (size_t i = 0; i < search_.trials().size(); ++i) all.push_back(&search_.judged(i));
-        RAMPART_TRY(const auto mixture, fair_mixture(search_.judging_system(), all));
+        RAMPART_TRY(const auto best, fair_mixture(search_.judging_system(), classifiers(true)));
         const bool converged = gap_ <= enough();
-        auto out = search_.result(mixture.weights, search_.mixed(mixture.tightest, true).values);
+        auto out = search_.result(best.weights, search_.mixed(best.tightest, true).values);
         out.verdict.gap = gap_;
         out.verdict.converged = converged;
         out.rounds = std::move(rounds_);
@@ -206,6 +251,8 @@ class Game {
     std::vector<Probe> probes_;
     std::vector<size_t> chosen_;
     std::vector<EgRound> rounds_;
+    double price_ = 1;  // of a violation, for the fits at the best mixture's prices
+    bool stopped_ = false;
     double gap_ = std::numeric_limits<double>::infinity();
     double last_gap_ = std::numeric_limits<double>::infinity();
     size_t next_look_ = 2;

@@ -29,6 +29,7 @@ class Search {
     const ReductionParams& params() const { return *params_; }
     double threshold() const { return threshold_; }
     const RateSystem& system() const { return train_.system; }
+    bool on_other_rows() const { return validation_.has_value(); }
     const RateSystem& judging_system() const { return judging().system; }
     const ReductionJudged& judged(size_t trial) const {
         return validation_ ? *trials_[trial].validation : trials_[trial].train;

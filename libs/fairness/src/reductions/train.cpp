@@ -104,7 +104,8 @@ model::LearnedLink link_of(std::span<const ReductionMember> members) {
     for (size_t i = 0; i < order.size(); ++i) {
         if (i > 0) link.others.push_back(order[i]->ensemble);
         model::Member member{.ensemble = static_cast<uint32_t>(i), .weight = order[i]->weight};
-        if (order[i]->centre != order.front()->centre) member.ramp = step_at(order[i]->centre, link);
+        if (order[i]->centre != order.front()->centre)
+            member.ramp = step_at(order[i]->centre, link);
         link.members.push_back(std::move(member));
     }
     return link;

@@ -39,8 +39,8 @@ class Oracle {
 /// trees. Keeps references: data sets and pool have to outlive it. Not thread safe.
 class GbdtOracle : public Oracle {
   public:
-    /// pool, validation: nullptr for none. Errors: parameters; columns; early stopping, which has no
-    /// meaning when labels change from fit to fit.
+    /// pool, validation: nullptr for none. Errors: parameters; columns; early stopping, which means
+    /// nothing when labels change from fit to fit.
     static base::Result<GbdtOracle> create(const dataset::Dataset& data,
                                            const gbdt::LearnerParams& params,
                                            base::ThreadPool* pool,

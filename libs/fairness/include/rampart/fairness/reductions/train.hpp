@@ -31,12 +31,15 @@
 ///     compared), whatever their number a similar pace; halved where the average of all classifiers
 ///     so far has come less than a fifth nearer to the value of the game since the number of rounds
 ///     has doubled.
-///  4. The best mixture of all classifiers found, by linear programming: least loss + bound ·
-///     largest violation. Its dual values are multipliers as well, and get a fit of their own.
-///  5. The loss of that mixture so penalised is an upper bound of the value of the game. A lower
-///     is the largest, over all multipliers asked about, of the least L that a classifier has (as
-///     far as the oracle finds minima). When they are within `gap`, or the fits are used up, it
-///     ends; else back to 1.
+///  4. The best mixture of all classifiers found, by linear programming: least loss + price ·
+///     largest violation. Its dual values are multipliers as well, and get a fit of their own. The
+///     price starts where it outweighs a row of the rarest group and doubles up to `bound` as long
+///     as violations are worth it.
+///  5. The least loss + bound · violation of a mixture is an upper bound of the value of the game.
+///     A lower one is the largest, over all multipliers asked about, of the least L that a
+///     classifier has (as far as the oracle finds minima). When they are within `gap`, or the fits
+///     are used up, it ends; else back to 1. Where other rows judge, fits that are left go to step
+///     4 on those rows, as long as they make their best mixture better.
 /// What is returned is the mixture with the least loss among those that keep the constraints on the
 /// rows that judge; it has at most as many members as constraints that bind, and one. (The paper
 /// returns the plain average of step 2's classifiers, whose loss and violation are larger.)
