@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
+
 #include "policies.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/decision/encode.hpp"
@@ -83,6 +85,29 @@ TEST(Decide, ApprovesAsOftenAsItSays) {
         expected += decision.p_approve;
     }
     EXPECT_NEAR(approved, expected, 4 * std::sqrt(4000 * 0.25));  // four standard deviations
+}
+
+TEST(Decide, AMixtureIsDrawnFromByOneDrawAndExplainedByItsFirstEnsemble) {
+    auto link = sample_link();  // raw: -1 after the first tree, 1 after both
+    link.ramp = {};
+    link.others = {{5, {}}};
+    link.members = {{0, 1, 0.5, {}}, {0, 0, 0.125, {}}, {1, 0, 0.125, {}}, {0, 1, 0.25, {}}};
+    const auto policy = in_force(learned(link, {{"reference_row", "60,2000,0"}}));
+    constexpr int kDecisions = 4000;
+    int approved = 0;
+    for (int i = 0; i < kDecisions; ++i) {
+        const auto decision = decide_one(*policy, sample_application(fmt::format("m-{}", i)));
+        ASSERT_EQ(decision.p_approve, 0.25);
+        const bool approve = decision.action == Action::kApprove;
+        ASSERT_EQ(decision.propensity, approve ? 0.25 : 0.75);
+        ASSERT_TRUE(replay(decision, *policy, kKey, std::nullopt));
+        approved += approve ? 1 : 0;
+        if (!approve) {
+            ASSERT_EQ(decision.reasons,
+                      (std::vector<std::string>{"feature.age", "random_draw_in_ramp"}));
+        }
+    }
+    EXPECT_NEAR(approved, 0.25 * kDecisions, 5 * std::sqrt(0.25 * 0.75 * kDecisions));
 }
 
 TEST(Decide, OneSidedExplorationApprovesBelowTheCutOnly) {
