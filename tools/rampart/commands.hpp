@@ -7,6 +7,7 @@ namespace rampart::cli {
 
 void add_schema_infer(Frame& frame);
 void add_train(Frame& frame);
+void add_frontier(Frame& frame);
 void add_evaluate(Frame& frame);
 void add_explain(Frame& frame);
 void add_card(Frame& frame);

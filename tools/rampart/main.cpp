@@ -4,6 +4,7 @@ int main(int argc, char** argv) {
     rampart::cli::Frame frame;
     rampart::cli::add_schema_infer(frame);
     rampart::cli::add_train(frame);
+    rampart::cli::add_frontier(frame);
     rampart::cli::add_evaluate(frame);
     rampart::cli::add_explain(frame);
     rampart::cli::add_card(frame);

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rampart/base/thread_pool.hpp"
+#include "rampart/dataset/dataset.hpp"
+#include "rampart/fairness/frontier.hpp"
+#include "rampart/fairness/rate_constraints.hpp"
+#include "rampart/model/policy.hpp"
+
+/// The trials of `rampart frontier`: random settings of learners.
+namespace rampart::cli {
+
+/// "gbdt", "fairgbm", "eg", "gs", "rs", "ramp".
+inline constexpr std::string_view kFrontierLearners[] = {"gbdt", "fairgbm", "eg",
+                                                         "gs",   "rs",      "ramp"};
+
+struct FrontierJob {
+    dataset::Dataset train, validation, test;
+    fairness::RateConstraints constraints;  // parity; tolerances are drawn
+    std::optional<fairness::RateTarget> operate_at;
+    double most_tolerance = 0.05;
+    int most_trees = 400;
+    int reduction_fits = 10;  // of one trial of eg, gs or rs
+    uint64_t seed = 0;
+};
+
+struct TrialRow {
+    std::string learner;
+    size_t number = 0;
+    std::string settings;  // "trees=120 …"
+    fairness::FrontierTrial figures;
+    double seconds = 0;
+};
+
+/// Trial `number` of a learner: its settings follow from the job's seed and the number alone, and
+/// are the same for all learners as far as they have them. Performance is the accuracy or, at an
+/// operating point, the share of label 1 approved; unfairness the largest gap of the constraints.
+base::Result<TrialRow> run_trial(const FrontierJob& job, std::string_view learner, size_t number,
+                                 base::ThreadPool& pool);
+
+/// The file of trials: `job` in the first line, so that no other run's are taken for this one's.
+std::string trials_text(std::string_view job, const std::vector<TrialRow>& rows);
+/// Errors: another job's file; a line that is damaged (named).
+base::Result<std::vector<TrialRow>> parse_trials(std::string_view text, std::string_view job);
+
+}  // namespace rampart::cli
