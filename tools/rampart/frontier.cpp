@@ -12,6 +12,7 @@
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/split.hpp"
+#include "rampart/fairness/operating_point.hpp"
 #include "rampart/runtime/shutdown.hpp"
 #include "text_table.hpp"
 #include "training_record.hpp"
@@ -41,7 +42,7 @@ base::Result<std::string> prepare(Options& o) {
         if (targets.size() != 1)
             return base::invalid_argument("bad_target", "--operate-at takes one rate, as in fpr<=0.05");
         job.operate_at = targets.front();
-        RAMPART_RETURN_IF_ERROR(validate(fairness::OperatingPoint{.meets = job.operate_at}));
+        RAMPART_RETURN_IF_ERROR(fairness::validate(fairness::OperatingPoint{.meets = job.operate_at}));
     }
     RAMPART_TRY(const auto fractions, dataset::parse_split(o.split));
     RAMPART_TRY(const auto schema_text, base::read_file(o.schema, kMaxSchemaBytes));

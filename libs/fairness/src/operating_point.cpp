@@ -9,6 +9,22 @@
 #include "rampart/base/check.hpp"
 
 namespace rampart::fairness {
+namespace {
+
+/// Halfway from a score to the next one above (or below): the same side for the row whatever a
+/// threshold is turned into and rounded to.
+double beside(std::span<const double> scores, double edge, bool above) {
+    double next = above ? std::numeric_limits<double>::infinity()
+                        : -std::numeric_limits<double>::infinity();
+    for (const double score : scores) {
+        if (above && score > edge) next = std::min(next, score);
+        if (!above && score < edge) next = std::max(next, score);
+    }
+    if (std::isfinite(next)) return edge + (next - edge) / 2;
+    return above ? std::numeric_limits<double>::max() : -std::numeric_limits<double>::max();
+}
+
+}  // namespace
 
 base::Status validate(const OperatingPoint& point) {
     if (!(point.threshold > 0 && point.threshold < 1))
@@ -48,9 +64,8 @@ double centre_of(const OperatingPoint& point, const dataset::Dataset& data,
         for (; end < rows.size() && rows[end].first == rows[i].first; ++end)
             more += rows[end].second;
         if (sum + more > most) {
-            // rows[i] and those after it stay out
-            const double edge = rows[i].first;
-            return from_top ? std::nextafter(-edge, std::numeric_limits<double>::infinity()) : edge;
+            // rows[i] and those after it stay on their side
+            return beside(scores, from_top ? -rows[i].first : rows[i].first, from_top);
         }
         sum += more;
         i = end;

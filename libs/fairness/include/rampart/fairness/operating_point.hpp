@@ -17,7 +17,7 @@ struct OperatingPoint {
 };
 base::Status validate(const OperatingPoint& point);
 
-/// As a raw score (log-odds). Rows with equal scores are decided alike; where even the best score
+/// As a raw score (log-odds), halfway between two that rows have. Rows with equal scores are decided alike; where even the best score
 /// is too many, nobody is approved. stride: only every stride-th row is looked at.
 /// With `meets`, rows with the label that it speaks of must be among them.
 double centre_of(const OperatingPoint& point, const dataset::Dataset& data,
