@@ -116,7 +116,8 @@ std::string fairgbm_note(const fairness::FairGbmResult& result,
         "no iterate worth having keeps {}: the one kept is over by {:.4f}, the least of all by "
         "{:.4f}; try a larger --tolerance or --multiplier-step, or more --trees",
         fairness::to_string(params.constraints),
-        (verdict.validation ? *verdict.validation : verdict.train).values.violation,
+        std::max(verdict.train.values.violation,
+                 verdict.validation ? verdict.validation->values.violation : -1.0),
         verdict.tightest.violation);
 }
 

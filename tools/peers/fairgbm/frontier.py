@@ -25,7 +25,7 @@ def settings_of(seed, count):
             for i, _ in enumerate(range(count))]
 
 
-def ours(peer, paths, settings, constraint, operate):
+def our_models(peer, paths, settings, constraint, operate):
     """Three outputs are not three settings: the best iterate only, by default parameters of the
     players."""
     parts = [grouped_tables.Grouped.read(path) for path in paths[1:]]
@@ -90,7 +90,7 @@ def compare(name, table, peer, python, folder, options, say):
         for path, part in zip(paths, grouped_tables.split(table, seed)):
             part.write(path)
         settings = settings_of(seed, options.settings)
-        results = {"ours": ours(peer, paths, settings, constraint, operate)}
+        results = {"ours": our_models(peer, paths, settings, constraint, operate)}
         for learner in PEERS:
             some = settings[:max(2, len(settings) // 10)] if learner == "fairlearn" else settings
             results[learner] = theirs(python, learner, paths, some, constraint, operate, folder)
@@ -125,6 +125,8 @@ def as_table(rows):
                   "| --- | --- | ---: | --- | ---: | ---: |"]
         lines += [f"| {r['table']} | {r['constraint']} | {r['ours']:.3f} | {r['to']} | "
                   f"{r['peer']:.3f} | {r['ratio']:.2f} |" for r in costs]
+    import ours
+    lines += ours.as_table(rows)
     fronts = [row for row in rows if row["part"] == "frontier"]
     if fronts:
         cell = lambda r, l: (f"{100 * r[l]['performance']:.2f} ({100 * r[l]['gap']:.1f})"

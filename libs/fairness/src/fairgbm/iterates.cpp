@@ -9,20 +9,24 @@ namespace {
 
 /// The randomized classifier over iterates i … last that keeps the constraints and reaches furthest
 /// back, over iterates worth having; the one that violates them least, if none does.
-Choice best_stretch(const std::vector<Scored>& iterates, const RateSystem& system, double cutoff,
+Choice best_stretch(const std::vector<Scored>& iterates, const Judges& judges, double cutoff,
                     size_t last) {
     Choice choice;
     Scored sum;
-    sum.approved.assign(system.cells(), 0.0);
+    const auto add = [](std::vector<double>& to, const std::vector<double>& from) {
+        to.resize(from.size());
+        for (size_t cell = 0; cell < to.size(); ++cell) to[cell] += from[cell];
+    };
     for (size_t i = last + 1; i-- > 0 && iterates[i].loss <= cutoff;) {
         sum.loss += iterates[i].loss;
-        for (size_t cell = 0; cell < sum.approved.size(); ++cell)
-            sum.approved[cell] += iterates[i].approved[cell];
+        add(sum.approved, iterates[i].approved);
+        add(sum.approved_train, iterates[i].approved_train);
         const auto count = static_cast<double>(last + 1 - i);
         Scored mean = sum;
         mean.loss /= count;
         for (double& share : mean.approved) share /= count;
-        mean.violation = system.values(mean.approved).violation;
+        for (double& share : mean.approved_train) share /= count;
+        mean.violation = judges.violation(mean);
         const bool fair = mean.violation <= 0;
         if (i == last || fair || (choice.scored.violation > 0 && better(mean, choice.scored))) {
             choice.scored = std::move(mean);
@@ -35,6 +39,12 @@ Choice best_stretch(const std::vector<Scored>& iterates, const RateSystem& syste
 
 }  // namespace
 
+double Judges::violation(const Scored& scored) const {
+    const double here = rows->values(scored.approved).violation;
+    if (train == nullptr) return here;
+    return std::max(here, train->values(scored.approved_train).violation);
+}
+
 bool better(const Scored& a, const Scored& b) {
     const bool a_fair = a.violation <= 0, b_fair = b.violation <= 0;
     if (a_fair != b_fair) return a_fair;
@@ -42,7 +52,7 @@ bool better(const Scored& a, const Scored& b) {
     return a.loss < b.loss;
 }
 
-Choice choose(double start_loss, const std::vector<Scored>& iterates, const RateSystem& system,
+Choice choose(double start_loss, const std::vector<Scored>& iterates, const Judges& judges,
               Output output, double min_gain_share) {
     RAMPART_CHECK(!iterates.empty());
     double least = iterates.front().loss;
@@ -65,7 +75,7 @@ Choice choose(double start_loss, const std::vector<Scored>& iterates, const Rate
             // a stretch ends with an iterate worth having
             size_t end = last;
             while (iterates[end].loss > cutoff) --end;
-            choice = best_stretch(iterates, system, cutoff, end);
+            choice = best_stretch(iterates, judges, cutoff, end);
             break;
     }
     choice.tightest = tightest;

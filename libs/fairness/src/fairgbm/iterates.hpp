@@ -7,11 +7,20 @@
 /// The choice among iterates.
 namespace rampart::fairness {
 
-/// Approval shares and loss of one iterate on the rows that judge.
+/// One iterate, or several as a randomized classifier, on the rows that judge.
 struct Scored {
-    std::vector<double> approved;
+    std::vector<double> approved;        // by cell
+    std::vector<double> approved_train;  // of the training rows, where others judge; else empty
     double loss = 0;
-    double violation = 0;
+    double violation = 0;  // Judges::violation()
+};
+
+/// Whose constraints count. An iterate that is fair by luck on few validation rows is not taken
+/// where the training rows say that it is not.
+struct Judges {
+    const RateSystem* rows = nullptr;
+    const RateSystem* train = nullptr;  // nullptr: the rows that judge are the training rows
+    double violation(const Scored& scored) const;
 };
 
 /// a is to be kept rather than b: keeps the constraints, then loss; else violation.
@@ -25,7 +34,7 @@ struct Choice {
 };
 
 /// start_loss: of the constant model. At least one iterate.
-Choice choose(double start_loss, const std::vector<Scored>& iterates, const RateSystem& system,
+Choice choose(double start_loss, const std::vector<Scored>& iterates, const Judges& judges,
               Output output, double min_gain_share);
 
 }  // namespace rampart::fairness

@@ -53,7 +53,6 @@ class Judge {
         if (centre != nullptr) *centre = at;
         Scored out;
         out.approved = system_.approved_from(*rows_, scores, at);
-        out.violation = system_.values(out.approved).violation;
         log_loss_.gradients_of_rows(scores, 0, g_, h_);
         const float* const weights = rows_->weight.empty() ? nullptr : rows_->weight.data();
         out.loss = brier_sum(g_.data(), weights, g_.size()) / system_.total_weight();
@@ -80,14 +79,18 @@ class Judge {
 /// better.
 class Watch {
   public:
-    Watch(const FairGbmOptions& options, Judge* judge, int rounds)
-        : options_(options), judge_(judge), rounds_(rounds) {}
+    Watch(const FairGbmOptions& options, const FairGbmObjective& objective, Judge* judge,
+          int rounds)
+        : options_(options), objective_(objective), judge_(judge), rounds_(rounds) {}
 
     bool operator()(const gbdt::Progress& progress) {
         bool go_on = true;
         if (judge_ != nullptr) {
             double centre = 0;
-            iterates_.push_back(judge_->look(progress.validation_scores, &centre));
+            Scored now = judge_->look(progress.validation_scores, &centre);
+            now.approved_train = objective_.trace().back().approved;
+            now.violation = Judges{&judge_->system(), &objective_.system()}.violation(now);
+            iterates_.push_back(std::move(now));
             centres_.push_back(centre);
             if (iterates_.size() == 1 || better(iterates_.back(), iterates_[best_]))
                 best_ = iterates_.size() - 1;
@@ -102,6 +105,7 @@ class Watch {
 
   private:
     const FairGbmOptions& options_;
+    const FairGbmObjective& objective_;
     Judge* judge_;
     int rounds_;
     size_t best_ = 0;
@@ -110,7 +114,10 @@ class Watch {
 };
 
 Scored of(const FairGbmIteration& iteration, const RateSystem& system) {
-    return {iteration.approved, iteration.loss, system.values(iteration.approved).violation};
+    return {iteration.approved,
+            {},
+            iteration.loss,
+            system.values(iteration.approved).violation};
 }
 
 /// The iterates first … last as one randomized classifier (one iterate: itself).
@@ -151,7 +158,9 @@ void settle(FairGbmResult& result, const FairGbmObjective& objective, const Watc
     const auto& system = elsewhere ? judge->system() : objective.system();
     const auto& iterates = elsewhere ? watch.iterates() : train;
     const double ones = share_of_ones(elsewhere ? *options.validation : data);
-    const Choice choice = choose(ones * (1 - ones), iterates, system, params.output, params.min_gain_share);
+    const Judges judges{&system, elsewhere ? &objective.system() : nullptr};
+    const Choice choice =
+        choose(ones * (1 - ones), iterates, judges, params.output, params.min_gain_share);
 
     verdict.judged_on = elsewhere ? JudgedOn::kValidation : JudgedOn::kTrain;
     verdict.first = before + choice.first + 1;
@@ -167,7 +176,9 @@ void settle(FairGbmResult& result, const FairGbmObjective& objective, const Watc
     }
     const Judged& decisive = elsewhere ? *verdict.validation : verdict.train;
     verdict.feasibility =
-        decisive.values.violation <= 0 ? Feasibility::kFeasible : Feasibility::kInfeasible;
+        std::max(decisive.values.violation, verdict.train.values.violation) <= 0
+            ? Feasibility::kFeasible
+            : Feasibility::kInfeasible;
     verdict.tightest = system.values(iterates[choice.tightest].approved);
     result.centre = decisive.centre;
     result.state.multipliers = result.trace[choice.last].multipliers;
@@ -203,7 +214,7 @@ base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const Fa
         if (!made) return made.error();
         judge.emplace(*std::move(made));
     }
-    Watch watch(options, judge ? &*judge : nullptr, params.learner.early_stopping_rounds);
+    Watch watch(options, objective, judge ? &*judge : nullptr, params.learner.early_stopping_rounds);
 
     auto learner = params.learner;
     learner.early_stopping_rounds = 0;  // the loss alone would stop at an unfair iterate

@@ -34,11 +34,12 @@ struct FairGbmParams {
 };
 
 enum class Feasibility {
-    kFeasible,    // what was kept holds the constraints on the rows that judged
+    kFeasible,    // what was kept holds the constraints on the rows that judged, and in training
     kInfeasible,  // nothing that came into question does; the smallest violation was kept
 };
 
-/// Which rows chose among the iterates.
+/// Which rows chose among the iterates: their loss counts, and constraints have to hold on them as
+/// well as on the training rows (few validation rows are fair by luck).
 enum class JudgedOn { kTrain, kValidation };
 
 /// A classifier on some rows.
