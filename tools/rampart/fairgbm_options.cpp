@@ -18,17 +18,17 @@ void add_fairgbm_options(CLI::App& command, FairGbmOptions& o) {
     const auto keep = [&](CLI::Option* option) { o.options.push_back(option); };
     keep(command
              .add_option("--constraint", o.constraint,
-                         "fairgbm: rates that the groups share: fpr, fnr, eo (both), dp (approval), "
+                         "fairgbm, eg, gs, rs: rates that the groups share: fpr, fnr, eo (both), dp (approval), "
                          "error; fnr@sex compares one attribute's groups")
              ->capture_default_str());
     keep(command
              .add_option("--tolerance", o.tolerance,
-                         "fairgbm: allowed difference of a rate between groups")
+                         "fairgbm, eg, gs, rs: allowed difference of a rate between groups")
              ->capture_default_str());
     keep(command.add_option("--target", o.targets,
-                            "fairgbm: bounds on rates over everybody, as in 'fpr<=0.05,dp<=0.3'"));
+                            "fairgbm, eg, gs, rs: bounds on rates over everybody, as in 'fpr<=0.05,dp<=0.3'"));
     keep(command.add_option("--operate-at", o.operate_at,
-                            "fairgbm: put the threshold where 'fpr<=0.05' (or fnr, dp) just holds"));
+                            "fairgbm, gs, rs: put the threshold where 'fpr<=0.05' (or fnr, dp) just holds"));
     keep(command
              .add_option("--threshold", o.players.operating_point.threshold,
                          "fairgbm: approve from this P(favourable) on")

@@ -18,6 +18,7 @@
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/runtime/shutdown.hpp"
+#include "reduction_options.hpp"
 #include "training_record.hpp"
 #include "tree_rules.hpp"
 
@@ -31,6 +32,8 @@ struct Options {
     std::string learner = "gbdt", split = "60/20/20", postprocess = "none";
     FairGbmOptions fairgbm;
     fairness::FairGbmParams params;
+    fairness::ReductionParams reduction;
+    int reduction_fits = 30;
     TreeRules rules;
     std::string resume;
     double favourable_weight = 1;
@@ -39,7 +42,7 @@ struct Options {
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
     // options that another option asks for
     CLI::Option *epsilon_option = nullptr, *gamma_option = nullptr,
-                *favourable_weight_option = nullptr;
+                *favourable_weight_option = nullptr, *reduction_fits_option = nullptr;
 };
 
 struct Parts {
@@ -50,6 +53,7 @@ struct Parts {
 struct Trained {
     model::LearnedLink link;
     std::optional<fairness::FairGbmResult> fairgbm;
+    std::optional<fairness::ReductionResult> reduction;
     std::optional<fairness::RampSolution> ramp;
 };
 
@@ -59,10 +63,11 @@ std::vector<std::string> ineffective(const Options& o) {
         if (option->count() > 0)
             notes.push_back(fmt::format("{} has no effect without {}", option->get_name(), needs));
     };
-    if (o.learner != "fairgbm")
+    if (o.learner == "gbdt")
         for (const auto* option : o.fairgbm.options) note(option, "--learner fairgbm");
     else
-        note(o.favourable_weight_option, "--learner gbdt: fairgbm learns from the data as they are");
+        note(o.favourable_weight_option, "--learner gbdt: the fair ones learn from the data as they are");
+    if (!is_reduction(o.learner)) note(o.reduction_fits_option, "--learner eg, gs or rs");
     if (o.postprocess != "ramp")
         for (const auto* option : {o.epsilon_option, o.gamma_option})
             note(option, "--postprocess ramp");
@@ -147,6 +152,23 @@ base::Result<fairness::FairGbmResult> learn_fairgbm(const Options& options, cons
     return fairness::train_fairgbm(parts.train, options.params, &pool, how);
 }
 
+base::Result<fairness::ReductionResult> learn_reduction(const Options& options, const Parts& parts,
+                                                        base::ThreadPool& pool,
+                                                        const Context& context,
+                                                        const runtime::Shutdown& signal) {
+    fairness::ReductionOptions how{.progress = [&](const fairness::ReductionProgress& p) {
+        if (context.terminal) {
+            fmt::print(stderr, "\r{}/{} fits", p.fits, p.of);
+            std::fflush(stderr);
+        }
+        return !signal.requested();
+    }};
+    if (parts.validation.rows() > 0) how.validation = &parts.validation;
+    auto result = fairness::train_reduction(parts.train, options.reduction, &pool, how);
+    if (context.terminal) fmt::print(stderr, "\n");
+    return result;
+}
+
 base::Result<Trained> learn(const Options& options, const Parts& parts, const Context& context) {
     base::ThreadPool pool(options.threads);
     RAMPART_TRY(const auto signal, runtime::Shutdown::install());
@@ -156,6 +178,10 @@ base::Result<Trained> learn(const Options& options, const Parts& parts, const Co
         RAMPART_TRY(auto result, learn_fairgbm(options, parts, pool, progress));
         trained.link = fairgbm_link(result);
         trained.fairgbm = std::move(result);
+    } else if (is_reduction(options.learner)) {
+        RAMPART_TRY(auto result, learn_reduction(options, parts, pool, context, *signal));
+        trained.link = fairness::link_of(result.members);
+        trained.reduction = std::move(result);
     } else {
         RAMPART_TRY(trained.link.ensemble, boost(options, parts, pool, progress));
     }
@@ -203,6 +229,7 @@ std::string parameter_text(const Options& options) {
     if (options.favourable_weight != 1)
         text += fmt::format(" favourable_weight={}", options.favourable_weight);
     if (options.learner == "fairgbm") text += fairgbm_text(options.params);
+    if (is_reduction(options.learner)) text += reduction_text(options.reduction);
     if (options.postprocess == "ramp")
         text +=
             fmt::format(" ramp_epsilon={} ramp_gamma={}", options.ramp.epsilon, options.ramp.gamma);
@@ -224,14 +251,19 @@ base::Result<Answer> answer_of(const Options& options, const Parts& parts, const
     if (!parts.note.empty()) answer.notes.push_back(parts.note);
     boost::json::object json{
         {"model", options.out},       {"id", id.value()},
-        {"learner", options.learner}, {"trees", trained.link.ensemble.trees.size()},
+        {"learner", options.learner}, {"trees", trained.link.trees()},
         {"split", options.split},     {"seed", options.params.learner.seed}};
     answer.text =
         fmt::format("wrote {}\nid {}\n{}, {} trees, {} training rows\n", options.out, id.value(),
-                    options.learner, trained.link.ensemble.trees.size(), parts.train.rows());
+                    options.learner, trained.link.trees(), parts.train.rows());
     if (trained.fairgbm) {
         json["fairgbm"] = fairgbm_json(*trained.fairgbm, options.params);
         if (auto note = fairgbm_note(*trained.fairgbm, options.params); !note.empty())
+            answer.notes.push_back(std::move(note));
+    }
+    if (trained.reduction) {
+        json["reduction"] = reduction_json(*trained.reduction, options.reduction);
+        if (auto note = reduction_note(*trained.reduction, options.reduction); !note.empty())
             answer.notes.push_back(std::move(note));
     }
     if (trained.ramp) json["ramp"] = describe(*trained.ramp);
@@ -250,6 +282,16 @@ base::Result<Answer> answer_of(const Options& options, const Parts& parts, const
 base::Result<Answer> train(Options& options, const Context& context) {
     if (options.learner == "fairgbm")
         RAMPART_RETURN_IF_ERROR(apply(options.fairgbm, options.params));
+    if (is_reduction(options.learner)) {
+        RAMPART_TRY(options.reduction,
+                    reduction_params(options.fairgbm, options.learner, options.params.learner,
+                                     options.reduction_fits));
+        if (!options.resume.empty() || options.postprocess != "none")
+            return base::invalid_argument("not_with_reductions",
+                                          "--learner {} makes a mixture of models: neither "
+                                          "--resume nor --postprocess go with it",
+                                          options.learner);
+    }
     // before minutes of work: can the result be written at all?
     const auto folder = std::filesystem::absolute(options.out).parent_path();
     if (std::error_code error; !std::filesystem::is_directory(folder, error))
@@ -359,8 +401,14 @@ void add_train(Frame& frame) {
     command.add_option("--cache", o.cache,
                        "file or folder: keeps the table as it was read, for the next time");
     command.add_option("--learner", o.learner)
-        ->check(CLI::IsMember({"gbdt", "fairgbm"}))
+        ->check(CLI::IsMember({"gbdt", "fairgbm", "eg", "gs", "rs"}))
         ->capture_default_str();
+    o.reduction_fits_option =
+        command
+            .add_option("--reduction-fits", o.reduction_fits,
+                        "eg, gs, rs (exponentiated gradient, grid search, random reweighing): fits")
+            ->check(CLI::Range(1, fairness::ReductionParams::kMaxFits))
+            ->capture_default_str();
     command.add_option("--split", o.split, "per cent of rows for train/validation/test")
         ->capture_default_str();
     command.add_option("--seed", o.params.learner.seed, "of the split and of sampling")
