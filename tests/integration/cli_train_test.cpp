@@ -206,7 +206,7 @@ TEST_F(CommandLine, ARunGoneOnWithIsTheRunInOnePiece) {
     for (const auto* key : {"auc", "log_loss"}) EXPECT_EQ(number(two, key), number(whole, key));
     const auto fair = run(more + " --learner fairgbm");
     EXPECT_EQ(fair.exit_code, 2);
-    EXPECT_THAT(fair.err, HasSubstr("--resume goes with --learner gbdt"));
+    EXPECT_THAT(fair.err, HasSubstr("no multipliers of FairGBM"));
 }
 
 TEST_F(CommandLine, ATableKeptInACacheGivesTheSameModel) {
@@ -387,6 +387,93 @@ TEST_F(BadTable, SplitsAndParametersOutOfRangeAreNamed) {
     expect_refused(train_on(loans(50), "--postprocess ramp --split 80/0/20"),
                    {"80/0/20", "validation"});
     EXPECT_FALSE(std::filesystem::exists(path("bad.rmp")));
+}
+
+TEST_F(CommandLine, TheRandomizedClassifierIsAMixtureWhoseRatesAreThoseOfTheVerdict) {
+    train("--learner fairgbm --constraint dp --tolerance 0.1 --output randomized --json", 3000);
+    const auto verdict = boost::json::parse(read(".out")).at("fairgbm").as_object();
+    ASSERT_LT(number(verdict, "first_tree"), 40);
+    const auto ran = run("evaluate --model m.rmp --data loans.csv --split validation --json");
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    const auto& gaps = ran.json().at("gaps").as_object();
+    EXPECT_NEAR(number(gaps.at("approval_rate").as_object(), "difference"), number(verdict, "gap"),
+                1e-9);
+    EXPECT_LT(number(verdict, "gap"), number(gaps.at("base_rate").as_object(), "difference"));
+}
+
+TEST_F(CommandLine, FairGbmGoesOnWithItsMultipliers) {
+    const std::string fair = "--learner fairgbm --constraint dp --output last ";
+    train(fair);
+    const auto whole = read("m.rmp");
+    const auto on = [&](const std::string& options) {
+        return run("train --data loans.csv --schema schema.toml --split 60/20/20 --seed 7 "
+                   "--leaves 8 " + options);
+    };
+    ASSERT_EQ(on(fair + "--trees 15 --out half.rmp").exit_code, 0);
+    const auto rest = on(fair + "--trees 40 --resume half.rmp --out m.rmp");
+    ASSERT_EQ(rest.exit_code, 0) << rest.err;
+    EXPECT_EQ(read("m.rmp"), whole);
+    ASSERT_EQ(on("--trees 15 --out plain.rmp").exit_code, 0);
+    const auto refused = on(fair + "--trees 40 --resume plain.rmp --out n.rmp");
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("no multipliers"));
+}
+
+TEST_F(CommandLine, AnOperatingPointHoldsOnTheRowsThatItWasPutOn) {
+    train("--learner fairgbm --constraint fpr --operate-at 'fpr<=0.1'", 3000);
+    const auto ran = run("evaluate --model m.rmp --data loans.csv --split validation --json");
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    const double fpr = number(
+        ran.json().at("overall").at("false_positive_rate").as_object(), "rate");
+    EXPECT_LE(fpr, 0.1);
+    EXPECT_GT(fpr, 0.08);
+}
+
+TEST_F(CommandLine, ReductionsAreLearnersToo) {
+    for (const std::string learner : {"eg", "gs", "rs"}) {
+        train(fmt::format("--learner {} --constraint dp --tolerance 0.1 --reduction-fits 8 --json",
+                          learner),
+              3000);
+        const auto verdict = boost::json::parse(read(".out")).at("reduction").as_object();
+        const auto ran = run("evaluate --model m.rmp --data loans.csv --split validation --json");
+        ASSERT_EQ(ran.exit_code, 0) << ran.err;
+        EXPECT_NEAR(number(ran.json().at("gaps").at("approval_rate").as_object(), "difference"),
+                    number(verdict, "gap"), 1e-9)
+            << learner;
+    }
+    EXPECT_EQ(run("train --data loans.csv --schema schema.toml --out n.rmp --learner eg "
+                  "--postprocess ramp")
+                  .exit_code,
+              2);
+}
+
+TEST_F(CommandLine, AFrontierIsDrawnAndGoesOnWhereItWasBrokenOff) {
+    train("", 1500);
+    const std::string command =
+        "frontier --data loans.csv --schema schema.toml --constraint dp --most-trees 30 "
+        "--learners gbdt,fairgbm,ramp,gs --reduction-fits 4 --out front ";
+    const auto two = run(command + "--trials 2 --json");
+    ASSERT_EQ(two.exit_code, 0) << two.err;
+    const auto first = read("front/trials.csv");
+    const auto three = run(command + "--trials 3 --json");
+    ASSERT_EQ(three.exit_code, 0) << three.err;
+    // what was there is kept, to the byte
+    const auto kept = read("front/trials.csv");
+    EXPECT_EQ(kept.substr(0, first.size()), first);
+    EXPECT_GT(kept.size(), first.size());
+    const auto& learners = three.json().at("learners").as_array();
+    ASSERT_EQ(learners.size(), 4u);
+    for (const auto& learner : learners) {
+        EXPECT_EQ(number(learner.as_object(), "models"), 3);
+        EXPECT_EQ(learner.at("bands").as_array().size(), 8u);
+        EXPECT_FALSE(learner.at("undominated").as_array().empty());
+    }
+    const auto page = read("front/frontier.html");
+    EXPECT_THAT(page, AllOf(HasSubstr("<svg"), HasSubstr("fairgbm"), HasSubstr("alpha")));
+    EXPECT_EQ(read("front/frontier.csv").substr(0, 14), "learner,alpha,");
+    const auto other = run(command + "--trials 2 --seed 9");
+    EXPECT_EQ(other.exit_code, 2);
+    EXPECT_THAT(other.err, HasSubstr("another run"));
 }
 
 }  // namespace
