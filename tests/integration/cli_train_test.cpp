@@ -399,6 +399,10 @@ TEST_F(CommandLine, TheRandomizedClassifierIsAMixtureWhoseRatesAreThoseOfTheVerd
     EXPECT_NEAR(number(gaps.at("approval_rate").as_object(), "difference"), number(verdict, "gap"),
                 1e-9);
     EXPECT_LT(number(verdict, "gap"), number(gaps.at("base_rate").as_object(), "difference"));
+    EXPECT_THAT(run("train --data loans.csv --schema schema.toml --out n.rmp --learner fairgbm "
+                    "--output randomized --postprocess ramp")
+                    .err,
+                HasSubstr("--output best"));
 }
 
 TEST_F(CommandLine, FairGbmGoesOnWithItsMultipliers) {

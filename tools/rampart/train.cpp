@@ -282,6 +282,12 @@ base::Result<Answer> answer_of(const Options& options, const Parts& parts, const
 base::Result<Answer> train(Options& options, const Context& context) {
     if (options.learner == "fairgbm")
         RAMPART_RETURN_IF_ERROR(apply(options.fairgbm, options.params));
+    if (options.learner == "fairgbm" && options.params.output == fairness::Output::kRandomized &&
+        options.postprocess != "none")
+        return base::invalid_argument("two_rules",
+                                      "--output randomized draws among iterates, a ramp is fitted "
+                                      "on the scores of one: leave --postprocess out, or take "
+                                      "--output best");
     if (is_reduction(options.learner)) {
         RAMPART_TRY(options.reduction,
                     reduction_params(options.fairgbm, options.learner, options.params.learner,

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "rampart/fairness/fairgbm/train.hpp"
+#include "rampart/fairness/group_thresholds.hpp"
 #include "rampart/model/batch_engine.hpp"
 #include "tools/peers/gbdt/process.hpp"
 #include "tools/peers/gbdt/table_file.hpp"
@@ -19,7 +20,7 @@ struct Options {
     std::string constraint = "fnr", targets, operate_at, proxy = "cross_entropy", output = "best";
     double tolerance = 0.01;
     size_t threads = 1;
-    bool plain = false;
+    bool plain = false, thresholds = false;
     fairness::FairGbmParams params;
 };
 
@@ -66,20 +67,41 @@ boost::json::object describe(const fairness::RateValues& values) {
             {"violation", values.violation}};
 }
 
-/// What the fit decides on some rows: the mean over its iterates kept.
-base::Result<boost::json::object> judge(const dataset::Dataset& data, const Options& o,
-                                        const fairness::FairGbmResult& fit,
-                                        std::ofstream* predictions) {
-    RAMPART_TRY(const auto system, fairness::RateSystem::create(data, o.params.constraints));
+struct Fit {
+    fairness::FairGbmResult trees;
+    std::optional<fairness::GroupThresholds> thresholds;
+};
+
+/// P(approve): the mean over the iterates kept, or by the group's thresholds.
+std::vector<double> approvals(const dataset::Dataset& data, const Fit& whole,
+                              std::vector<double>& scores) {
+    const auto& fit = whole.trees;
     const size_t first = fit.verdict.first, last = fit.verdict.trees;
-    std::vector<double> approve(data.rows()), scores(data.rows());
+    std::vector<double> approve(data.rows());
+    if (whole.thresholds) {
+        scores = fairness::link_scores(data, fit.ensemble);
+        for (size_t i = 0; i < scores.size(); ++i)
+            approve[i] =
+                whole.thresholds->approve(scores[i], static_cast<size_t>(data.group[i]));
+        return approve;
+    }
     for (size_t trees = first; trees <= last; ++trees) {
         const std::vector<uint32_t> used(data.rows(), static_cast<uint32_t>(trees));
         model::BatchEngine(fit.ensemble)
             .predict_prefix(model::TableView::of(data), used, scores);
         for (size_t i = 0; i < scores.size(); ++i)
-            approve[i] += (scores[i] >= fit.centre ? 1.0 : 0.0) / static_cast<double>(last - first + 1);
+            approve[i] +=
+                (scores[i] >= fit.centre ? 1.0 : 0.0) / static_cast<double>(last - first + 1);
     }
+    return approve;
+}
+
+/// What the fit decides on some rows.
+base::Result<boost::json::object> judge(const dataset::Dataset& data, const Options& o,
+                                        const Fit& fit, std::ofstream* predictions) {
+    RAMPART_TRY(const auto system, fairness::RateSystem::create(data, o.params.constraints));
+    std::vector<double> scores(data.rows());
+    const auto approve = approvals(data, fit, scores);
     if (predictions != nullptr) {
         predictions->write(reinterpret_cast<const char*>(scores.data()),
                            static_cast<std::streamsize>(scores.size() * sizeof(double)));
@@ -96,6 +118,20 @@ base::Result<std::optional<dataset::Dataset>> read_if(const std::string& path) {
     return data;
 }
 
+base::Result<fairness::GroupThresholds> thresholds_of(
+    const Options& o, const model::Ensemble& ensemble,
+    const std::optional<dataset::Dataset>& validation) {
+    if (!validation)
+        return base::invalid_argument("no_validation", "--thresholds needs --validation rows");
+    fairness::GroupThresholdParams params{.constraints = o.params.constraints};
+    if (const auto& point = o.params.players.operating_point.meets) {
+        params.constraints.targets.push_back(*point);
+        params.false_positive_cost = 0;  // as many of label 1 as the rate allows
+    }
+    return fairness::fit_group_thresholds(
+        *validation, fairness::link_scores(*validation, ensemble), params);
+}
+
 base::Status run(Options& o) {
     RAMPART_RETURN_IF_ERROR(apply(o));
     RAMPART_TRY(const auto train, read(o.train));
@@ -103,12 +139,16 @@ base::Status run(Options& o) {
     RAMPART_TRY(const auto test, read_if(o.test));
     base::ThreadPool pool(o.threads);
     const auto start = peer_gbdt::Moment::now();
-    fairness::FairGbmResult fit;
-    if (o.plain) {
+    Fit whole;
+    auto& fit = whole.trees;
+    if (o.plain || o.thresholds) {
         gbdt::LogLoss objective(train);
         const gbdt::TrainingOptions how{.validation = validation ? &*validation : nullptr};
         RAMPART_TRY(fit.ensemble, gbdt::train(train, objective, o.params.learner, &pool, how));
         fit.verdict.first = fit.verdict.trees = fit.ensemble.trees.size();
+        if (o.thresholds) {
+            RAMPART_TRY(whole.thresholds, thresholds_of(o, fit.ensemble, validation));
+        }
     } else {
         fairness::FairGbmOptions how{};
         if (validation) how.validation = &*validation;
@@ -126,12 +166,12 @@ base::Status run(Options& o) {
     std::ofstream file;
     if (!o.predictions.empty()) file.open(o.predictions, std::ios::binary);
     auto* const sink = o.predictions.empty() ? nullptr : &file;
-    RAMPART_TRY(out["train"], judge(train, o, fit, nullptr));
+    RAMPART_TRY(out["train"], judge(train, o, whole, nullptr));
     if (validation) {
-        RAMPART_TRY(out["validation"], judge(*validation, o, fit, sink));
+        RAMPART_TRY(out["validation"], judge(*validation, o, whole, sink));
     }
     if (test) {
-        RAMPART_TRY(out["test"], judge(*test, o, fit, sink));
+        RAMPART_TRY(out["test"], judge(*test, o, whole, sink));
     }
     std::cout << boost::json::serialize(out) << "\n";
     return base::ok();
@@ -149,6 +189,8 @@ int main(int argc, char** argv) {
     app.add_option("--predictions", o.predictions,
                    "validation's, then test's rows: double[n] raw scores, double[n] P(approve)");
     app.add_flag("--plain", o.plain, "no constraints");
+    app.add_flag("--thresholds", o.thresholds,
+                 "no constraints; thresholds by group, fitted on the validation rows");
     app.add_option("--constraint", o.constraint);
     app.add_option("--tolerance", o.tolerance);
     app.add_option("--target", o.targets);

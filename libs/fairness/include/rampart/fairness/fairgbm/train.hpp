@@ -21,8 +21,9 @@ std::string_view to_string(Output output);  // "best", "last", "randomized"
 base::Result<Output> parse_output(std::string_view text);
 
 struct FairGbmParams {
-    /// early_stopping_rounds: after so many trees without a better iterate, by the order that
-    /// chooses among them (keeps the constraints, then loss; else violation); 0: never.
+    /// early_stopping_rounds: where validation rows judge, ends after so many trees without a
+    /// better iterate, by the order that chooses among them (keeps the constraints, then loss; else
+    /// violation); 0: never.
     gbdt::LearnerParams learner;
     RateConstraints constraints{{ParityConstraint{}}, {}};
     PlayerParams players;
