@@ -231,7 +231,7 @@ class Judge {
             RAMPART_TRY(const auto entry, certification::decode_ledger_entry(bytes));
             if (const auto* run = std::get_if<certification::Registration>(&entry.body)) {
                 report_.ledger.push_back({static_cast<int>(run->epoch), static_cast<int>(run->run), run->delta,
-                                          run->spent_before + run->delta, base::to_iso8601(run->at), run->candidate_id, "open",
+                                          run->spent_before + (run->look == 0 ? run->delta : 0), base::to_iso8601(run->at), run->candidate_id, "open",
                                           base::sha256(bytes).hex()});
             } else if (const auto* closing = std::get_if<certification::Closing>(&entry.body)) {
                 report_.ledger.back().verdict = certification::to_string(closing->verdict);
