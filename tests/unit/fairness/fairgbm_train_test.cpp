@@ -5,28 +5,10 @@
 #include "rampart/base/random.hpp"
 #include "rampart/fairness/fairgbm/train.hpp"
 #include "rampart/model/batch_engine.hpp"
+#include "reductions_data.hpp"
 
 namespace rampart::fairness {
 namespace {
-
-/// `groups` groups. x1 tells the label; in group 0 positives look like negatives more often, so
-/// that a learner of accuracy alone declines more of them. x2 leans with the group.
-dataset::Dataset unequal(size_t n, uint64_t seed, size_t groups = 2) {
-    base::Random random(seed);
-    dataset::Dataset data;
-    data.schema = *dataset::FeatureSchema::create({{"x1", {}, {}}, {"x2", {}, {}}});
-    data.columns.resize(2);
-    for (size_t k = 0; k < groups; ++k) data.group_names.push_back("g" + std::to_string(k));
-    for (size_t i = 0; i < n; ++i) {
-        const auto k = static_cast<int32_t>(i % groups);
-        const bool positive = random.bernoulli(k == 0 ? 0.35 : 0.6);
-        data.group.push_back(k);
-        data.label.push_back(positive);
-        data.columns[0].push_back(static_cast<float>(random.normal() + (positive ? 1.0 : -0.3)));
-        data.columns[1].push_back(static_cast<float>(random.normal() + (k == 0 ? -1.2 : 0.8)));
-    }
-    return data;
-}
 
 FairGbmParams quick(RateConstraints constraints = {{{Rate::kFalseNegative, 0.02}}, {}}) {
     FairGbmParams params;
@@ -66,7 +48,7 @@ double brier(const model::Ensemble& ensemble, const dataset::Dataset& data) {
 }
 
 TEST(TrainFairGbm, EveryRateThatCanBeSharedIsShared) {
-    const auto data = unequal(3000, 1);
+    const auto data = made_up(3000, 1);
     for (const Rate rate :
          {Rate::kFalsePositive, Rate::kFalseNegative, Rate::kApproval, Rate::kError}) {
         const auto params = quick({{{rate, 0.02}}, {}});
@@ -82,7 +64,7 @@ TEST(TrainFairGbm, EveryRateThatCanBeSharedIsShared) {
 }
 
 TEST(TrainFairGbm, EveryProxyClosesTheGap) {
-    const auto data = unequal(3000, 1);
+    const auto data = made_up(3000, 1);
     for (const Proxy proxy :
          {Proxy::kCrossEntropy, Proxy::kQuadratic, Proxy::kHinge, Proxy::kSigmoid}) {
         auto params = quick();
@@ -96,7 +78,7 @@ TEST(TrainFairGbm, EveryProxyClosesTheGap) {
 }
 
 TEST(TrainFairGbm, ThePaperAsPrintedClosesTheGapToo) {
-    const auto data = unequal(3000, 1);
+    const auto data = made_up(3000, 1);
     auto params = quick();
     params.players.ascent.paper_compat = true;
     params.players.ascent.step = 0.02;
@@ -108,7 +90,7 @@ TEST(TrainFairGbm, ThePaperAsPrintedClosesTheGapToo) {
 }
 
 TEST(TrainFairGbm, HoldsFprAndFnrOfThreeGroupsAtOnce) {
-    const auto data = unequal(6000, 2, 3);
+    const auto data = made_up(6000, 2, 3);
     // groups 1 and 2 differ by chance only: no feature can close that
     const auto params =
         quick({{{Rate::kFalsePositive, 0.07}, {Rate::kFalseNegative, 0.07}}, {}});
@@ -122,7 +104,7 @@ TEST(TrainFairGbm, HoldsFprAndFnrOfThreeGroupsAtOnce) {
 }
 
 TEST(TrainFairGbm, HoldsATargetOverEverybodyBesidesParity) {
-    const auto data = unequal(4000, 3);
+    const auto data = made_up(4000, 3);
     const RateConstraints constraints{{{Rate::kFalseNegative, 0.05}},
                                       {{Rate::kFalsePositive, 0.12}}};
     const auto fair = train_fairgbm(data, quick(constraints), nullptr);
@@ -134,7 +116,7 @@ TEST(TrainFairGbm, HoldsATargetOverEverybodyBesidesParity) {
 }
 
 TEST(TrainFairGbm, AnOperatingPointOfTheRowsThatJudgeDecides) {
-    const auto data = unequal(3000, 4), validation = unequal(2000, 5);
+    const auto data = made_up(3000, 4), validation = made_up(2000, 5);
     auto params = quick({{{Rate::kFalsePositive, 0.05}}, {}});
     params.players.operating_point.meets = RateTarget{Rate::kFalsePositive, 0.1};
     const auto fair = train_fairgbm(data, params, nullptr, {.validation = &validation});
@@ -147,7 +129,7 @@ TEST(TrainFairGbm, AnOperatingPointOfTheRowsThatJudgeDecides) {
 }
 
 TEST(TrainFairGbm, TheVerdictSpeaksOfTheEnsembleReturned) {
-    const auto data = unequal(1500, 3), validation = unequal(1500, 4);
+    const auto data = made_up(1500, 3), validation = made_up(1500, 4);
     for (const Output output : {Output::kBest, Output::kLast}) {
         auto params = quick();
         params.output = output;
@@ -168,7 +150,7 @@ TEST(TrainFairGbm, TheVerdictSpeaksOfTheEnsembleReturned) {
 }
 
 TEST(TrainFairGbm, TheRandomizedClassifiersRatesAreTheMeanOfItsIterates) {
-    const auto data = unequal(1500, 5);
+    const auto data = made_up(1500, 5);
     auto params = quick();
     params.output = Output::kRandomized;
     const auto fair = train_fairgbm(data, params, nullptr);
@@ -187,7 +169,7 @@ TEST(TrainFairGbm, TheRandomizedClassifiersRatesAreTheMeanOfItsIterates) {
 }
 
 TEST(TrainFairGbm, RecordsRatesAndMultipliersOfEveryIteration) {
-    const auto data = unequal(1500, 5);
+    const auto data = made_up(1500, 5);
     const auto fair = train_fairgbm(data, quick(), nullptr);
     ASSERT_TRUE(fair);
     ASSERT_EQ(fair->trace.size(), 120u);
@@ -203,7 +185,7 @@ TEST(TrainFairGbm, RecordsRatesAndMultipliersOfEveryIteration) {
 }
 
 TEST(TrainFairGbm, ABestIterateIsTheFairOneOfLeastLoss) {
-    const auto data = unequal(1500, 6);
+    const auto data = made_up(1500, 6);
     const auto params = quick();
     const auto fair = train_fairgbm(data, params, nullptr);
     ASSERT_TRUE(fair);
@@ -218,7 +200,7 @@ TEST(TrainFairGbm, ABestIterateIsTheFairOneOfLeastLoss) {
 
 TEST(TrainFairGbm, WhatCannotBeReachedIsSaidWithWhatCan) {
     // one slow tree: every score stays on the same side, the gap is 0, and nothing was learnt
-    const auto data = unequal(1500, 7);
+    const auto data = made_up(1500, 7);
     auto params = quick({{{Rate::kFalseNegative, 0}}, {}});
     params.learner.learning_rate = 0.01;
     params.players.ascent.step = 1e-9;
@@ -233,7 +215,7 @@ TEST(TrainFairGbm, WhatCannotBeReachedIsSaidWithWhatCan) {
 }
 
 TEST(TrainFairGbm, NoSettingMakesTheGapWiderThanPlainBoostingDoes) {
-    const auto data = unequal(1500, 17), validation = unequal(1000, 18);
+    const auto data = made_up(1500, 17), validation = made_up(1000, 18);
     base::Random random(19);
     for (int i = 0; i < 30; ++i) {
         auto params = quick({{{Rate::kFalseNegative, 0.1 * random.uniform()}}, {}});
@@ -255,7 +237,7 @@ TEST(TrainFairGbm, NoSettingMakesTheGapWiderThanPlainBoostingDoes) {
 }
 
 TEST(TrainFairGbm, WholeWeightsMeanRepeatedRows) {
-    auto weighted = unequal(400, 8);
+    auto weighted = made_up(400, 8);
     dataset::Dataset repeated = weighted;
     std::vector<uint32_t> rows;
     for (uint32_t i = 0; i < 400; ++i) {
@@ -274,7 +256,7 @@ TEST(TrainFairGbm, WholeWeightsMeanRepeatedRows) {
 }
 
 TEST(TrainFairGbm, TheNumberOfThreadsDoesNotMatter) {
-    const auto data = unequal(40'000, 9), validation = unequal(6000, 10);
+    const auto data = made_up(40'000, 9), validation = made_up(6000, 10);
     base::ThreadPool two(2);
     auto params = quick();
     params.learner.trees = 30;
@@ -288,7 +270,7 @@ TEST(TrainFairGbm, TheNumberOfThreadsDoesNotMatter) {
 }
 
 TEST(TrainFairGbm, ARunCutInTwoIsTheRunInOnePiece) {
-    const auto data = unequal(1500, 11);
+    const auto data = made_up(1500, 11);
     auto params = quick();
     params.output = Output::kLast;
     const auto whole = train_fairgbm(data, params, nullptr);
@@ -307,7 +289,7 @@ TEST(TrainFairGbm, ARunCutInTwoIsTheRunInOnePiece) {
 }
 
 TEST(TrainFairGbm, StopsWhenToldToAndWhenNothingGetsBetter) {
-    const auto data = unequal(600, 11), validation = unequal(600, 12);
+    const auto data = made_up(600, 11), validation = made_up(600, 12);
     const auto stopped = train_fairgbm(
         data, quick(), nullptr,
         {.progress = [](const gbdt::Progress& progress) { return progress.iteration < 10; }});
@@ -324,7 +306,7 @@ TEST(TrainFairGbm, StopsWhenToldToAndWhenNothingGetsBetter) {
 }
 
 TEST(TrainFairGbm, BadInputIsNamed) {
-    const auto data = unequal(300, 12);
+    const auto data = made_up(300, 12);
     const auto reason = [&](FairGbmParams params, const dataset::Dataset* validation) {
         const auto result = train_fairgbm(data, params, nullptr, {.validation = validation});
         return result ? std::string("none") : result.error().reason;
@@ -335,10 +317,10 @@ TEST(TrainFairGbm, BadInputIsNamed) {
     params = quick();
     params.learner.trees = 0;
     EXPECT_NE(reason(params, nullptr), "none");
-    auto other = unequal(300, 13);
+    auto other = made_up(300, 13);
     other.group_names = {"g1", "g0"};
     EXPECT_EQ(reason(quick(), &other), "other_validation_schema");
-    auto without = unequal(300, 13);
+    auto without = made_up(300, 13);
     for (size_t i = 0; i < without.rows(); ++i)
         if (without.group[i] == 0) without.label[i] = 0;
     EXPECT_EQ(reason(quick(), &without), "group_without_label");
@@ -348,7 +330,7 @@ TEST(TrainFairGbm, BadInputIsNamed) {
 }
 
 TEST(TrainFairGbm, OneMemberOfAGroupAndTolerancesAtBothEndsAreTaken) {
-    auto data = unequal(300, 14);
+    auto data = made_up(300, 14);
     // group 0 keeps one row with each label
     std::vector<uint32_t> kept;
     bool seen[2] = {false, false};

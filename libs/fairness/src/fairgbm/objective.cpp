@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "enum_names.hpp"
 #include "proxy_kernel.hpp"
 #include "rampart/base/check.hpp"
 
@@ -13,15 +14,11 @@ namespace {
 /// An operating point is found on about so many rows while trees are grown.
 constexpr size_t kRowsForCentre = 1 << 16;
 
-struct Name {
-    Proxy proxy;
-    std::string_view text;
-};
 constexpr std::array kNames = {
-    Name{Proxy::kCrossEntropy, "cross_entropy"},
-    Name{Proxy::kQuadratic, "quadratic"},
-    Name{Proxy::kHinge, "hinge"},
-    Name{Proxy::kSigmoid, "sigmoid"},
+    EnumName<Proxy>{Proxy::kCrossEntropy, "cross_entropy"},
+    EnumName<Proxy>{Proxy::kQuadratic, "quadratic"},
+    EnumName<Proxy>{Proxy::kHinge, "hinge"},
+    EnumName<Proxy>{Proxy::kSigmoid, "sigmoid"},
 };
 
 size_t chunks_of(size_t rows) {
@@ -32,19 +29,9 @@ size_t chunks_of(size_t rows) {
 
 struct FairGbmObjective::Pushes : CellPushes {};
 
-std::string_view to_string(Proxy proxy) {
-    for (const auto& name : kNames)
-        if (name.proxy == proxy) return name.text;
-    return "?";
-}
+std::string_view to_string(Proxy proxy) { return name_of(kNames, proxy); }
 
-base::Result<Proxy> parse_proxy(std::string_view text) {
-    for (const auto& name : kNames)
-        if (name.text == text) return name.proxy;
-    return base::invalid_argument("unknown_proxy",
-                                  "'{}' is no proxy: use cross_entropy, quadratic, hinge or sigmoid",
-                                  text.substr(0, 60));
-}
+base::Result<Proxy> parse_proxy(std::string_view text) { return value_of(kNames, text, "proxy"); }
 
 base::Status validate(const PlayerParams& params) {
     if (!(params.proxy_margin > 0 && params.proxy_margin <= 100))

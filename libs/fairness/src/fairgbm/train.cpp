@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "enum_names.hpp"
 #include "iterates.hpp"
 #include "proxy_kernel.hpp"
 #include "rampart/base/check.hpp"
@@ -11,10 +12,7 @@
 namespace rampart::fairness {
 namespace {
 
-struct Name {
-    Output output;
-    std::string_view text;
-};
+using Name = EnumName<Output>;
 constexpr std::array kNames = {Name{Output::kBest, "best"}, Name{Output::kLast, "last"},
                                Name{Output::kRandomized, "randomized"}};
 
@@ -187,17 +185,10 @@ void settle(FairGbmResult& result, const FairGbmObjective& objective, const Watc
 
 }  // namespace
 
-std::string_view to_string(Output output) {
-    for (const auto& name : kNames)
-        if (name.output == output) return name.text;
-    return "?";
-}
+std::string_view to_string(Output output) { return name_of(kNames, output); }
 
 base::Result<Output> parse_output(std::string_view text) {
-    for (const auto& name : kNames)
-        if (name.text == text) return name.output;
-    return base::invalid_argument("unknown_output", "'{}' is no output: use best, last or randomized",
-                                  text.substr(0, 60));
+    return value_of(kNames, text, "output");
 }
 
 base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const FairGbmParams& params,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "enum_names.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/model/batch_engine.hpp"
 #include "search.hpp"
@@ -10,10 +11,7 @@
 namespace rampart::fairness {
 namespace {
 
-struct Name {
-    Reduction reduction;
-    std::string_view text;
-};
+using Name = EnumName<Reduction>;
 constexpr std::array kNames = {Name{Reduction::kExponentiatedGradient, "eg"},
                                Name{Reduction::kGridSearch, "gs"},
                                Name{Reduction::kRandomReweighing, "rs"}};
@@ -34,17 +32,10 @@ model::RampRule step_at(double centre, const model::LearnedLink& link) {
 
 }  // namespace
 
-std::string_view to_string(Reduction reduction) {
-    for (const auto& name : kNames)
-        if (name.reduction == reduction) return name.text;
-    return "?";
-}
+std::string_view to_string(Reduction reduction) { return name_of(kNames, reduction); }
 
 base::Result<Reduction> parse_reduction(std::string_view text) {
-    for (const auto& name : kNames)
-        if (name.text == text) return name.reduction;
-    return base::invalid_argument("unknown_reduction", "'{}' is no reduction: use eg, gs or rs",
-                                  text.substr(0, 60));
+    return value_of(kNames, text, "reduction");
 }
 
 base::Status validate(const ReductionParams& params) {
