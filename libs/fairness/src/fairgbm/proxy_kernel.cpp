@@ -94,6 +94,35 @@ Logistic logistic(bool weighted) {
     return avx2 ? logistic_avx2<kSigmoid, false> : logistic_portable<kSigmoid, false>;
 }
 
+/// In lanes, so that the additions need not wait for each other; their order is fixed.
+template <bool kWeighted>
+RAMPART_INLINE double brier_body(const float* g, const float* weights, size_t n) {
+    double sums[kLanes] = {};
+    size_t i = 0;
+    for (; i + kLanes <= n; i += kLanes)
+        for (size_t lane = 0; lane < kLanes; ++lane) {
+            const auto slope = static_cast<double>(g[i + lane]);
+            const double w = kWeighted ? static_cast<double>(weights[i + lane]) : 1.0;
+            sums[lane] += slope * slope / w;
+        }
+    for (size_t lane = 0; i < n; ++i, ++lane) {
+        const auto slope = static_cast<double>(g[i]);
+        sums[lane] += slope * slope / (kWeighted ? static_cast<double>(weights[i]) : 1.0);
+    }
+    double sum = 0;
+    for (const double lane : sums) sum += lane;
+    return sum;
+}
+
+template <bool kWeighted>
+double brier_portable(const float* g, const float* weights, size_t n) {
+    return brier_body<kWeighted>(g, weights, n);
+}
+template <bool kWeighted>
+RAMPART_AVX2 double brier_avx2(const float* g, const float* weights, size_t n) {
+    return brier_body<kWeighted>(g, weights, n);
+}
+
 /// Hinge and quadratic.
 void add_pointed(bool quadratic, double margin, double centre, bool curvature,
                  const CellPushes& pushes, const PushedRows& rows, float* g, float* h) {
@@ -139,16 +168,10 @@ double proxy_loss(Proxy proxy, double margin, double z) {
 }
 
 double brier_sum(const float* g, const float* weights, size_t n) {
-    // in lanes, so that the additions need not wait for each other; the order is fixed
-    std::array<double, kLanes> sums{};
-    for (size_t i = 0; i < n; ++i) {
-        const auto slope = static_cast<double>(g[i]);
-        const double w = weights == nullptr ? 1.0 : static_cast<double>(weights[i]);
-        sums[i % kLanes] += slope * slope / w;
-    }
-    double sum = 0;
-    for (const double lane : sums) sum += lane;
-    return sum;
+    const bool avx2 = model::fastest_supported() == model::InstructionSet::kAvx2;
+    if (weights != nullptr)
+        return avx2 ? brier_avx2<true>(g, weights, n) : brier_portable<true>(g, weights, n);
+    return avx2 ? brier_avx2<false>(g, weights, n) : brier_portable<false>(g, weights, n);
 }
 
 void add_approved(const PushedRows& rows, double centre, double* sums, size_t cells) {
