@@ -6,7 +6,7 @@ import statistics
 import subprocess
 
 import grouped_tables
-import judge
+import yardstick
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -44,7 +44,7 @@ def our_models(peer, paths, settings, constraint, operate, *more):
         rows = [part.table.rows for part in parts]
         approve = (values[rows[0]:2 * rows[0]], values[2 * rows[0] + rows[1]:])
         results.append({"cpu": json.loads(ran.stdout)["cpu"],
-                        **{name: judge.figures(p, part, constraint, operate)
+                        **{name: yardstick.figures(p, part, constraint, operate)
                            for name, part, p in zip(("validation", "test"), parts, approve)}})
     return results
 

@@ -1,5 +1,5 @@
 """Fits one of the peers. `cost`: one fit, timed. `many`: each setting of a JSON list; prints one
-JSON list of what each decides on validation and test rows (judge.py)."""
+JSON list of what each decides on validation and test rows (yardstick.py)."""
 import argparse
 import json
 import sys
@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 import grouped_tables
-import judge
+import yardstick
 
 COMMON = {"num_leaves": 31, "max_bin": 255, "learning_rate": 0.1, "min_child_samples": 20}
 
@@ -100,7 +100,7 @@ def many(options):
             print(f"{options.learner} {setting}: {error}", file=sys.stderr)
             continue
         seconds = time.process_time() - start
-        results.append({"cpu": seconds, **judge.judged(parts[1:], scores, options.constraint,
+        results.append({"cpu": seconds, **yardstick.judged(parts[1:], scores, options.constraint,
                                                        options.operate)})
     print(json.dumps(results))
 
