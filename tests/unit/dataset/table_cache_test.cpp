@@ -198,6 +198,16 @@ TEST(TableCache, ContentIsCheckedBehindAGoodChecksum) {
     EXPECT_TRUE(refuses([](Dataset& d) { d.group_names.assign(65, "g"); }));
 }
 
+TEST(TableCache, ATableWithoutRowsIsRefusedAndNoNullPointerTouched) {
+    Dataset empty;
+    empty.schema = example_schema().features;
+    empty.columns.resize(2);
+    const base::Digest key{};
+    const auto decoded = decode_table_cache(encode_table_cache(empty, key), key, empty.schema);
+    ASSERT_FALSE(decoded);
+    EXPECT_EQ(decoded.error().reason, "bad_table_cache");
+}
+
 TEST(TableCache, ACacheThatCannotBeWrittenCostsNothingButTime) {
     const TemporaryFile source(kText);
     const auto table = read_table_cached(source.path(), example_schema(), "/nonexistent/x").value();
