@@ -406,6 +406,24 @@ TEST_F(CommandLine, TheRandomizedClassifierIsAMixtureWhoseRatesAreThoseOfTheVerd
                 HasSubstr("--output best"));
 }
 
+TEST_F(CommandLine, EachIterateOfARandomizedClassifierDecidesAtItsOwnOperatingPoint) {
+    train("--learner fairgbm --constraint dp --tolerance 0.3 --output randomized "
+          "--operate-at 'dp<=0.4' --json",
+          3000);
+    const auto verdict = boost::json::parse(read(".out")).at("fairgbm").as_object();
+    ASSERT_LT(number(verdict, "first_tree"), 40);
+    const auto ran = run("evaluate --model m.rmp --data loans.csv --split validation --json");
+    ASSERT_EQ(ran.exit_code, 0) << ran.err;
+    const auto evaluation = ran.json();
+    EXPECT_LE(number(evaluation, "approval_rate"), 0.4);
+    EXPECT_NEAR(number(evaluation.at("gaps").at("approval_rate").as_object(), "difference"),
+                number(verdict, "gap"), 1e-9);
+    EXPECT_EQ(run("train --data loans.csv --schema schema.toml --out n.rmp --learner fairgbm "
+                  "--operate-at 'dp<=0.4,fpr<=0.1'")
+                  .exit_code,
+              2);
+}
+
 TEST_F(CommandLine, FairGbmGoesOnWithItsMultipliers) {
     const std::string fair = "--learner fairgbm --constraint dp --output last ";
     train(fair);

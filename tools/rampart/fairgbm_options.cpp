@@ -62,6 +62,9 @@ base::Status apply(const FairGbmOptions& o, fairness::FairGbmParams& params) {
     }
     if (!o.operate_at.empty()) {
         RAMPART_TRY(const auto point, fairness::parse_targets(o.operate_at));
+        if (point.size() != 1)
+            return base::invalid_argument("bad_target", "--operate-at '{}': it takes one rate, as "
+                                          "in fpr<=0.05", o.operate_at);
         params.players.operating_point.meets = point.front();
     }
     RAMPART_TRY(params.players.proxy, fairness::parse_proxy(o.proxy));
@@ -124,14 +127,20 @@ std::string fairgbm_note(const fairness::FairGbmResult& result,
 model::LearnedLink fairgbm_link(const fairness::FairGbmResult& result) {
     model::LearnedLink link;
     link.ensemble = result.ensemble;
+    const auto at = [&](double centre) {
+        model::RampRule rule;
+        rule.thresholds = {std::clamp(
+            link.score_slope * model::sigmoid(centre) + link.score_intercept, -1.0, 1.0)};
+        return rule;
+    };
+    link.ramp = at(result.centre);
     const auto& verdict = result.verdict;
     const auto iterates = static_cast<double>(verdict.trees - verdict.first + 1);
     if (verdict.first < verdict.trees)  // the randomized classifier
         for (size_t trees = verdict.first; trees <= verdict.trees; ++trees)
-            link.members.push_back(
-                {.trees = static_cast<uint32_t>(trees), .weight = 1 / iterates});
-    link.ramp.thresholds = {
-        std::clamp(link.score_slope * model::sigmoid(result.centre) + link.score_intercept, -1.0, 1.0)};
+            link.members.push_back({.trees = static_cast<uint32_t>(trees),
+                                    .weight = 1 / iterates,
+                                    .ramp = at(result.centres[trees - verdict.first])});
     return link;
 }
 

@@ -14,10 +14,6 @@
 /// The trials of `rampart frontier`: random settings of learners.
 namespace rampart::cli {
 
-/// "gbdt", "fairgbm", "eg", "gs", "rs", "ramp".
-inline constexpr std::string_view kFrontierLearners[] = {"gbdt", "fairgbm", "eg",
-                                                         "gs",   "rs",      "ramp"};
-
 struct FrontierJob {
     dataset::Dataset train, validation, test;
     fairness::RateConstraints constraints;  // parity; tolerances are drawn
@@ -36,7 +32,7 @@ struct TrialRow {
     double seconds = 0;
 };
 
-/// Trial `number` of a learner: its settings follow from the job's seed and the number alone, and
+/// Trial `number` of a learner (gbdt, fairgbm, eg, gs, rs, ramp): its settings follow from the job's seed and the number alone, and
 /// are the same for all learners as far as they have them. Performance is the accuracy or, at an
 /// operating point, the share of label 1 approved; unfairness the largest gap of the constraints.
 base::Result<TrialRow> run_trial(const FrontierJob& job, std::string_view learner, size_t number,

@@ -43,7 +43,7 @@ Constants constants_of(Proxy proxy, double margin, double centre, const CellPush
     return out;
 }
 
-/// Cross-entropy (kSmooth false) or sigmoid, whose derivatives follow from p = sigmoid(score).
+/// Cross-entropy (kSigmoid false) or sigmoid, whose derivatives follow from p = sigmoid(score).
 template <bool kSigmoid, bool kWeighted>
 RAMPART_INLINE void logistic_body(const Constants& by_cell, bool curvature, const PushedRows& rows,
                                   float* g, float* h) {

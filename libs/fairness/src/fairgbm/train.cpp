@@ -178,6 +178,9 @@ void settle(FairGbmResult& result, const FairGbmObjective& objective, const Watc
             ? Feasibility::kFeasible
             : Feasibility::kInfeasible;
     verdict.tightest = system.values(iterates[choice.tightest].approved);
+    verdict.tightest.violation = choice.least_violation;
+    for (size_t i = choice.first; i <= choice.last; ++i)
+        result.centres.push_back(elsewhere ? watch.centres()[i] : result.trace[i].centre);
     result.centre = decisive.centre;
     result.state.multipliers = result.trace[choice.last].multipliers;
     result.ensemble.trees.resize(verdict.trees);

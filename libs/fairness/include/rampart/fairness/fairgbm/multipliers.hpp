@@ -50,7 +50,7 @@ class Multipliers {
 
     /// Parity constraints in their order, by group; then targets.
     const std::vector<double>& values() const { return values_; }
-    /// Of a saved run; must be as many. Clipped into their ranges.
+    /// Of a saved run; must be as many. Clipped into their ranges; what damping had added is gone.
     base::Status restore(const std::vector<double>& values);
 
   private:

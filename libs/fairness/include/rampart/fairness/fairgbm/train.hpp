@@ -58,7 +58,7 @@ struct FairGbmVerdict {
     Judged train;
     std::optional<Judged> validation;
     /// The smallest violation among the iterates that came into question, where judged: what can be
-    /// reached.
+    /// reached. Its violation counts the training rows as well.
     RateValues tightest;
 };
 
@@ -70,6 +70,8 @@ struct FairGbmState {
 struct FairGbmResult {
     model::Ensemble ensemble;             // of the last iterate kept
     double centre = 0;                    // approve from this raw score on; judged on
+    /// Of iterates first … trees of the verdict, each its own: operating points move.
+    std::vector<double> centres;
     FairGbmState state;                   // after its trees
     std::vector<FairGbmIteration> trace;  // one entry a tree grown
     std::vector<Judged> validation_trace; // the same on validation rows; empty without
