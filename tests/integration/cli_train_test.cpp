@@ -463,6 +463,11 @@ TEST_F(CommandLine, ReductionsAreLearnersToo) {
                     number(verdict, "gap"), 1e-9)
             << learner;
     }
+    EXPECT_THAT(run("train --data loans.csv --schema schema.toml --out n.rmp --learner gs --trees 5 "
+                    "--reduction-fits 2 --proxy hinge --early-stopping 5")
+                    .err,
+                AllOf(HasSubstr("--proxy has no effect"),
+                      HasSubstr("--early-stopping has no effect")));
     EXPECT_EQ(run("train --data loans.csv --schema schema.toml --out n.rmp --learner eg "
                   "--postprocess ramp")
                   .exit_code,

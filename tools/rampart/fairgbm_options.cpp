@@ -16,6 +16,10 @@ constexpr std::string_view kStateKey = "fairgbm.multipliers";
 
 void add_fairgbm_options(CLI::App& command, FairGbmOptions& o) {
     const auto keep = [&](CLI::Option* option) { o.options.push_back(option); };
+    const auto keep_own = [&](CLI::Option* option) {
+        o.options.push_back(option);
+        o.own.push_back(option);
+    };
     keep(command
              .add_option("--constraint", o.constraint,
                          "fairgbm, eg, gs, rs: rates that the groups share: fpr, fnr, eo (both), dp (approval), "
@@ -33,21 +37,21 @@ void add_fairgbm_options(CLI::App& command, FairGbmOptions& o) {
              .add_option("--threshold", o.players.operating_point.threshold,
                          "fairgbm: approve from this P(favourable) on")
              ->capture_default_str());
-    keep(command
+    keep_own(command
              .add_option("--proxy", o.proxy, "fairgbm: cross_entropy, quadratic, hinge or sigmoid")
              ->capture_default_str());
-    keep(command.add_option("--proxy-margin", o.players.proxy_margin, "fairgbm")
+    keep_own(command.add_option("--proxy-margin", o.players.proxy_margin, "fairgbm")
              ->capture_default_str());
-    keep(command
+    keep_own(command
              .add_option("--multiplier-step", o.players.ascent.step,
                          "fairgbm: pace of the multipliers, in units of the learning rate")
              ->capture_default_str());
-    keep(command
+    keep_own(command
              .add_option("--output", o.output,
                          "fairgbm: the best fair iterate, the last one, or the randomized "
                          "classifier: best, last, randomized")
              ->capture_default_str());
-    keep(command.add_flag("--paper-compat", o.players.ascent.paper_compat,
+    keep_own(command.add_flag("--paper-compat", o.players.ascent.paper_compat,
                           "fairgbm: the update as printed in the paper (its step is absolute)"));
 }
 

@@ -17,7 +17,8 @@ struct FairGbmOptions {
     std::string constraint = "fnr", targets, operate_at, proxy = "cross_entropy", output = "best";
     double tolerance = 0.01;
     fairness::PlayerParams players;
-    std::vector<const CLI::Option*> options;  // to say which have no effect with other learners
+    // to say which have no effect: with gbdt all, with reductions FairGBM's own
+    std::vector<const CLI::Option*> options, own;
 };
 void add_fairgbm_options(CLI::App& command, FairGbmOptions& options);
 base::Status apply(const FairGbmOptions& options, fairness::FairGbmParams& params);

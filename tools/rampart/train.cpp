@@ -42,7 +42,8 @@ struct Options {
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
     // options that another option asks for
     CLI::Option *epsilon_option = nullptr, *gamma_option = nullptr,
-                *favourable_weight_option = nullptr, *reduction_fits_option = nullptr;
+                *favourable_weight_option = nullptr, *reduction_fits_option = nullptr,
+                *early_stopping_option = nullptr;
 };
 
 struct Parts {
@@ -68,6 +69,10 @@ std::vector<std::string> ineffective(const Options& o) {
     else
         note(o.favourable_weight_option, "--learner gbdt: the fair ones learn from the data as they are");
     if (!is_reduction(o.learner)) note(o.reduction_fits_option, "--learner eg, gs or rs");
+    if (is_reduction(o.learner)) {
+        for (const auto* option : o.fairgbm.own) note(option, "--learner fairgbm");
+        note(o.early_stopping_option, "--learner gbdt or fairgbm");
+    }
     if (o.postprocess != "ramp")
         for (const auto* option : {o.epsilon_option, o.gamma_option})
             note(option, "--postprocess ramp");
@@ -351,10 +356,11 @@ void add_learner_options(CLI::App& command, Options& o) {
         ->capture_default_str();
     command.add_option("--row-fraction", p.row_fraction, "rows that a tree sees")
         ->capture_default_str();
-    command
-        .add_option("--early-stopping", p.early_stopping_rounds,
-                    "stop when so many trees did not help on the validation rows; 0: never")
-        ->capture_default_str();
+    o.early_stopping_option =
+        command
+            .add_option("--early-stopping", p.early_stopping_rounds,
+                        "stop when so many trees did not help on the validation rows; 0: never")
+            ->capture_default_str();
     command
         .add_option("--monotone", o.rules.monotone,
                     "FEATURE=increasing or =decreasing: the score may move with it only that way")
