@@ -4,6 +4,8 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/stubs/logging.h>
 
+#include <algorithm>
+
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/base/digest.hpp"
@@ -18,7 +20,7 @@ using base::Result;
 namespace limits = base::limits;
 
 constexpr std::string_view kMagic = "RAMPARTM";
-constexpr uint32_t kPlain = 1, kWithMembers = 2;  // format versions
+constexpr uint32_t kPlain = 1, kWithMembers = 2, kWithCalibrations = 3;  // format versions
 constexpr size_t kHeaderBytes = 8 + 4 + 8;
 constexpr size_t kDigestBytes = 32;
 
@@ -76,6 +78,37 @@ void to_message(const RampRule& ramp, v1::RampRule& out) {
     out.set_offset(ramp.offset);
     for (const double threshold : ramp.thresholds) out.add_thresholds(threshold);
     for (const double tie : ramp.ties) out.add_ties(tie);
+    for (const double slope : ramp.slopes) out.add_slopes(slope);
+}
+
+void to_message(const Calibration& calibration, v1::Calibration& out) {
+    if (const auto* beta = std::get_if<BetaMap>(&calibration)) {
+        out.mutable_beta()->set_a(beta->a);
+        out.mutable_beta()->set_b(beta->b);
+        out.mutable_beta()->set_c(beta->c);
+        return;
+    }
+    const auto& map = std::get<PolylineMap>(calibration);
+    out.mutable_polyline()->mutable_x()->Add(map.x.begin(), map.x.end());
+    out.mutable_polyline()->mutable_y()->Add(map.y.begin(), map.y.end());
+}
+
+v1::PullGiven to_message(GroupPull::Given given) {
+    switch (given) {
+        case GroupPull::Given::kNothing:
+            return v1::PULL_GIVEN_NOTHING;
+        case GroupPull::Given::kFavourable:
+            return v1::PULL_GIVEN_FAVOURABLE;
+        case GroupPull::Given::kUnfavourable:
+            return v1::PULL_GIVEN_UNFAVOURABLE;
+    }
+    RAMPART_CHECK(false, "given {}", static_cast<int>(given));
+}
+
+void to_message(const GroupPull& pull, v1::GroupPull& out) {
+    out.set_given(to_message(pull.given));
+    for (const Ensemble& posterior : pull.posteriors) to_message(posterior, *out.add_posteriors());
+    for (const double amount : pull.amounts) out.add_amounts(amount);
 }
 
 void to_message(const Member& member, v1::Member& out) {
@@ -95,15 +128,28 @@ void to_message(const LearnedLink& link, v1::LearnedLink& out) {
     out.set_kappa(link.kappa);
     for (const Ensemble& other : link.others) to_message(other, *out.add_others());
     for (const Member& member : link.members) to_message(member, *out.add_members());
+    for (const auto& calibration : link.calibrations)
+        to_message(calibration, *out.add_calibrations());
+    for (const GroupPull& pull : link.pulls) to_message(pull, *out.add_pulls());
+}
+
+uint32_t version_of(const LearnedLink& link) {
+    const auto sloped = [](const RampRule& ramp) { return !ramp.slopes.empty(); };
+    const bool newest = !link.calibrations.empty() || !link.pulls.empty() || sloped(link.ramp) ||
+                        std::any_of(link.members.begin(), link.members.end(),
+                                    [&](const Member& m) { return m.ramp && sloped(*m.ramp); });
+    if (newest) return kWithCalibrations;
+    return link.members.empty() ? kPlain : kWithMembers;
 }
 
 /// The oldest version that knows all that the policy has: what an older program can read, it may.
 uint32_t version_of(const Policy& policy) {
+    uint32_t version = kPlain;
     for (const Link& link : policy.links()) {
         const auto* learned = std::get_if<LearnedLink>(&link);
-        if (learned != nullptr && !learned->members.empty()) return kWithMembers;
+        if (learned != nullptr) version = std::max(version, version_of(*learned));
     }
-    return kPlain;
+    return version;
 }
 
 v1::ModelFile to_message(const Policy& policy) {
@@ -237,7 +283,43 @@ RampRule ramp_of(const v1::RampRule& message) {
     ramp.offset = message.offset();
     ramp.thresholds.assign(message.thresholds().begin(), message.thresholds().end());
     ramp.ties.assign(message.ties().begin(), message.ties().end());
+    ramp.slopes.assign(message.slopes().begin(), message.slopes().end());
     return ramp;
+}
+
+Result<Calibration> calibration_of(const v1::Calibration& message) {
+    if (message.has_beta()) {
+        return Calibration(BetaMap{message.beta().a(), message.beta().b(), message.beta().c()});
+    }
+    if (!message.has_polyline()) return bad("a calibration of unknown kind");
+    const auto& map = message.polyline();
+    return Calibration(
+        PolylineMap{{map.x().begin(), map.x().end()}, {map.y().begin(), map.y().end()}});
+}
+
+Result<GroupPull::Given> given_of(v1::PullGiven given) {
+    switch (given) {
+        case v1::PULL_GIVEN_NOTHING:
+            return GroupPull::Given::kNothing;
+        case v1::PULL_GIVEN_FAVOURABLE:
+            return GroupPull::Given::kFavourable;
+        case v1::PULL_GIVEN_UNFAVOURABLE:
+            return GroupPull::Given::kUnfavourable;
+        default:
+            return bad(fmt::format("a pull given the unknown {}", static_cast<int>(given)));
+    }
+}
+
+Result<GroupPull> pull_of(const v1::GroupPull& message) {
+    if (static_cast<size_t>(message.posteriors_size()) > limits::kMaxGroups)
+        return bad(fmt::format("a pull with {} ensembles", message.posteriors_size()));
+    GroupPull pull;
+    RAMPART_TRY(pull.given, given_of(message.given()));
+    for (const auto& posterior : message.posteriors()) {
+        RAMPART_TRY(pull.posteriors.emplace_back(), ensemble_of(posterior));
+    }
+    pull.amounts.assign(message.amounts().begin(), message.amounts().end());
+    return pull;
 }
 
 Member member_of(const v1::Member& message) {
@@ -247,9 +329,10 @@ Member member_of(const v1::Member& message) {
 }
 
 Result<LearnedLink> learned_of(const v1::LearnedLink& message) {
-    for (const int size : {message.others_size(), message.members_size()}) {
+    for (const int size : {message.others_size(), message.members_size(),
+                           message.calibrations_size(), message.pulls_size()}) {
         if (static_cast<size_t>(size) > limits::kMaxMembers)
-            return bad(fmt::format("a link of {} members or ensembles", size));
+            return bad(fmt::format("a link of {} members, ensembles or calibrations", size));
     }
     LearnedLink link;
     RAMPART_TRY(link.ensemble, ensemble_of(message.ensemble()));
@@ -263,6 +346,12 @@ Result<LearnedLink> learned_of(const v1::LearnedLink& message) {
         RAMPART_TRY(link.others.emplace_back(), ensemble_of(other));
     }
     for (const auto& member : message.members()) link.members.push_back(member_of(member));
+    for (const auto& calibration : message.calibrations()) {
+        RAMPART_TRY(link.calibrations.emplace_back(), calibration_of(calibration));
+    }
+    for (const auto& pull : message.pulls()) {
+        RAMPART_TRY(link.pulls.emplace_back(), pull_of(pull));
+    }
     return link;
 }
 
@@ -317,10 +406,10 @@ Result<Payload> payload_of(std::string_view bytes) {
     base::ByteReader reader(bytes.substr(kMagic.size()));
     RAMPART_TRY(const uint32_t version, reader.u32());
     RAMPART_TRY(const uint64_t length, reader.u64());
-    if (version != kPlain && version != kWithMembers) {
+    if (version < kPlain || version > kWithCalibrations) {
         return base::invalid_argument("unknown_model_version",
-                                      "format version {}; this program reads versions {} and {}",
-                                      version, kPlain, kWithMembers);
+                                      "format version {}; this program reads versions {} to {}",
+                                      version, kPlain, kWithCalibrations);
     }
     const size_t rest = bytes.size() - kHeaderBytes - kDigestBytes;
     if (length != rest) {
@@ -362,9 +451,13 @@ Result<Policy> decode_model_file(std::string_view bytes) {
     }
     RAMPART_TRY(auto policy, policy_of(file));
     if (version_of(policy) > payload.version) {
-        return bad(fmt::format("the file is of format version {} and holds a mixture, which came "
-                               "with version {}",
-                               payload.version, kWithMembers));
+        return bad(fmt::format("the file is of format version {} and holds {}, which came with "
+                               "version {}",
+                               payload.version,
+                               version_of(policy) == kWithMembers
+                                   ? "a mixture"
+                                   : "calibrations, pulls or slopes",
+                               version_of(policy)));
     }
     return policy;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "group_pulls.hpp"
 #include "mixture.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
@@ -59,6 +60,12 @@ base::Status check_ramp(const RampRule& ramp) {
     }
     if (ramp.ties.size() != ramp.thresholds.size()) {
         return bad("{} ties for {} thresholds", ramp.ties.size(), ramp.thresholds.size());
+    }
+    if (!ramp.slopes.empty() && ramp.slopes.size() != ramp.thresholds.size()) {
+        return bad("{} slopes for {} thresholds", ramp.slopes.size(), ramp.thresholds.size());
+    }
+    for (const double slope : ramp.slopes) {
+        if (!std::isfinite(slope)) return bad("slope {} is not finite", slope);
     }
     for (size_t g = 0; g < ramp.ties.size(); ++g) {
         if (!std::isfinite(ramp.thresholds[g])) return bad("threshold {} is not finite", g);
@@ -118,6 +125,53 @@ base::Status check_members(const LearnedLink& link, const dataset::FeatureSchema
     return base::ok();
 }
 
+base::Status check_pull(const GroupPull& pull, const dataset::FeatureSchema& schema) {
+    const size_t groups = pull.amounts.size();
+    if (groups < 2 || groups > limits::kMaxGroups) {
+        return bad("amounts for {} groups; allowed are 2 to {}", groups, limits::kMaxGroups);
+    }
+    const size_t wanted = groups == 2 ? 1 : groups;
+    if (pull.posteriors.size() != wanted) {
+        return bad("{} ensembles tell {} groups apart; wanted are {}", pull.posteriors.size(),
+                   groups, wanted);
+    }
+    for (const double amount : pull.amounts) {
+        if (!std::isfinite(amount)) return bad("amount {} is not finite", amount);
+    }
+    for (const Ensemble& posterior : pull.posteriors)
+        RAMPART_RETURN_IF_ERROR(validate(posterior, schema));
+    return base::ok();
+}
+
+base::Status check_calibrations_and_pulls(const LearnedLink& link,
+                                          const dataset::FeatureSchema& schema) {
+    if (!link.members.empty() && !(link.calibrations.empty() && link.pulls.empty())) {
+        return bad("a mixture with {} calibrations and {} pulls; it can have neither",
+                   link.calibrations.size(), link.pulls.size());
+    }
+    if (link.calibrations.size() > limits::kMaxGroups) {
+        return bad("{} calibrations; allowed are {}", link.calibrations.size(),
+                   limits::kMaxGroups);
+    }
+    for (size_t i = 0; i < link.calibrations.size(); ++i) {
+        if (const auto fault = fault_of(link.calibrations[i]))
+            return bad("calibration {}: {}", i, *fault);
+    }
+    std::set<GroupPull::Given> seen;
+    for (size_t i = 0; i < link.pulls.size(); ++i) {
+        if (const auto status = check_pull(link.pulls[i], schema); !status)
+            return status.error().with_context(fmt::format("pull {}", i));
+        if (!seen.insert(link.pulls[i].given).second) {
+            return bad("pull {} is given the same as one before; put them into one", i);
+        }
+    }
+    if (!link.pulls.empty() && link.trees() > limits::kMaxTrees) {
+        return base::out_of_range("too_many_trees", "{} trees in all ensembles; allowed are {}",
+                                  link.trees(), limits::kMaxTrees);
+    }
+    return base::ok();
+}
+
 base::Status check_learned(const LearnedLink& link, const dataset::FeatureSchema& schema) {
     RAMPART_RETURN_IF_ERROR(validate(link.ensemble, schema));
     if (!std::isfinite(link.score_slope) || !std::isfinite(link.score_intercept)) {
@@ -129,6 +183,7 @@ base::Status check_learned(const LearnedLink& link, const dataset::FeatureSchema
         return bad("epsilon {} is outside [0, 0.5)", link.exploration.epsilon);
     }
     if (!(link.kappa > 0 && link.kappa <= 1)) return bad("kappa {} is outside (0, 1]", link.kappa);
+    RAMPART_RETURN_IF_ERROR(check_calibrations_and_pulls(link, schema));
     return check_members(link, schema);
 }
 
@@ -161,7 +216,9 @@ base::Status check_groups(const std::vector<Link>& links, const std::vector<std:
         if (!seen.insert(name).second) return bad("group '{}' is listed twice", name);
     }
     if (!group_aware && !names.empty()) {
-        return bad("{} group names, but no ramp has a threshold for each group", names.size());
+        return bad("{} group names, but no ramp has a threshold for each group, nor is there a "
+                   "calibration for each",
+                   names.size());
     }
     for (size_t i = 0; i < links.size(); ++i) {
         const auto* learned = std::get_if<LearnedLink>(&links[i]);
@@ -172,6 +229,10 @@ base::Status check_groups(const std::vector<Link>& links, const std::vector<std:
         if (!fits(learned->ramp)) {
             return bad("link {} has {} thresholds for {} groups", i,
                        learned->ramp.thresholds.size(), names.size());
+        }
+        if (learned->calibrations.size() > 1 && learned->calibrations.size() != names.size()) {
+            return bad("link {} has {} calibrations for {} groups", i,
+                       learned->calibrations.size(), names.size());
         }
         for (size_t m = 0; m < learned->members.size(); ++m) {
             const auto& ramp = learned->members[m].ramp;
@@ -203,11 +264,17 @@ double interpolate(const BootstrapLink& link, float value) {
 
 double RampRule::apply(double f, size_t group) const {
     const size_t g = group_aware() ? group : 0;
+    const double pull = slopes.empty() ? f : slopes[g] * f;
     if (gamma == 0) {
-        if (f == thresholds[g]) return ties[g];
-        return f > thresholds[g] ? 1 : 0;
+        if (pull == thresholds[g]) return ties[g];
+        return pull > thresholds[g] ? 1 : 0;
     }
-    return std::clamp((f - thresholds[g]) / gamma + offset, 0.0, 1.0);
+    return std::clamp((pull - thresholds[g]) / gamma + offset, 0.0, 1.0);
+}
+
+double LearnedLink::probability(double p, size_t group) const {
+    if (calibrations.empty()) return p;
+    return apply(calibrations[calibrations.size() > 1 ? group : 0], p);
 }
 
 double LearnedLink::value(double p) const {
@@ -215,14 +282,17 @@ double LearnedLink::value(double p) const {
 }
 
 bool LearnedLink::group_aware() const {
-    return ramp.group_aware() || std::any_of(members.begin(), members.end(), [](const Member& m) {
-               return m.ramp && m.ramp->group_aware();
-           });
+    return ramp.group_aware() || calibrations.size() > 1 ||
+           std::any_of(members.begin(), members.end(),
+                       [](const Member& m) { return m.ramp && m.ramp->group_aware(); });
 }
 
 size_t LearnedLink::trees() const {
     size_t sum = ensemble.trees.size();
     for (const Ensemble& other : others) sum += other.trees.size();
+    for (const GroupPull& pull : pulls) {
+        for (const Ensemble& posterior : pull.posteriors) sum += posterior.trees.size();
+    }
     return sum;
 }
 
@@ -262,6 +332,7 @@ Result<Policy> Policy::create(dataset::FeatureSchema schema, std::vector<Link> l
     for (size_t i = 0; i < links.size(); ++i) {
         auto& engine = policy.engines_.emplace_back();
         auto& mixture = policy.mixtures_.emplace_back();
+        auto& pulls = policy.pulls_.emplace_back();
         if (const auto* bootstrap = std::get_if<BootstrapLink>(&links[i])) {
             policy.bootstrap_feature_ = schema.find(bootstrap->feature);
             continue;
@@ -272,6 +343,7 @@ Result<Policy> Policy::create(dataset::FeatureSchema schema, std::vector<Link> l
         } else {
             mixture = std::make_shared<const Mixture>(learned);
         }
+        if (!learned.pulls.empty()) pulls = std::make_shared<const GroupPulls>(learned.pulls);
     }
     policy.schema_ = std::move(schema);
     policy.links_ = std::move(links);
@@ -299,8 +371,10 @@ PolicyOutput Policy::evaluate(std::span<const float> row, std::optional<size_t> 
             out.score = mixed.score;
             ramped = mixed.approve;
         } else {
-            out.score = sigmoid(engines_[i]->predict_raw(row));
-            ramped = link.ramp.apply(link.value(out.score), group.value_or(0));
+            out.score = link.probability(sigmoid(engines_[i]->predict_raw(row)), group.value_or(0));
+            double f = link.value(out.score);
+            if (pulls_[i]) f -= pulls_[i]->evaluate(row, out.score);
+            ramped = link.ramp.apply(f, group.value_or(0));
         }
         double lo = 0, hi = 1;
         if (i > 0) {

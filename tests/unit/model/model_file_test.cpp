@@ -109,9 +109,9 @@ TEST(ModelFile, EveryTruncationAndEveryAddedByteIsAnError) {
 
 TEST(ModelFile, AnotherVersionIsNamed) {
     const auto policy =
-        decode_model_file(with_payload(payload_of(encode_model_file(example())), 3));
+        decode_model_file(with_payload(payload_of(encode_model_file(example())), 4));
     EXPECT_EQ(policy.error().reason, "unknown_model_version");
-    EXPECT_THAT(policy.error().message, HasSubstr("version 3"));
+    EXPECT_THAT(policy.error().message, HasSubstr("version 4"));
 }
 
 uint32_t version_of(std::string_view file) {
@@ -137,6 +137,30 @@ RC_GTEST_PROP(ModelFile, AMixtureComesBackAsItWas, (uint64_t seed)) {
     RC_ASSERT(back.has_value());
     RC_ASSERT(equal(policy, *back));
     RC_ASSERT(encode_model_file(*back) == bytes);
+}
+
+RC_GTEST_PROP(ModelFile, CalibrationsPullsAndSlopesComeBackAsTheyWere, (uint64_t seed)) {
+    base::Random random(seed);
+    const size_t groups = 1 + random.below(3);
+    LearnedLink link = random_calibrated_link(random, groups);
+    link.pulls.push_back(random_pull(random, GroupPull::Given::kNothing));
+    link.pulls.erase(link.pulls.begin(), link.pulls.end() - 1);
+    const auto names = link.group_aware() ? group_names(groups) : std::vector<std::string>{};
+    const auto policy = Policy::create(example_schema(), {link}, names, {}).value();
+    const std::string bytes = encode_model_file(policy);
+    RC_ASSERT(version_of(bytes) == 3u);
+    const auto back = decode_model_file(bytes);
+    RC_ASSERT(back.has_value());
+    RC_ASSERT(encode_model_file(*back) == bytes);
+    for (int i = 0; i < 20; ++i) {
+        const auto row = random_row(random);
+        const size_t group = random.below(groups);
+        RC_ASSERT(back->evaluate(row, group).approve == policy.evaluate(row, group).approve);
+    }
+    // an older program that would leave them out must not take the file
+    const auto older = decode_model_file(with_payload(payload_of(bytes), 2));
+    RC_ASSERT(!older.has_value());
+    RC_ASSERT(older.error().message.find("calibrations, pulls or slopes") != std::string::npos);
 }
 
 TEST(ModelFile, APolicyWithoutMixturesIsWrittenAsBefore) {

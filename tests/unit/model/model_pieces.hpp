@@ -103,6 +103,44 @@ inline LearnedLink random_link(base::Random& random, size_t groups) {
     return link;
 }
 
+inline Calibration random_calibration(base::Random& random) {
+    if (random.bernoulli(0.5))
+        return BetaMap{random.uniform(0, 3), random.uniform(0, 3), random.normal()};
+    PolylineMap map;
+    double x = 0, y = 0;
+    for (size_t points = 1 + random.below(5); points > 0; --points) {
+        x += random.uniform(0.01, 0.2);
+        y += random.uniform(0, 0.2);
+        map.x.push_back(x);
+        map.y.push_back(y);
+    }
+    return map;
+}
+
+inline GroupPull random_pull(base::Random& random, GroupPull::Given given) {
+    GroupPull pull{given, {}, {}};
+    pull.amounts.resize(2 + random.below(3));
+    for (double& amount : pull.amounts) amount = random.uniform(-0.5, 0.5);
+    pull.posteriors.resize(pull.amounts.size() == 2 ? 1 : pull.amounts.size());
+    for (auto& posterior : pull.posteriors)
+        posterior = random_ensemble(random, random.below(5), 8);
+    return pull;
+}
+
+/// With calibrations, by group or not, slopes and pulls, or without some of them.
+inline LearnedLink random_calibrated_link(base::Random& random, size_t groups) {
+    LearnedLink link = random_link(random, groups);
+    link.calibrations.resize(random.bernoulli(0.3) ? 0 : random.bernoulli(0.5) ? 1 : groups);
+    for (auto& calibration : link.calibrations) calibration = random_calibration(random);
+    link.ramp.slopes.resize(random.bernoulli(0.3) ? 0 : groups);
+    for (double& slope : link.ramp.slopes) slope = random.uniform(-1, 2);
+    for (const auto given : {GroupPull::Given::kNothing, GroupPull::Given::kFavourable,
+                             GroupPull::Given::kUnfavourable}) {
+        if (random.bernoulli(0.5)) link.pulls.push_back(random_pull(random, given));
+    }
+    return link;
+}
+
 /// Weights that are drawn evenly and add up to 1.
 inline std::vector<double> random_weights(base::Random& random, size_t count) {
     std::vector<double> weights(count);

@@ -11,21 +11,24 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/dataset/feature_schema.hpp"
+#include "rampart/model/calibration.hpp"
 #include "rampart/model/engine.hpp"
 #include "rampart/model/ensemble.hpp"
 
 namespace rampart::model {
 
-/// The ramp (paper 003): q = clip((f - threshold_g) / gamma + offset, 0, 1) with f in [-1, 1].
+/// The ramp (paper 003): q = clip((slope_g·f - threshold_g) / gamma + offset, 0, 1) with f in
+/// [-1, 1].
 ///
 /// `offset` is 0 for the paper's regulariser and 1/2 for the centred one. gamma = 0 is the step: q
-/// = 1 if f > threshold, 0 below, `tie_g` on it. One entry in thresholds: the same ramp for
+/// = 1 if slope·f > threshold, 0 below, `tie_g` on it. One entry in thresholds: the same ramp for
 /// everybody (group-blind); K entries: by group index.
 struct RampRule {
     double gamma = 0;
     double offset = 0;
     std::vector<double> thresholds{0.0};
-    std::vector<double> ties{1.0};  // as many as thresholds; used when gamma = 0
+    std::vector<double> ties{1.0};      // as many as thresholds; used when gamma = 0
+    std::vector<double> slopes = {};    // as many as thresholds; empty: all 1
 
     bool group_aware() const { return thresholds.size() > 1; }
     double apply(double f, size_t group) const;
@@ -59,8 +62,24 @@ struct Member {
     std::optional<RampRule> ramp = {};  // empty: the link's
 };
 
-/// One learnt step of a policy. With p = sigmoid(ensemble(x)) = P(favourable | x):
-///   f = score_slope * p + score_intercept, clipped to [-1, 1]
+/// What a group-blind rule takes off the score, because of the groups that a row with these
+/// features may belong to: sum over k of amounts[k]·P(k | x, given), times P(given | x).
+struct GroupPull {
+    enum class Given {
+        kNothing,
+        kFavourable,    // P(k | x, favourable)·P(favourable | x)
+        kUnfavourable,
+    };
+    Given given = Given::kNothing;
+    /// Of K = amounts.size() groups; for K = 2 one ensemble, whose sigmoid is P(1 | x); for more,
+    /// K, whose sigmoids, divided by their sum, are the P(k | x).
+    std::vector<Ensemble> posteriors = {};
+    std::vector<double> amounts = {};  // [K] finite, 2 <= K <= limits::kMaxGroups
+};
+
+/// One learnt step of a policy. With p = P(favourable | x), which is sigmoid(ensemble(x)),
+/// calibrated if there is a calibration (of the group, where there are several):
+///   f = score_slope * p + score_intercept, clipped to [-1, 1], less the pulls
 ///   q = exploration(ramp(f))
 ///   P(approve) = q clipped to [s - kappa·min(s, 1-s), s + kappa·min(s, 1-s)], s = what the links
 ///   before it give: the trust region is part of the artefact. The first link of a policy is not
@@ -71,7 +90,8 @@ struct Member {
 /// which is exactly P(approve) of the randomized classifier that draws a member for each decision
 /// and then decides by it (papers/000, section 2.3.1: uniform over iterates; a reduction's mixture
 /// of models; thresholds drawn by group). One draw against q decides, so no member has to be drawn,
-/// and the propensity is that of the mixture. What explains a decision looks at `ensemble` alone.
+/// and the propensity is that of the mixture. A mixture has neither calibrations nor pulls. What
+/// explains a decision looks at `ensemble` alone.
 struct LearnedLink {
     Ensemble ensemble;
     double score_slope = 2, score_intercept = -1;
@@ -82,24 +102,28 @@ struct LearnedLink {
     /// trees.
     std::vector<Ensemble> others = {};
     std::vector<Member> members = {};  // empty: the ensemble alone; at most limits::kMaxMembers
+    std::vector<Calibration> calibrations = {};  // none, one for everybody, or one by group
+    std::vector<GroupPull> pulls = {};           // at most one of each Given
 
-    double value(double p) const;  // f
-    bool group_aware() const;      // the ramp or a member's
-    size_t trees() const;          // of all ensembles
+    double probability(double p, size_t group) const;  // calibrated
+    double value(double p) const;                      // f of a calibrated p, before the pulls
+    bool group_aware() const;  // the ramp, a member's or the calibrations
+    size_t trees() const;      // of all ensembles
 };
 
 using Link = std::variant<BootstrapLink, LearnedLink>;
 
 /// What a policy says of one row.
 struct PolicyOutput {
-    /// P(favourable | x) by the last learnt link, of a mixture the mean over its members; 0.5 for a
-    /// bootstrap
+    /// P(favourable | x) by the last learnt link, calibrated, of a mixture the mean over its
+    /// members; 0.5 for a bootstrap
     double score = 0;
     double exploit = 0;  // P(approve | x) with every exploration switched off in the last link
     double approve = 0;  // P(approve | x): what is drawn from
 };
 
-class Mixture;  // of the source
+class Mixture;     // of the source
+class GroupPulls;  // of the source
 
 /// What decides: a schema and a chain of links. Immutable, safe to use from many threads.
 class Policy {
@@ -131,6 +155,7 @@ class Policy {
     std::vector<Link> links_;
     std::vector<std::optional<Engine>> engines_;            // of each link with one ensemble
     std::vector<std::shared_ptr<const Mixture>> mixtures_;  // of each link with members
+    std::vector<std::shared_ptr<const GroupPulls>> pulls_;  // of each link with pulls
     std::optional<size_t> bootstrap_feature_;     // of a bootstrap link, in the schema
     std::vector<std::string> group_names_;
     std::map<std::string, std::string> provenance_;

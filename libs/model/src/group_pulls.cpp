@@ -1,0 +1,52 @@
+#include "group_pulls.hpp"
+
+#include "rampart/base/check.hpp"
+
+namespace rampart::model {
+namespace {
+
+double share_given(GroupPull::Given given, double favourable) {
+    switch (given) {
+        case GroupPull::Given::kNothing:
+            return 1;
+        case GroupPull::Given::kFavourable:
+            return favourable;
+        case GroupPull::Given::kUnfavourable:
+            return 1 - favourable;
+    }
+    RAMPART_CHECK(false, "given {}", static_cast<int>(given));
+}
+
+}  // namespace
+
+GroupPulls::GroupPulls(const std::vector<GroupPull>& pulls) {
+    for (const GroupPull& pull : pulls) {
+        auto& part = parts_.emplace_back(Part{pull.given, {}, pull.amounts});
+        for (const Ensemble& posterior : pull.posteriors) part.engines.emplace_back(posterior);
+    }
+}
+
+double GroupPulls::Part::mean(std::span<const float> row) const {
+    if (engines.size() == 1) {
+        const double second = sigmoid(engines[0].predict_raw(row));
+        return amounts[0] + second * (amounts[1] - amounts[0]);
+    }
+    double sum = 0, pulled = 0;
+    for (size_t k = 0; k < engines.size(); ++k) {
+        const double share = sigmoid(engines[k].predict_raw(row));
+        sum += share;
+        pulled += share * amounts[k];
+    }
+    // where no ensemble claims the row, nobody is more likely than anybody else
+    if (sum > 0) return pulled / sum;
+    for (const double amount : amounts) pulled += amount;
+    return pulled / static_cast<double>(amounts.size());
+}
+
+double GroupPulls::evaluate(std::span<const float> row, double favourable) const {
+    double sum = 0;
+    for (const Part& part : parts_) sum += part.mean(row) * share_given(part.given, favourable);
+    return sum;
+}
+
+}  // namespace rampart::model
