@@ -101,6 +101,7 @@ boost::json::object fairgbm_json(const fairness::FairGbmResult& result,
         return gaps.empty() ? 0.0 : *std::max_element(gaps.begin(), gaps.end());
     };
     return {{"feasible", verdict.feasibility == fairness::Feasibility::kFeasible},
+            {"plain_boosting", verdict.plain},
             {"judged_on", on_validation ? "validation" : "train"},
             {"constraints", fairness::to_string(params.constraints)},
             {"gap", largest(judged.values.gaps)},
@@ -120,9 +121,10 @@ std::string fairgbm_note(const fairness::FairGbmResult& result,
     const auto& verdict = result.verdict;
     if (verdict.feasibility == fairness::Feasibility::kFeasible) return {};
     return fmt::format(
-        "no iterate worth having keeps {}: the one kept is over by {:.4f}, the least of all by "
+        "no iterate worth having keeps {}: the one kept{} is over by {:.4f}, the least of all by "
         "{:.4f}; try a larger --tolerance or --multiplier-step, or more --trees",
         fairness::to_string(params.constraints),
+        verdict.plain ? ", of plain boosting, which came nearest," : "",
         std::max(verdict.train.values.violation,
                  verdict.validation ? verdict.validation->values.violation : -1.0),
         verdict.tightest.violation);

@@ -54,6 +54,26 @@ TEST(FairGbmObjective, StartsAtTheLogOddsAndWithoutMultipliersIsLogLoss) {
     }
 }
 
+TEST(FairGbmObjective, ScoresThatRanAwayFromTheCentreAreFinite) {
+    const auto data = small();
+    for (const Proxy proxy :
+         {Proxy::kCrossEntropy, Proxy::kSigmoid, Proxy::kHinge, Proxy::kQuadratic}) {
+        for (const double centre : {-500.0, 500.0}) {
+            PlayerParams params{.proxy = proxy};
+            params.operating_point.meets = RateTarget{Rate::kApproval, 0.5};
+            auto objective = objective_of(data, kFnr, params);
+            ASSERT_TRUE(objective.restore({0.1, -0.1}));
+            // the rate holds at the centre, which four scores are far above or below
+            const double far = -centre;
+            const std::vector<double> scores{centre, far, centre, far, centre, far, centre, far};
+            std::vector<float> g(8), h(8);
+            objective.gradients(scores, g, h);
+            for (size_t i = 0; i < 8; ++i)
+                EXPECT_TRUE(std::isfinite(g[i]) && h[i] > 0) << to_string(proxy) << " " << i;
+        }
+    }
+}
+
 TEST(FairGbmObjective, HandWorkedGradientOfTwoGroups) {
     const auto data = small();
     auto objective = objective_of(data, kFnr);

@@ -236,6 +236,32 @@ TEST(TrainFairGbm, NoSettingMakesTheGapWiderThanPlainBoostingDoes) {
     }
 }
 
+TEST(TrainFairGbm, WhereNothingIsFairEnoughPlainBoostingIsNotFairer) {
+    base::Random random(23);
+    int by_plain = 0;
+    for (int i = 0; i < 12; ++i) {
+        // few rows that judge, a tolerance out of reach, multipliers that achieve little
+        const auto data = made_up(400, 30 + static_cast<uint64_t>(i));
+        const auto validation = made_up(150, 60 + static_cast<uint64_t>(i));
+        auto params = quick({{{Rate::kFalseNegative, 0}, {Rate::kFalsePositive, 0}}, {}});
+        params.learner.trees = 30;
+        params.players.ascent.step = 0.1;
+        params.players.ascent.cap = 0.1;
+        const auto fair = train_fairgbm(data, params, nullptr, {.validation = &validation});
+        auto without = params;
+        without.players.ascent.step = 1e-9;
+        without.output = Output::kBest;
+        const auto before = train_fairgbm(data, without, nullptr, {.validation = &validation});
+        ASSERT_TRUE(fair && before);
+        EXPECT_LE(fair->verdict.tightest.violation, before->verdict.tightest.violation) << i;
+        by_plain += fair->verdict.plain ? 1 : 0;
+        if (!fair->verdict.plain) continue;
+        EXPECT_EQ(scores_of(fair->ensemble, data), scores_of(before->ensemble, data));
+    }
+    EXPECT_GT(by_plain, 0);
+    EXPECT_LT(by_plain, 12);
+}
+
 TEST(TrainFairGbm, WholeWeightsMeanRepeatedRows) {
     auto weighted = made_up(400, 8);
     dataset::Dataset repeated = weighted;

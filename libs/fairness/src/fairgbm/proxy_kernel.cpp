@@ -24,20 +24,23 @@ struct Constants {
     std::array<float, 256> offset{};  // taken off: push where the direction is -1
 };
 
+/// exp(z) as a factor on the odds. Bounded: of a score that has run away from the centre, 0 · inf
+/// or 0 / 0 would otherwise be taken.
+float odds_of(double z) { return static_cast<float>(std::exp(std::clamp(z, -60.0, 60.0))); }
+
 Constants constants_of(Proxy proxy, double margin, double centre, const CellPushes& pushes) {
     Constants out;
     for (size_t cell = 0; cell < pushes.push.size(); ++cell) {
         const float push = pushes.push[cell], direction = pushes.direction[cell];
         if (proxy == Proxy::kSigmoid) {
             out.push[cell] = push * direction;
-            out.odds[cell] = static_cast<float>(std::exp(-centre));
+            out.odds[cell] = odds_of(-centre);
             continue;
         }
         // sigmoid(s - f) = 1 - sigmoid(f - s): one formula for both directions
         const double shift = shift_of(margin);
         out.push[cell] = push;
-        out.odds[cell] =
-            static_cast<float>(std::exp(direction > 0 ? shift - centre : -shift - centre));
+        out.odds[cell] = odds_of(direction > 0 ? shift - centre : -shift - centre);
         out.offset[cell] = direction > 0 ? 0 : push;
     }
     return out;

@@ -16,6 +16,8 @@ using Name = EnumName<Output>;
 constexpr std::array kNames = {Name{Output::kBest, "best"}, Name{Output::kLast, "last"},
                                Name{Output::kRandomized, "randomized"}};
 
+constexpr double kNoPressure = 1e-300;  // multipliers that vanish in the gradients
+
 base::Status check(const dataset::Dataset& data, const FairGbmParams& params,
                    const FairGbmOptions& options) {
     if (!(params.min_gain_share >= 0 && params.min_gain_share <= 1))
@@ -186,16 +188,9 @@ void settle(FairGbmResult& result, const FairGbmObjective& objective, const Watc
     result.ensemble.trees.resize(verdict.trees);
 }
 
-}  // namespace
-
-std::string_view to_string(Output output) { return name_of(kNames, output); }
-
-base::Result<Output> parse_output(std::string_view text) {
-    return value_of(kNames, text, "output");
-}
-
-base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const FairGbmParams& params,
-                                          base::ThreadPool* pool, const FairGbmOptions& options) {
+/// One run of both players.
+base::Result<FairGbmResult> run(const dataset::Dataset& data, const FairGbmParams& params,
+                                base::ThreadPool* pool, const FairGbmOptions& options) {
     RAMPART_RETURN_IF_ERROR(gbdt::validate(params.learner));
     RAMPART_TRY(auto objective, FairGbmObjective::create(data, params.constraints, params.players,
                                                          params.learner.learning_rate));
@@ -226,6 +221,35 @@ base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const Fa
     result.trace = objective.trace();
     settle(result, objective, watch, judge ? &*judge : nullptr, data, params, options);
     return result;
+}
+
+}  // namespace
+
+std::string_view to_string(Output output) { return name_of(kNames, output); }
+
+base::Result<Output> parse_output(std::string_view text) {
+    return value_of(kNames, text, "output");
+}
+
+base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const FairGbmParams& params,
+                                          base::ThreadPool* pool, const FairGbmOptions& options) {
+    bool stopped = false;
+    FairGbmOptions watched = options;
+    watched.progress = [&](const gbdt::Progress& p) {
+        stopped = options.progress && !options.progress(p);
+        return !stopped;
+    };
+    RAMPART_TRY(auto result, run(data, params, pool, watched));
+    const bool needs_a_second = params.output == Output::kBest && !stopped &&
+                                result.verdict.feasibility == Feasibility::kInfeasible;
+    if (!needs_a_second || params.players.ascent.paper_compat || options.start != nullptr)
+        return result;
+    FairGbmParams plain = params;
+    plain.players.ascent.step = kNoPressure;
+    RAMPART_TRY(auto second, run(data, plain, pool, watched));
+    if (second.verdict.tightest.violation > result.verdict.tightest.violation) return result;
+    second.verdict.plain = true;
+    return second;
 }
 
 }  // namespace rampart::fairness

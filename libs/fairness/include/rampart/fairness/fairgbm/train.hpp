@@ -57,6 +57,9 @@ struct FairGbmVerdict {
     size_t trees_grown = 0;
     Judged train;
     std::optional<Judged> validation;
+    /// Nothing kept the constraints, so the trees were grown once more without them, and that came
+    /// at least as near.
+    bool plain = false;
     /// The smallest violation among the iterates that came into question, where judged: what can be
     /// reached. Its violation counts the training rows as well.
     RateValues tightest;
@@ -86,7 +89,8 @@ struct FairGbmOptions {
 };
 
 /// Trains, then keeps what `output` asks for; judged on `validation` when given, else on the
-/// training rows. Deterministic like gbdt::train. `pool` may be nullptr. Errors: parameters, groups
+/// training rows. Where no iterate keeps the constraints (kBest), plain boosting with the same
+/// settings is tried as well: what comes back is never further from them than that. Deterministic like gbdt::train. `pool` may be nullptr. Errors: parameters, groups
 /// without the labels needed, other groups in validation.
 base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const FairGbmParams& params,
                                           base::ThreadPool* pool,
