@@ -81,7 +81,7 @@ RC_GTEST_PROP(RampLaws, RatesKeepParityAndTheBudgetTo1em12, (uint64_t seed)) {
 
 RC_GTEST_PROP(RampLaws, ThePrimalDualGapProvesEverySolution, (uint64_t seed)) {
     const auto solution = solve(random_case(seed, 300));
-    RC_ASSERT(std::abs(solution.gap) <= 1e-10);
+    RC_ASSERT(std::abs(solution.gap) <= 1e-12);
 }
 
 RC_GTEST_PROP(RampLaws, RowOrderAndGroupNumbersDoNotMatter, (uint64_t seed)) {

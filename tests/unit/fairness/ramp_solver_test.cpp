@@ -15,7 +15,8 @@ struct Rows {
     std::vector<int32_t> group;
     std::vector<float> weight;
     size_t groups = 1;
-    RampProblem view() const { return {score, group, groups, weight}; }
+    std::vector<int32_t> stratum = {};
+    RampProblem view() const { return {score, group, groups, weight, stratum}; }
 };
 
 /// Four groups whose scores lean further and further towards approval.
@@ -166,6 +167,225 @@ TEST(Ramp, AtTheEndsOfTheScaleEverybodyOrNobodyIsApproved) {
             EXPECT_LE(std::abs(solution->gap), 1e-10);
         }
     }
+}
+
+TEST(Ramp, EachGroupMayHaveAnEpsilonOfItsOwn) {
+    const Rows rows = leaning(2000, 11);
+    RampParams params{.gamma = 0.1, .epsilons = {0, 0.1, 0.02, 0.3}};
+    const auto solution = solve_ramp(rows.view(), params);
+    ASSERT_TRUE(solution);
+    for (size_t k = 0; k < 4; ++k)
+        EXPECT_LE(std::abs(solution->rates[k] - solution->rho), params.epsilons[k] / 2 + 1e-12);
+    EXPECT_NEAR(solution->rates[0], solution->rho, 1e-12);
+    EXPECT_NEAR(std::abs(solution->rates[3] - solution->rho), 0.15, 1e-12);
+    EXPECT_LE(std::abs(solution->gap), 1e-12);
+
+    params.epsilons = {0.1, 0.1, 0.1, 0.1};
+    const auto alike = solve_ramp(rows.view(), params);
+    const auto shared = solve_ramp(rows.view(), {.gamma = 0.1, .epsilon = 0.1});
+    ASSERT_TRUE(alike && shared);
+    EXPECT_EQ(alike->rule.thresholds, shared->rule.thresholds);
+}
+
+TEST(Ramp, WithinStrataParityIsAskedOfEachOnItsOwn) {
+    Rows rows = leaning(2000, 12);
+    rows.stratum = {0, 1, 0, 1};
+    const auto both = solve_ramp(rows.view(), {.gamma = 0.1, .epsilon = 0.02});
+    ASSERT_TRUE(both);
+    ASSERT_EQ(both->centres.size(), 2u);
+    EXPECT_GT(std::abs(both->centres[0] - both->centres[1]), 1e-3);
+    // without a budget nothing couples them
+    for (const std::vector<int32_t>& pair : {std::vector<int32_t>{0, 2}, {1, 3}}) {
+        Rows one;
+        one.groups = 2;
+        for (size_t i = 0; i < rows.score.size(); ++i)
+            for (int32_t k : {0, 1})
+                if (rows.group[i] == pair[static_cast<size_t>(k)]) {
+                    one.score.push_back(rows.score[i]);
+                    one.group.push_back(k);
+                }
+        const auto alone = solve_ramp(one.view(), {.gamma = 0.1, .epsilon = 0.02});
+        ASSERT_TRUE(alone);
+        for (size_t k : {0u, 1u})
+            EXPECT_NEAR(alone->rates[k], both->rates[static_cast<size_t>(pair[k])], 1e-12);
+    }
+    // with one they share its price
+    const auto fewer =
+        solve_ramp(rows.view(), {.gamma = 0.1, .epsilon = 0.02, .overall = {0, 0.2}});
+    ASSERT_TRUE(fewer);
+    EXPECT_NEAR(fewer->overall_rate, 0.2, 1e-12);
+    EXPECT_NEAR(std::abs(fewer->rates[0] - fewer->rates[2]), 0.02, 1e-12);
+    EXPECT_NEAR(std::abs(fewer->rates[1] - fewer->rates[3]), 0.02, 1e-12);
+    EXPECT_LE(std::abs(fewer->gap), 1e-12);
+}
+
+/// Weighted covariance of the rule's q and membership of `later` among the rows of two groups.
+double covariance(const Rows& rows, const model::RampRule& rule, int32_t first, int32_t later) {
+    double w = 0, q = 0, s = 0, qs = 0;
+    for (size_t i = 0; i < rows.score.size(); ++i) {
+        if (rows.group[i] != first && rows.group[i] != later) continue;
+        const double one = rows.weight.empty() ? 1 : rows.weight[i];
+        const double at = rule.apply(rows.score[i], static_cast<size_t>(rows.group[i]));
+        const double in = rows.group[i] == later ? 1 : 0;
+        w += one, q += one * at, s += one * in, qs += one * at * in;
+    }
+    return qs / w - q / w * s / w;
+}
+
+TEST(Ramp, CovariancesWithinSubgroupsAreKeptAndReported) {
+    Rows rows = leaning(1500, 13);
+    base::Random random(14);
+    for (size_t i = 0; i < rows.score.size(); ++i)
+        rows.weight.push_back(static_cast<float>(random.uniform(0.2, 3)));
+    rows.stratum = {0, 1, 0, 1};
+    RampParams params{.gamma = 0.1, .epsilon = 0.01, .criterion = RampCriterion::kCovariance};
+    const auto solution = solve_ramp(rows.view(), params);
+    ASSERT_TRUE(solution);
+    ASSERT_EQ(solution->covariances.size(), 2u);
+    EXPECT_NEAR(solution->covariances[0], covariance(rows, solution->rule, 0, 2), 1e-12);
+    EXPECT_NEAR(solution->covariances[1], covariance(rows, solution->rule, 1, 3), 1e-12);
+    for (double value : solution->covariances) EXPECT_NEAR(value, 0.01, 1e-12);  // both bind
+    EXPECT_LE(std::abs(solution->gap), 1e-12);
+    // a quarter is the most that a covariance can be: nothing is asked
+    params.epsilon = 0.25;
+    const auto free = solve_ramp(rows.view(), params);
+    ASSERT_TRUE(free);
+    EXPECT_EQ(free->rule.thresholds, std::vector<double>(4, 0.0));
+    // a stratum of one group has no covariance
+    rows.stratum = {0, 0, 1, 2};
+    params.epsilon = 0;
+    const auto alone = solve_ramp(rows.view(), params);
+    ASSERT_TRUE(alone);
+    EXPECT_EQ(alone->covariances[1], 0);
+    EXPECT_EQ(alone->rule.thresholds[2], 0);
+}
+
+/// Approval expected among the favourable of a group.
+double positive_rate(const Rows& rows, const model::RampRule& rule, int32_t group) {
+    double hits = 0, all = 0;
+    for (size_t i = 0; i < rows.score.size(); ++i) {
+        if (rows.group[i] != group) continue;
+        const double eta = (rows.score[i] + 1) / 2;
+        hits += eta * rule.apply(rows.score[i], static_cast<size_t>(group));
+        all += eta;
+    }
+    return hits / all;
+}
+
+TEST(Ramp, EqualOpportunityHoldsAmongTheFavourable) {
+    const Rows rows = leaning(4000, 15);
+    for (double gamma : {0.0, 0.05, 3.0}) {
+        for (double epsilon : {0.0, 0.03}) {
+            const auto solution =
+                solve_ramp(rows.view(), {.gamma = gamma,
+                                         .epsilon = epsilon,
+                                         .overall = {0, 0.3},
+                                         .criterion = RampCriterion::kEqualOpportunity});
+            ASSERT_TRUE(solution);
+            EXPECT_NEAR(spread(solution->true_positive_rates), epsilon, 1e-12) << gamma;
+            EXPECT_NEAR(solution->overall_rate, 0.3, 1e-12);
+            EXPECT_LE(std::abs(solution->gap), 1e-12) << gamma;
+            for (int32_t k : {0, 3})
+                EXPECT_NEAR(solution->true_positive_rates[static_cast<size_t>(k)],
+                            positive_rate(rows, solution->rule, k), 1e-12);
+            EXPECT_EQ(solution->rule.slopes.empty(), gamma == 0);  // thresholds need none
+        }
+    }
+}
+
+TEST(Ramp, EqualOpportunityWithoutFavourableRowsIsRefused) {
+    const Rows rows{{-1, -1, 0.5}, {0, 0, 1}, {}, 2};
+    const auto solution =
+        solve_ramp(rows.view(), {.criterion = RampCriterion::kEqualOpportunity});
+    ASSERT_FALSE(solution);
+    EXPECT_EQ(solution.error().reason, "no_positives");
+}
+
+TEST(Ramp, ThresholdsForEqualOpportunityDoNotApproveLowScoresToFillABudget) {
+    // half of the favourable are approved; those are fewer than half of all rows
+    const Rows rows{{-0.8, -0.4, 0.4, 0.8}, {}, {}, 1};
+    RampParams params{.gamma = 0,
+                      .rho = 0.5,
+                      .overall = {0.9, 1},
+                      .criterion = RampCriterion::kEqualOpportunity};
+    const auto solution = solve_ramp(rows.view(), params);
+    ASSERT_FALSE(solution);
+    EXPECT_EQ(solution.error().reason, "infeasible_overall");
+    params.overall = {0, 1};
+    const auto free = solve_ramp(rows.view(), params);
+    ASSERT_TRUE(free);
+    EXPECT_NEAR(free->true_positive_rates[0], 0.5, 1e-12);
+}
+
+TEST(Ramp, AWholeCurveEqualsItsPointsSolvedOneByOne) {
+    const Rows rows = leaning(3000, 16);
+    std::vector<RampParams> curve;
+    for (double gamma : {0.0, 0.1})
+        for (double epsilon : {0.0, 0.01, 0.1, 1.0})
+            curve.push_back({.gamma = gamma, .epsilon = epsilon});
+    curve.push_back({.epsilon = 0.1, .criterion = RampCriterion::kEqualOpportunity});
+    const auto solutions = solve_ramps(rows.view(), curve);
+    ASSERT_TRUE(solutions);
+    ASSERT_EQ(solutions->size(), curve.size());
+    for (size_t i = 0; i < curve.size(); ++i) {
+        const auto alone = solve_ramp(rows.view(), curve[i]);
+        ASSERT_TRUE(alone);
+        EXPECT_EQ((*solutions)[i].rule.thresholds, alone->rule.thresholds);
+        EXPECT_EQ((*solutions)[i].objective, alone->objective);
+    }
+    curve[2].gamma = -1;
+    const auto bad = solve_ramps(rows.view(), curve);
+    ASSERT_FALSE(bad);
+    EXPECT_NE(bad.error().message.find("params 2"), std::string::npos) << bad.error().message;
+}
+
+TEST(Ramp, ManyRowsOfFewScoresAreSortedAsManyOfMany) {
+    // past the size at which rows are sorted by digits; scores that differ in their last bits only
+    base::Random random(17);
+    Rows rows;
+    rows.groups = 2;
+    for (size_t i = 0; i < 20'000; ++i) {
+        rows.group.push_back(static_cast<int32_t>(random.below(2)));
+        const double score = random.bernoulli(0.5)
+                                 ? static_cast<double>(random.below(5)) / 2 - 1
+                                 : 0.25 + 1e-15 * static_cast<double>(random.below(1000));
+        rows.score.push_back(score);
+        rows.weight.push_back(static_cast<float>(1 + random.below(3)));
+    }
+    for (double gamma : {0.0, 1e-3, 0.5}) {
+        const auto solution = solve_ramp(rows.view(), {.gamma = gamma, .overall = {0, 0.4}});
+        ASSERT_TRUE(solution);
+        EXPECT_NEAR(solution->overall_rate, 0.4, 1e-12) << gamma;
+        EXPECT_LE(spread(solution->rates), 1e-12) << gamma;
+        EXPECT_LE(std::abs(solution->gap), 1e-12) << gamma;
+    }
+}
+
+TEST(Ramp, CriteriaHaveWords) {
+    for (const std::string_view word : {"dp", "cov", "eopp"}) {
+        const auto criterion = parse_ramp_criterion(word);
+        ASSERT_TRUE(criterion);
+        EXPECT_EQ(to_string(*criterion), word);
+    }
+    EXPECT_EQ(parse_ramp_criterion("parity").error().reason, "unknown_criterion");
+}
+
+TEST(Ramp, BadStrataAndEpsilonsAreNamed) {
+    const auto reason = [](std::vector<int32_t> stratum, const RampParams& params) {
+        const Rows rows{{0.5, -0.5, 0.1}, {0, 1, 2}, {}, 3, std::move(stratum)};
+        const auto solution = solve_ramp(rows.view(), params);
+        return solution ? std::string("none") : solution.error().reason;
+    };
+    EXPECT_EQ(reason({0, 1, 1}, {}), "none");
+    EXPECT_EQ(reason({0, 1}, {}), "size_mismatch");
+    EXPECT_EQ(reason({0, 3, 1}, {}), "bad_stratum");
+    EXPECT_EQ(reason({0, -1, 1}, {}), "bad_stratum");
+    EXPECT_EQ(reason({0, 2, 2}, {}), "bad_stratum");  // nobody in 1
+    EXPECT_EQ(reason({}, {.epsilons = {0, 0, 1.5}}), "bad_epsilon");
+    EXPECT_EQ(reason({}, {.epsilons = {0, 0}}), "size_mismatch");
+    EXPECT_EQ(reason({}, {.criterion = RampCriterion::kCovariance}), "bad_covariance");
+    EXPECT_EQ(reason({0, 0, 1}, {.rho = 0.5, .criterion = RampCriterion::kCovariance}),
+              "bad_covariance");
 }
 
 TEST(Ramp, BadInputIsNamed) {
