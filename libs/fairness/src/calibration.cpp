@@ -103,7 +103,7 @@ model::Calibration map_of(const CalibrationRows& rows, const Rows& order,
                           const CalibrationParams& params) {
     const auto cells = cells_of(rows, order);
     if (params.method == CalibrationMethod::kIsotonic) return fit_isotonic(cells, params.max_points);
-    return fit_beta(cells, params.method == CalibrationMethod::kPlatt);
+    return fit_beta(cells, params.method == CalibrationMethod::kPlatt, params.max_points);
 }
 
 /// Which groups have a map of their own, [groups]; nobody when one map is wanted.

@@ -286,6 +286,25 @@ TEST(Calibration, SaturatedAndDiscreteScoresAreMapped) {
     }
 }
 
+TEST(Calibration, VotesOfNeighboursAreMappedByAllMethods) {
+    // 0 and 1 among the votes do not drag the curve: 1/20 and 19/20 stand for them
+    People people;
+    base::Random random(22);
+    for (int i = 0; i < 20'000; ++i) {
+        const double vote = static_cast<double>(std::min(random.below(11), random.below(11))) / 10;
+        people.add(vote, random.bernoulli(0.03 + 0.9 * vote * vote) ? 1 : 0, 0);
+    }
+    for (const auto method : kAll) {
+        const auto fit = fit_calibration(people.view(), with(method));
+        ASSERT_TRUE(fit);
+        EXPECT_LT(fit->overall.out_of_fold->expected, 0.04) << to_string(method);
+        for (double vote : {0.0, 0.2, 0.5, 0.8, 1.0})
+            EXPECT_NEAR(fit->apply(vote, 0), 0.03 + 0.9 * vote * vote, 0.09)
+                << to_string(method) << ' ' << vote;
+        EXPECT_FALSE(model::fault_of(fit->maps[0]));
+    }
+}
+
 TEST(Calibration, WeightsCountAsRows) {
     const auto people = drawn(500, 20, 0.7, 0.9, {0});
     People weighted = people, repeated;

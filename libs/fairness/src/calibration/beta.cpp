@@ -8,7 +8,7 @@
 namespace rampart::fairness {
 namespace {
 
-constexpr double kEdge = 1e-12;      // as model::BetaMap holds p
+constexpr double kCertain = 1e-9;    // this near to 0 or 1
 constexpr double kPull = 1e-6;      // towards a = b = 1, beside a mean loss
 constexpr int kMostSteps = 200;     // Newton's; ten are usual
 constexpr int kMostHalvings = 60;   // of one step
@@ -145,21 +145,42 @@ Vector minimised(const std::vector<Case>& cases, const Freedom& free) {
     return p;
 }
 
-}  // namespace
+/// Where scores are held within.
+struct Edges {
+    double lo = 0, hi = 1;
+    bool saturated = false;
+};
 
-model::BetaMap fit_beta(const CalibrationCells& cells, bool tied) {
+Edges edges_of(const std::vector<ScoreCell>& cells) {
+    double least = 0.5, most = 0.5;  // of the others; without any 1/4 and 3/4
+    bool saturated = false;
+    for (const auto& cell : cells) {
+        const bool certain = cell.score < kCertain || cell.score > 1 - kCertain;
+        saturated = saturated || certain;
+        if (certain) continue;
+        least = std::min(least, cell.score);
+        most = std::max(most, cell.score);
+    }
+    return {least / 2, 1 - (1 - most) / 2, saturated};
+}
+
+std::vector<Case> cases_of(const CalibrationCells& cells, const Edges& edges) {
     double total = 0;
     for (const auto& cell : cells.cells) total += cell.weight;
     std::vector<Case> cases;
     cases.reserve(cells.cells.size());
     for (const auto& cell : cells.cells) {
-        const double p = std::clamp(cell.score, kEdge, 1 - kEdge);
+        const double p = std::clamp(cell.score, edges.lo, edges.hi);
         const double share = cell.hits / cell.weight;
         cases.push_back({{std::log(p), -std::log1p(-p), 1},
                          share * cells.highest + (1 - share) * cells.lowest,
                          cell.weight / total});
     }
-    // bounds: the best of the faces whose own optimum keeps them is the optimum
+    return cases;
+}
+
+/// Bounds: the best of the faces whose own optimum keeps them is the optimum.
+Vector bounded_minimum(const std::vector<Case>& cases, bool tied) {
     std::vector<Freedom> faces;
     if (tied)
         faces = {{true, true, true}, {false, false, true}};
@@ -176,7 +197,31 @@ model::BetaMap fit_beta(const CalibrationCells& cells, bool tied) {
         }
         if (face.a && face.b) break;  // free of the bounds and within them: nothing is better
     }
-    return {best[0], best[1], best[2]};
+    return best;
+}
+
+/// Points at even log odds between the edges.
+model::PolylineMap polyline_of(const model::BetaMap& curve, const Edges& edges, size_t points) {
+    const double lo = std::log(edges.lo / (1 - edges.lo)), hi = std::log(edges.hi / (1 - edges.hi));
+    model::PolylineMap map;
+    for (size_t i = 0; i < points; ++i) {
+        const double share = static_cast<double>(i) / static_cast<double>(points - 1);
+        const double x = 1 / (1 + std::exp(-(lo + share * (hi - lo))));
+        if (!map.x.empty() && x <= map.x.back()) continue;
+        map.x.push_back(x);
+        map.y.push_back(std::max(curve.apply(x), map.y.empty() ? 0.0 : map.y.back()));
+    }
+    return map;
+}
+
+}  // namespace
+
+model::Calibration fit_beta(const CalibrationCells& cells, bool tied, size_t points) {
+    const Edges edges = edges_of(cells.cells);
+    const Vector best = bounded_minimum(cases_of(cells, edges), tied);
+    const model::BetaMap curve{best[0], best[1], best[2]};
+    if (!edges.saturated) return curve;
+    return polyline_of(curve, edges, points);
 }
 
 }  // namespace rampart::fairness

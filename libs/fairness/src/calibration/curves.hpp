@@ -32,6 +32,10 @@ model::PolylineMap fit_isotonic(const CalibrationCells& cells, size_t max_points
 /// The least weighted log loss to Platt's targets over a, b >= 0 (Kull et al. 2017), or over a = b
 /// >= 0 when `tied` (Platt). A pull of 1e-6 towards a = b = 1 decides where the rows do not: one
 /// score, scores all near an end.
-model::BetaMap fit_beta(const CalibrationCells& cells, bool tied);
+///
+/// Scores of exactly 0 or 1 (nearer than 1e-9) have no log odds. They are taken as half as far from
+/// the end as the nearest of the others, as for votes of k neighbours 1 / 2k; then the map is the
+/// curve's polyline of `points` points (>= 2), level beyond there. Else it is the curve itself.
+model::Calibration fit_beta(const CalibrationCells& cells, bool tied, size_t points);
 
 }  // namespace rampart::fairness

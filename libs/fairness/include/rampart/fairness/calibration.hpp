@@ -21,9 +21,10 @@
 ///  - beta: log odds = a·ln p - b·ln(1 - p) + c with a, b >= 0 (Kull, Silva Filho, Flach 2017)
 /// All have Platt's targets instead of labels, 1 / (n + 2) and 1 - 1 / (n + 2) for a label of n
 /// (effective) rows: separable rows get finite parameters, and isotonic never says 0 or 1. Scores of
-/// exactly 0 and 1 are taken as 1e-12 and 1 - 1e-12 by Platt and beta (model::BetaMap); isotonic
-/// takes them as they are. Equal scores are one case with their mean label, so scores of few values are
-/// mapped as well as others.
+/// exactly 0 and 1 (nearer than 1e-9) have no log odds: Platt and beta take them as half as far from
+/// the end as the nearest other score (votes of k neighbours: 1 / 2k) and are served as a polyline
+/// of `max_points` points on the curve, level beyond. Isotonic takes them as they are. Equal scores
+/// are one case with their mean label, so scores of few values are mapped as well as others.
 ///
 /// Rows must not be those that the model learnt from. What the map does on them is told three times:
 /// before, after (the same rows: flatters), out of fold (each row by maps of the other folds).
@@ -55,7 +56,7 @@ struct CalibrationParams {
     size_t min_rows = 200;        // of a group with a map of its own; >= 2
     size_t min_label_rows = 20;   // of either label in it; >= 1
     SmallGroup small = SmallGroup::kPooled;
-    size_t max_points = 256;      // of an isotonic polyline; 2 … 10,000
+    size_t max_points = 256;      // of a polyline; 2 … 10,000
     size_t bins = 15;             // of equal weight, for the errors; 1 … 1,000
     size_t folds = 5;             // 2 … 100; 0: nothing is said out of fold
     uint64_t seed = 0;            // of the folds
