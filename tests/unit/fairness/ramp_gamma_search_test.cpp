@@ -114,6 +114,44 @@ TEST(GammaSearch, OfEqualGammasTheSmallestIsTaken) {
     EXPECT_EQ(choice->gamma, 0.05);
 }
 
+TEST(GammaSearch, TheBiasIsThatOfTheCriterion) {
+    const Rows rows = drawn(6000, 10);
+    GammaSearch search;
+    search.gammas = {0.1};
+    const auto bias = [&](const RampParams& params) {
+        const auto choice = choose_gamma(rows.view(), params, search);
+        return choice ? choice->figures[0].bias : -1;
+    };
+    // out of fold it is what is allowed, but for sampling error
+    EXPECT_NEAR(bias({.epsilon = 0.1}), 0.1, 0.03);
+    EXPECT_LT(bias({.criterion = RampCriterion::kEqualOpportunity}), 0.04);
+    EXPECT_NEAR(bias({.epsilon = 0.02, .criterion = RampCriterion::kCovariance}), 0.02, 0.008);
+    // not asked for, the other one is there: scores of the groups differ
+    EXPECT_GT(bias({.epsilon = 1}), 0.2);
+    EXPECT_GT(bias({.epsilon = 1, .criterion = RampCriterion::kEqualOpportunity}), 0.1);
+}
+
+TEST(GammaSearch, BiasIsLookedForWithinStrata) {
+    // strata lean apart, groups within them do not
+    base::Random random(11);
+    Rows rows;
+    rows.groups = 4;
+    for (size_t i = 0; i < 4000; ++i) {
+        rows.group.push_back(static_cast<int32_t>(i % 4));
+        rows.score.push_back(std::tanh(0.5 * random.normal() + (i % 4 < 2 ? 0.8 : -0.8)));
+    }
+    const std::vector<int32_t> stratum{0, 0, 1, 1};
+    auto problem = rows.view();
+    GammaSearch search;
+    search.gammas = {0.1};
+    const auto all = choose_gamma(problem, {.epsilon = 1}, search);
+    problem.stratum = stratum;
+    const auto within = choose_gamma(problem, {.epsilon = 1}, search);
+    ASSERT_TRUE(all && within);
+    EXPECT_GT(all->figures[0].bias, 0.5);
+    EXPECT_LT(within->figures[0].bias, 0.06);
+}
+
 TEST(GammaSearch, TheSeedDecidesTheFoldsAndNothingElse) {
     const Rows rows = drawn(600, 7);
     GammaSearch search;

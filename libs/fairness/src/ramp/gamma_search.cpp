@@ -56,16 +56,6 @@ std::vector<uint32_t> folds_of(const RampProblem& problem, const GammaSearch& se
     return stratified_folds(stratum, search.folds, search.seed);
 }
 
-base::Result<std::vector<RampSolution>> solve_ramps(const RampProblem& problem,
-                                                    const std::vector<RampParams>& tried) {
-    std::vector<RampSolution> solutions;
-    for (const auto& params : tried) {
-        RAMPART_TRY(auto solution, solve_ramp(problem, params));
-        solutions.push_back(std::move(solution));
-    }
-    return solutions;
-}
-
 /// Rows of their own, out of a problem.
 struct Part {
     std::vector<double> score;
@@ -95,27 +85,43 @@ double mean_over(const RampProblem& problem, const std::vector<double>& values) 
     return sum / weights;
 }
 
-/// max - min over groups of the mean of q, rows counted by `importance`.
+size_t stratum_of(const RampProblem& problem, size_t k) {
+    return problem.stratum.empty() ? 0 : static_cast<size_t>(problem.stratum[k]);
+}
+
+/// Largest over strata of max - min over groups of the mean of q, rows counted by `importance` of
+/// their score; of a covariance, times p (1 - p) for shares p and 1 - p of a stratum's two groups.
 template <class Importance>
 double range_of_rates(const RampProblem& problem, const std::vector<double>& approve,
-                      const Importance& importance) {
+                      bool covariance, const Importance& importance) {
     std::vector<double> hits(problem.groups), all(problem.groups);
     for (size_t i = 0; i < approve.size(); ++i) {
         const double w = weight_of(problem, i) * importance(problem.score[i]);
         hits[group_of(problem, i)] += w * approve[i];
         all[group_of(problem, i)] += w;
     }
-    double lo = 1, hi = 0;
-    for (size_t k = 0; k < problem.groups; ++k) {
-        if (all[k] == 0) continue;
-        lo = std::min(lo, hits[k] / all[k]);
-        hi = std::max(hi, hits[k] / all[k]);
-    }
-    return std::max(0.0, hi - lo);
+    double widest = 0;
+    for (size_t k = 0; k < problem.groups; ++k)
+        for (size_t l = k + 1; l < problem.groups; ++l) {
+            if (stratum_of(problem, k) != stratum_of(problem, l) || all[k] == 0 || all[l] == 0)
+                continue;
+            const double share = all[k] / (all[k] + all[l]);
+            const double apart = std::abs(hits[k] / all[k] - hits[l] / all[l]);
+            widest = std::max(widest, covariance ? share * (1 - share) * apart : apart);
+        }
+    return widest;
 }
 
-double bias_of(const RampProblem& problem, const std::vector<double>& approve) {
-    return range_of_rates(problem, approve, [](double) { return 1.0; });
+double bias_of(const RampProblem& problem, RampCriterion criterion,
+               const std::vector<double>& approve) {
+    if (criterion == RampCriterion::kStatisticalParity || criterion == RampCriterion::kCovariance)
+        return range_of_rates(problem, approve, criterion == RampCriterion::kCovariance,
+                              [](double) { return 1.0; });
+    const double favourable =
+        range_of_rates(problem, approve, false, [](double f) { return (1 + f) / 2; });
+    if (criterion == RampCriterion::kEqualOpportunity) return favourable;
+    return std::max(favourable, range_of_rates(problem, approve, false,
+                                               [](double f) { return (1 - f) / 2; }));
 }
 
 /// By row, what a gamma is judged by.
@@ -183,7 +189,7 @@ base::Result<GammaChoice> choose_gamma(const RampProblem& problem, const RampPar
         judged.push_back(mean_over(problem, merit));
         GammaFigure figure{.gamma = search.gammas[g],
                            .accuracy = {},
-                           .bias = bias_of(problem, approve[g]),
+                           .bias = bias_of(problem, params.criterion, approve[g]),
                            .fold_deviation =
                                deviation_over_folds(problem, merit, fold, search.folds)};
         std::vector<double> products(approve[g]);
