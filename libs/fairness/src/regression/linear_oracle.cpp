@@ -1,0 +1,272 @@
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+
+#include "question.hpp"
+#include "rampart/model/ensemble.hpp"
+
+namespace rampart::fairness {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double kMostEntries = 1e8;
+constexpr double kRounded = 1e-3;  // of a kink, to either side
+
+Index signed_of(size_t n) { return static_cast<Index>(n); }
+
+/// A column of the design: a feature standardised, or one of its categories.
+struct DesignColumn {
+    size_t feature = 0;
+    int64_t code = -1;  // -1: the number itself
+    double mean = 0, scale = 1;
+};
+
+/// loss, slope and curvature of one row at a score.
+struct RowLoss {
+    double value, slope, curvature;
+};
+
+double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
+
+/// The pinball loss of residual f - t, its kink a parabola.
+RowLoss pinball(double r, double alpha) {
+    const double above = 1 - alpha;
+    if (r >= kRounded * above) return {above * r - kRounded * above * above / 2, above, 0};
+    if (r <= -kRounded * alpha) return {-alpha * r - kRounded * alpha * alpha / 2, -alpha, 0};
+    return {r * r / (2 * kRounded), r / kRounded, 1 / kRounded};
+}
+
+RowLoss huber(double r, double delta) {
+    if (std::abs(r) <= delta) return {r * r / 2, r, 1};
+    return {delta * (std::abs(r) - delta / 2), std::copysign(delta, r), 0};
+}
+
+/// The loss of a cell, from the first node on.
+RowLoss of_cell(const CellLoss& cells, size_t row, double score) {
+    const auto slope = cells.slope(row, score);
+    const double* const at = cells.slopes.data() + cells.cell_of_row[row] * cells.nodes;
+    const double place = (score - cells.first) / cells.step;
+    if (place <= 0) return {at[0] * (score - cells.first), slope.value, 0};
+    const size_t left = std::min(static_cast<size_t>(place), cells.nodes - 2);
+    double value = 0;
+    for (size_t i = 0; i < left; ++i) value += (at[i] + at[i + 1]) / 2 * cells.step;
+    const double from = cells.first + static_cast<double>(left) * cells.step;
+    const double within = std::min(score - from, cells.step), past = score - from - within;
+    const double curvature = past > 0 ? 0 : (at[left + 1] - at[left]) / cells.step;
+    return {value + (at[left] + slope.value) / 2 * within + at[cells.nodes - 1] * past, slope.value,
+            std::max(0.0, curvature)};
+}
+
+RowLoss row_loss(const RegressionQuestion& q, size_t row, double f) {
+    if (q.task == RegressionTask::kCells) return of_cell(*q.cells, row, f);
+    const double t = q.targets[row], r = f - t;
+    switch (q.task) {
+        case RegressionTask::kLeastSquares: return {r * r / 2, r, 1};
+        case RegressionTask::kCrossEntropy: {
+            const double p = model::sigmoid(f);
+            return {softplus(f) - t * f, p - t, p * (1 - p)};
+        }
+        case RegressionTask::kAbsolute: return pinball(r, 0.5);
+        case RegressionTask::kQuantile: return pinball(r, q.parameter);
+        case RegressionTask::kHuber: return huber(r, q.parameter);
+        case RegressionTask::kPoisson: {
+            const double mean = std::exp(std::min(f, 30.0));
+            return {mean - t * f, mean - t, mean};
+        }
+        case RegressionTask::kCells: break;
+    }
+    return {0, 0, 0};
+}
+
+}  // namespace
+
+struct LinearRegressionOracle::Design {
+    const dataset::Dataset* data = nullptr;
+    const dataset::Dataset* validation = nullptr;
+    std::vector<DesignColumn> columns;
+    MatrixXd x;  // [n x columns + 1], the last one: 1
+
+    double entry(const DesignColumn& column, float value) const {
+        if (std::isnan(value)) return 0;
+        const double v = static_cast<double>(value);
+        if (column.code < 0) return (v - column.mean) / column.scale;
+        return v == static_cast<double>(column.code) ? 1 : 0;
+    }
+
+    void describe() {
+        for (size_t j = 0; j < data->columns.size(); ++j) {
+            const auto& feature = data->schema.features()[j];
+            if (feature.kind == dataset::FeatureKind::kCategorical) {
+                for (size_t code = 0; code < feature.categories.size(); ++code)
+                    columns.push_back({j, static_cast<int64_t>(code)});
+                continue;
+            }
+            double sum = 0, squares = 0, count = 0;
+            for (const float value : data->columns[j]) {
+                if (std::isnan(value)) continue;
+                sum += static_cast<double>(value);
+                count += 1;
+            }
+            const double mean = count > 0 ? sum / count : 0;
+            for (const float value : data->columns[j])
+                if (!std::isnan(value)) squares += std::pow(static_cast<double>(value) - mean, 2);
+            const double sd = count > 0 ? std::sqrt(squares / count) : 0;
+            columns.push_back({j, -1, mean, sd > 0 ? sd : 1});
+        }
+    }
+
+    void fill() {
+        x.resize(signed_of(data->rows()), signed_of(columns.size() + 1));
+        for (size_t c = 0; c < columns.size(); ++c)
+            for (size_t i = 0; i < data->rows(); ++i)
+                x(signed_of(i), signed_of(c)) =
+                    entry(columns[c], data->columns[columns[c].feature][i]);
+        x.rightCols(1).setOnes();
+    }
+
+    /// Of the features as they are, from coefficients of the standardised columns.
+    LinearModel model_of(const VectorXd& beta) const {
+        LinearModel out;
+        const size_t d = data->columns.size();
+        out.slope.resize(d);
+        out.mean.resize(d);
+        out.category.resize(d);
+        out.intercept = beta[beta.size() - 1];
+        for (size_t j = 0; j < d; ++j)
+            out.category[j].resize(data->schema.features()[j].categories.size());
+        for (size_t c = 0; c < columns.size(); ++c) {
+            const auto& column = columns[c];
+            const double b = beta[signed_of(c)];
+            if (column.code >= 0) {
+                out.category[column.feature][static_cast<size_t>(column.code)] = b;
+                continue;
+            }
+            out.slope[column.feature] = b / column.scale;
+            out.mean[column.feature] = column.mean;
+            out.intercept -= b / column.scale * column.mean;
+        }
+        return out;
+    }
+
+    /// Mean loss with the penalty; on request gradient and Hessian.
+    struct Point {
+        double value = 0;
+        VectorXd gradient;
+        MatrixXd hessian;
+    };
+    Point at(const RegressionQuestion& q, double ridge, const VectorXd& beta, bool whole) const {
+        const VectorXd scores = x * beta;
+        VectorXd slopes(scores.size()), roots(scores.size());
+        double total = 0;
+        Point point;
+        for (Index i = 0; i < scores.size(); ++i) {
+            const double w = weight_of(q, static_cast<size_t>(i));
+            const auto row = row_loss(q, static_cast<size_t>(i), scores[i]);
+            point.value += w * row.value;
+            slopes[i] = w * row.slope;
+            roots[i] = std::sqrt(w * row.curvature);
+            total += w;
+        }
+        const Index d = signed_of(columns.size());
+        point.value = point.value / total + ridge / 2 * beta.head(d).squaredNorm();
+        if (!whole) return point;
+        point.gradient = x.transpose() * slopes / total;
+        point.gradient.head(d) += ridge * beta.head(d);
+        point.hessian = MatrixXd::Zero(d + 1, d + 1);
+        const MatrixXd scaled = roots.asDiagonal() * x;
+        point.hessian.selfadjointView<Eigen::Lower>().rankUpdate(scaled.transpose(), 1 / total);
+        point.hessian.diagonal().head(d).array() += ridge;
+        point.hessian(d, d) += 1e-12;
+        return point;
+    }
+
+    /// A weighted mean to begin with keeps the first Newton step near.
+    VectorXd start(const RegressionQuestion& q) const {
+        VectorXd beta = VectorXd::Zero(signed_of(columns.size() + 1));
+        double sum = 0, total = 0;
+        for (size_t i = 0; i < q.targets.size(); ++i) {
+            sum += weight_of(q, i) * q.targets[i];
+            total += weight_of(q, i);
+        }
+        double mean = total > 0 ? sum / total : 0.5;
+        if (q.task == RegressionTask::kPoisson) mean = std::log(std::max(mean, 1e-9));
+        if (q.task == RegressionTask::kCrossEntropy) {
+            const double p = std::clamp(mean, 1e-6, 1 - 1e-6);
+            mean = std::log(p / (1 - p));
+        }
+        beta[beta.size() - 1] = mean;
+        return beta;
+    }
+};
+
+base::Result<LinearRegressionOracle> LinearRegressionOracle::create(
+    const dataset::Dataset& data, const LinearParams& params, const dataset::Dataset* validation) {
+    RAMPART_RETURN_IF_ERROR(dataset::check_columns(data));
+    if (data.rows() == 0) return base::invalid_argument("no_rows", "the training set has no rows");
+    if (!(params.ridge >= 1e-9 && params.ridge <= 1e6) || params.iterations < 1 ||
+        params.iterations > 1000)
+        return base::out_of_range("bad_linear_parameter",
+                                  "ridge is {}, iterations {}; allowed are 1e-9 to 1e6 and 1 to "
+                                  "1000",
+                                  params.ridge, params.iterations);
+    if (validation != nullptr && !(validation->schema == data.schema))
+        return base::invalid_argument("other_schema",
+                                      "the validation set has another feature schema than the "
+                                      "training set");
+    auto design = std::make_unique<Design>();
+    design->data = &data;
+    design->validation = validation;
+    design->describe();
+    const double entries =
+        static_cast<double>(data.rows()) * static_cast<double>(design->columns.size() + 1);
+    if (entries > kMostEntries)
+        return base::out_of_range("too_large",
+                                  "{} rows and {} columns with one a category; a linear model here "
+                                  "takes at most {} numbers: use trees, or fewer rows",
+                                  data.rows(), design->columns.size(), kMostEntries);
+    design->fill();
+    return LinearRegressionOracle(std::move(design), params);
+}
+
+LinearRegressionOracle::LinearRegressionOracle(std::unique_ptr<Design> design, LinearParams params)
+    : design_(std::move(design)), params_(params) {}
+LinearRegressionOracle::~LinearRegressionOracle() = default;
+LinearRegressionOracle::LinearRegressionOracle(LinearRegressionOracle&&) noexcept = default;
+
+base::Result<RegressionAnswer> LinearRegressionOracle::fit(const RegressionQuestion& question) {
+    RAMPART_RETURN_IF_ERROR(validate(question, design_->data->rows()));
+    VectorXd beta = design_->start(question);
+    for (int i = 0; i < params_.iterations; ++i) {
+        const auto point = design_->at(question, params_.ridge, beta, true);
+        // where nothing is curved, the step is the gradient's; 1e-6 keeps it finite
+        MatrixXd hessian = point.hessian;
+        if (question.task != RegressionTask::kLeastSquares) hessian.diagonal().array() += 1e-6;
+        const VectorXd step = hessian.selfadjointView<Eigen::Lower>().ldlt().solve(point.gradient);
+        const double slope = step.dot(point.gradient);
+        if (!(slope > 1e-14)) break;
+        double size = 1;
+        const auto value_at = [&](double t) {
+            return design_->at(question, params_.ridge, beta - t * step, false).value;
+        };
+        while (size > 1e-8 && !(value_at(size) <= point.value - 1e-4 * size * slope)) size /= 2;
+        if (size <= 1e-8) break;
+        beta -= size * step;
+        if (question.task == RegressionTask::kLeastSquares) break;
+    }
+    if (!beta.allFinite())
+        return base::internal_error("not_fitted", "a linear model's coefficients are not finite");
+    RegressionAnswer answer;
+    const VectorXd scores = design_->x * beta;
+    answer.scores.assign(scores.data(), scores.data() + scores.size());
+    const auto model = design_->model_of(beta);
+    if (design_->validation != nullptr)
+        answer.validation_scores = model.predict(*design_->validation);
+    answer.model = model;
+    return answer;
+}
+
+}  // namespace rampart::fairness
