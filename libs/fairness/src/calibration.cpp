@@ -55,7 +55,8 @@ base::Status check_rows(const CalibrationRows& rows) {
         (!rows.weight.empty() && rows.weight.size() != n))
         return base::invalid_argument(
             "size_mismatch",
-            "{} scores, {} labels, {} groups and {} weights: give one of each a row (or no weights)",
+            "{} scores, {} labels, {} groups and {} weights: give one of each a row (or no "
+            "weights)",
             n, rows.label.size(), rows.group.size(), rows.weight.size());
     for (size_t i = 0; i < n; ++i) RAMPART_RETURN_IF_ERROR(check_row(rows, i));
     return base::ok();
@@ -102,7 +103,8 @@ CalibrationCells cells_of(const CalibrationRows& rows, const Rows& order) {
 model::Calibration map_of(const CalibrationRows& rows, const Rows& order,
                           const CalibrationParams& params) {
     const auto cells = cells_of(rows, order);
-    if (params.method == CalibrationMethod::kIsotonic) return fit_isotonic(cells, params.max_points);
+    if (params.method == CalibrationMethod::kIsotonic)
+        return fit_isotonic(cells, params.max_points);
     return fit_beta(cells, params.method == CalibrationMethod::kPlatt, params.max_points);
 }
 
@@ -129,7 +131,8 @@ base::Result<std::vector<bool>> own_maps(const CalibrationRows& rows,
             return base::failed_precondition(
                 "small_group",
                 "group {} has {} rows of label 0 and {} of label 1; a map of its own needs {} rows "
-                "and {} of either label: give more rows, lower these, or let it have the map of all",
+                "and {} of either label: give more rows, lower these, or let it have the map of "
+                "all",
                 k, zeros_k, ones_k, params.min_rows, params.min_label_rows);
     }
     return own;

@@ -29,7 +29,7 @@ def ours(peer, folder, fresh, test, criterion, epsilon=0.0):
     ramp_data.write_problem(problem, fresh, test)
     gammas = GAMMAS[1:] if criterion == "eo" else GAMMAS
     told = ramp_data.answer([peer, "fit", "--problem", problem, "--criterion", criterion,
-                             "--epsilon", repr(epsilon), "--calibration", "beta", "--out", out,
+                             "--epsilon", repr(epsilon), "--calibration", "auto", "--out", out,
                              "--gammas", *gammas])
     n, whole = len(fresh.score), np.fromfile(out)
     approve, f = np.split(whole, 2)

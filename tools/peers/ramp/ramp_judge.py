@@ -43,7 +43,7 @@ def cells(results):
 
 
 def against(work, splits, mine, peer):
-    """Accuracy beside one peer, paired by split; then what bias either had left on the test rows."""
+    """Accuracy beside one peer, paired by split; then the bias either had left on the test rows."""
     differences = [s[mine]["accuracy"] - s[peer]["accuracy"] for s in splits]
     mean, width = band(differences)
     values = {name: statistics.fmean(s[name]["accuracy"] for s in splits) for name in (mine, peer)}
@@ -104,7 +104,8 @@ def as_table(rows):
     if compared:
         lines += ["Test accuracy in %, in brackets the bias in points; means over splits, the "
                   "difference paired by split with its 95 % band:", "",
-                  "| table, scores, criterion | unmodified | ours | | peer | | ours - peer | not below |",
+                  "| table, scores, criterion | unmodified | ours | | peer | | ours - peer | "
+                  "not below |",
                   "| --- | ---: | --- | ---: | --- | ---: | ---: | --- |"]
         shown = lambda value, left: f"{100 * value:.2f} ({100 * left:.1f})"
         for r in compared:

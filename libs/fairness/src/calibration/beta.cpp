@@ -109,7 +109,8 @@ Vector newton_step(const Slope& slope, const std::vector<Vector>& basis, Vector&
     for (size_t i = 0; i < basis.size(); ++i) {
         gradient[i] = dot(basis[i], slope.gradient);
         for (size_t j = 0; j < basis.size(); ++j)
-            for (size_t r = 0; r < 3; ++r) m[i][j] += basis[i][r] * dot(slope.curvature[r], basis[j]);
+            for (size_t r = 0; r < 3; ++r)
+                m[i][j] += basis[i][r] * dot(slope.curvature[r], basis[j]);
         m[i][i] += 1e-12;  // c where every row is certain
     }
     const Vector along = solved(m, gradient, basis.size());

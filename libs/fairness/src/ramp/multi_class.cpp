@@ -179,7 +179,8 @@ class DualAscent {
         Vector dt(size_), system(classes * classes), rho(classes), unit(classes);
         for (size_t k = 0; k < rows_.groups(); ++k) {
             double* block = &answers[k * classes * classes];
-            for (size_t c = 0; c < classes; ++c) block[c * classes + c] += stiffness(k * classes + c);
+            for (size_t c = 0; c < classes; ++c)
+                block[c * classes + c] += stiffness(k * classes + c);
             if (!banded())  // a shift of all classes changes nothing: no need to leave it open
                 for (size_t c = 0; c < classes * classes; ++c) block[c] += 1 / params_.gamma;
             factorise(block, classes);
@@ -214,7 +215,7 @@ class DualAscent {
         for (size_t i = 0; i < size_; ++i) {
             const double l = point_.lambda[i], m = point_.mu[i];
             const double pull = stiffness(i) * dt[i] - drift(i);
-            // by its own equation the smaller one; the larger one's is a difference of large numbers
+            // the smaller one by its own equation: the larger one's has large numbers' difference
             if (l > m) {
                 way.mu[i] = m * m / barrier_ * (-pull - params_.epsilon / 2) + m;
                 way.lambda[i] = dt[i] + way.mu[i];
@@ -379,8 +380,8 @@ base::Status check(const MultiClassProblem& p) {
         (!p.weight.empty() && p.weight.size() != n))
         return base::invalid_argument(
             "size_mismatch",
-            "{} scores of {} classes, {} groups and {} weights: give a score for each class and one "
-            "of the others a row (or no weights)",
+            "{} scores of {} classes, {} groups and {} weights: give a score for each class and "
+            "one of the others a row (or no weights)",
             p.score.size(), p.classes, p.group.size(), p.weight.size());
     std::vector<bool> seen(p.groups, p.group.empty());
     for (size_t i = 0; i < n; ++i) {

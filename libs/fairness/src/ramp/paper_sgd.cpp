@@ -123,8 +123,8 @@ struct Multipliers {
         lambda[k] = std::max(0.0, lambda[k] - length * (e - pull));
         mu[k] = std::max(0.0, mu[k] - length * (e + pull));
     }
-    /// With one multiplier or the other: a step along the smooth part, then what e·|t| costs is taken
-    /// off. Steps on both, of which one stands at 0, would go further down than up.
+    /// With one multiplier or the other: a step along the smooth part, then what e·|t| costs is
+    /// taken off. Steps on both, of which one stands at 0, would go further down than up.
     void shrunk_step(size_t k, double length, double e, double pull) {
         const double t = lambda[k] - mu[k] + length * pull;
         lambda[k] = std::max(0.0, t - length * e);
@@ -322,8 +322,8 @@ base::Result<RampSgdCheck> check_ramp(RampBatches& rows, std::span<const double>
                                       mu.size());
     for (size_t k = 0; k < mu.size(); ++k)
         if (!(lambda[k] >= 0 && mu[k] >= 0))
-            return base::out_of_range("bad_multiplier", "group {}: lambda {} or mu {} is below 0", k,
-                                      lambda[k], mu[k]);
+            return base::out_of_range("bad_multiplier", "group {}: lambda {} or mu {} is below 0",
+                                      k, lambda[k], mu[k]);
     Stream stream(rows, lambda.size(), params);
     return checked(stream, {lambda.begin(), lambda.end()}, {mu.begin(), mu.end()}, params);
 }

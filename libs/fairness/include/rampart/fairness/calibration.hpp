@@ -20,14 +20,14 @@
 ///  - Platt: logistic regression on the log odds, slope >= 0 (Platt 1999); a beta map with a = b
 ///  - beta: log odds = a·ln p - b·ln(1 - p) + c with a, b >= 0 (Kull, Silva Filho, Flach 2017)
 /// All have Platt's targets instead of labels, 1 / (n + 2) and 1 - 1 / (n + 2) for a label of n
-/// (effective) rows: separable rows get finite parameters, and isotonic never says 0 or 1. Scores of
-/// exactly 0 and 1 (nearer than 1e-9) have no log odds: Platt and beta take them as half as far from
-/// the end as the nearest other score (votes of k neighbours: 1 / 2k) and are served as a polyline
-/// of `max_points` points on the curve, level beyond. Isotonic takes them as they are. Equal scores
-/// are one case with their mean label, so scores of few values are mapped as well as others.
+/// (effective) rows: separable rows get finite parameters, and isotonic never says 0 or 1. Scores
+/// of exactly 0 and 1 (nearer than 1e-9) have no log odds: Platt and beta take them as half as far
+/// from the end as the nearest other score (votes of k neighbours: 1 / 2k) and are served as a
+/// polyline of `max_points` points on the curve, level beyond. Isotonic takes them as they are.
+/// Equal scores are one case with their mean label: scores of few values are mapped as others are.
 ///
-/// Rows must not be those that the model learnt from. What the map does on them is told three times:
-/// before, after (the same rows: flatters), out of fold (each row by maps of the other folds).
+/// Rows must not be those that the model learnt from. What the map does on them is told three
+/// times: before, after (the same rows: flatters), out of fold (each row by the other folds' maps).
 namespace rampart::fairness {
 
 enum class CalibrationMethod { kIsotonic, kPlatt, kBeta };

@@ -15,12 +15,12 @@
 ///   subject to  |r_kc - rho_c| <= epsilon / 2   for group k's mean r_kc of q_c, rho_c free
 /// which allows exactly: max over k of r_kc - min over k of r_kc <= epsilon, for every class. The
 /// minimiser is the Euclidean projection of (f - t_k) / gamma onto the simplex, so that K·C
-/// thresholds say all. With two classes it is solver.hpp's problem, with f_1 - f_2 as score, 2·gamma
-/// and the centred regulariser.
+/// thresholds say all. With two classes it is solver.hpp's problem, with f_1 - f_2 as score,
+/// 2·gamma and the centred regulariser.
 ///
 /// papers/003 leaves several classes to a wrapper around its binary procedure, which alternates
-/// between the classes' ramps and the simplex (ADMM), with a rate of each class that is frozen after
-/// the first round and a fixed number of rounds. Here the joint problem is solved instead, by its
+/// between the classes' ramps and the simplex (ADMM), with a rate of each class that is frozen
+/// after the first round and a fixed number of rounds. Here the joint problem is solved instead, by its
 /// dual: concave and differentiable (but for epsilon·|t|) in the thresholds, subject to
 /// sum_k p_k t_kc = 0 (rho is free).
 ///  1. t = lambda - mu, both > 0, with a logarithmic barrier kappa · p_k · (ln lambda + ln mu);
@@ -61,7 +61,7 @@ struct MultiClassSolution {
     uint32_t steps = 0;
     bool converged = false;
 
-    /// The classes' probabilities of a row; score and out: [classes]. Any number of threads at once.
+    /// The classes' probabilities of a row; score and out: [classes]. Safe from many threads.
     void apply(std::span<const double> score, size_t group, std::span<double> out) const;
 };
 

@@ -18,8 +18,8 @@
 ///   mu     <- max(0, mu     - step · ( e - rho + mean q))                              (eq. 2)
 /// and what is kept is the mean over the iterates (Proposition 1).
 ///  1. A phase makes T updates with one step; means over a batch's rows of the group.
-///  2. What both multipliers have in common only costs in eq. 4, so that one is 0: t itself makes the
-///     step along the smooth part of eq. 4 and is then drawn towards 0 by step · e.
+///  2. What both multipliers have in common only costs in eq. 4, so that one is 0: t itself makes
+///     the step along the smooth part of eq. 4 and is then drawn towards 0 by step · e.
 ///  3. After a phase the mean is checked on a pass over the rows: `residual` is how far rates and
 ///     multipliers are from optimal. Small enough: converged.
 ///  4. Else the next phase starts from the mean, with half the step and four times the updates: the
@@ -35,8 +35,8 @@ struct RampBatch {
     std::span<const float> weight;   // finite, > 0; empty: all 1
 };
 
-/// Rows that are read again and again. Batches should be samples of all rows: not sorted by group or
-/// score. One thread at a time.
+/// Rows that are read again and again. Batches should be samples of all rows: not sorted by group
+/// or score. One thread at a time.
 class RampBatches {
   public:
     virtual ~RampBatches() = default;
@@ -78,8 +78,8 @@ struct RampSgdParams {
 /// What thresholds do to rows, beside what would be optimal.
 struct RampSgdCheck {
     std::vector<double> rates;  // [groups]
-    /// Largest over groups of |min(lambda, e + rho - rate)| and |min(mu, e - rho + rate)|: 0 exactly
-    /// at the optimum. Bounds by how much a rate is out of its band.
+    /// Largest over groups of |min(lambda, e + rho - rate)| and |min(mu, e - rho + rate)|: 0
+    /// exactly at the optimum. Bounds by how much a rate is out of its band.
     double residual = 0;
     /// Largest over groups, of the rate. 0 when the check saw the whole pass.
     double standard_error = 0;
