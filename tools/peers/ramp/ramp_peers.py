@@ -53,6 +53,24 @@ class ThresholdOptimizer:
                                         sensitive_features=rows.group.astype(int))[:, 1]
 
 
+def ramp_mean(scores, t, gamma):
+    """Mean over rows of clip((f - t) / gamma, 0, 1), by cell."""
+    return np.clip((scores[:, None] - t) / gamma, 0, 1).mean(axis=0)
+
+
+def ramp_mean_of_sorted(f):
+    """The same for all rows of f, out of sorted scores and their running sums: a grid asks for it
+    some thousand times. Not used where time is measured."""
+    ordered = np.sort(f)
+    sums = np.concatenate([[0.0], np.cumsum(ordered)])
+
+    def mean(_, t, gamma):
+        lo, hi = np.searchsorted(ordered, t), np.searchsorted(ordered, t + gamma)
+        return ((sums[hi] - sums[lo] - (hi - lo) * t) / gamma + len(f) - hi) / len(f)
+
+    return mean
+
+
 def descent(f, gamma, rho, epsilon, seed):
     """lambda - mu of one group, for each pair of gamma and rho (arrays [cells]): projected gradient
     steps on batches with averaged iterates, then on all rows, as the authors' code makes them.
@@ -63,18 +81,19 @@ def descent(f, gamma, rho, epsilon, seed):
     lam_sum, mu_sum = np.zeros_like(gamma), np.zeros_like(gamma)
     e = epsilon / 2
 
-    def update(scores, step):
-        q = np.clip((scores[:, None] - (lam - mu)) / gamma, 0, 1).mean(axis=0)
+    def update(scores, step, mean):
+        q = mean(scores, lam - mu, gamma)
         return (np.maximum(0, lam - step * (e + rho - q)), np.maximum(0, mu - step * (e - rho + q)))
 
     step = gamma * BATCH / np.sqrt(STEPS * BATCH)
     for _ in range(STEPS):
-        lam, mu = update(f[random.integers(0, len(f), BATCH)], step)
+        lam, mu = update(f[random.integers(0, len(f), BATCH)], step, ramp_mean)
         lam_sum += lam
         mu_sum += mu
     lam, mu = lam_sum / STEPS, mu_sum / STEPS
+    whole = ramp_mean if len(gamma) == 1 else ramp_mean_of_sorted(f)
     for _ in range(POLISH):
-        lam, mu = update(f, gamma / 2)
+        lam, mu = update(f, gamma / 2, whole)
     return lam - mu
 
 
