@@ -144,7 +144,7 @@ def figure(options, peer, folder):
                     rates = [approve[inside & (test.group == k)] for k in (0, 1)]
                     bars.append({"model": model, "race": race_name, "kind": kind, "seed": seed,
                                  "rows": int(inside.sum()),
-                                 "bias": float(abs(rates[0].mean() - rates[1].mean()))})
+                                 "difference": float(rates[1].mean() - rates[0].mean())})
         say(f"figure: split {seed + 1} of {options.splits}")
     return bars
 

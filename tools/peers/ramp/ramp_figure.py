@@ -12,14 +12,17 @@ svg text{font-size:11px;fill:#333}svg .title{font-size:13px;font-weight:600}.gri
 
 
 def means(bars):
-    """{model: {race: {kind: (mean over splits, rows)}}}"""
+    """{model: {race: {kind: (bias, rows)}}}: the absolute mean over splits of the difference
+    between the sexes. The mean of absolute ones would be far from 0 among few rows by chance."""
     found = {}
     for bar in bars:
         kinds = found.setdefault(bar["model"], {}).setdefault(bar["race"], {})
-        kinds.setdefault(bar["kind"], []).append((bar["bias"], bar["rows"]))
-    return {model: {race: {kind: tuple(statistics.fmean(v) for v in zip(*values))
-                           for kind, values in kinds.items()} for race, kinds in races.items()}
-            for model, races in found.items()}
+        kinds.setdefault(bar["kind"], []).append((bar["difference"], bar["rows"]))
+    def bias(values):
+        differences, rows = zip(*values)
+        return abs(statistics.fmean(differences)), statistics.fmean(rows)
+    return {model: {race: {kind: bias(values) for kind, values in kinds.items()}
+                    for race, kinds in races.items()} for model, races in found.items()}
 
 
 def chart(title, races, top):
@@ -49,7 +52,8 @@ def chart(title, races, top):
 
 def write(bars, folder):
     with open(folder / "subgroups.csv", "w", encoding="utf-8", newline="") as file:
-        table = csv.DictWriter(file, fieldnames=["model", "race", "kind", "seed", "rows", "bias"])
+        table = csv.DictWriter(file, fieldnames=["model", "race", "kind", "seed", "rows",
+                                                "difference"])
         table.writeheader()
         table.writerows(bars)
     found = means(bars)
@@ -60,8 +64,8 @@ def write(bars, folder):
     splits = len({bar["seed"] for bar in bars})
     page = ["<!doctype html><html lang=en><meta charset=utf-8><title>Bias inside subgroups</title>",
             f"<style>{STYLE}</style><h1>Bias between the sexes inside each race, Adult</h1>",
-            "<p>Largest less smallest share of positive decisions of the two sexes among the test "
-            f"rows of a race; means over {splits} splits. Absolute differences among few rows are "
-            f"above 0 by chance alone.</p><p class=legend>{legend}</p>"]
+            "<p>Difference between the shares of positive decisions of the two sexes among the "
+            f"test rows of a race: the absolute value of its mean over {splits} splits. On the "
+            f"fitting rows the green bars are 0.</p><p class=legend>{legend}</p>"]
     page += [chart(model, races, top) for model, races in found.items()]
     (folder / "subgroups.html").write_text("\n".join(page) + "</html>\n", encoding="utf-8")
