@@ -123,6 +123,10 @@ TEST(TrainFairGbm, AnOperatingPointOfTheRowsThatJudgeDecides) {
     ASSERT_TRUE(fair);
     const RateConstraints both{params.constraints.parity, {{Rate::kFalsePositive, 0.1}}};
     const auto values = values_of(fair->ensemble, validation, both, fair->centre);
+    // what is said of the training rows is of the threshold that is served
+    const auto train = values_of(fair->ensemble, data, params.constraints, fair->centre);
+    EXPECT_NEAR(fair->verdict.train.values.gaps[0], train.gaps[0], 1e-12);
+    EXPECT_EQ(fair->verdict.train.centre, fair->centre);
     EXPECT_LE(values.targets[0], 0.1);
     EXPECT_GT(values.targets[0], 0.095);
     EXPECT_LE(values.gaps[0], 0.05);

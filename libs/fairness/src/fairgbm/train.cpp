@@ -80,15 +80,23 @@ class Judge {
 class Watch {
   public:
     Watch(const FairGbmOptions& options, const FairGbmObjective& objective, Judge* judge,
-          int rounds)
-        : options_(options), objective_(objective), judge_(judge), rounds_(rounds) {}
+          const dataset::Dataset& data, const FairGbmParams& params)
+        : options_(options),
+          objective_(objective),
+          judge_(judge),
+          data_(data),
+          rounds_(params.learner.early_stopping_rounds),
+          moves_(params.players.operating_point.meets.has_value()) {}
 
     bool operator()(const gbdt::Progress& progress) {
         bool go_on = true;
         if (judge_ != nullptr) {
             double centre = 0;
             Scored now = judge_->look(progress.validation_scores, &centre);
-            now.approved_train = objective_.trace().back().approved;
+            // where the rows that judge set the threshold, it is served: it decides here, too
+            now.approved_train =
+                moves_ ? objective_.system().approved_from(data_, progress.scores, centre)
+                       : objective_.trace().back().approved;
             now.violation = Judges{&judge_->system(), &objective_.system()}.violation(now);
             iterates_.push_back(std::move(now));
             centres_.push_back(centre);
@@ -107,7 +115,9 @@ class Watch {
     const FairGbmOptions& options_;
     const FairGbmObjective& objective_;
     Judge* judge_;
+    const dataset::Dataset& data_;
     int rounds_;
+    bool moves_;
     size_t best_ = 0;
     std::vector<Scored> iterates_;
     std::vector<double> centres_;
@@ -166,8 +176,11 @@ void settle(FairGbmResult& result, const FairGbmObjective& objective, const Watc
     verdict.first = before + choice.first + 1;
     verdict.trees = before + choice.last + 1;
     verdict.trees_grown = before + result.trace.size();
+    for (size_t i = 0; elsewhere && i < train.size(); ++i)
+        train[i].approved = iterates[i].approved_train;
     verdict.train = judged(train, choice.first, choice.last, objective.system(),
-                           result.trace[choice.last].centre);
+                           elsewhere ? watch.centres()[choice.last]
+                                     : result.trace[choice.last].centre);
     if (elsewhere) {
         for (size_t i = 0; i < iterates.size(); ++i)
             result.validation_trace.push_back(judged(iterates, i, i, system, watch.centres()[i]));
@@ -203,7 +216,7 @@ base::Result<FairGbmResult> run(const dataset::Dataset& data, const FairGbmParam
         if (!made) return made.error();
         judge.emplace(*std::move(made));
     }
-    Watch watch(options, objective, judge ? &*judge : nullptr, params.learner.early_stopping_rounds);
+    Watch watch(options, objective, judge ? &*judge : nullptr, data, params);
 
     auto learner = params.learner;
     learner.early_stopping_rounds = 0;  // the loss alone would stop at an unfair iterate

@@ -47,7 +47,7 @@ enum class JudgedOn { kTrain, kValidation };
 struct Judged {
     RateValues values;
     double loss = 0;    // weighted mean of (p - y)^2; of a randomized one the mean over iterates
-    double centre = 0;  // raw score that decides, at the operating point of these rows
+    double centre = 0;  // raw score that decides: the operating point of the rows that judge
 };
 
 struct FairGbmVerdict {
