@@ -89,7 +89,8 @@ TEST(LinearRegressionOracle, EverySmoothLossIsLeftWithoutASlope) {
         if (task == Task::kPoisson) return std::exp(f) - t;
         return std::clamp(f - t, -0.05, 0.05);
     };
-    for (const Task task : {Task::kLeastSquares, Task::kCrossEntropy, Task::kPoisson, Task::kHuber}) {
+    for (const Task task :
+         {Task::kLeastSquares, Task::kCrossEntropy, Task::kPoisson, Task::kHuber}) {
         const auto answer =
             oracle.fit({.task = task, .parameter = 0.05, .targets = data.label}).value();
         double plain = 0, with_x = 0;
@@ -140,7 +141,8 @@ TEST(RegressionOracles, ALossByCellIsMinimised) {
     auto linear = LinearRegressionOracle::create(data.table, {}).value();
     auto trees = GbdtRegressionOracle::create(data.table, quick(), nullptr).value();
     const RegressionQuestion question{.task = Task::kCells, .cells = &cells};
-    const auto by_cells = linear.fit(question).value(), squares = linear.fit({.targets = centre}).value();
+    const auto by_cells = linear.fit(question).value();
+    const auto squares = linear.fit({.targets = centre}).value();
     for (size_t i = 0; i < 1000; ++i) EXPECT_NEAR(by_cells.scores[i], squares.scores[i], 1e-5);
     const auto tree_cells = trees.fit(question).value();
     const auto error = [&](const std::vector<double>& scores) {

@@ -202,8 +202,8 @@ TEST(FitParity, BothDynamicsAgreeUpToTheirGap) {
     EXPECT_LE(paper.train.violation, 1e-7);
 }
 
-/// Best_lambda (appendix F): the largest Lagrangian of a mixture over all multipliers of sum at most
-/// B lies at 0 or at a corner, B on one constraint.
+/// Best_lambda (appendix F): the largest Lagrangian of a mixture over all multipliers of sum at
+/// most B lies at 0 or at a corner, B on one constraint.
 TEST(FitParity, TheBestMultipliersAreACorner) {
     const auto data = made_up_risks(300, 17, 3);
     auto oracle = LinearRegressionOracle::create(data.table, {}).value();

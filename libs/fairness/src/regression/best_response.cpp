@@ -24,6 +24,7 @@ base::Result<RegressionResponse> asked(RegressionOracle& oracle, const Regressio
                                        double slope) {
     RAMPART_TRY(auto answer, oracle.fit(question));
     RAMPART_RETURN_IF_ERROR(check_scores(answer.scores, rows, "training"));
+    if (validation_rows == 0) answer.validation_scores.clear();  // nobody asks
     RAMPART_RETURN_IF_ERROR(
         check_scores(answer.validation_scores, validation_rows, "validation"));
     RegressionResponse out;
@@ -32,7 +33,7 @@ base::Result<RegressionResponse> asked(RegressionOracle& oracle, const Regressio
     out.predictions = std::move(answer.scores);
     out.validation_predictions = std::move(answer.validation_scores);
     for (auto* scores : {&out.predictions, &out.validation_predictions})
-        for (double& u : *scores) u = std::clamp(intercept + slope * u, 0.0, 1.0);
+        for (double& u : *scores) u = intercept + slope * u;
     return out;
 }
 

@@ -6,7 +6,7 @@
 
 namespace rampart::fairness {
 
-/// A model that says u, and what it says, kept within [0, 1].
+/// A model that says u, and what it says, before that is kept within [0, 1].
 struct RegressionResponse {
     RegressionModel model;
     std::vector<double> predictions, validation_predictions;

@@ -78,8 +78,8 @@ std::vector<double> softmax(const std::vector<double>& theta, double bound) {
 base::Status validate(const GameParams& params) {
     const auto check = [](std::string_view field, double value, double lo, double hi) {
         if (value >= lo && value <= hi) return base::ok();
-        return base::Status(base::out_of_range("bad_game_parameter", "{} is {}; allowed are {} to {}",
-                                               field, value, lo, hi));
+        return base::Status(base::out_of_range(
+            "bad_game_parameter", "{} is {}; allowed are {} to {}", field, value, lo, hi));
     };
     RAMPART_RETURN_IF_ERROR(check("calls", params.calls, 1, 100'000));
     RAMPART_RETURN_IF_ERROR(check("bound", params.bound, 1e-6, 1e6));
@@ -210,6 +210,7 @@ base::Result<bool> Game::price_out(const GameMixture& master, bool with_cost) {
 /// Step 4.
 base::Result<bool> Game::probe(const GameMixture& master, bool with_cost) {
     constexpr double kFactors[] = {2, 0.5, 5, 0.8};
+    if (!with_cost) return false;  // without a cost, a multiple asks the same
     for (int i = 0; i < params_.probes; ++i) {
         auto multipliers = master.multipliers;
         for (double& l : multipliers) l *= kFactors[i];

@@ -9,7 +9,8 @@
 
 /// The game of both algorithms of papers/002: predictors, of which only a cost and m rates matter,
 /// against multipliers of lower_i <= mean rate_i <= upper_i.
-///   L(h, lambda) = cost + sum of lambda_i · rate_i - sum of max(lambda_i lower_i, lambda_i upper_i)
+///   L(h, lambda) = cost + sum of lambda_i · rate_i - sum of max(lambda_i lower_i, lambda_i
+///   upper_i)
 /// Multipliers are signed: > 0 presses on an upper bound, < 0 on a lower one.
 namespace rampart::fairness {
 

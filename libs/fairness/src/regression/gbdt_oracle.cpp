@@ -64,9 +64,9 @@ base::Result<GbdtRegressionOracle> GbdtRegressionOracle::create(
     RAMPART_RETURN_IF_ERROR(gbdt::validate(params));
     if (params.early_stopping_rounds > 0)
         return base::invalid_argument("early_stopping_of_reductions",
-                                      "early_stopping_rounds is {}; a reduction changes the targets "
-                                      "from fit to fit, so there is no loss to stop by: set it to "
-                                      "0 and choose trees",
+                                      "early_stopping_rounds is {}; a reduction changes the "
+                                      "targets from fit to fit, so there is no loss to stop by: "
+                                      "set it to 0 and choose trees",
                                       params.early_stopping_rounds);
     RAMPART_TRY(auto bins, gbdt::Bins::create(data, params.max_bins, pool));
     return GbdtRegressionOracle(data, params, pool, validation, std::move(bins));

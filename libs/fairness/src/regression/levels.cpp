@@ -46,8 +46,8 @@ base::Status validate(const RegressionRows& rows) {
     for (size_t row = 0; row < rows.size(); ++row) {
         if (!(rows.label[row] >= 0 && rows.label[row] <= 1))
             return base::out_of_range("label_outside_range",
-                                      "row {}: label {} lies outside [0, 1]; declare the range that "
-                                      "labels come from",
+                                      "row {}: label {} lies outside [0, 1]; declare the range "
+                                      "that labels come from",
                                       row, rows.label[row]);
         if (!rows.group.empty() &&
             (rows.group[row] < 0 || static_cast<size_t>(rows.group[row]) >= rows.groups))
@@ -85,7 +85,8 @@ std::vector<double> group_losses(const RegressionRows& rows, const RegressionLos
     std::vector<double> losses(rows.groups), weights(rows.groups);
     for (size_t row = 0; row < rows.size(); ++row) {
         const double w = rows.weight_of(row);
-        losses[rows.group_of(row)] += w * loss.value(rows.label[row], predictions[row]);
+        const double u = std::clamp(predictions[row], 0.0, 1.0);
+        losses[rows.group_of(row)] += w * loss.value(rows.label[row], u);
         weights[rows.group_of(row)] += w;
     }
     for (size_t k = 0; k < rows.groups; ++k) losses[k] /= weights[k];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linear_design.hpp"
 #include "question.hpp"
 #include "rampart/model/ensemble.hpp"
 
@@ -13,17 +14,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kMostEntries = 1e8;
 constexpr double kRounded = 1e-3;  // of a kink, to either side
-
-Index signed_of(size_t n) { return static_cast<Index>(n); }
-
-/// A column of the design: a feature standardised, or one of its categories.
-struct DesignColumn {
-    size_t feature = 0;
-    int64_t code = -1;  // -1: the number itself
-    double mean = 0, scale = 1;
-};
 
 /// loss, slope and curvature of one row at a score.
 struct RowLoss {
@@ -84,73 +75,8 @@ RowLoss row_loss(const RegressionQuestion& q, size_t row, double f) {
 
 }  // namespace
 
-struct LinearRegressionOracle::Design {
-    const dataset::Dataset* data = nullptr;
+struct LinearRegressionOracle::Design : LinearDesign {
     const dataset::Dataset* validation = nullptr;
-    std::vector<DesignColumn> columns;
-    MatrixXd x;  // [n x columns + 1], the last one: 1
-
-    double entry(const DesignColumn& column, float value) const {
-        if (std::isnan(value)) return 0;
-        const double v = static_cast<double>(value);
-        if (column.code < 0) return (v - column.mean) / column.scale;
-        return v == static_cast<double>(column.code) ? 1 : 0;
-    }
-
-    void describe() {
-        for (size_t j = 0; j < data->columns.size(); ++j) {
-            const auto& feature = data->schema.features()[j];
-            if (feature.kind == dataset::FeatureKind::kCategorical) {
-                for (size_t code = 0; code < feature.categories.size(); ++code)
-                    columns.push_back({j, static_cast<int64_t>(code)});
-                continue;
-            }
-            double sum = 0, squares = 0, count = 0;
-            for (const float value : data->columns[j]) {
-                if (std::isnan(value)) continue;
-                sum += static_cast<double>(value);
-                count += 1;
-            }
-            const double mean = count > 0 ? sum / count : 0;
-            for (const float value : data->columns[j])
-                if (!std::isnan(value)) squares += std::pow(static_cast<double>(value) - mean, 2);
-            const double sd = count > 0 ? std::sqrt(squares / count) : 0;
-            columns.push_back({j, -1, mean, sd > 0 ? sd : 1});
-        }
-    }
-
-    void fill() {
-        x.resize(signed_of(data->rows()), signed_of(columns.size() + 1));
-        for (size_t c = 0; c < columns.size(); ++c)
-            for (size_t i = 0; i < data->rows(); ++i)
-                x(signed_of(i), signed_of(c)) =
-                    entry(columns[c], data->columns[columns[c].feature][i]);
-        x.rightCols(1).setOnes();
-    }
-
-    /// Of the features as they are, from coefficients of the standardised columns.
-    LinearModel model_of(const VectorXd& beta) const {
-        LinearModel out;
-        const size_t d = data->columns.size();
-        out.slope.resize(d);
-        out.mean.resize(d);
-        out.category.resize(d);
-        out.intercept = beta[beta.size() - 1];
-        for (size_t j = 0; j < d; ++j)
-            out.category[j].resize(data->schema.features()[j].categories.size());
-        for (size_t c = 0; c < columns.size(); ++c) {
-            const auto& column = columns[c];
-            const double b = beta[signed_of(c)];
-            if (column.code >= 0) {
-                out.category[column.feature][static_cast<size_t>(column.code)] = b;
-                continue;
-            }
-            out.slope[column.feature] = b / column.scale;
-            out.mean[column.feature] = column.mean;
-            out.intercept -= b / column.scale * column.mean;
-        }
-        return out;
-    }
 
     /// Mean loss with the penalty; on request gradient and Hessian.
     struct Point {
@@ -205,8 +131,6 @@ struct LinearRegressionOracle::Design {
 
 base::Result<LinearRegressionOracle> LinearRegressionOracle::create(
     const dataset::Dataset& data, const LinearParams& params, const dataset::Dataset* validation) {
-    RAMPART_RETURN_IF_ERROR(dataset::check_columns(data));
-    if (data.rows() == 0) return base::invalid_argument("no_rows", "the training set has no rows");
     if (!(params.ridge >= 1e-9 && params.ridge <= 1e6) || params.iterations < 1 ||
         params.iterations > 1000)
         return base::out_of_range("bad_linear_parameter",
@@ -218,17 +142,8 @@ base::Result<LinearRegressionOracle> LinearRegressionOracle::create(
                                       "the validation set has another feature schema than the "
                                       "training set");
     auto design = std::make_unique<Design>();
-    design->data = &data;
+    RAMPART_RETURN_IF_ERROR(design->describe(data));
     design->validation = validation;
-    design->describe();
-    const double entries =
-        static_cast<double>(data.rows()) * static_cast<double>(design->columns.size() + 1);
-    if (entries > kMostEntries)
-        return base::out_of_range("too_large",
-                                  "{} rows and {} columns with one a category; a linear model here "
-                                  "takes at most {} numbers: use trees, or fewer rows",
-                                  data.rows(), design->columns.size(), kMostEntries);
-    design->fill();
     return LinearRegressionOracle(std::move(design), params);
 }
 

@@ -50,9 +50,9 @@ class Parity {
           epsilon_(std::move(epsilon)),
           responder_(rows, levels, loss, params, oracle,
                      validation == nullptr ? 0 : validation->rows()),
-          game_(bounds(), params.game,
-                [this](std::span<const double> multipliers, bool) { return respond(multipliers); }) {
-    }
+          game_(bounds(), params.game, [this](std::span<const double> multipliers, bool) {
+              return respond(multipliers);
+          }) {}
 
     base::Result<ParityRegressionResult> run() {
         add_constants();

@@ -9,12 +9,12 @@
 
 /// Predictions as levels (papers/002, sections 4.1 and 4.2).
 ///
-/// With a = 1/N and the grid Z = {a, 2a, …, 1}, a prediction u in [0, 1] has the level k = floor(u/a),
-/// 0 … N, a byte; h_f(x, z_j) = [f(x) >= z_j] = [k >= j]. Labels are rounded to a cover Y~ of at most
-/// 2N + 1 of them, each at most a/2 away. The discretised loss of a row (eq. 5) is a number in a
-/// table, l_a = l(y~, min(1, (k + 1/2) a)), |l - l_a| <= L·a (eq. 6); and P(k >= j | group), j = 1 …
-/// N, is all that parity asks about. So a predictor costs one pass over n bytes, and nothing of size
-/// n x N is ever made.
+/// With a = 1/N and the grid Z = {a, 2a, …, 1}, a prediction u in [0, 1] has the level k =
+/// floor(u/a), 0 … N, a byte; h_f(x, z_j) = [f(x) >= z_j] = [k >= j]. Labels are rounded to a cover
+/// Y~ of at most 2N + 1 of them, each at most a/2 away. The discretised loss of a row (eq. 5) is a
+/// number in a table, l_a = l(y~, min(1, (k + 1/2) a)), |l - l_a| <= L·a (eq. 6); and P(k >= j |
+/// group), j = 1 … N, is all that parity asks about. So a predictor costs one pass over n bytes,
+/// and nothing of size n x N is ever made.
 namespace rampart::fairness {
 
 inline constexpr int kMaxLevels = 255;
@@ -27,7 +27,9 @@ struct RegressionRows {
     std::span<const float> weight = {}; // [n] finite, > 0; empty: all 1
 
     size_t size() const { return label.size(); }
-    size_t group_of(size_t row) const { return group.empty() ? 0 : static_cast<size_t>(group[row]); }
+    size_t group_of(size_t row) const {
+        return group.empty() ? 0 : static_cast<size_t>(group[row]);
+    }
     double weight_of(size_t row) const {
         return weight.empty() ? 1.0 : static_cast<double>(weight[row]);
     }
@@ -37,7 +39,7 @@ struct RegressionRows {
 base::Status validate(const RegressionRows& rows);
 /// [groups] of sum 1, by weight.
 std::vector<double> group_shares(const RegressionRows& rows);
-/// [groups] mean loss, undiscretised, of predictions [n] in [0, 1].
+/// [groups] mean loss, undiscretised, of predictions [n]; below 0 counts as 0, above 1 as 1.
 std::vector<double> group_losses(const RegressionRows& rows, const RegressionLoss& loss,
                                  std::span<const double> predictions);
 

@@ -12,8 +12,8 @@
 /// L = 1 and values in [0, 1], as the paper wants them:
 ///
 ///   squared    (y - u)^2 / 2
-///   logistic   log(1 + exp(-C (2y - 1)(2u - 1))) / (2 log(1 + exp C)) for y = 0 and 1, between them
-///              the mixture of the two; P(y = 1) = sigmoid(C (2u - 1)), C = 5 as in the paper
+///   logistic   log(1 + exp(-C (2y - 1)(2u - 1))) / (2 log(1 + exp C)) for y = 0 and 1, between
+///              them the mixture of the two; P(y = 1) = sigmoid(C (2u - 1)), C = 5 as in the paper
 ///   absolute   |y - u|
 ///   quantile   max(a (y - u), (1 - a)(u - y)): the pinball loss
 ///   huber      r^2/2 where r = |y - u| <= d, else d (r - d/2)
@@ -31,12 +31,12 @@ class RegressionLoss {
     static RegressionLoss absolute();
     /// scale: C in [0.1, 30]. Error: out_of_range "bad_loss_parameter", as below.
     static base::Result<RegressionLoss> logistic(double scale = 5);
-    static base::Result<RegressionLoss> quantile(double alpha);    // in (0, 1)
-    static base::Result<RegressionLoss> huber(double delta);       // in (0, 1]
-    static base::Result<RegressionLoss> poisson(double scale = 5); // C in [0.1, 30]
-    /// A function of one's own on [0, 1]^2, pure, with what is claimed of it: the Lipschitz constant
-    /// in (0, 1e6], and whether it is convex in u. Both are tried on a lattice of 65 x 65 points.
-    /// Errors: no function; a value that is not finite ("bad_loss_value"); "not_lipschitz",
+    static base::Result<RegressionLoss> quantile(double alpha);  // in (0, 1)
+    static base::Result<RegressionLoss> huber(double delta);  // in (0, 1]
+    static base::Result<RegressionLoss> poisson(double scale = 5);  // C in [0.1, 30]
+    /// A function of one's own on [0, 1]^2, pure, with what is claimed of it: the Lipschitz
+    /// constant in (0, 1e6], and whether it is convex in u. Both are tried on a lattice of 65 x 65
+    /// points. Errors: no function; a value that is not finite ("bad_loss_value"); "not_lipschitz",
     /// "not_convex" with the points that show it.
     static base::Result<RegressionLoss> user(std::string name, Function function, double lipschitz,
                                              bool convex);
@@ -73,7 +73,8 @@ struct LabelRange {
     double lo = 0, hi = 1;  // finite, lo < hi
 };
 
-/// Errors: bad_label_range; out_of_range "label_outside_range" names row, label and range; "no_rows".
+/// Errors: bad_label_range; out_of_range "label_outside_range" names row, label and range;
+/// "no_rows".
 base::Result<std::vector<double>> unit_labels(std::span<const double> labels,
                                               LabelRange range = {});
 

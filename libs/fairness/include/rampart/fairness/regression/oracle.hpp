@@ -88,8 +88,9 @@ class RegressionOracle {
     virtual base::Result<RegressionAnswer> fit(const RegressionQuestion& question) = 0;
 };
 
-/// Boosted trees. The rows are put into bins once for all fits. Keeps references: data sets and pool
-/// have to outlive it. Labels, weights and groups of the data set are not read. Not thread safe.
+/// Boosted trees. The rows are put into bins once for all fits. Keeps references: data sets and
+/// pool have to outlive it. Labels, weights and groups of the data set are not read. Not thread
+/// safe.
 class GbdtRegressionOracle : public RegressionOracle {
   public:
     /// pool, validation: nullptr for none. Errors: parameters; columns; early stopping, which means
@@ -120,9 +121,9 @@ struct LinearParams {
     int iterations = 50;  // of Newton's method, 1 … 1000
 };
 
-/// Linear models with an intercept, by Newton's method with a line search: least squares in one step
-/// (ridge regression), logistic regression, and every other task here; kinks are rounded off over
-/// 1e-3. Numbers are standardised, categories one-hot. Keeps references to the data sets.
+/// Linear models with an intercept, by Newton's method with a line search: least squares in one
+/// step (ridge regression), logistic regression, and every other task here; kinks are rounded off
+/// over 1e-3. Numbers are standardised, categories one-hot. Keeps references to the data sets.
 class LinearRegressionOracle : public RegressionOracle {
   public:
     /// Errors: columns; parameters; "too_large" for more than 1e8 entries of the design.

@@ -12,8 +12,8 @@
 /// with the least discretised loss under
 ///   |P(u >= z | group a) - P(u >= z)| <= epsilon_a   for all z in (0, 1] and groups a.
 /// Predictions are discretised (levels.hpp): a member's u becomes middle_of its level, so that the
-/// grid's N constraints a group are all that there are, and by Theorem 1 the loss is at most L/N above
-/// that of any mixture as fair.
+/// grid's N constraints a group are all that there are, and by Theorem 1 the loss is at most L/N
+/// above that of any mixture as fair.
 ///
 /// The best response to multipliers is what a learner has to find; one of three questions stands in
 /// (section 4.4). With U_i the level's middle of least cost g_lambda(y_i, a_i, ·):
@@ -21,15 +21,16 @@
 ///                   prediction is U_i. For the logistic loss that is sigmoid(C(2U - 1)), where the
 ///                   paper has U; a user's loss is asked as least squares
 ///   kLeastSquares   appendix F.2: least squares on U_i
-///   kCostSensitive  appendix G: the sum over z of |c_lambda| · hinge around z, convex in u, which is
-///                   one function for each cell (label, group), not N rows for each row
+///   kCostSensitive  appendix G: the sum over z of |c_lambda| · hinge around z, convex in u,
+///                   which is one function for each cell (label, group), not N rows for each row
 /// Without multipliers all three ask for the plain problem. `refine` trees of boosting on g_lambda
 /// itself, slopes smoothed over a cell, may follow; they are kept where the Lagrangian got less.
 /// Predictors that say the same of everybody are known from the start: parity can always be had.
 namespace rampart::fairness {
 
 enum class RegressionReduction { kLoss, kLeastSquares, kCostSensitive };
-std::string_view to_string(RegressionReduction reduction);  // "loss", "least_squares", "cost_sensitive"
+/// "loss", "least_squares", "cost_sensitive".
+std::string_view to_string(RegressionReduction reduction);
 base::Result<RegressionReduction> parse_regression_reduction(std::string_view text);
 
 struct ParityRegressionParams {
