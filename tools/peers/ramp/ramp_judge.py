@@ -9,6 +9,7 @@ from scipy import stats
 OURS, OPTIMIZER, SGD = "ours", "ThresholdOptimizer", "paper's SGD"
 AT_SGD = "ours, bias as the SGD's"
 EXACT = 1e-9
+CONVERGED = 1e-3  # bias that a peer may leave on the fitting rows and still be held to have none
 
 
 def bias(approve, group, favourable, criterion):
@@ -47,10 +48,14 @@ def against(work, splits, mine, peer):
     differences = [s[mine]["accuracy"] - s[peer]["accuracy"] for s in splits]
     mean, width = band(differences)
     values = {name: statistics.fmean(s[name]["accuracy"] for s in splits) for name in (mine, peer)}
+    left = statistics.fmean(s[peer]["fitting bias"] for s in splits)
+    judged = {}
+    if mine == AT_SGD or left <= CONVERGED:  # else the peer bought accuracy with bias
+        judged = {"goal": "not below beyond noise", "met": mean + width >= 0}
     return reports.row(work, f"test accuracy, {mine}", values[mine], values[peer], peer,
-                       ratio=values[mine] / values[peer], spread=width,
-                       goal="not below beyond noise", met=mean + width >= 0) | {
-        "difference": mean, "bias": statistics.fmean(s[mine]["bias"] for s in splits),
+                       ratio=values[mine] / values[peer], spread=width, **judged) | {
+        "difference": mean, "peer_fitting_bias": left,
+        "bias": statistics.fmean(s[mine]["bias"] for s in splits),
         "peer_bias": statistics.fmean(s[peer]["bias"] for s in splits),
         "unmodified": statistics.fmean(s["unmodified"]["accuracy"] for s in splits),
         "unmodified_bias": statistics.fmean(s["unmodified"]["bias"] for s in splits)}
@@ -67,7 +72,8 @@ def accuracy_rows(results):
             rows.append(against(work, splits, AT_SGD, SGD))
     summary = []
     for mine, peer in ((OURS, OPTIMIZER), (OURS, SGD), (AT_SGD, SGD)):
-        some = [r for r in rows if r["peer_name"] == peer and r["measure"].endswith(mine)]
+        some = [r for r in rows if r["peer_name"] == peer and r["goal"] is not None
+                and r["measure"].endswith(mine)]
         if not some:
             continue
         # where everybody decides alike (the larger class, always) nobody can be above
@@ -117,7 +123,8 @@ def as_table(rows):
                 f"{r['peer_name']} | {shown(r['peer'], r['peer_bias'])} | "
                 f"{100 * r['difference']:+.3f} ± {100 * r['spread']:.3f} | "
                 f"{reports.shown(r['met'])} |")
-        lines.append("")
+        lines += ["", f"-: not judged, the peer left more than {100 * CONVERGED:g} points of bias "
+                  "on the fitting rows.", ""]
     rest = [r for r in rows if "difference" not in r]
     if rest:
         def told(r):  # 1e-17 is not 0.0000
