@@ -293,6 +293,76 @@ TEST(Ramp, EqualOpportunityHoldsAmongTheFavourable) {
     }
 }
 
+TEST(Ramp, EqualizedOddsHoldAmongBoth) {
+    Rows rows = leaning(4000, 18);
+    RampParams params{.gamma = 0.05,
+                      .epsilon = 0.02,
+                      .overall = {0, 0.3},
+                      .criterion = RampCriterion::kEqualizedOdds};
+    const auto solution = solve_ramp(rows.view(), params);
+    ASSERT_TRUE(solution);
+    EXPECT_NEAR(spread(solution->true_positive_rates), 0.02, 1e-11);
+    EXPECT_LE(spread(solution->false_positive_rates), 0.02 + 1e-11);
+    EXPECT_NEAR(solution->overall_rate, 0.3, 1e-11);
+    EXPECT_LE(std::abs(solution->gap), 1e-12);
+    EXPECT_EQ(solution->rule.slopes.size(), 4u);
+    for (int32_t k : {0, 3})
+        EXPECT_NEAR(solution->true_positive_rates[static_cast<size_t>(k)],
+                    positive_rate(rows, solution->rule, k), 1e-11);
+
+    // asking for more cannot cost less
+    params.criterion = RampCriterion::kEqualOpportunity;
+    const auto less = solve_ramp(rows.view(), params);
+    ASSERT_TRUE(less);
+    EXPECT_LE(less->objective, solution->objective + 1e-12);
+
+    // within strata, with a centre of its own each
+    params = {.gamma = 0.05, .criterion = RampCriterion::kEqualizedOdds};
+    rows.stratum = {0, 1, 0, 1};
+    const auto within = solve_ramp(rows.view(), params);
+    ASSERT_TRUE(within);
+    ASSERT_EQ(within->negative_centres.size(), 2u);
+    EXPECT_NEAR(within->false_positive_rates[0], within->false_positive_rates[2], 1e-11);
+    EXPECT_NEAR(within->true_positive_rates[1], within->true_positive_rates[3], 1e-11);
+    EXPECT_GT(std::abs(within->centres[0] - within->centres[1]), 1e-4);
+}
+
+TEST(Ramp, EqualizedOddsCentresMayBeGivenAndTooMuchIsRefused) {
+    const Rows rows = leaning(2000, 19);
+    RampParams params{.gamma = 0.1,
+                      .rho = 0.5,
+                      .criterion = RampCriterion::kEqualizedOdds,
+                      .rho_negative = 0.2};
+    const auto solution = solve_ramp(rows.view(), params);
+    ASSERT_TRUE(solution) << solution.error().message;
+    for (size_t k = 0; k < 4; ++k) {
+        EXPECT_NEAR(solution->true_positive_rates[k], 0.5, 1e-11);
+        EXPECT_NEAR(solution->false_positive_rates[k], 0.2, 1e-11);
+    }
+    params.rho = 1;  // everybody favourable, but hardly anybody else
+    params.rho_negative = 0.01;
+    const auto impossible = solve_ramp(rows.view(), params);
+    ASSERT_FALSE(impossible);
+    EXPECT_EQ(impossible.error().reason, "infeasible");
+    EXPECT_NE(impossible.error().message.find("wider"), std::string::npos);
+}
+
+TEST(Ramp, EqualizedOddsNeedAWidthAndBothLabels) {
+    const auto reason = [](std::vector<double> score, RampParams params) {
+        params.criterion = RampCriterion::kEqualizedOdds;
+        const Rows rows{std::move(score), {0, 0, 1}, {}, 2};
+        const auto solution = solve_ramp(rows.view(), params);
+        return solution ? std::string("none") : solution.error().reason;
+    };
+    EXPECT_EQ(reason({0.5, 0.1, 0.2}, {}), "none");
+    EXPECT_EQ(reason({0.5, 0.1, 0.2}, {.gamma = 0}), "bad_gamma");
+    EXPECT_EQ(reason({0.5, 0.1, 1}, {}), "no_negatives");
+    EXPECT_EQ(reason({-1, -1, 0.5}, {}), "no_positives");
+    EXPECT_EQ(reason({0.5, 0.1, 0.2}, {.rho_negative = 1.5}), "bad_rho");
+    const Rows rows{{0.5, 0.1}, {}, {}, 1};
+    EXPECT_EQ(solve_ramp(rows.view(), {.rho_negative = 0.5}).error().reason, "bad_rho");
+}
+
 TEST(Ramp, EqualOpportunityWithoutFavourableRowsIsRefused) {
     const Rows rows{{-1, -1, 0.5}, {0, 0, 1}, {}, 2};
     const auto solution =
@@ -362,7 +432,7 @@ TEST(Ramp, ManyRowsOfFewScoresAreSortedAsManyOfMany) {
 }
 
 TEST(Ramp, CriteriaHaveWords) {
-    for (const std::string_view word : {"dp", "cov", "eopp"}) {
+    for (const std::string_view word : {"dp", "cov", "eopp", "eo"}) {
         const auto criterion = parse_ramp_criterion(word);
         ASSERT_TRUE(criterion);
         EXPECT_EQ(to_string(*criterion), word);

@@ -19,8 +19,9 @@ double middle(const stats::Interval& interval) {
 /// is slow: the functions here are piecewise linear, or steps.
 template <class Function>
 stats::Interval falling_zero(Function value, double lo, double hi) {
-    double at_lo = value(lo), at_hi = value(hi);
+    double at_lo = value(lo);
     if (at_lo <= 0) return {lo, lo};
+    double at_hi = value(hi);
     if (at_hi >= 0) return {hi, hi};
     double aim = (hi - lo) / 2;  // three steps must halve the bracket
     for (int step = 0; step < kMostSteps; ++step) {
@@ -121,8 +122,8 @@ double Parity::pull_of(size_t stratum, const std::vector<stats::Interval>& wante
     return std::abs(pull) < kBalanced * std::max(1.0, most) ? 0 : pull;
 }
 
-/// The best centre; when there are many any of them or, settled, the middle one. Those outside [e, 1
-/// - e], e the narrowest window's half, allow no rates that those inside do not.
+/// The best centre; when there are many any of them or, settled, the middle one. With e the half of
+/// the narrowest window, those outside [e, 1 - e] allow no rates that those inside do not.
 double Parity::best_centre(size_t stratum, const std::vector<stats::Interval>& wanted, double nu,
                            bool settled) const {
     double least = 0.5;
@@ -134,10 +135,12 @@ double Parity::best_centre(size_t stratum, const std::vector<stats::Interval>& w
     if (zero.lo < zero.hi || !settled) return middle(zero);
     // one zero is met: there may be a stretch of them
     constexpr double kNear = 1e-9;
+    const auto before = [&](double c) { return pull(c) > 0 ? 1.0 : -1.0; };
+    const auto up_to = [&](double c) { return pull(c) < 0 ? -1.0 : 1.0; };
     if (zero.lo > from && pull(std::max(from, zero.lo - kNear)) == 0)
-        zero.lo = falling_zero([&](double c) { return pull(c) > 0 ? 1.0 : -1.0; }, from, zero.lo).hi;
+        zero.lo = falling_zero(before, from, zero.lo).hi;
     if (zero.hi < to && pull(std::min(to, zero.hi + kNear)) == 0)
-        zero.hi = falling_zero([&](double c) { return pull(c) < 0 ? -1.0 : 1.0; }, zero.hi, to).lo;
+        zero.hi = falling_zero(up_to, zero.hi, to).lo;
     return middle(zero);
 }
 
@@ -161,7 +164,7 @@ Fit Parity::fit_at(double nu, bool settled) const {
 /// The overall rate falls as the shift rises; the two sides of the target are mixed to meet it
 /// exactly.
 std::optional<Fit> Parity::fit_to_overall(double target) const {
-    constexpr double kMostShift = 1e7, kMet = 1e-15;
+    constexpr double kMostShift = 1e7;
     // below it steps would have to approve low scores rather than high ones to keep parity
     double least = -kMostShift;
     if (question_.gamma == 0)
@@ -169,15 +172,17 @@ std::optional<Fit> Parity::fit_to_overall(double target) const {
             if (z.linear > 0) least = std::max(least, (1e-9 - 1) * z.constant / z.linear);
     double reach = 4 + 4 * question_.gamma;
     Fit more = fit_at(std::max(-reach, least), false), less = fit_at(reach, false);
-    while (overall(more) < target && more.nu > least)
+    while (overall(more) < target - kBalanced && more.nu > least)
         more = fit_at(std::max(4 * more.nu, least), false);
-    while (overall(less) > target && less.nu < kMostShift) less = fit_at(4 * less.nu, false);
-    if (overall(more) < target - 1e-13 || overall(less) > target + 1e-13) return std::nullopt;
+    while (overall(less) > target + kBalanced && less.nu < kMostShift)
+        less = fit_at(4 * less.nu, false);
+    if (overall(more) < target - kBalanced || overall(less) > target + kBalanced)
+        return std::nullopt;
     falling_zero(
         [&](double nu) {
             Fit fit = fit_at(nu, false);
             double above = overall(fit) - target;
-            if (std::abs(above) < kMet) above = 0;
+            if (std::abs(above) < kBalanced) above = 0;
             if (above >= 0) more = fit;
             if (above <= 0) less = std::move(fit);
             return above;

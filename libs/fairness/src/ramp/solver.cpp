@@ -7,7 +7,9 @@
 #include <cmath>
 
 #include "enum_names.hpp"
+#include "ramp/odds.hpp"
 #include "ramp/parity.hpp"
+#include "ramp/solve_sorted.hpp"
 #include "ramp/validate.hpp"
 
 namespace rampart::fairness {
@@ -17,33 +19,12 @@ constexpr std::array kCriteria = {
     EnumName<RampCriterion>{RampCriterion::kStatisticalParity, "dp"},
     EnumName<RampCriterion>{RampCriterion::kCovariance, "cov"},
     EnumName<RampCriterion>{RampCriterion::kEqualOpportunity, "eopp"},
-};
-
-/// The rows of a problem, sorted, and what follows from them alone.
-struct Rows {
-    std::vector<SortedScores> groups;
-    std::vector<size_t> stratum;  // [groups]
-    size_t strata = 1;
-    double weight = 0;
-    std::vector<double> share;     // [groups] of all rows
-    std::vector<double> positive;  // [groups] mean of (f + 1) / 2
-
-    explicit Rows(const RampProblem& problem)
-        : groups(sort_by_group(problem.score, problem.group, problem.groups, problem.weight)),
-          stratum(strata_of(problem)),
-          strata(count_strata(problem)) {
-        for (const auto& group : groups) weight += group.weight();
-        for (const auto& group : groups) {
-            const ScoreSums sums = group.sums(0, group.score().size());
-            share.push_back(group.weight() / weight);
-            positive.push_back(static_cast<double>((sums.w + sums.wf) / (2 * sums.w)));
-        }
-    }
+    EnumName<RampCriterion>{RampCriterion::kEqualizedOdds, "eo"},
 };
 
 /// p (1 - p) of each stratum, p the share of its later group: what turns a difference of rates into
 /// a covariance.
-std::vector<double> covariance_factors(const Rows& rows) {
+std::vector<double> covariance_factors(const SortedRows& rows) {
     std::vector<double> whole(rows.strata), later(rows.strata), factors;
     for (size_t k = 0; k < rows.groups.size(); ++k) {
         whole[rows.stratum[k]] += rows.share[k];
@@ -54,15 +35,9 @@ std::vector<double> covariance_factors(const Rows& rows) {
     return factors;
 }
 
-base::Result<ParityQuestion> question_of(const Rows& rows, const RampParams& params) {
-    ParityQuestion question{.gamma = params.gamma,
-                            .offset = offset_of(params.regulariser),
-                            .z = std::vector<RateMoment>(rows.groups.size()),
-                            .stratum = rows.stratum,
-                            .strata = rows.strata,
-                            .half = {},
-                            .centre = params.rho,
-                            .overall = params.overall};
+/// [groups] Half the width of each one's window.
+std::vector<double> half_widths(const SortedRows& rows, const RampParams& params) {
+    std::vector<double> half;
     const auto factors = covariance_factors(rows);
     for (size_t k = 0; k < rows.groups.size(); ++k) {
         double epsilon = params.epsilons.empty() ? params.epsilon : params.epsilons[k];
@@ -70,16 +45,53 @@ base::Result<ParityQuestion> question_of(const Rows& rows, const RampParams& par
             const double factor = factors[rows.stratum[k]];
             epsilon = epsilon >= factor ? 1 : epsilon / factor;
         }
-        question.half.push_back(epsilon / 2);
-        if (params.criterion != RampCriterion::kEqualOpportunity) continue;
+        half.push_back(epsilon / 2);
+    }
+    return half;
+}
+
+/// A rate among nobody cannot be asked for.
+base::Status check_labels(const SortedRows& rows, RampCriterion criterion) {
+    const bool odds = criterion == RampCriterion::kEqualizedOdds;
+    if (!odds && criterion != RampCriterion::kEqualOpportunity) return base::ok();
+    for (size_t k = 0; k < rows.groups.size(); ++k) {
         if (!(rows.positive[k] > 0))
             return base::invalid_argument(
                 "no_positives",
                 "every score of group {} is -1: it has no favourable rows to approve among", k);
-        const double half = 0.5 / rows.positive[k];
-        question.z[k] = {half, half};
+        if (odds && !(rows.positive[k] < 1))
+            return base::invalid_argument(
+                "no_negatives",
+                "every score of group {} is 1: it has no unfavourable rows to approve among", k);
     }
+    return base::ok();
+}
+
+ParityQuestion parity_question(const SortedRows& rows, const RampParams& params) {
+    ParityQuestion question{.gamma = params.gamma,
+                            .offset = offset_of(params.regulariser),
+                            .z = std::vector<RateMoment>(rows.groups.size()),
+                            .stratum = rows.stratum,
+                            .strata = rows.strata,
+                            .half = half_widths(rows, params),
+                            .centre = params.rho,
+                            .overall = params.overall};
+    if (params.criterion == RampCriterion::kEqualOpportunity)
+        for (size_t k = 0; k < rows.groups.size(); ++k)
+            question.z[k] = {0.5 / rows.positive[k], 0.5 / rows.positive[k]};
     return question;
+}
+
+OddsQuestion odds_question(const SortedRows& rows, const RampParams& params) {
+    return {.gamma = params.gamma,
+            .offset = offset_of(params.regulariser),
+            .positive = rows.positive,
+            .stratum = rows.stratum,
+            .strata = rows.strata,
+            .half = half_widths(rows, params),
+            .positive_centre = params.rho,
+            .negative_centre = params.rho_negative,
+            .overall = params.overall};
 }
 
 /// The rule of the ramps; with slopes only where one is not 1.
@@ -97,7 +109,7 @@ model::RampRule rule_of(const std::vector<Ramp>& ramps) {
 }
 
 /// What the rule does to the fitting rows.
-void measure(const Rows& rows, const std::vector<Ramp>& ramps, RampSolution& solution) {
+void measure(const SortedRows& rows, const std::vector<Ramp>& ramps, RampSolution& solution) {
     long double cost = 0, product = 0, approved = 0;
     for (size_t k = 0; k < rows.groups.size(); ++k) {
         const RampTotals totals = rows.groups[k].exact_totals(ramps[k]);
@@ -117,7 +129,12 @@ void measure(const Rows& rows, const std::vector<Ramp>& ramps, RampSolution& sol
     solution.mean_product = static_cast<double>(product / rows.weight);
 }
 
-std::vector<double> covariances(const Rows& rows, const std::vector<double>& rates) {
+SortedRows sorted(const RampProblem& problem) {
+    return {sort_by_group(problem.score, problem.group, problem.groups, problem.weight),
+            strata_of(problem)};
+}
+
+std::vector<double> covariances(const SortedRows& rows, const std::vector<double>& rates) {
     std::vector<double> first(rows.strata, std::nan("")), difference(rows.strata);
     for (size_t k = 0; k < rates.size(); ++k) {
         double& base = first[rows.stratum[k]];
@@ -131,23 +148,45 @@ std::vector<double> covariances(const Rows& rows, const std::vector<double>& rat
     return difference;
 }
 
-base::Result<RampSolution> solve(const Rows& rows, const RampParams& params) {
-    RAMPART_TRY(const auto question, question_of(rows, params));
-    const auto answer = solve_parity_ramps(rows.groups, question);
-    if (!answer) return infeasible_overall(params);
+}  // namespace
+
+SortedRows::SortedRows(std::vector<SortedScores> sorted, std::vector<size_t> strata_of_groups)
+    : groups(std::move(sorted)),
+      stratum(std::move(strata_of_groups)),
+      strata(1 + *std::max_element(stratum.begin(), stratum.end())) {
+    for (const auto& group : groups) weight += group.weight();
+    for (const auto& group : groups) {
+        const ScoreSums sums = group.sums(0, group.score().size());
+        share.push_back(group.weight() / weight);
+        positive.push_back(static_cast<double>((sums.w + sums.wf) / (2 * sums.w)));
+    }
+}
+
+base::Result<RampSolution> solve_sorted(const SortedRows& rows, const RampParams& params) {
+    RAMPART_RETURN_IF_ERROR(check_labels(rows, params.criterion));
     RampSolution solution;
-    solution.rule = rule_of(answer->ramps);
-    measure(rows, answer->ramps, solution);
-    solution.centres = answer->centres;
+    std::vector<Ramp> ramps;
+    if (params.criterion == RampCriterion::kEqualizedOdds) {
+        RAMPART_TRY(auto answer, solve_odds_ramps(rows.groups, odds_question(rows, params)));
+        ramps = std::move(answer.ramps);
+        solution.centres = std::move(answer.positive_centres);
+        solution.negative_centres = std::move(answer.negative_centres);
+        solution.dual = answer.dual;
+    } else {
+        auto answer = solve_parity_ramps(rows.groups, parity_question(rows, params));
+        if (!answer) return infeasible_overall(params);
+        ramps = std::move(answer->ramps);
+        solution.centres = std::move(answer->centres);
+        solution.dual = answer->dual;
+    }
+    solution.rule = rule_of(ramps);
+    measure(rows, ramps, solution);
     solution.rho = solution.centres[0];
-    solution.dual = answer->dual;
     solution.gap = solution.objective - solution.dual;
     if (params.criterion == RampCriterion::kCovariance)
         solution.covariances = covariances(rows, solution.rates);
     return solution;
 }
-
-}  // namespace
 
 std::string_view to_string(RampCriterion criterion) { return name_of(kCriteria, criterion); }
 
@@ -159,7 +198,7 @@ base::Result<RampSolution> solve_ramp(const RampProblem& problem, const RampPara
     RAMPART_RETURN_IF_ERROR(check_problem(problem));
     RAMPART_RETURN_IF_ERROR(check_params(params, problem.groups));
     RAMPART_RETURN_IF_ERROR(check_strata(problem, params.criterion));
-    return solve(Rows(problem), params);
+    return solve_sorted(sorted(problem), params);
 }
 
 base::Result<std::vector<RampSolution>> solve_ramps(const RampProblem& problem,
@@ -170,10 +209,10 @@ base::Result<std::vector<RampSolution>> solve_ramps(const RampProblem& problem,
         if (status) status = check_strata(problem, params[i].criterion);
         if (!status) return status.error().with_context(fmt::format("params {}", i));
     }
-    const Rows rows(problem);
+    const SortedRows rows = sorted(problem);
     std::vector<RampSolution> solutions;
     for (size_t i = 0; i < params.size(); ++i) {
-        auto solution = solve(rows, params[i]);
+        auto solution = solve_sorted(rows, params[i]);
         if (!solution) return solution.error().with_context(fmt::format("params {}", i));
         solutions.push_back(*std::move(solution));
     }

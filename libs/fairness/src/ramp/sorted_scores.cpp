@@ -12,8 +12,7 @@ constexpr size_t kBlock = 8;         // rows between two stored sums: small enou
 constexpr size_t kRadixRows = 2048;  // fewer are sorted faster by comparing
 
 struct WeightedScore {
-    double score;
-    float weight;
+    double score, weight;
 };
 
 double score_of(double row) { return row; }
@@ -65,7 +64,7 @@ void sort_rows(std::vector<Row>& rows) {
 
 }  // namespace
 
-SortedScores::SortedScores(std::vector<double> score, std::vector<float> weight)
+SortedScores::SortedScores(std::vector<double> score, std::vector<double> weight)
     : score_(std::move(score)), row_weight_(std::move(weight)) {
     if (row_weight_.empty()) {
         sort_rows(score_);
@@ -150,6 +149,13 @@ RampTotals SortedScores::totals(const Ramp& ramp) const {
         ramp.offset - static_cast<long double>(ramp.threshold) / ramp.gamma;
     totals.q = one.w + slope * totals.inside.wf + base * totals.inside.w;
     totals.fq = one.wf + slope * totals.inside.wff + base * totals.inside.wf;
+    // q - offset is slope·f - threshold/gamma inside
+    const long double shift = base - ramp.offset, up = 1 - ramp.offset, down = ramp.offset;
+    const auto& in = totals.inside;
+    const long double squares =
+        slope * slope * in.wff + 2 * slope * shift * in.wf + shift * shift * in.w +
+        one.w * (up * up) + (weight_total_ - one.w - in.w) * (down * down);
+    totals.penalty = squares * ramp.gamma / 2;
     return totals;
 }
 
@@ -189,7 +195,7 @@ std::vector<SortedScores> sort_by_group(std::span<const double> score,
     std::vector<size_t> rows(groups);
     for (size_t i = 0; i < score.size(); ++i) ++rows[group_of(i)];
     std::vector<std::vector<double>> scores(groups);
-    std::vector<std::vector<float>> weights(groups);
+    std::vector<std::vector<double>> weights(groups);
     for (size_t k = 0; k < groups; ++k) {
         scores[k].reserve(rows[k]);
         if (!weight.empty()) weights[k].reserve(rows[k]);

@@ -32,13 +32,13 @@ struct RampTotals {
 class SortedScores {
   public:
     /// Rows in any order, at least one; weight: empty (all 1) or one each.
-    SortedScores(std::vector<double> score, std::vector<float> weight);
+    SortedScores(std::vector<double> score, std::vector<double> weight);
 
     std::span<const double> score() const { return score_; }  // ascending
     double weight() const { return weight_total_; }
     ScoreSums sums(size_t begin, size_t end) const;
 
-    /// q, fq and inside from sums, in O(log n); not the penalty.
+    /// From sums, in O(log n).
     RampTotals totals(const Ramp& ramp) const;
     /// Everything, row by row where 0 < q < 1: as the rule computes it.
     RampTotals exact_totals(const Ramp& ramp) const;
@@ -55,7 +55,7 @@ class SortedScores {
     double weight_of(size_t row) const { return row_weight_.empty() ? 1.0 : row_weight_[row]; }
 
     std::vector<double> score_;
-    std::vector<float> row_weight_;  // empty: all 1
+    std::vector<double> row_weight_;  // empty: all 1
     std::vector<ScoreSums> blocks_;  // over the rows before each block
     double weight_total_ = 0;
 };

@@ -40,6 +40,15 @@ base::Status check_params(const RampParams& p, size_t groups) {
                                       p.epsilons[k], k);
     if (p.rho && !(*p.rho >= 0 && *p.rho <= 1))
         return base::out_of_range("bad_rho", "rho {} is outside [0, 1]", *p.rho);
+    if (p.rho_negative && !(*p.rho_negative >= 0 && *p.rho_negative <= 1))
+        return base::out_of_range("bad_rho", "rho_negative {} is outside [0, 1]", *p.rho_negative);
+    if (p.rho_negative && p.criterion != RampCriterion::kEqualizedOdds)
+        return base::invalid_argument("bad_rho", "rho_negative is for equalized odds only");
+    if (p.gamma == 0 && p.criterion == RampCriterion::kEqualizedOdds)
+        return base::out_of_range(
+            "bad_gamma",
+            "gamma 0: equalized odds needs one in [1e-6, 100]; thresholds that keep them are those "
+            "of group_thresholds");
     if (!(p.overall.lo >= 0 && p.overall.lo <= p.overall.hi && p.overall.hi <= 1))
         return base::out_of_range("bad_overall",
                                   "the overall rate's range [{}, {}] is not within [0, 1]",

@@ -31,6 +31,8 @@
 ///      solves Definition 1 exactly, where the paper tries values
 ///   4. budget: the nu (one shift for everybody) whose overall rate meets it; where that jumps,
 ///      the two sides are mixed, which stays optimal because both are
+/// Equalized odds asks two rates of each group, with multipliers for both: there the dual is
+/// maximised as in moments.hpp, at O(log n) a step.
 /// A dual point made from the tau_k bounds the optimum from below: `gap` proves the solution.
 namespace rampart::fairness {
 
@@ -40,6 +42,7 @@ enum class RampCriterion {
     kStatisticalParity,  // "dp": approval rates
     kCovariance,         // "cov": |C(q, 1_S | X_k)| <= epsilon in every stratum X_k (appendix E.1)
     kEqualOpportunity,   // "eopp": approval among the favourable, as the scores tell them
+    kEqualizedOdds,      // "eo": that and approval among the others
 };
 std::string_view to_string(RampCriterion criterion);
 base::Result<RampCriterion> parse_ramp_criterion(std::string_view text);
@@ -55,17 +58,22 @@ struct RampProblem {
 };
 
 struct RampParams {
-    double gamma = 0.1;              // 0 (threshold, ties randomised) or in [1e-6, 100]
+    /// 0 (threshold, ties randomised) or in [1e-6, 100]. kEqualizedOdds: not 0, which is what
+    /// group_thresholds.hpp is for.
+    double gamma = 0.1;
     double epsilon = 0;              // [0, 1]: allowed max - min of the rates
     std::optional<double> rho = {};  // [0, 1]: centre of the rates; nullopt: the best one
     stats::Interval overall{0, 1};   // within [0, 1]: bounds on the overall approval rate
     Regulariser regulariser = Regulariser::kCentred;
     /// kCovariance: strata of one or two groups, S either of the two; epsilon bounds the
     /// covariance, which for shares p and 1 - p is p (1 - p) times the rates' difference; centres
-    /// are free, and epsilons empty. kEqualOpportunity: (f + 1)/2 is P(favourable), calibrated in
-    /// every group, and not 0 for a whole group.
+    /// are free, and epsilons empty. kEqualOpportunity, kEqualizedOdds: (f + 1)/2 is P(favourable),
+    /// calibrated in every group, and not 0 (nor, for the latter, 1) for a whole group.
     RampCriterion criterion = RampCriterion::kStatisticalParity;
     std::vector<double> epsilons = {};  // [groups] in [0, 1], instead of epsilon; empty: it
+    /// kEqualizedOdds: [0, 1], centre of the approval rates among the others (rho: among the
+    /// favourable); nullopt: the best one.
+    std::optional<double> rho_negative = {};
 };
 
 struct RampSolution {
@@ -74,6 +82,7 @@ struct RampSolution {
     double overall_rate = 0;
     double rho = 0;               // centre of the first stratum's window
     std::vector<double> centres;  // [strata] of the windows that the rates r_k lie in
+    std::vector<double> negative_centres;  // [strata] kEqualizedOdds: of those among the others
     double objective = 0;         // primal, of the rule on the fitting rows
     double dual = 0;              // a lower bound on every feasible rule's objective
     double gap = 0;               // objective - dual; 0 but for rounding
@@ -85,9 +94,10 @@ struct RampSolution {
     std::vector<double> covariances;
 };
 
-/// O(n log n). Does not depend on row order or on how groups are numbered (but for rounding).
-/// Errors: sizes, ranges (the row is named), an empty group, strata that the criterion cannot have,
-/// an overall range that no window can meet.
+/// O(n log n): 10^6 rows take some 50 ms. Does not depend on row order or on how groups are numbered
+/// (but for rounding). Errors: sizes, ranges (the row is named), an empty group, strata that the
+/// criterion cannot have, an overall range that no window can meet (of equalized odds:
+/// failed_precondition "infeasible", with by how much).
 base::Result<RampSolution> solve_ramp(const RampProblem& problem, const RampParams& params);
 
 /// One solution for each of params, which may differ in everything: a whole curve over epsilon or
