@@ -129,6 +129,9 @@ TEST(GammaSearch, TheBiasIsThatOfTheCriterion) {
     // not asked for, the other one is there: scores of the groups differ
     EXPECT_GT(bias({.epsilon = 1}), 0.2);
     EXPECT_GT(bias({.epsilon = 1, .criterion = RampCriterion::kEqualOpportunity}), 0.1);
+    // equalized odds: neither rate, where equal opportunity leaves the other open
+    EXPECT_LT(bias({.criterion = RampCriterion::kEqualizedOdds}), 0.05);
+    EXPECT_GT(bias({.epsilon = 1, .criterion = RampCriterion::kEqualizedOdds}), 0.1);
 }
 
 TEST(GammaSearch, BiasIsLookedForWithinStrata) {

@@ -14,7 +14,7 @@ import ramp_figure
 import ramp_judge
 import ramp_peers
 
-CRITERIA = ("dp", "eopp")
+CRITERIA = ("dp", "eopp", "eo")
 GAMMAS = (0, *ramp_peers.GAMMAS)
 OURS, OPTIMIZER, SGD = "ours", "ThresholdOptimizer", "paper's SGD"
 
