@@ -167,5 +167,60 @@ TEST(BlindRamp, BadInputIsNamed) {
               std::string::npos);
 }
 
+/// Who is favourable depends on the group besides the score: P(group | x) alone misleads.
+TEST(BlindRamp, GivenTheLabelRatesAmongTheFavourableAreRight) {
+    base::Random random(31);
+    constexpr size_t kRows = 20'000;
+    Rows rows;
+    rows.groups = 2;
+    std::vector<double> favourable, unfavourable;  // P(group | x, label)
+    std::vector<double> of_favourable[2];          // P(favourable, group | x)
+    for (size_t i = 0; i < kRows; ++i) {
+        const double first = random.uniform(0.1, 0.9);
+        // of the first group more are favourable than of the second, at the same x
+        const double p[2] = {random.uniform(0.5, 1), random.uniform(0, 0.5)};
+        const double eta = first * p[0] + (1 - first) * p[1];
+        rows.score.push_back(2 * eta - 1);
+        for (const double share : {first, 1 - first}) rows.posterior.push_back(share);
+        favourable.insert(favourable.end(), {first * p[0] / eta, (1 - first) * p[1] / eta});
+        unfavourable.insert(unfavourable.end(), {first * (1 - p[0]) / (1 - eta),
+                                                 (1 - first) * (1 - p[1]) / (1 - eta)});
+        of_favourable[0].push_back(first * p[0]);
+        of_favourable[1].push_back((1 - first) * p[1]);
+    }
+    const auto true_positive_gap = [&](const BlindProblem& problem, RampCriterion criterion) {
+        const auto found =
+            solve_blind_ramp(problem, {.gamma = 0.1, .epsilon = 0, .criterion = criterion});
+        EXPECT_TRUE(found);
+        double rate[2];
+        for (size_t k = 0; k < 2; ++k) {
+            double hits = 0, all = 0;
+            for (size_t i = 0; i < kRows; ++i) {
+                const auto part = [&](std::span<const double> of) {
+                    return of.empty() ? of : of.subspan(2 * i, 2);
+                };
+                hits += of_favourable[k][i] *
+                        found->apply(rows.score[i], part(problem.posterior),
+                                     part(problem.posterior_unfavourable));
+                all += of_favourable[k][i];
+            }
+            rate[k] = hits / all;
+        }
+        return std::abs(rate[0] - rate[1]);
+    };
+    BlindProblem problem = rows.view();
+    EXPECT_GT(true_positive_gap(problem, RampCriterion::kEqualOpportunity), 0.02);
+    problem.posterior = favourable;
+    problem.given_label = true;
+    EXPECT_LT(true_positive_gap(problem, RampCriterion::kEqualOpportunity), 1e-9);
+    EXPECT_EQ(solve_blind_ramp(problem, {.criterion = RampCriterion::kEqualizedOdds})
+                  .error()
+                  .reason,
+              "bad_posterior");
+    EXPECT_EQ(solve_blind_ramp(problem, {}).error().reason, "bad_posterior");
+    problem.posterior_unfavourable = unfavourable;
+    EXPECT_LT(true_positive_gap(problem, RampCriterion::kEqualizedOdds), 1e-9);
+}
+
 }  // namespace
 }  // namespace rampart::fairness

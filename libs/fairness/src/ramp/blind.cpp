@@ -14,6 +14,22 @@
 namespace rampart::fairness {
 namespace {
 
+base::Status check_posterior(std::span<const double> posterior, size_t groups) {
+    for (size_t i = 0; i * groups < posterior.size(); ++i) {
+        double sum = 0;
+        for (const double value : posterior.subspan(i * groups, groups)) {
+            if (!(value >= 0 && value <= 1 + 1e-6))
+                return base::out_of_range("bad_posterior", "row {}: P(group) {} is outside [0, 1]",
+                                          i, value);
+            sum += value;
+        }
+        if (!(std::abs(sum - 1) <= 1e-6))
+            return base::out_of_range("bad_posterior", "row {}: P(group) add up to {}, not to 1", i,
+                                      sum);
+    }
+    return base::ok();
+}
+
 base::Status check(const BlindProblem& p, const RampParams& params) {
     const size_t n = p.score.size();
     if (p.groups < 1 || p.groups > base::limits::kMaxGroups)
@@ -33,19 +49,19 @@ base::Status check(const BlindProblem& p, const RampParams& params) {
     if (params.criterion == RampCriterion::kCovariance)
         return base::invalid_argument(
             "bad_criterion", "a group-blind ramp keeps dp, eopp or eo: it has no strata for cov");
-    for (size_t i = 0; i < n; ++i) {
-        double sum = 0;
-        for (const double value : p.posterior.subspan(i * p.groups, p.groups)) {
-            if (!(value >= 0 && value <= 1 + 1e-6))
-                return base::out_of_range("bad_posterior", "row {}: P(group) {} is outside [0, 1]",
-                                          i, value);
-            sum += value;
-        }
-        if (!(std::abs(sum - 1) <= 1e-6))
-            return base::out_of_range("bad_posterior", "row {}: P(group) add up to {}, not to 1", i,
-                                      sum);
-    }
-    return base::ok();
+    const bool odds = params.criterion == RampCriterion::kEqualizedOdds;
+    if (p.given_label && params.criterion == RampCriterion::kStatisticalParity)
+        return base::invalid_argument("bad_posterior",
+                                      "dp is about all rows: it needs P(group | x), not given a "
+                                      "label");
+    if (p.posterior_unfavourable.size() != (p.given_label && odds ? n * p.groups : 0))
+        return base::invalid_argument(
+            "bad_posterior",
+            "{} posteriors given unfavourable: equalized odds given the label needs {}, all others "
+            "none",
+            p.posterior_unfavourable.size(), n * p.groups);
+    RAMPART_RETURN_IF_ERROR(check_posterior(p.posterior, p.groups));
+    return check_posterior(p.posterior_unfavourable, p.groups);
 }
 
 /// A kind of moment, one for each group: z_k = P_k · (constant + slope·f) over its mean.
@@ -53,6 +69,10 @@ struct Kind {
     double constant, slope;
     std::string_view what;
     double at(double f) const { return constant + slope * f; }
+    std::span<const double> posterior(const BlindProblem& p) const {
+        return slope < 0 && !p.posterior_unfavourable.empty() ? p.posterior_unfavourable
+                                                              : p.posterior;
+    }
 };
 constexpr Kind kApproval{1, 0, "rows"};
 constexpr Kind kPositive{0.5, 0.5, "favourable rows"};
@@ -67,13 +87,14 @@ std::vector<Kind> kinds_of(RampCriterion criterion) {
 /// Means over the rows of P_k · kind · times(row), by group.
 template <class Times>
 std::vector<double> means(const BlindProblem& p, const Kind& kind, Times times) {
+    const auto posterior = kind.posterior(p);
     std::vector<long double> sums(p.groups);
     long double weight = 0;
     for (size_t i = 0; i < p.score.size(); ++i) {
         const double w = p.weight.empty() ? 1.0 : p.weight[i];
         const double part = w * kind.at(p.score[i]) * times(i);
         weight += w;
-        for (size_t k = 0; k < p.groups; ++k) sums[k] += part * p.posterior[i * p.groups + k];
+        for (size_t k = 0; k < p.groups; ++k) sums[k] += part * posterior[i * p.groups + k];
     }
     std::vector<double> out;
     for (const long double sum : sums) out.push_back(static_cast<double>(sum / weight));
@@ -119,7 +140,7 @@ base::Result<Blind> prepare(const BlindProblem& p, const RampParams& params) {
             const double factor = blind.kinds[a].at(p.score[i]);
             for (size_t k = 0; k < p.groups; ++k)
                 blind.features[at++] =
-                    factor * p.posterior[i * p.groups + k] / blind.mean[a][k];
+                    factor * blind.kinds[a].posterior(p)[i * p.groups + k] / blind.mean[a][k];
         }
     return blind;
 }
@@ -146,27 +167,34 @@ base::Status compare(const BlindProblem& p, const RampParams& params, BlindSolut
 
 void measure(const BlindProblem& p, BlindSolution& solution) {
     std::vector<double> q(p.score.size());
+    const auto of_row = [&](std::span<const double> posterior, size_t i) {
+        return posterior.empty() ? posterior : posterior.subspan(i * p.groups, p.groups);
+    };
     for (size_t i = 0; i < q.size(); ++i)
-        q[i] = solution.apply(p.score[i], p.posterior.subspan(i * p.groups, p.groups));
+        q[i] = solution.apply(p.score[i], of_row(p.posterior, i),
+                              of_row(p.posterior_unfavourable, i));
     const auto rates = [&](const Kind& kind) {
         auto hits = means(p, kind, [&](size_t i) { return q[i]; });
         const auto all = means(p, kind, [](size_t) { return 1.0; });
         for (size_t k = 0; k < hits.size(); ++k) hits[k] /= all[k];
         return hits;
     };
-    solution.rates = rates(kApproval);
+    solution.rates = p.given_label ? std::vector<double>(p.groups, std::nan("")) : rates(kApproval);
     solution.true_positive_rates = rates(kPositive);
     solution.false_positive_rates = rates(kNegative);
 }
 
 }  // namespace
 
-double BlindSolution::apply(double score, std::span<const double> posterior) const {
+double BlindSolution::apply(double score, std::span<const double> posterior,
+                            std::span<const double> posterior_unfavourable) const {
     const double eta = (score + 1) / 2;
+    const auto unfavourable =
+        posterior_unfavourable.empty() ? posterior : posterior_unfavourable;
     double f = score;
     for (size_t k = 0; k < pulls.size(); ++k)
-        f -= posterior[k] *
-             (pulls[k] + positive_pulls[k] * eta + negative_pulls[k] * (1 - eta));
+        f -= posterior[k] * (pulls[k] + positive_pulls[k] * eta) +
+             unfavourable[k] * negative_pulls[k] * (1 - eta);
     return rule.apply(f, 0);
 }
 
@@ -217,6 +245,10 @@ base::Result<BlindSolution> solve_blind_ramp(const BlindProblem& problem,
     solution.gap = found.objective - found.dual;
     solution.mean_product = found.values.product;
     measure(problem, solution);
+    if (problem.given_label) {
+        solution.aware_objective = solution.aware_mean_product = std::nan("");
+        return solution;
+    }
     RAMPART_RETURN_IF_ERROR(compare(problem, params, solution));
     return solution;
 }

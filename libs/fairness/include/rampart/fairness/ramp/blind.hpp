@@ -26,6 +26,11 @@ struct BlindProblem {
     std::span<const double> posterior;  // [n * groups] P_k, row by row: >= 0, a row's add up to 1
     size_t groups = 1;                  // 1 … limits::kMaxGroups, none without posterior anywhere
     std::span<const float> weight = {}; // [n] finite, > 0; empty: all 1
+    /// [n * groups] P(group k | x, unfavourable), for equalized odds; then, and with `given_label`,
+    /// posterior is P(group k | x, favourable). Rates among the favourable are then right even
+    /// where, of two alike, the group says who is.
+    std::span<const double> posterior_unfavourable = {};
+    bool given_label = false;  // equal opportunity and equalized odds only
 };
 
 struct BlindSolution {
@@ -39,11 +44,13 @@ struct BlindSolution {
     double rho = 0, rho_negative = 0;  // centres; the second of equalized odds
     double objective = 0, dual = 0, gap = 0, mean_product = 0;  // as RampSolution's
     /// The same of the best rule that knows the group, on these rows with the group drawn from the
-    /// posterior: never worse, and what being blind costs is the difference.
+    /// posterior: never worse, and what being blind costs is the difference. NaN with given_label,
+    /// and so are the approval rates above.
     double aware_objective = 0, aware_mean_product = 0;
 
-    /// P(approve); posterior: [groups].
-    double apply(double score, std::span<const double> posterior) const;
+    /// P(approve); posteriors: [groups], the second as in the problem.
+    double apply(double score, std::span<const double> posterior,
+                 std::span<const double> posterior_unfavourable = {}) const;
 };
 
 /// params: gamma in [1e-6, 100], a criterion other than kCovariance. Some passes of O(n · groups²).
