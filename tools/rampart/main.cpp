@@ -5,6 +5,7 @@ int main(int argc, char** argv) {
     rampart::cli::add_schema_infer(frame);
     rampart::cli::add_train(frame);
     rampart::cli::add_frontier(frame);
+    rampart::cli::add_postprocess(frame);
     rampart::cli::add_evaluate(frame);
     rampart::cli::add_explain(frame);
     rampart::cli::add_card(frame);

@@ -1,0 +1,148 @@
+#include <gmock/gmock.h>
+
+#include <boost/json.hpp>
+
+#include "loan_model.hpp"
+#include "rampart/model/model_file.hpp"
+
+/// `rampart postprocess`, as a user calls it.
+namespace rampart {
+namespace {
+
+namespace json = boost::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class Postprocess : public LoanModel {
+  protected:
+    /// many.csv and big.rmp: enough rows to see on the test part what was fitted.
+    static void SetUpTestSuite() {
+        LoanModel::SetUpTestSuite();
+        std::ofstream(folder_ / "many.csv") << loans(8000, 9);
+        const auto trained = run("train --data many.csv --schema schema.toml --seed 7 --trees 40 "
+                                 "--leaves 8 --out big.rmp");
+        ASSERT_EQ(trained.exit_code, 0) << trained.output;
+    }
+    static json::value postprocess(const std::string& arguments) {
+        const auto ran = run("postprocess --model big.rmp --data many.csv --json " + arguments);
+        EXPECT_EQ(ran.exit_code, 0) << ran.output;
+        return json::parse(ran.output);
+    }
+    /// "approval_rate" and the like: the difference between groups that evaluate tells.
+    static double gap(const json::value& side, const std::string& rate) {
+        return side.at("gaps").at(rate).at("difference").to_number<double>();
+    }
+    static model::LearnedLink link(const std::string& name) {
+        return *model::load_model_file(folder_ / name).value().policy.last_learned();
+    }
+};
+
+TEST_F(Postprocess, ParityHoldsOnTheFittedRowsAndNearlyOnOthers) {
+    const auto out = postprocess("--criterion dp --epsilon 0.02 --out dp.rmp");
+    EXPECT_GT(gap(out.at("fitted").at("before"), "approval_rate"), 0.2);
+    EXPECT_NEAR(gap(out.at("fitted").at("after"), "approval_rate"), 0.02, 1e-9);
+    EXPECT_LT(gap(out.at("test").at("after"), "approval_rate"), 0.08);
+    EXPECT_LT(std::abs(out.at("duality_gap").to_number<double>()), 1e-12);
+    EXPECT_EQ(out.at("gammas").as_array().size(), 7u);
+    // the file decides as the answer says
+    const auto evaluated = run("evaluate --model dp.rmp --data many.csv --split test --json");
+    ASSERT_EQ(evaluated.exit_code, 0) << evaluated.output;
+    EXPECT_EQ(gap(json::parse(evaluated.output), "approval_rate"),
+              gap(out.at("test").at("after"), "approval_rate"));
+}
+
+TEST_F(Postprocess, EqualOpportunityEvensOutTruePositiveRatesNotApprovals) {
+    const auto out = postprocess("--criterion eopp --epsilon 0 --gamma 0.1 --out eopp.rmp");
+    EXPECT_GT(gap(out.at("test").at("before"), "false_negative_rate"), 0.1);
+    EXPECT_LT(gap(out.at("test").at("after"), "false_negative_rate"),
+              gap(out.at("test").at("before"), "false_negative_rate") / 2);
+    EXPECT_GT(gap(out.at("test").at("after"), "approval_rate"), 0.05);
+    const auto fitted = link("eopp.rmp");
+    EXPECT_EQ(fitted.calibrations.size(), 2u);
+    EXPECT_EQ(fitted.ramp.slopes.size(), 2u);
+    EXPECT_LT(out.at("calibration").at("after").at("expected").to_number<double>(), 0.1);
+}
+
+TEST_F(Postprocess, EqualizedOddsEvensOutBothRates) {
+    const auto out = postprocess("--criterion eo --epsilon 0.02 --gamma 0.1 --out eo.rmp");
+    for (const std::string rate : {"false_negative_rate", "false_positive_rate"}) {
+        EXPECT_LT(gap(out.at("test").at("after"), rate), gap(out.at("test").at("before"), rate) / 2)
+            << rate;
+    }
+}
+
+TEST_F(Postprocess, ABlindRuleNeedsNoGroupAndIsFairerThanTheModel) {
+    const auto out =
+        postprocess("--criterion dp --epsilon 0 --blind --group-trees 40 --out blind.rmp");
+    const auto rates = out.at("expected_rates").as_array();
+    EXPECT_NEAR(rates[0].to_number<double>(), rates[1].to_number<double>(), 1e-9);
+    EXPECT_LT(gap(out.at("test").at("after"), "approval_rate"),
+              gap(out.at("test").at("before"), "approval_rate") / 2);
+    // what group-blindness costs
+    EXPECT_LE(out.at("mean_product").to_number<double>(),
+              out.at("aware_mean_product").to_number<double>() + 1e-12);
+    const auto loaded = model::load_model_file(folder_ / "blind.rmp").value();
+    EXPECT_FALSE(loaded.policy.group_aware());
+    EXPECT_TRUE(loaded.policy.group_names().empty());
+    EXPECT_EQ(loaded.policy.last_learned()->pulls.size(), 1u);
+}
+
+TEST_F(Postprocess, BudgetsEpsilonsByGroupAndCentresAreTaken) {
+    const auto budget =
+        postprocess("--criterion dp --epsilon 0.1 --gamma 0.1 --approve-at-most 0.25 --out b.rmp");
+    EXPECT_NEAR(budget.at("fitted").at("after").at("approval_rate").to_number<double>(), 0.25,
+                1e-9);
+    const auto centre =
+        postprocess("--criterion dp --epsilon 0 --gamma 0.1 --rho 0.5 --out c.rmp");
+    EXPECT_NEAR(centre.at("rates").at(0).to_number<double>(), 0.5, 1e-9);
+    const auto loose = postprocess("--criterion dp --epsilon 0 --gamma 0.1 --rho 0.5 "
+                                   "--group-epsilon sex=b:0.2 --out d.rmp");
+    EXPECT_NEAR(loose.at("rates").at(0).to_number<double>(), 0.5, 1e-9);
+    EXPECT_NEAR(loose.at("rates").at(1).to_number<double>(), 0.4, 1e-9);
+}
+
+TEST_F(Postprocess, DrawsThePictureAndTheCurve) {
+    const auto ran = run("postprocess --model big.rmp --data many.csv --criterion dp --gamma 0.1 "
+                         "--out p.rmp --report ramps.html --frontier curve.csv");
+    ASSERT_EQ(ran.exit_code, 0) << ran.output;
+    EXPECT_THAT(ran.output, AllOf(HasSubstr("everybody"), HasSubstr("wrote ramps.html")));
+    EXPECT_THAT(read("ramps.html"), AllOf(HasSubstr("sex=a"), HasSubstr("sex=b"),
+                                          HasSubstr("class='ramp'"), Not(HasSubstr("<script"))));
+    std::istringstream curve(read("curve.csv"));
+    std::string line;
+    std::getline(curve, line);
+    EXPECT_EQ(line, "epsilon,bias,mean_product,approval,test_accuracy");
+    double before = -1;
+    int points = 0;
+    while (std::getline(curve, line)) {
+        double epsilon = 0, bias = 0, product = 0;
+        ASSERT_EQ(std::sscanf(line.c_str(), "%lf,%lf,%lf", &epsilon, &bias, &product), 3) << line;
+        EXPECT_NEAR(bias, epsilon, 1e-9);
+        EXPECT_GE(product, before - 1e-3);
+        before = product;
+        ++points;
+    }
+    EXPECT_EQ(points, 21);
+}
+
+TEST_F(Postprocess, SaysWhatItCannotDo) {
+    const auto fails = [](const std::string& arguments, const std::string& words) {
+        const auto ran = run("postprocess --model m.rmp --out no.rmp " + arguments);
+        EXPECT_EQ(ran.exit_code, 2) << arguments << ran.output;
+        EXPECT_THAT(ran.output, HasSubstr(words)) << arguments;
+        EXPECT_FALSE(std::filesystem::exists(folder_ / "no.rmp")) << arguments;
+    };
+    fails("--data loans.csv --group-epsilon x:0.1", "sex=a, sex=b");
+    fails("--data loans.csv --group-epsilon sex=a:2", "no number from 0 to 1");
+    fails("--data loans.csv --gamma -1", "no number from 0 to 100");
+    fails("--data loans.csv --gamma wide", "no number from 0 to 100");
+    fails("--data loans.csv --within age", "age");
+    fails("--data loans.csv --blind --within sex", "leave one of them out");
+    fails("--data other.csv", "--split all");
+    fails("--data loans.csv --criterion eo --gamma 0", "gamma");
+    fails("--data loans.csv --approve-at-least 0.9 --approve-at-most 0.1", "0.9");
+}
+
+}  // namespace
+}  // namespace rampart

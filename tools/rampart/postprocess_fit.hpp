@@ -1,0 +1,69 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rampart/base/result.hpp"
+#include "rampart/base/thread_pool.hpp"
+#include "rampart/dataset/dataset.hpp"
+#include "rampart/fairness/calibration.hpp"
+#include "rampart/fairness/ramp/blind.hpp"
+#include "rampart/fairness/ramp/gamma_search.hpp"
+#include "rampart/gbdt/learner.hpp"
+#include "rampart/model/policy.hpp"
+
+/// Puts a ramp on the scores of a model: what `rampart postprocess` does once files are read.
+namespace rampart::cli {
+
+struct PostprocessSettings {
+    fairness::RampParams ramp;
+    bool search_gamma = true;  // by cross-validation, instead of ramp.gamma
+    /// Protected attribute within whose values the groups are compared; empty: all groups at once.
+    std::string within;
+    std::optional<fairness::CalibrationMethod> calibration;
+    bool blind = false;
+    gbdt::LearnerParams posteriors;  // blind: the ensembles that tell P(group | x)
+    uint64_t seed = 0;
+};
+
+/// The fitted rows as the ramp saw them.
+struct RampRows {
+    std::vector<double> scores;   // [n] f
+    std::vector<double> approve;  // [n] P(approve) by the rule
+    std::vector<int32_t> strata;  // [groups]; empty: one
+};
+
+struct Postprocessed {
+    model::LearnedLink link;
+    RampRows rows;
+    std::optional<fairness::CalibrationFit> calibration;
+    std::vector<fairness::GammaFigure> gammas;  // empty: given, not searched for
+    // one of the two
+    std::optional<fairness::RampSolution> aware;
+    std::optional<fairness::BlindSolution> blind;
+
+    double gap() const;  // between primal and dual
+};
+
+/// fit: rows that the model has not learnt from; blind: `others` are yet others, with groups, for
+/// P(group | x). Errors: a mixture; no groups; those of the solvers.
+base::Result<Postprocessed> postprocess_link(const model::LearnedLink& before,
+                                             const dataset::Dataset& fit,
+                                             const dataset::Dataset& others,
+                                             const PostprocessSettings& settings,
+                                             base::ThreadPool& pool);
+
+/// What each epsilon costs, the rest as in settings: one solution each, for one sort.
+struct EpsilonPoint {
+    double epsilon = 0;
+    double bias = 0;          // of the fitted rows: what the criterion speaks of
+    double mean_product = 0;  // of the fitted rows: agreement with the scores
+    double approval = 0;      // overall
+    model::RampRule rule;
+};
+base::Result<std::vector<EpsilonPoint>> epsilon_curve(const Postprocessed& fitted,
+                                                      const dataset::Dataset& fit,
+                                                      const PostprocessSettings& settings);
+
+}  // namespace rampart::cli
