@@ -45,6 +45,46 @@ double largest(const std::vector<double>& values) {
 
 }  // namespace
 
+std::vector<double> repaired(const RegressionRows& rows, std::span<const double> predictions) {
+    struct Group {
+        std::vector<uint32_t> rows;   // by prediction
+        std::vector<double> reached;  // weight up to each, its own by half, over the group's
+        double share = 0;
+    };
+    std::vector<Group> groups(rows.groups);
+    for (size_t row = 0; row < rows.size(); ++row)
+        groups[rows.group_of(row)].rows.push_back(static_cast<uint32_t>(row));
+    const auto shares = group_shares(rows);
+    for (size_t k = 0; k < groups.size(); ++k) {
+        auto& group = groups[k];
+        group.share = shares[k];
+        std::stable_sort(group.rows.begin(), group.rows.end(), [&](uint32_t a, uint32_t b) {
+            return predictions[a] < predictions[b];
+        });
+        double sum = 0;
+        for (const uint32_t row : group.rows) {
+            group.reached.push_back(sum + rows.weight_of(row) / 2);
+            sum += rows.weight_of(row);
+        }
+        for (double& r : group.reached) r /= sum;
+    }
+    std::vector<double> out(rows.size());
+    for (const auto& own : groups) {
+        std::vector<size_t> at(groups.size());  // ranks only rise
+        for (size_t i = 0; i < own.rows.size(); ++i) {
+            double mean = 0;
+            for (size_t k = 0; k < groups.size(); ++k) {
+                const auto& other = groups[k];
+                while (at[k] + 1 < other.rows.size() && other.reached[at[k]] < own.reached[i])
+                    ++at[k];
+                mean += other.share * std::clamp(predictions[other.rows[at[k]]], 0.0, 1.0);
+            }
+            out[own.rows[i]] = std::clamp(mean, 0.0, 1.0);
+        }
+    }
+    return out;
+}
+
 base::Result<RegressionResponse> fit_loss(const RegressionLoss& loss, std::vector<double> labels,
                                           std::vector<float> weights, RegressionOracle& oracle,
                                           size_t validation_rows) {
@@ -158,6 +198,12 @@ base::Result<RegressionResponse> ParityResponder::refined(RegressionResponse res
     };
     if (lagrangian(further) < lagrangian(response)) return further;
     return response;
+}
+
+base::Result<RegressionResponse> ParityResponder::repair(std::span<const double> predictions) {
+    auto targets = repaired(rows_, predictions);
+    for (double& target : targets) target = loss_.label_of(target);
+    return fit_loss(loss_, std::move(targets), weights(), oracle_, validation_rows_);
 }
 
 base::Result<RegressionResponse> ParityResponder::respond(std::span<const double> multipliers) {

@@ -32,6 +32,8 @@ class ParityResponder {
           validation_rows_(validation_rows) {}
 
     base::Result<RegressionResponse> respond(std::span<const double> multipliers);
+    /// What comes nearest, under the loss, to predictions that are the same in every group.
+    base::Result<RegressionResponse> repair(std::span<const double> predictions);
 
   private:
     base::Result<RegressionResponse> ask(const std::vector<double>& costs);
@@ -46,6 +48,9 @@ class ParityResponder {
     RegressionOracle& oracle_;
     size_t validation_rows_;
 };
+
+/// Each group's quantiles moved to their mean over the groups: [n] of [n], kept within [0, 1].
+std::vector<double> repaired(const RegressionRows& rows, std::span<const double> predictions);
 
 /// The surrogates of costs by cell ([cells x (N + 1)]), for one's tests.
 CellLoss hinges(std::span<const double> costs, int levels);

@@ -110,11 +110,11 @@ double Game::lower_bound(bool with_cost, std::vector<double>* at) const {
     double best = -std::numeric_limits<double>::infinity();
     for (const auto& asked : asked_) {
         if (asked.with_cost != with_cost) continue;
-        double least = std::numeric_limits<double>::infinity();
-        for (const auto& column : columns_)
-            least = std::min(least, lagrangian(column, asked.multipliers, with_cost));
-        if (least <= best) continue;
-        best = least;
+        for (; asked.seen < columns_.size(); ++asked.seen)
+            asked.least = std::min(
+                asked.least, lagrangian(columns_[asked.seen], asked.multipliers, with_cost));
+        if (asked.least <= best) continue;
+        best = asked.least;
         if (at != nullptr) *at = asked.multipliers;
     }
     return best;
@@ -174,7 +174,7 @@ base::Result<bool> Game::ask(const std::vector<double>& multipliers, bool with_c
     if (calls_ >= params_.calls) return false;
     ++calls_;
     RAMPART_TRY(auto column, respond_(multipliers, with_cost));
-    asked_.push_back({multipliers, with_cost});
+    asked_.push_back({.multipliers = multipliers, .with_cost = with_cost});
     columns_.push_back(std::move(column));
     return true;
 }
@@ -261,7 +261,7 @@ base::Result<bool> Game::exponentiated_gradient(double step_divisor) {
         const auto lambda = softmax(theta, params_.bound);
         ++calls_;
         RAMPART_TRY(auto column, respond_(net(lambda), true));
-        asked_.push_back({net(lambda), true});
+        asked_.push_back({.multipliers = net(lambda), .with_cost = true});
         const double share = 1.0 / t;
         mean.cost += share * (column.cost - mean.cost);
         for (size_t i = 0; i < mean.rates.size(); ++i)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -58,6 +59,8 @@ class Game {
 
     /// Asks about these multipliers (with cost).
     base::Status begin(const std::vector<double>& multipliers);
+    /// Counts a question that its owner asks; false when there is none left.
+    bool take_call() { return calls_ < params_.calls && ++calls_ > 0; }
     /// Column generation; true when the program's value is known as well as asked for. Without cost
     /// it looks for the least violation, and ends as soon as there is none.
     base::Result<bool> generate_columns(bool with_cost);
@@ -73,6 +76,8 @@ class Game {
     struct Asked {
         std::vector<double> multipliers;
         bool with_cost;
+        mutable double least = std::numeric_limits<double>::infinity();  // of the first `seen`
+        mutable size_t seen = 0;                                         // columns
     };
     base::Result<bool> ask(const std::vector<double>& multipliers, bool with_cost);
     base::Result<bool> price_out(const GameMixture& master, bool with_cost);

@@ -21,9 +21,10 @@ constexpr double kStepDivisor = 8;  // of Algorithm 1
 
 base::Result<std::vector<double>> epsilons(const ParityRegressionParams& params, size_t groups) {
     RAMPART_RETURN_IF_ERROR(validate(params.game));
-    if (params.refine < 0 || params.refine > 1000)
-        return base::out_of_range("bad_parity_parameter", "refine is {}; allowed are 0 to 1000",
-                                  params.refine);
+    if (params.refine < 0 || params.refine > 1000 || params.repairs < 0 || params.repairs > 100)
+        return base::out_of_range("bad_parity_parameter",
+                                  "refine is {}, repairs {}; allowed are 0 to 1000 and 0 to 100",
+                                  params.refine, params.repairs);
     auto epsilon = params.epsilon;
     if (epsilon.size() == 1) epsilon.assign(groups, epsilon.front());
     if (epsilon.size() != groups)
@@ -56,11 +57,11 @@ class Parity {
 
     base::Result<ParityRegressionResult> run() {
         add_constants();
-        tolerance_ = params_.game.gap;
-        if (tolerance_ == 0) {
-            RAMPART_RETURN_IF_ERROR(settle_tolerance());
-            game_.set_gap(tolerance_);
-        }
+        const std::vector<double> none(levels_.groups() * static_cast<size_t>(levels_.levels()));
+        RAMPART_RETURN_IF_ERROR(game_.begin(none));
+        tolerance_ = params_.game.gap > 0 ? params_.game.gap : half_standard_error(none);
+        game_.set_gap(tolerance_);
+        RAMPART_RETURN_IF_ERROR(repair());
         const bool columns = params_.game.method == GameMethod::kColumnGeneration;
         RAMPART_TRY(const bool near, columns ? game_.generate_columns(true)
                                              : game_.exponentiated_gradient(kStepDivisor));
@@ -100,6 +101,10 @@ class Parity {
 
     base::Result<GameColumn> respond(std::span<const double> multipliers) {
         RAMPART_TRY(auto response, responder_.respond(multipliers));
+        return known(std::move(response));
+    }
+
+    GameColumn known(RegressionResponse response) {
         const auto levels = levels_of(response.predictions, levels_.levels());
         RegressionMember member{.model = std::move(response.model),
                                 .weight = 0,
@@ -108,23 +113,29 @@ class Parity {
         if (validation_ != nullptr)
             member.validation = validation_->summary(
                 levels_of(response.validation_predictions, levels_.levels()));
-        if (known_.size() == 1) first_levels_ = levels;
+        latest_ = std::move(response.predictions);
         GameColumn column{member.train.loss, levels_.disparities(member.train.tails)};
         known_.push_back(std::move(member));
         return column;
     }
 
-    /// Half the standard error of the plain predictor's loss.
-    base::Status settle_tolerance() {
-        const std::vector<double> none(levels_.groups() * static_cast<size_t>(levels_.levels()));
-        RAMPART_RETURN_IF_ERROR(game_.begin(none));
+    /// Of the loss of the plain predictor, which is the latest.
+    double half_standard_error(const std::vector<double>& none) const {
         auto squares = levels_.costs(none);
         for (double& c : squares) c *= c;
         const double mean = game_.columns().back().cost;
-        const double variance =
-            std::max(0.0, levels_.mean(squares, first_levels_) - mean * mean);
-        tolerance_ =
-            std::max(1e-9, 0.5 * std::sqrt(variance / static_cast<double>(rows_.size())));
+        const double square = levels_.mean(squares, levels_of(latest_, levels_.levels()));
+        const double variance = std::max(0.0, square - mean * mean);
+        return std::max(1e-9, 0.5 * std::sqrt(variance / static_cast<double>(rows_.size())));
+    }
+
+    /// The path to independence.
+    base::Status repair() {
+        for (int i = 0; i < params_.repairs; ++i) {
+            if (game_.violation(game_.columns().back().rates) <= 0 || !game_.take_call()) break;
+            RAMPART_TRY(auto response, responder_.repair(latest_));
+            game_.add(known(std::move(response)));
+        }
         return base::ok();
     }
 
@@ -186,7 +197,7 @@ class Parity {
     ParityResponder responder_;
     Game game_;
     std::vector<RegressionMember> known_;  // as the game's columns
-    std::vector<uint8_t> first_levels_;
+    std::vector<double> latest_;           // what the latest answer says of the rows
     double tolerance_ = 0;
 };
 

@@ -26,6 +26,14 @@
 /// Without multipliers all three ask for the plain problem. `refine` trees of boosting on g_lambda
 /// itself, slopes smoothed over a cell, may follow; they are kept where the Lagrangian got less.
 /// Predictors that say the same of everybody are known from the start: parity can always be had.
+///
+/// Before the game, where the plain predictor breaks a constraint, up to `repairs` questions follow
+/// a path from it to independence: the answer so far is made independent of the group by moving
+/// each group's quantiles to their mean over the groups (the Wasserstein barycentre), the learner
+/// is asked for that, and so on until an answer keeps the constraints by itself: alternating
+/// projections onto what is independent and what can be learnt. All answers take part in the
+/// mixture. Multipliers alone, with an oracle that is no exact minimiser, miss predictors as fair
+/// and as simple as these.
 namespace rampart::fairness {
 
 enum class RegressionReduction { kLoss, kLeastSquares, kCostSensitive };
@@ -37,7 +45,8 @@ struct ParityRegressionParams {
     int levels = 40;                      // N, 1 … kMaxLevels
     std::vector<double> epsilon = {0.1};  // one for all groups, or [groups]; [0, 1]
     RegressionReduction reduction = RegressionReduction::kLoss;
-    int refine = 0;  // 0 … 1000 trees more; linear models have none
+    int refine = 0;    // 0 … 1000 trees more; linear models have none
+    int repairs = 10;  // 0 … 100, of game.calls
     GameParams game = {};
 };
 
