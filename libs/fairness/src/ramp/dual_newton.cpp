@@ -194,8 +194,10 @@ DualNewton::End DualNewton::descend(const MomentOracle& oracle, double gamma, do
 /// From multipliers for about gamma `from` to such for `to`, or zeros if it loses its way.
 std::vector<double> DualNewton::follow(const MomentOracle& oracle, double from, double to,
                                        bool careful, std::vector<double> t) const {
-    const double shrink = careful ? 0.6 : 0.25, tolerance = careful ? 1e-7 : 1e-3;
+    const double shrink = careful ? 0.6 : 0.25;
     for (double gamma = from;; gamma = std::max(gamma * shrink, to)) {
+        // near enough to stay on about the same rows' slopes: those are as wide as gamma
+        const double tolerance = careful ? 1e-7 : std::clamp(gamma / 20, 1e-7, 1e-3);
         Point at = point(oracle, std::move(t), gamma);
         if (descend(oracle, gamma, tolerance, 60, at) == End::kInfeasible)
             return std::vector<double>(oracle.size());
