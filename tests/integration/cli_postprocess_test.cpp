@@ -126,6 +126,26 @@ TEST_F(Postprocess, DrawsThePictureAndTheCurve) {
     EXPECT_EQ(points, 21);
 }
 
+TEST_F(Postprocess, OtherCommandsSayWhatIsDoneToTheScore) {
+    postprocess("--criterion eopp --gamma 0.1 --blind --group-trees 10 --out told.rmp");
+    const auto inspected = run("inspect model told.rmp");
+    EXPECT_THAT(inspected.output,
+                HasSubstr("score calibrated, less what the features tell of the group"));
+    const auto shown = json::parse(run("inspect model told.rmp --json").output).at("links").at(0);
+    EXPECT_EQ(shown.at("calibrations"), 1);
+    EXPECT_EQ(shown.at("pulls"), 1);
+    const auto card = run("card --model told.rmp --data many.csv --out told.html --plots 1");
+    EXPECT_EQ(card.exit_code, 0) << card.output;
+    EXPECT_THAT(read("told.html"), HasSubstr("less what the features tell of the group"));
+    EXPECT_THAT(run("explain --model told.rmp --data many.csv --row 3").output,
+                HasSubstr("this is about the score before that"));
+    EXPECT_THAT(run("postprocess --model told.rmp --data many.csv --epsilon 0 --out again.rmp "
+                    "--gamma 0.1")
+                    .output,
+                HasSubstr("everybody"));
+    EXPECT_TRUE(link("again.rmp").pulls.empty());
+}
+
 TEST_F(Postprocess, SaysWhatItCannotDo) {
     const auto fails = [](const std::string& arguments, const std::string& words) {
         const auto ran = run("postprocess --model m.rmp --out no.rmp " + arguments);

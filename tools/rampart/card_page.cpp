@@ -63,7 +63,10 @@ std::string ramp_text(const ModelCard& card) {
         out += g == 0 ? "; threshold " : ", ";
         if (ramp.group_aware()) out += fmt::format("{}: ", card.policy.group_names()[g]);
         out += fmt::format("{:.4f}", ramp.thresholds[g]);
+        if (!ramp.slopes.empty()) out += fmt::format(" on {:.4f}·f", ramp.slopes[g]);
     }
+    if (const auto score = score_text(card.learned()); !score.empty())
+        out += fmt::format("; the score is {}", score);
     return out;
 }
 

@@ -37,10 +37,14 @@ Result<Answer> inspect_model(const fs::path& file) {
             auto text = fmt::format("{} trees, ramp gamma {:g}, kappa {:g}, exploration {:g}", learned->ensemble.trees.size(),
                                     learned->ramp.gamma, learned->kappa, learned->exploration.epsilon);
             if (!learned->members.empty()) text += ", " + mixture_text(*learned);
+            if (const auto score = score_text(*learned); !score.empty()) text += ", score " + score;
             answer.text += line(fmt::format("link {}", links.size() + 1), text);
             links.push_back({{"kind", "learned"}, {"trees", learned->ensemble.trees.size()}, {"gamma", learned->ramp.gamma},
                              {"kappa", learned->kappa}, {"exploration", learned->exploration.epsilon},
-                             {"members", learned->members.size()}, {"ensembles", 1 + learned->others.size()}});
+                             {"members", learned->members.size()}, {"ensembles", 1 + learned->others.size()},
+                             {"thresholds", json::value_from(learned->ramp.thresholds)},
+                             {"slopes", json::value_from(learned->ramp.slopes)},
+                             {"calibrations", learned->calibrations.size()}, {"pulls", learned->pulls.size()}});
         } else {
             const auto& bootstrap = std::get<model::BootstrapLink>(link);
             answer.text += line(fmt::format("link {}", links.size() + 1), "bootstrap on " + bootstrap.feature);

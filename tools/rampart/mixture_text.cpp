@@ -11,7 +11,18 @@ std::string mixture_text(const model::LearnedLink& link) {
                        link.members.size(), ensembles, ensembles == 1 ? "" : "s", link.trees());
 }
 
+std::string score_text(const model::LearnedLink& link) {
+    std::string text;
+    if (!link.calibrations.empty())
+        text = link.calibrations.size() > 1 ? "calibrated by group" : "calibrated";
+    if (!link.pulls.empty())
+        text += fmt::format("{}less what the features tell of the group", text.empty() ? "" : ", ");
+    return text;
+}
+
 std::string main_ensemble_note(const model::LearnedLink& link) {
+    if (const auto score = score_text(link); !score.empty())
+        return fmt::format("the link's score is {}: this is about the score before that", score);
     if (link.members.empty()) return {};
     return fmt::format(
         "the link is {}: this is about the score of its first ensemble, all {} trees of it, and "
