@@ -251,9 +251,11 @@ TEST(TrainFairGbm, WhereNothingIsFairEnoughPlainBoostingIsNotFairer) {
         params.learner.trees = 30;
         params.players.ascent.step = 0.1;
         params.players.ascent.cap = 0.1;
+        params.players.ascent.damping = i % 3;
         const auto fair = train_fairgbm(data, params, nullptr, {.validation = &validation});
         auto without = params;
         without.players.ascent.step = 1e-9;
+        without.players.ascent.damping = 0;
         without.output = Output::kBest;
         const auto before = train_fairgbm(data, without, nullptr, {.validation = &validation});
         ASSERT_TRUE(fair && before);

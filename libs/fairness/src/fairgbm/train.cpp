@@ -259,6 +259,7 @@ base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const Fa
         return result;
     FairGbmParams plain = params;
     plain.players.ascent.step = kNoPressure;
+    plain.players.ascent.damping = 0;  // pushes by itself
     RAMPART_TRY(auto second, run(data, plain, pool, watched));
     if (second.verdict.tightest.violation > result.verdict.tightest.violation) return result;
     second.verdict.plain = true;
