@@ -191,7 +191,8 @@ boost::json::object describe(const Options& o, const Postprocessed& fitted) {
     boost::json::array gammas;
     for (const auto& figure : fitted.gammas)
         gammas.push_back({{"gamma", figure.gamma},
-                          {"accuracy", figure.accuracy.value_or(0)},
+                          {"accuracy", figure.accuracy ? boost::json::value(*figure.accuracy)
+                                                       : boost::json::value(nullptr)},
                           {"mean_product", figure.mean_product},
                           {"bias", figure.bias}});
     json["gammas"] = std::move(gammas);
