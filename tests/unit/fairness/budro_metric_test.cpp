@@ -78,6 +78,16 @@ TEST(FairMetric, PointsAreAsFarApartAsRows) {
                         metric->squared_distance(row_of(data, i), row_of(data, j)), 1e-10);
 }
 
+TEST(FairMetric, TellsInWhichFeaturesTwoRowsDiffer) {
+    const auto data = people(100, 20);
+    const auto metric = FairMetric::learn(data, by_sex(data)).value();
+    const std::vector<float> a{40, 45, 0}, b{50, 45, 1};
+    const auto differences = metric.feature_differences(a, b);
+    EXPECT_NEAR(differences[0], std::pow(10 * metric.columns()[0].scale, 2), 1e-12);
+    EXPECT_EQ(differences[1], 0);
+    EXPECT_EQ(differences[2], 2);
+}
+
 TEST(FairMetric, TheFirstCoordinateVariesMost) {
     const auto data = people(500, 3);
     const auto points = FairMetric::learn(data, by_sex(data)).value().embed(data).value();

@@ -387,15 +387,35 @@ base::Result<Points> FairMetric::embed(const dataset::Dataset& data) const {
     return points;
 }
 
-double FairMetric::squared_distance(std::span<const float> a, std::span<const float> b) const {
-    VectorXd difference(eigen_size(columns_.size()));
-    for (size_t c = 0; c < columns_.size(); ++c) {
-        const size_t categories = schema_.features()[columns_[c].feature].categories.size();
+namespace {
+
+VectorXd column_differences(const FairMetric& metric, std::span<const float> a,
+                            std::span<const float> b) {
+    const auto& columns = metric.columns();
+    VectorXd difference(eigen_size(columns.size()));
+    for (size_t c = 0; c < columns.size(); ++c) {
+        const size_t j = columns[c].feature;
+        const size_t categories = metric.schema().features()[j].categories.size();
         difference[eigen_size(c)] =
-            column_entry(columns_[c], categories, a[columns_[c].feature]) -
-            column_entry(columns_[c], categories, b[columns_[c].feature]);
+            column_entry(columns[c], categories, a[j]) - column_entry(columns[c], categories, b[j]);
     }
-    return (matrix_of(embedding_, columns_.size()) * difference).squaredNorm();
+    return difference;
+}
+
+}  // namespace
+
+double FairMetric::squared_distance(std::span<const float> a, std::span<const float> b) const {
+    return (matrix_of(embedding_, columns_.size()) * column_differences(*this, a, b))
+        .squaredNorm();
+}
+
+std::vector<double> FairMetric::feature_differences(std::span<const float> a,
+                                                    std::span<const float> b) const {
+    std::vector<double> out(schema_.size());
+    const VectorXd difference = column_differences(*this, a, b);
+    for (size_t c = 0; c < columns_.size(); ++c)
+        out[columns_[c].feature] += difference[eigen_size(c)] * difference[eigen_size(c)];
+    return out;
 }
 
 base::Result<dataset::Dataset> FairMetric::project(const dataset::Dataset& data) const {

@@ -100,6 +100,10 @@ class FairMetric {
     base::Result<Points> embed(const dataset::Dataset& data) const;
     /// d_x^2 of two rows, encoded by schema().
     double squared_distance(std::span<const float> a, std::span<const float> b) const;
+    /// [features] in which two rows differ and how much, before anything is taken off: squared
+    /// differences of their columns.
+    std::vector<double> feature_differences(std::span<const float> a,
+                                            std::span<const float> b) const;
     /// The baseline "project": columns less their part in the subspace, as numeric features
     /// "fair:<column>", so that no model takes them for raw ones. Labels, weights and groups stay.
     base::Result<dataset::Dataset> project(const dataset::Dataset& data) const;
