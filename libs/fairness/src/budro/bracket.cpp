@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace rampart::fairness {
+namespace rampart::fairness::budro {
 namespace {
 
 constexpr int kMostSteps = 400;
@@ -162,4 +162,4 @@ void Bracket::finish() {
     }
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fairness::budro

@@ -3,7 +3,7 @@
 #include "chunks.hpp"
 #include "search.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fairness::budro {
 namespace {
 
 constexpr size_t kSenders = 64;  // of a chunk
@@ -78,4 +78,4 @@ std::unique_ptr<Search> make_brute_force(const Places& places, base::ThreadPool*
     return std::make_unique<BruteForce>(places, pool);
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fairness::budro

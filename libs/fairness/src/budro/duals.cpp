@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace rampart::fairness {
+namespace rampart::fairness::budro {
 namespace {
 
 constexpr size_t kScouts = 1024;
@@ -139,4 +139,4 @@ Plan SgdDual::solve(const Inner& inner) {
     return plan;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fairness::budro

@@ -5,7 +5,7 @@
 
 #include "chunks.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fairness::budro {
 namespace {
 
 constexpr size_t kSenders = 1 << 13;  // of a chunk of sums
@@ -66,4 +66,4 @@ Plan plan_at(const Inner& inner, double eta, std::span<const Choice> guess) {
     return plan;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fairness::budro

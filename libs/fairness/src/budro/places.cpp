@@ -6,7 +6,7 @@
 
 #include "rampart/base/random.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fairness::budro {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
@@ -99,4 +99,4 @@ TargetLosses losses_of_targets(const Places& places, std::span<const double> los
     return out;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fairness::budro

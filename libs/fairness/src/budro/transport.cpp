@@ -11,6 +11,8 @@
 #include "search.hpp"
 
 namespace rampart::fairness {
+using namespace budro;  // what it is made of
+
 namespace {
 
 constexpr int kMostClasses = 64;

@@ -90,9 +90,9 @@ base::Status validate(const TransportParams& params);
 /// What it is between: n people.
 struct TransportProblem {
     const Points* points = nullptr;
-    std::span<const uint8_t> labels;  // [n] 0 … classes - 1
+    std::span<const uint8_t> labels = {};  // [n] 0 … classes - 1
     int classes = 2;                  // 1 … 64
-    std::span<const double> weights;  // [n] finite, > 0; empty: all 1
+    std::span<const double> weights = {};  // [n] finite, > 0; empty: all 1
 };
 
 /// `mass` of the people at `from` is counted at `to` instead (not of those who stay).
