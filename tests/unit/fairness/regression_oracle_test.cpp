@@ -153,13 +153,49 @@ TEST(RegressionOracles, ALossByCellIsMinimised) {
     EXPECT_NEAR(error(tree_cells.scores), error(trees.fit({.targets = centre})->scores), 2e-4);
 
     // goes on from trees that there are
-    const auto& start = std::get<model::Ensemble>(tree_cells.model);
     auto more = question;
-    more.start = &start;
+    more.start = &tree_cells.model;
     more.more = 5;
     const auto longer = trees.fit(more).value();
     EXPECT_EQ(std::get<model::Ensemble>(longer.model).trees.size(), 25u);
     EXPECT_LT(error(longer.scores), error(tree_cells.scores));
+
+    // linear models from any other; without steps it stays the same
+    LinearModel far = std::get<LinearModel>(by_cells.model);
+    far.intercept += 0.3;
+    for (double& slope : far.slope) slope *= -1;
+    const RegressionModel begin = far;
+    more.start = &begin;
+    more.more = 0;
+    const auto still = linear.fit(more).value();
+    const auto said = far.predict(data.table);
+    for (size_t i = 0; i < 1000; ++i) EXPECT_NEAR(still.scores[i], said[i], 1e-9);
+    more.more = 50;
+    const auto moved = linear.fit(more).value();
+    for (size_t i = 0; i < 1000; ++i) EXPECT_NEAR(moved.scores[i], squares.scores[i], 1e-4);
+}
+
+/// A loss with two valleys, at 0.3 and at 0.8.
+TEST(LinearRegressionOracle, GoesDownFromWhereItIsTold) {
+    const auto data = made_up_risks(200, 21);
+    auto oracle = LinearRegressionOracle::create(data.table, {}).value();
+    std::vector<uint32_t> cell(200);
+    const CellLoss cells{.first = 0,
+                         .step = 0.1,
+                         .nodes = 11,
+                         .slopes = {-.3, -.2, -.1, 0, .1, .2, .1, -.1, 0, .1, .2},
+                         .least_curvature = 1,
+                         .cell_of_row = cell};
+    for (const auto& [from, to] : {std::pair{0.1, 0.3}, {0.35, 0.3}, {0.95, 0.8}}) {
+        LinearModel start{.intercept = from, .slope = {0, 0}, .mean = {0, 0}, .category = {{}, {}}};
+        const RegressionModel begin = start;
+        const auto answer = oracle.fit({.task = Task::kCells,
+                                        .cells = &cells,
+                                        .start = &begin,
+                                        .more = 40})
+                                .value();
+        for (const double score : answer.scores) EXPECT_NEAR(score, to, 1e-4);
+    }
 }
 
 TEST(GbdtRegressionOracle, ScoresBothSetsOfRowsByTheModelThatItReturns) {

@@ -64,6 +64,7 @@ TEST(FitParity, KeepsEveryConstraintAndCertifiesTheRest) {
         for (const double epsilon : {0.02, 0.1, 0.2}) {
             ParityRegressionParams params;
             params.epsilon = {epsilon};
+            params.refine = 0;
             params.game.gap = 5e-5;
             const auto result =
                 fit_parity(data.rows(), RegressionLoss::squared(), params, *oracle, &fresh_rows)
@@ -214,6 +215,7 @@ TEST(FitParity, TheBestMultipliersAreACorner) {
         ParityRegressionParams params;
         params.epsilon = {epsilon};
         params.levels = 8;
+        params.refine = 0;
         params.repairs = 0;
         params.game = {.method = GameMethod::kExponentiatedGradient, .calls = 2, .bound = 3,
                        .gap = 1e-6};
@@ -316,17 +318,28 @@ TEST(FitParity, RepairsFindWhatMultipliersMiss) {
     EXPECT_LT(with.train.loss, without.train.loss);
 }
 
-TEST(FitParity, RefinementDoesNotRaiseTheLagrangian) {
+TEST(FitParity, RefinementFindsBetterMixturesAsFair) {
     const auto data = made_up_risks(1000, 9);
-    auto oracle = GbdtRegressionOracle::create(data.table, quick(), nullptr).value();
-    ParityRegressionParams params;
-    params.epsilon = {0.05};
-    params.game.calls = 20;
-    const auto plain = fit_parity(data.rows(), RegressionLoss::squared(), params, oracle).value();
-    params.refine = 10;
-    const auto refined = fit_parity(data.rows(), RegressionLoss::squared(), params, oracle).value();
-    EXPECT_LT(refined.train.loss, plain.train.loss);
-    EXPECT_LE(refined.train.violation, 1e-7);
+    auto trees = GbdtRegressionOracle::create(data.table, quick(), nullptr).value();
+    auto linear = LinearRegressionOracle::create(data.table, {}).value();
+    const auto loss = RegressionLoss::squared();
+    for (RegressionOracle* oracle : {static_cast<RegressionOracle*>(&linear),
+                                     static_cast<RegressionOracle*>(&trees)}) {
+        ParityRegressionParams params;
+        params.epsilon = {0.05};
+        params.refine = 0;
+        params.repairs = 0;
+        params.game.calls = 20;
+        const auto without = fit_parity(data.rows(), loss, params, *oracle).value();
+        params.refine = 10;
+        const auto with = fit_parity(data.rows(), loss, params, *oracle).value();
+        EXPECT_LT(with.train.loss, 0.95 * without.train.loss);
+        EXPECT_LE(with.train.violation, 1e-7);
+        params.epsilon = {1.0};  // without multipliers there is nothing to refine
+        const auto free = fit_parity(data.rows(), loss, params, *oracle).value();
+        params.refine = 0;
+        EXPECT_EQ(free.train.loss, fit_parity(data.rows(), loss, params, *oracle)->train.loss);
+    }
 }
 
 TEST(FitParity, ConstantLabelsOneLevelAndOneGroupAreNoTrouble) {

@@ -13,6 +13,8 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+constexpr Eigen::Index kMostEntries = 100'000'000;
+
 /// Slopes that leave every direction of `forbidden` alone, as columns.
 MatrixXd complement(const MatrixXd& forbidden) {
     Eigen::ColPivHouseholderQR<MatrixXd> qr(forbidden);
@@ -63,9 +65,15 @@ base::Result<LinearModel> fit_seo(const dataset::Dataset& data, const Regression
         member(signed_of(row), signed_of(rows.group_of(row))) = 1;
     }
     weight /= weight.sum();
-    const Eigen::RowVectorXd mean = weight.transpose() * design.x.leftCols(d);
+    if (n * d > kMostEntries)
+        return base::out_of_range("too_large",
+                                  "{} rows and {} columns with one a category; this takes at most "
+                                  "{} numbers: use fewer rows",
+                                  n, d, kMostEntries);
+    const MatrixXd x = design.dense();
+    const Eigen::RowVectorXd mean = weight.transpose() * x;
     const double mean_label = weight.dot(label);
-    const MatrixXd centred = design.x.leftCols(d).rowwise() - mean;
+    const MatrixXd centred = x.rowwise() - mean;
     const MatrixXd weighted = weight.asDiagonal() * centred;
     const MatrixXd free = complement(weighted.transpose() * member);
     VectorXd beta = VectorXd::Zero(d + 1);

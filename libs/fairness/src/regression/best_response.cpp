@@ -183,14 +183,13 @@ base::Result<RegressionResponse> ParityResponder::ask(const std::vector<double>&
 
 base::Result<RegressionResponse> ParityResponder::refined(RegressionResponse response,
                                                           const std::vector<double>& costs) {
-    const auto* start = std::get_if<model::Ensemble>(&response.model);
-    if (start == nullptr) return response;
+    if (std::holds_alternative<std::monostate>(response.model)) return response;
     auto cells = smoothed_steps(costs, levels_.levels());
     cells.cell_of_row = levels_.cells();
     const RegressionQuestion question{.task = RegressionTask::kCells,
                                       .weights = weights(),
                                       .cells = &cells,
-                                      .start = start,
+                                      .start = &response.model,
                                       .more = params_.refine};
     RAMPART_TRY(auto further, asked(oracle_, question, rows_.size(), validation_rows_, 0, 1));
     const auto lagrangian = [&](const RegressionResponse& r) {
@@ -213,7 +212,7 @@ base::Result<RegressionResponse> ParityResponder::respond(std::span<const double
     auto response = plain ? fit_loss(loss_, {rows_.label.begin(), rows_.label.end()}, weights(),
                                      oracle_, validation_rows_)
                           : ask(costs);
-    if (!response || params_.refine == 0) return response;
+    if (plain || !response || params_.refine == 0) return response;
     return refined(*std::move(response), costs);
 }
 

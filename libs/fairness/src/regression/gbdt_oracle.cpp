@@ -29,6 +29,8 @@ class CellObjective : public gbdt::Objective {
     const RegressionQuestion& question_;
 };
 
+constexpr size_t kLeastBins = 32, kRowsOfABin = 10;
+
 using Made = base::Result<std::unique_ptr<gbdt::Objective>>;
 
 template <class Loss>
@@ -68,8 +70,12 @@ base::Result<GbdtRegressionOracle> GbdtRegressionOracle::create(
                                       "targets from fit to fit, so there is no loss to stop by: "
                                       "set it to 0 and choose trees",
                                       params.early_stopping_rounds);
-    RAMPART_TRY(auto bins, gbdt::Bins::create(data, params.max_bins, pool));
-    return GbdtRegressionOracle(data, params, pool, validation, std::move(bins));
+    // with few rows, finer bins tell no more and cost most of the time
+    const int enough = static_cast<int>(std::max<size_t>(kLeastBins, data.rows() / kRowsOfABin));
+    auto own = params;
+    own.max_bins = std::min(own.max_bins, enough);
+    RAMPART_TRY(auto bins, gbdt::Bins::create(data, own.max_bins, pool));
+    return GbdtRegressionOracle(data, own, pool, validation, std::move(bins));
 }
 
 GbdtRegressionOracle::GbdtRegressionOracle(const dataset::Dataset& data, gbdt::LearnerParams params,
@@ -85,9 +91,11 @@ base::Result<RegressionAnswer> GbdtRegressionOracle::fit(const RegressionQuestio
     RAMPART_RETURN_IF_ERROR(validate(question, data_->rows()));
     RAMPART_TRY(const auto objective, objective_of(question));
     auto params = params_;
-    if (question.start != nullptr) {
+    const auto* const start =
+        question.start == nullptr ? nullptr : std::get_if<model::Ensemble>(question.start);
+    if (start != nullptr) {
         const size_t trees =
-            question.start->trees.size() + static_cast<size_t>(std::max(1, question.more));
+            start->trees.size() + static_cast<size_t>(std::max(1, question.more));
         if (trees > base::limits::kMaxTrees)
             return base::out_of_range("too_many_trees", "{} trees; at most {} are allowed", trees,
                                       base::limits::kMaxTrees);
@@ -104,7 +112,7 @@ base::Result<RegressionAnswer> GbdtRegressionOracle::fit(const RegressionQuestio
                                                 p.validation_scores.end());
                 return true;
             },
-        .start = question.start,
+        .start = start,
         .bins = &bins_};
     RAMPART_TRY(answer.model, gbdt::train(*data_, *objective, params, pool_, options));
     return answer;

@@ -36,24 +36,41 @@ RowLoss huber(double r, double delta) {
     return {delta * (std::abs(r) - delta / 2), std::copysign(delta, r), 0};
 }
 
-/// The loss of a cell, from the first node on.
-RowLoss of_cell(const CellLoss& cells, size_t row, double score) {
+/// A question, and what its cells' losses are at the nodes: 0 at the first.
+struct Asked {
+    const RegressionQuestion& question;
+    std::vector<double> at_nodes;
+
+    explicit Asked(const RegressionQuestion& q) : question(q) {
+        if (q.task != RegressionTask::kCells) return;
+        const auto& cells = *q.cells;
+        at_nodes.resize(cells.slopes.size());
+        for (size_t i = 0; i < at_nodes.size(); ++i)
+            if (i % cells.nodes != 0)
+                at_nodes[i] = at_nodes[i - 1] +
+                              (cells.slopes[i - 1] + cells.slopes[i]) / 2 * cells.step;
+    }
+};
+
+RowLoss of_cell(const Asked& asked, size_t row, double score) {
+    const auto& cells = *asked.question.cells;
+    const size_t first = cells.cell_of_row[row] * cells.nodes;
+    const double* const at = cells.slopes.data() + first;
     const auto slope = cells.slope(row, score);
-    const double* const at = cells.slopes.data() + cells.cell_of_row[row] * cells.nodes;
     const double place = (score - cells.first) / cells.step;
     if (place <= 0) return {at[0] * (score - cells.first), slope.value, 0};
     const size_t left = std::min(static_cast<size_t>(place), cells.nodes - 2);
-    double value = 0;
-    for (size_t i = 0; i < left; ++i) value += (at[i] + at[i + 1]) / 2 * cells.step;
     const double from = cells.first + static_cast<double>(left) * cells.step;
     const double within = std::min(score - from, cells.step), past = score - from - within;
     const double curvature = past > 0 ? 0 : (at[left + 1] - at[left]) / cells.step;
-    return {value + (at[left] + slope.value) / 2 * within + at[cells.nodes - 1] * past, slope.value,
-            std::max(0.0, curvature)};
+    return {asked.at_nodes[first + left] + (at[left] + slope.value) / 2 * within +
+                at[cells.nodes - 1] * past,
+            slope.value, std::max(0.0, curvature)};
 }
 
-RowLoss row_loss(const RegressionQuestion& q, size_t row, double f) {
-    if (q.task == RegressionTask::kCells) return of_cell(*q.cells, row, f);
+RowLoss row_loss(const Asked& asked, size_t row, double f) {
+    const auto& q = asked.question;
+    if (q.task == RegressionTask::kCells) return of_cell(asked, row, f);
     const double t = q.targets[row], r = f - t;
     switch (q.task) {
         case RegressionTask::kLeastSquares: return {r * r / 2, r, 1};
@@ -78,37 +95,49 @@ RowLoss row_loss(const RegressionQuestion& q, size_t row, double f) {
 struct LinearRegressionOracle::Design : LinearDesign {
     const dataset::Dataset* validation = nullptr;
 
-    /// Mean loss with the penalty; on request gradient and Hessian.
+    enum class What { kValue, kGradient, kHessian };
+    /// Mean loss with the penalty; on request its gradient, and its Hessian's lower half.
     struct Point {
         double value = 0;
         VectorXd gradient;
         MatrixXd hessian;
     };
-    Point at(const RegressionQuestion& q, double ridge, const VectorXd& beta, bool whole) const {
-        const VectorXd scores = x * beta;
-        VectorXd slopes(scores.size()), roots(scores.size());
+    Point at(const Asked& asked, double ridge, const VectorXd& beta, What what) const {
+        const VectorXd predicted = scores(beta);
+        VectorXd slopes(predicted.size()), curvatures(predicted.size());
         double total = 0;
         Point point;
-        for (Index i = 0; i < scores.size(); ++i) {
-            const double w = weight_of(q, static_cast<size_t>(i));
-            const auto row = row_loss(q, static_cast<size_t>(i), scores[i]);
+        for (Index i = 0; i < predicted.size(); ++i) {
+            const double w = weight_of(asked.question, static_cast<size_t>(i));
+            const auto row = row_loss(asked, static_cast<size_t>(i), predicted[i]);
             point.value += w * row.value;
             slopes[i] = w * row.slope;
-            roots[i] = std::sqrt(w * row.curvature);
+            curvatures[i] = w * row.curvature;
             total += w;
         }
         const Index d = signed_of(columns.size());
         point.value = point.value / total + ridge / 2 * beta.head(d).squaredNorm();
-        if (!whole) return point;
-        point.gradient = x.transpose() * slopes / total;
+        if (what == What::kValue) return point;
+        point.gradient = moments(slopes) / total;
         point.gradient.head(d) += ridge * beta.head(d);
-        point.hessian = MatrixXd::Zero(d + 1, d + 1);
-        const MatrixXd scaled = roots.asDiagonal() * x;
-        point.hessian.selfadjointView<Eigen::Lower>().rankUpdate(scaled.transpose(), 1 / total);
+        if (what == What::kGradient) return point;
+        point.hessian = gram(curvatures) / total;
         point.hessian.diagonal().head(d).array() += ridge;
         point.hessian(d, d) += 1e-12;
         return point;
     }
+
+    /// Inverse of the mean of x x', which is the Hessian of least squares; the same for all fits.
+    const MatrixXd& metric() {
+        if (inverse_metric.size() > 0) return inverse_metric;
+        const auto n = signed_of(data->rows());
+        MatrixXd all = gram(VectorXd::Constant(n, 1 / static_cast<double>(n)));
+        all.diagonal().array() += 1e-6;
+        inverse_metric = all.selfadjointView<Eigen::Lower>().ldlt().solve(
+            MatrixXd::Identity(all.rows(), all.rows()));
+        return inverse_metric;
+    }
+    MatrixXd inverse_metric;
 
     /// A weighted mean to begin with keeps the first Newton step near.
     VectorXd start(const RegressionQuestion& q) const {
@@ -152,11 +181,15 @@ LinearRegressionOracle::LinearRegressionOracle(std::unique_ptr<Design> design, L
 LinearRegressionOracle::~LinearRegressionOracle() = default;
 LinearRegressionOracle::LinearRegressionOracle(LinearRegressionOracle&&) noexcept = default;
 
-base::Result<RegressionAnswer> LinearRegressionOracle::fit(const RegressionQuestion& question) {
-    RAMPART_RETURN_IF_ERROR(validate(question, design_->data->rows()));
-    VectorXd beta = design_->start(question);
-    for (int i = 0; i < params_.iterations; ++i) {
-        const auto point = design_->at(question, params_.ridge, beta, true);
+namespace {
+
+/// Newton's method from `beta` on, for convex losses.
+template <class Design>
+VectorXd newton(const Design& design, const RegressionQuestion& question,
+                const LinearParams& params, VectorXd beta) {
+    const Asked asked(question);
+    for (int i = 0; i < params.iterations; ++i) {
+        const auto point = design.at(asked, params.ridge, beta, Design::What::kHessian);
         // where nothing is curved, the step is the gradient's; 1e-6 keeps it finite
         MatrixXd hessian = point.hessian;
         if (question.task != RegressionTask::kLeastSquares) hessian.diagonal().array() += 1e-6;
@@ -165,17 +198,61 @@ base::Result<RegressionAnswer> LinearRegressionOracle::fit(const RegressionQuest
         if (!(slope > 1e-14)) break;
         double size = 1;
         const auto value_at = [&](double t) {
-            return design_->at(question, params_.ridge, beta - t * step, false).value;
+            return design.at(asked, params.ridge, beta - t * step, Design::What::kValue).value;
         };
         while (size > 1e-8 && !(value_at(size) <= point.value - 1e-4 * size * slope)) size /= 2;
         if (size <= 1e-8) break;
         beta -= size * step;
         if (question.task == RegressionTask::kLeastSquares) break;
     }
+    return beta;
+}
+
+/// BFGS from `beta` on, for losses that need not be convex. `inverse`: of the metric.
+template <class Design>
+VectorXd descend(const Design& design, const RegressionQuestion& question, double ridge,
+                 VectorXd beta, MatrixXd inverse) {
+    const Asked asked(question);
+    auto point = design.at(asked, ridge, beta, Design::What::kGradient);
+    for (int i = 0; i < question.more; ++i) {
+        const VectorXd step = inverse * point.gradient;
+        const double slope = step.dot(point.gradient);
+        if (!(slope > 1e-14)) break;
+        double size = 1;
+        const auto value_at = [&](double t) {
+            return design.at(asked, ridge, beta - t * step, Design::What::kValue).value;
+        };
+        while (size > 1e-6 && !(value_at(size) <= point.value - 1e-4 * size * slope)) size /= 2;
+        if (size <= 1e-6) break;
+        const VectorXd moved = -size * step;
+        beta += moved;
+        auto next = design.at(asked, ridge, beta, Design::What::kGradient);
+        const VectorXd turned = next.gradient - point.gradient;
+        point = std::move(next);
+        const double curved = moved.dot(turned);
+        if (!(curved > 1e-12 * moved.norm() * turned.norm())) continue;  // not convex here
+        const VectorXd seen = inverse * turned;
+        inverse += (1 + turned.dot(seen) / curved) / curved * moved * moved.transpose() -
+                   (seen * moved.transpose() + moved * seen.transpose()) / curved;
+    }
+    return beta;
+}
+
+}  // namespace
+
+base::Result<RegressionAnswer> LinearRegressionOracle::fit(const RegressionQuestion& question) {
+    RAMPART_RETURN_IF_ERROR(validate(question, design_->data->rows()));
+    const auto* const start =
+        question.start == nullptr ? nullptr : std::get_if<LinearModel>(question.start);
+    const VectorXd beta =
+        start == nullptr
+            ? newton(*design_, question, params_, design_->start(question))
+            : descend(*design_, question, params_.ridge, design_->coefficients_of(*start),
+                      design_->metric());
     if (!beta.allFinite())
         return base::internal_error("not_fitted", "a linear model's coefficients are not finite");
     RegressionAnswer answer;
-    const VectorXd scores = design_->x * beta;
+    const VectorXd scores = design_->scores(beta);
     answer.scores.assign(scores.data(), scores.data() + scores.size());
     const auto model = design_->model_of(beta);
     if (design_->validation != nullptr)

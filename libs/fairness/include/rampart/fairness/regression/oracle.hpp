@@ -68,9 +68,9 @@ struct RegressionQuestion {
     std::vector<double> targets = {};
     std::vector<float> weights = {};  // [n] finite and > 0; empty: all 1
     const CellLoss* cells = nullptr;  // of kCells
-    /// kCells: goes on from this model, with `more` trees; an oracle without such steps starts
-    /// where it always does.
-    const model::Ensemble* start = nullptr;
+    /// kCells: goes on from this model, with `more` trees, or as many steps of a linear model; an
+    /// oracle without such steps starts where it always does. Of the oracle's own kind.
+    const RegressionModel* start = nullptr;
     int more = 0;
 };
 
@@ -88,7 +88,8 @@ class RegressionOracle {
     virtual base::Result<RegressionAnswer> fit(const RegressionQuestion& question) = 0;
 };
 
-/// Boosted trees. The rows are put into bins once for all fits. Keeps references: data sets and
+/// Boosted trees. The rows are put into bins once for all fits: at most one of each 10 rows, or 32,
+/// if `params` allow more. Keeps references: data sets and
 /// pool have to outlive it. Labels, weights and groups of the data set are not read. Not thread
 /// safe.
 class GbdtRegressionOracle : public RegressionOracle {
@@ -123,10 +124,13 @@ struct LinearParams {
 
 /// Linear models with an intercept, by Newton's method with a line search: least squares in one
 /// step (ridge regression), logistic regression, and every other task here; kinks are rounded off
-/// over 1e-3. Numbers are standardised, categories one-hot. Keeps references to the data sets.
+/// over 1e-3. A loss of cells that goes on from a model need not be convex: its mean is brought
+/// down by BFGS from the metric of least squares. Numbers are standardised, categories one-hot.
+/// Keeps references to the data sets.
 class LinearRegressionOracle : public RegressionOracle {
   public:
-    /// Errors: columns; parameters; "too_large" for more than 1e8 entries of the design.
+    /// Errors: columns; parameters; "too_large" for more than 1e8 numbers or 10,000 columns,
+    /// one-hot ones among them.
     static base::Result<LinearRegressionOracle> create(
         const dataset::Dataset& data, const LinearParams& params,
         const dataset::Dataset* validation = nullptr);

@@ -23,8 +23,10 @@
 ///   kLeastSquares   appendix F.2: least squares on U_i
 ///   kCostSensitive  appendix G: the sum over z of |c_lambda| · hinge around z, convex in u,
 ///                   which is one function for each cell (label, group), not N rows for each row
-/// Without multipliers all three ask for the plain problem. `refine` trees of boosting on g_lambda
-/// itself, slopes smoothed over a cell, may follow; they are kept where the Lagrangian got less.
+/// Without multipliers all three ask for the plain problem. None of them is g_lambda: U_i stays
+/// where it is until a multiplier is large enough, and then jumps. So `refine` trees of boosting,
+/// or steps of BFGS for linear models, on g_lambda itself, slopes smoothed over a cell, follow;
+/// they are kept where the Lagrangian got less.
 /// Predictors that say the same of everybody are known from the start: parity can always be had.
 ///
 /// Before the game, where the plain predictor breaks a constraint, up to `repairs` questions follow
@@ -45,7 +47,7 @@ struct ParityRegressionParams {
     int levels = 40;                      // N, 1 … kMaxLevels
     std::vector<double> epsilon = {0.1};  // one for all groups, or [groups]; [0, 1]
     RegressionReduction reduction = RegressionReduction::kLoss;
-    int refine = 0;    // 0 … 1000 trees more; linear models have none
+    int refine = 30;   // 0 … 1000 trees more, or steps of a linear model
     int repairs = 10;  // 0 … 100, of game.calls
     GameParams game = {};
 };
