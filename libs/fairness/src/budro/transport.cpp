@@ -9,6 +9,7 @@
 #include "duals.hpp"
 #include "entropic.hpp"
 #include "search.hpp"
+#include "tile_search.hpp"
 
 namespace rampart::fairness {
 using namespace budro;  // what it is made of
@@ -17,6 +18,7 @@ namespace {
 
 constexpr int kMostClasses = 64;
 constexpr double kMostLoss = 1e6;
+constexpr size_t kMostTilesInGroup = 64;
 
 using Name = EnumName<TransportMethod>;
 constexpr std::array kNames = {
@@ -52,6 +54,27 @@ base::Status check(const TransportProblem& problem) {
                                       problem.weights[i]);
     }
     return base::ok();
+}
+
+/// The search with the largest table of distances that fits.
+base::Result<std::unique_ptr<Search>> search_for(const Places& places, int classes,
+                                                 const TransportParams& params, size_t held,
+                                                 base::ThreadPool* pool) {
+    constexpr size_t kFewPlaces = 256;  // among whom everything is looked at as fast
+    const bool by_tiles = params.search == TransportSearch::kTiles ||
+                          (params.search == TransportSearch::kAuto && places.count() > kFewPlaces);
+    size_t needed = held;
+    for (size_t group = 0; by_tiles && group <= kMostTilesInGroup; group = std::max<size_t>(1, 2 * group)) {
+        needed = held + bytes_of_tile_search(places, classes, group);
+        if (needed <= params.memory_budget)
+            return make_tile_search(places, classes, params.instructions, group, pool);
+    }
+    if (!by_tiles && needed <= params.memory_budget) return make_brute_force(places, pool);
+    return base::resource_exhausted("memory_budget",
+                                    "{} distinct points of {} dimensions need {} bytes, and the "
+                                    "memory budget is {}; raise it or take fewer people",
+                                    places.count(), places.dimensions, needed,
+                                    params.memory_budget);
 }
 
 }  // namespace
@@ -110,6 +133,7 @@ struct TransportSolver::Parts {
             entropic.emplace(places, params.sgd.seed);
     }
 
+    size_t bytes_of_people() const;
     base::Status check(std::span<const double> losses) const;
     double staying_loss(std::span<const double> losses) const;
     Transport start(std::span<const double> losses) const;
@@ -118,6 +142,15 @@ struct TransportSolver::Parts {
     Transport by_map(const Inner& inner, std::span<const double> losses);
     Transport by_flows(const Inner& inner, std::span<const double> losses);
 };
+
+/// What is held whatever the search, the answer among it.
+size_t TransportSolver::Parts::bytes_of_people() const {
+    const size_t n = labels.size(), c = static_cast<size_t>(classes);
+    const size_t of_place = (places.dimensions + c) * sizeof(double) + (c + 1) * sizeof(uint32_t);
+    return places.count() * of_place +
+           places.senders.size() * (sizeof(Sender) + 6 * sizeof(Choice)) +
+           n * (1 + (1 + c) * sizeof(double) + 2 * sizeof(uint32_t));
+}
 
 base::Status TransportSolver::Parts::check(std::span<const double> losses) const {
     const size_t n = labels.size();
@@ -229,7 +262,8 @@ base::Result<TransportSolver> TransportSolver::create(const TransportProblem& pr
     for (size_t i = 0; i < problem.labels.size(); ++i)
         total += problem.weights.empty() ? 1 : problem.weights[i];
     auto parts = std::make_unique<Parts>(problem, params, total, pool);
-    parts->search = make_brute_force(parts->places, pool);
+    RAMPART_TRY(parts->search, search_for(parts->places, problem.classes, params,
+                                          parts->bytes_of_people(), pool));
     return TransportSolver(std::move(parts));
 }
 
@@ -250,11 +284,6 @@ base::Result<Transport> TransportSolver::solve(std::span<const double> losses) {
 
 size_t TransportSolver::distinct_points() const { return parts_->places.count(); }
 
-size_t TransportSolver::bytes() const {
-    const Places& places = parts_->places;
-    return places.coordinates.size() * sizeof(double) + places.senders.size() * sizeof(Sender) +
-           parts_->labels.size() * (sizeof(double) + 1 + 2 * sizeof(uint32_t)) +
-           parts_->search->bytes();
-}
+size_t TransportSolver::bytes() const { return parts_->bytes_of_people() + parts_->search->bytes(); }
 
 }  // namespace rampart::fairness

@@ -1,0 +1,391 @@
+#include "tile_search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "chunks.hpp"
+#include "tile_losses.hpp"
+
+namespace rampart::fairness::budro {
+namespace {
+
+constexpr size_t kJobs = 64;        // senders of a chunk, about
+constexpr size_t kMostPrices = 2;
+
+/// One sender of a call.
+struct Job {
+    uint32_t rank;   // in the order in which senders are worked through
+    uint32_t k;      // place in the call's spans
+};
+
+class TileSearch : public Search {
+  public:
+    TileSearch(const Places& places, int classes, model::InstructionSet instructions,
+               size_t tiles_in_group, base::ThreadPool* pool)
+        : places_(places),
+          kernels_(tile_kernels(instructions)),
+          tiles_(places),
+          table_(tiles_, kernels_, tiles_in_group, pool),
+          pool_(pool),
+          losses_(static_cast<size_t>(classes)),
+          top_(static_cast<size_t>(classes)),
+          rank_(places.senders.size()) {
+        std::vector<uint32_t> order(rank_.size());
+        std::iota(order.begin(), order.end(), 0);
+        std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+            const Sender &x = places.senders[a], &y = places.senders[b];
+            const size_t p = row_of(x), q = row_of(y);
+            if (p != q) return p < q;
+            if (x.label != y.label) return x.label < y.label;
+            return tiles_.slot_of_place()[x.place] < tiles_.slot_of_place()[y.place];
+        });
+        for (uint32_t r = 0; r < order.size(); ++r) rank_[order[r]] = r;
+    }
+
+    void begin_round(const TargetLosses& losses) override {
+        targets_ = &losses;
+        for (size_t c = 0; c < losses_.size(); ++c)
+            losses_[c].fill(std::span(losses.loss).subspan(c * losses.places, losses.places),
+                            tiles_, table_);
+        tops_are_known_ = false;
+    }
+
+    void best(double eta, std::span<const uint32_t> senders, std::span<Choice> choices) override {
+        const std::array prices{eta};
+        const std::array answers{choices};
+        find(prices, senders, answers);
+    }
+
+    void best_two(double eta, double other, std::span<const uint32_t> senders,
+                  std::span<Choice> choices, std::span<Choice> other_choices) override {
+        if (eta == 0) return Search::best_two(eta, other, senders, choices, other_choices);
+        const std::array prices{eta, other};
+        const std::array answers{choices, other_choices};
+        find(prices, senders, answers);
+    }
+
+    void near(double eta, double slack, std::span<const uint32_t> senders,
+              const NearVisitor& visit) override;
+
+    size_t bytes() const override {
+        return tiles_.bytes() + table_.bytes() +
+               losses_.size() * places_.count() * (sizeof(double) + sizeof(float)) +
+               rank_.size() * sizeof(uint32_t);
+    }
+
+  private:
+    /// Losses at the prices of a call, by class.
+    struct Round {
+        size_t prices = 1;
+        std::vector<PricedLosses> priced;  // [classes x prices]
+        const PricedLosses& at(size_t label, size_t price) const {
+            return priced[label * prices + price];
+        }
+    };
+
+    /// What one thread works with.
+    struct Worker {
+        std::vector<uint32_t> found;
+        std::vector<float> point;
+        std::vector<Candidate> near;  // what is collected, in near()
+        SearchCounts counts;
+    };
+
+    /// A sender and the best known for it. slack: values so much worse are of interest, too.
+    struct Seeker {
+        const Sender* sender = nullptr;
+        std::array<Candidate, kMostPrices> best{};
+        double slack = 0;
+        bool collects = false;
+    };
+
+    size_t row_of(const Sender& sender) const {
+        return table_.row_of_slot(tiles_.slot_of_place()[sender.place]);
+    }
+
+    Candidate candidate(const PricedLosses& priced, const Sender& sender, uint32_t place,
+                        double distance) const {
+        return {priced.losses->by_place[place] - priced.eta * distance, distance,
+                targets_->row_of(sender.label, place), place};
+    }
+
+    std::vector<Job> jobs_of(std::span<const uint32_t> senders) const;
+    Round round_at(std::span<const double> prices, double slack);
+    template <class Run>
+    void for_runs(const std::vector<Job>& jobs, std::span<const uint32_t> senders, const Run& run);
+    void find(std::span<const double> prices, std::span<const uint32_t> senders,
+              std::span<const std::span<Choice>> answers);
+    size_t scan(const Round& round, std::span<Seeker> seekers, size_t row, Worker& worker) const;
+    void seek(const Round& round, Seeker& seeker, size_t row, size_t found, Worker& worker) const;
+    void visit(const Round& round, Seeker& seeker, size_t tile, uint16_t steps,
+               Worker& worker) const;
+    void search_run(const Round& round, std::span<Seeker> seekers, size_t row, Worker& worker);
+    void near_at_nothing(double slack, std::span<const uint32_t> senders, const NearVisitor& visit);
+
+    const Places& places_;
+    const TileKernels& kernels_;
+    Tiles tiles_;
+    DistanceTable table_;
+    base::ThreadPool* pool_;
+    const TargetLosses* targets_ = nullptr;
+    std::vector<TileLosses> losses_, top_;  // by class; top_: for a price of 0
+    bool tops_are_known_ = false;
+    std::vector<uint32_t> rank_;  // by sender
+};
+
+std::vector<Job> TileSearch::jobs_of(std::span<const uint32_t> senders) const {
+    std::vector<Job> jobs(senders.size());
+    if (senders.size() == rank_.size()) {  // everybody: no need to sort
+        for (uint32_t k = 0; k < senders.size(); ++k) jobs[rank_[senders[k]]] = {rank_[senders[k]], k};
+        return jobs;
+    }
+    for (uint32_t k = 0; k < senders.size(); ++k) jobs[k] = {rank_[senders[k]], k};
+    std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) {
+        return a.rank != b.rank ? a.rank < b.rank : a.k < b.k;
+    });
+    return jobs;
+}
+
+TileSearch::Round TileSearch::round_at(std::span<const double> prices, double slack) {
+    const bool at_nothing = prices[0] == 0;
+    if (at_nothing && !tops_are_known_) {
+        const double far = 2 + 2 * tiles_.greatest_distance();
+        std::vector<double> shifted(places_.count());
+        for (size_t c = 0; c < top_.size(); ++c) {
+            for (size_t p = 0; p < shifted.size(); ++p)
+                shifted[p] = losses_[c].by_place[p] == losses_[c].most ? 0 : -far;
+            top_[c].fill(shifted, tiles_, table_);
+        }
+        tops_are_known_ = true;
+    }
+    Round round;
+    round.prices = prices.size();
+    round.priced.resize(losses_.size() * prices.size());
+    for (size_t c = 0; c < losses_.size(); ++c)
+        for (size_t p = 0; p < prices.size(); ++p)
+            round.priced[c * prices.size() + p].fill(at_nothing ? top_[c] : losses_[c],
+                                                     at_nothing ? 1 : prices[p], slack, tiles_, table_);
+    return round;
+}
+
+/// run(jobs of one row and label, row, worker), over all threads.
+template <class Run>
+void TileSearch::for_runs(const std::vector<Job>& jobs, std::span<const uint32_t> senders,
+                          const Run& run) {
+    ++counts.evaluations;
+    counts.pairs += static_cast<uint64_t>(senders.size()) * places_.count();
+    const auto key = [&](const Job& job) {
+        const Sender& sender = places_.senders[senders[job.k]];
+        return std::pair(row_of(sender), sender.label);
+    };
+    std::vector<size_t> starts;  // of chunks: where a run begins
+    for (size_t at = 0; at < jobs.size(); ++at) {
+        const bool begins = at == 0 || key(jobs[at]) != key(jobs[at - 1]);
+        if (begins && (starts.empty() || at - starts.back() >= kJobs)) starts.push_back(at);
+    }
+    starts.push_back(jobs.size());
+    std::vector<SearchCounts> parts(starts.size());
+    for_chunks(pool_, starts.size() - 1, 1, [&](size_t chunk, size_t, size_t) {
+        Worker worker;
+        worker.found.resize(table_.padded_columns());
+        worker.point.resize(places_.dimensions);
+        for (size_t at = starts[chunk]; at < starts[chunk + 1];) {
+            size_t end = at + 1;
+            while (end < starts[chunk + 1] && key(jobs[end]) == key(jobs[at])) ++end;
+            run(std::span(jobs).subspan(at, end - at), key(jobs[at]).first, worker);
+            at = end;
+        }
+        parts[chunk] = worker.counts;
+    });
+    for (const SearchCounts& part : parts) {
+        counts.screened += part.screened;
+        counts.decided += part.decided;
+    }
+}
+
+void TileSearch::find(std::span<const double> prices, std::span<const uint32_t> senders,
+                      std::span<const std::span<Choice>> answers) {
+    const Round round = round_at(prices, 0);
+    for_runs(jobs_of(senders), senders,
+             [&](std::span<const Job> jobs, size_t row, Worker& worker) {
+                 std::vector<Seeker> seekers(jobs.size());
+                 for (size_t j = 0; j < jobs.size(); ++j) {
+                     Seeker& seeker = seekers[j];
+                     seeker.sender = &places_.senders[senders[jobs[j].k]];
+                     for (size_t p = 0; p < prices.size(); ++p) {
+                         const PricedLosses& priced = round.at(seeker.sender->label, p);
+                         seeker.best[p] =
+                             candidate(priced, *seeker.sender, seeker.sender->place, 0);
+                         for (const auto& answer : answers) {
+                             const Choice& guess = answer[jobs[j].k];
+                             if (guess.place == kNowhere) continue;
+                             const Candidate known = candidate(priced, *seeker.sender, guess.place,
+                                                               guess.squared_distance);
+                             if (known.beats(seeker.best[p])) seeker.best[p] = known;
+                         }
+                     }
+                 }
+                 search_run(round, seekers, row, worker);
+                 for (size_t j = 0; j < jobs.size(); ++j)
+                     for (size_t p = 0; p < prices.size(); ++p)
+                         answers[p][jobs[j].k] = {seekers[j].best[p].place,
+                                                  seekers[j].best[p].squared_distance};
+             });
+}
+
+/// Columns that come into question for one of the seekers, who share a row and a label.
+size_t TileSearch::scan(const Round& round, std::span<Seeker> seekers, size_t row,
+                        Worker& worker) const {
+    const size_t label = seekers[0].sender->label;
+    std::array<Reach, kMostPrices> reaches{};
+    for (size_t p = 0; p < round.prices; ++p) {
+        const PricedLosses& priced = round.at(label, p);
+        double least = seekers[0].best[p].value - seekers[0].slack;
+        for (const Seeker& seeker : seekers)
+            least = std::min(least, seeker.best[p].value - seeker.slack);
+        reaches[p] = {priced.greatest.data(), priced.steps_of_best(least)};
+    }
+    return kernels_.scan(table_.row(row), table_.padded_columns(), reaches.data(), round.prices,
+                         worker.found.data());
+}
+
+void TileSearch::search_run(const Round& round, std::span<Seeker> seekers, size_t row,
+                            Worker& worker) {
+    const size_t found = scan(round, seekers, row, worker);
+    if (!table_.by_place())
+        for (size_t f = 0; f < found; ++f) table_.refine(row, worker.found[f]);
+    for (Seeker& seeker : seekers) seek(round, seeker, row, found, worker);
+}
+
+void TileSearch::seek(const Round& round, Seeker& seeker, size_t row, size_t found,
+                      Worker& worker) const {
+    tiles_.copy_point(seeker.sender->place, worker.point.data());
+    const uint16_t* const steps = table_.row(row);
+    const size_t in_column = table_.tiles_in_column();
+    // the most promising first: what it yields rules others out
+    size_t first = 0;
+    if (found > 2) {
+        const PricedLosses& priced = round.at(seeker.sender->label, 0);
+        double most = -1e300;
+        for (size_t f = 0; f < found; ++f) {
+            const double bound = priced.losses->by_column[worker.found[f]] -
+                                 priced.eta * table_.distance(steps[worker.found[f]]);
+            if (bound <= most) continue;
+            most = bound;
+            first = f;
+        }
+    }
+    const auto visit_column = [&](uint32_t column) {
+        const size_t end = std::min(tiles_.count(), (column + 1) * in_column);
+        for (size_t tile = column * in_column; tile < end; ++tile)
+            visit(round, seeker, tile, steps[column], worker);
+    };
+    if (found > 2) visit_column(worker.found[first]);
+    for (size_t f = 0; f < found; ++f)
+        if (found <= 2 || f != first) visit_column(worker.found[f]);
+}
+
+void TileSearch::visit(const Round& round, Seeker& seeker, size_t tile, uint16_t steps,
+                       Worker& worker) const {
+    const Sender& sender = *seeker.sender;
+    const double distance = table_.distance(steps);
+    std::array<Screen, kMostPrices> screens{};
+    bool possible = false;
+    for (size_t p = 0; p < round.prices; ++p) {
+        const PricedLosses& priced = round.at(sender.label, p);
+        const double wanted = seeker.best[p].value - seeker.slack;
+        // screen_slack is more than these few operations round
+        possible |= priced.losses->by_tile[tile] - priced.eta * distance >=
+                    wanted - priced.screen_slack;
+        screens[p] = {priced.losses->by_slot.data() + tile * kLanes, priced.eta_down,
+                      priced.screen_of_best(wanted)};
+    }
+    if (!possible) return;
+    worker.counts.screened += kLanes;
+    uint32_t open = kernels_.screen(tiles_.tile(tile), worker.point.data(), places_.dimensions,
+                                    screens.data(), round.prices);
+    for (; open != 0; open &= open - 1) {
+        const auto lane = static_cast<size_t>(__builtin_ctz(open));
+        const uint32_t place = tiles_.order()[tile * kLanes + lane];
+        if (place == Tiles::kNoPlace) continue;
+        ++worker.counts.decided;
+        const double exact = squared_distance(places_.at(sender.place), places_.at(place));
+        for (size_t p = 0; p < round.prices; ++p) {
+            const Candidate other = candidate(round.at(sender.label, p), sender, place, exact);
+            if (other.beats(seeker.best[p])) seeker.best[p] = other;
+            if (seeker.collects) worker.near.push_back(other);
+        }
+    }
+}
+
+void TileSearch::near(double eta, double slack, std::span<const uint32_t> senders,
+                      const NearVisitor& visitor) {
+    if (eta == 0) return near_at_nothing(slack, senders, visitor);
+    std::vector<Choice> bests(senders.size());
+    best(eta, senders, bests);
+    const Round round = round_at(std::array{eta}, slack);
+    for_runs(jobs_of(senders), senders,
+             [&](std::span<const Job> jobs, size_t row, Worker& worker) {
+                 for (const Job& job : jobs) {
+                     Seeker seeker;
+                     seeker.sender = &places_.senders[senders[job.k]];
+                     seeker.slack = slack;
+                     seeker.collects = true;
+                     const Choice& known = bests[job.k];
+                     seeker.best[0] = candidate(round.at(seeker.sender->label, 0), *seeker.sender,
+                                                known.place, known.squared_distance);
+                     worker.near.clear();
+                     search_run(round, std::span(&seeker, 1), row, worker);
+                     std::erase_if(worker.near, [&](const Candidate& one) {
+                         return one.value < seeker.best[0].value - slack;
+                     });
+                     visitor(job.k, worker.near);
+                 }
+             });
+}
+
+/// At a price of 0 the same places are near for everybody with a label.
+void TileSearch::near_at_nothing(double slack, std::span<const uint32_t> senders,
+                                 const NearVisitor& visitor) {
+    ++counts.evaluations;
+    counts.pairs += static_cast<uint64_t>(senders.size()) * places_.count();
+    std::vector<std::vector<uint32_t>> near_places(losses_.size());
+    for (size_t c = 0; c < losses_.size(); ++c)
+        for (uint32_t p = 0; p < places_.count(); ++p)
+            if (losses_[c].by_place[p] >= losses_[c].most - slack) near_places[c].push_back(p);
+    for (const uint32_t k : senders) counts.decided += near_places[places_.senders[k].label].size();
+    for_chunks(pool_, senders.size(), kJobs, [&](size_t, size_t first, size_t last) {
+        std::vector<Candidate> found;
+        for (size_t k = first; k < last; ++k) {
+            const Sender& sender = places_.senders[senders[k]];
+            found.clear();
+            for (const uint32_t p : near_places[sender.label]) {
+                const double distance = squared_distance(places_.at(sender.place), places_.at(p));
+                found.push_back({losses_[sender.label].by_place[p], distance,
+                                 targets_->row_of(sender.label, p), p});
+            }
+            visitor(k, found);
+        }
+    });
+}
+
+}  // namespace
+
+std::unique_ptr<Search> make_tile_search(const Places& places, int classes,
+                                         model::InstructionSet instructions,
+                                         size_t tiles_in_group, base::ThreadPool* pool) {
+    return std::make_unique<TileSearch>(places, classes, instructions, tiles_in_group, pool);
+}
+
+size_t bytes_of_tile_search(const Places& places, int classes, size_t tiles_in_group) {
+    const size_t n = places.count();
+    const size_t table = tiles_in_group == 0 ? DistanceTable::bytes_by_place(n)
+                                             : DistanceTable::bytes_by_group(n, tiles_in_group);
+    const size_t of_a_class = 2 * (sizeof(double) + sizeof(float));
+    return table + n * (places.dimensions * sizeof(float) + 4 * sizeof(uint32_t) +
+                        static_cast<size_t>(classes) * of_a_class);
+}
+
+}  // namespace rampart::fairness::budro
