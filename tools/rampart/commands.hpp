@@ -10,6 +10,7 @@ void add_train(Frame& frame);
 void add_frontier(Frame& frame);
 void add_postprocess(Frame& frame);
 void add_evaluate(Frame& frame);
+void add_audit_individual(Frame& frame);
 void add_explain(Frame& frame);
 void add_card(Frame& frame);
 void add_import(Frame& frame);

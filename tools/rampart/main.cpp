@@ -7,6 +7,7 @@ int main(int argc, char** argv) {
     rampart::cli::add_frontier(frame);
     rampart::cli::add_postprocess(frame);
     rampart::cli::add_evaluate(frame);
+    rampart::cli::add_audit_individual(frame);
     rampart::cli::add_explain(frame);
     rampart::cli::add_card(frame);
     rampart::cli::add_import(frame);

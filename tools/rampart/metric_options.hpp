@@ -1,0 +1,47 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <boost/json/fwd.hpp>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rampart/dataset/dataset.hpp"
+#include "rampart/fairness/budro/metric.hpp"
+#include "rampart/model/policy.hpp"
+
+/// The fair metric on the command line: read from a file, learnt from a table, or carried by a model.
+namespace rampart::cli {
+
+/// As typed.
+struct MetricOptions {
+    std::string metric;  // file
+    std::string from;    // "protected"
+    std::vector<std::string> protected_features, indicators, directions, weights;
+    std::string pairs;
+    double l2 = 0.1;
+    std::vector<const CLI::Option*> options, sources;  // all; those that make a metric by themselves
+    bool given() const;  // any source
+};
+void add_metric_options(CLI::App& command, MetricOptions& options);
+
+/// A table whose rows a metric is learnt on.
+struct MetricTable {
+    const dataset::Dataset& all;    // pairs name its rows, from 1
+    const dataset::Dataset& learn;  // taken where no pairs are given
+    const std::vector<std::string>& protected_columns;
+};
+/// The file's, or learnt as the options say; with nothing given from the protected columns.
+base::Result<fairness::FairMetric> metric_of(const MetricOptions& options,
+                                             const MetricTable& table);
+
+/// A model carries its metric in its provenance.
+void put_metric(const fairness::FairMetric& metric, std::map<std::string, std::string>& provenance);
+base::Result<std::optional<fairness::FairMetric>> metric_in(const model::Policy& policy);
+
+/// "34 dimensions; counts for nothing: sex, what tells sex"
+std::string metric_text(const fairness::FairMetric& metric);
+boost::json::object metric_json(const fairness::FairMetric& metric);
+
+}  // namespace rampart::cli
