@@ -112,7 +112,7 @@ class BoundedLoss {
         result_.least_violation = tightest.violation;
         if (tightest.violation > kRounding) return without_mixture(tightest);
         if (columns) {
-            RAMPART_TRY(near, game_.generate_columns(true));
+            RAMPART_TRY(near, game_.generate_columns(true, true));
         }
         return feasible(near);
     }

@@ -222,11 +222,12 @@ base::Result<bool> Game::probe(const GameMixture& master, bool with_cost) {
     return false;
 }
 
-base::Result<bool> Game::generate_columns(bool with_cost) {
+base::Result<bool> Game::generate_columns(bool with_cost, bool trusting) {
     while (true) {
         RAMPART_TRY(const auto master, mixture(with_cost ? kPrice : 1, with_cost));
         if (!with_cost && master.value <= kRoom) return true;
         note(master.value, master.value, with_cost, 0);
+        if (trusting && with_cost && master.value - lower_bound(true) <= params_.gap) return true;
         const int before = calls_;
         RAMPART_TRY(const bool paid, price_out(master, with_cost));
         if (paid) continue;

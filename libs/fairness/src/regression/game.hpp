@@ -62,8 +62,9 @@ class Game {
     /// Counts a question that its owner asks; false when there is none left.
     bool take_call() { return calls_ < params_.calls && ++calls_ > 0; }
     /// Column generation; true when the program's value is known as well as asked for. Without cost
-    /// it looks for the least violation, and ends as soon as there is none.
-    base::Result<bool> generate_columns(bool with_cost);
+    /// it looks for the least violation, and ends as soon as there is none. `trusting`: answers are
+    /// taken for minima, so that the bounds' distance alone ends it, without probes after it.
+    base::Result<bool> generate_columns(bool with_cost, bool trusting = false);
     /// Exponentiated gradient; true when it came as near as asked for. Leaves the plain average.
     base::Result<bool> exponentiated_gradient(double step_divisor);
 

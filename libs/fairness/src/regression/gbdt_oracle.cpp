@@ -29,7 +29,7 @@ class CellObjective : public gbdt::Objective {
     const RegressionQuestion& question_;
 };
 
-constexpr size_t kLeastBins = 32, kRowsOfABin = 10;
+constexpr size_t kLeastBins = 32, kRowsOfABin = 16;
 
 using Made = base::Result<std::unique_ptr<gbdt::Objective>>;
 

@@ -88,7 +88,7 @@ class RegressionOracle {
     virtual base::Result<RegressionAnswer> fit(const RegressionQuestion& question) = 0;
 };
 
-/// Boosted trees. The rows are put into bins once for all fits: at most one of each 10 rows, or 32,
+/// Boosted trees. The rows are put into bins once for all fits: at most one of each 16 rows, or 32,
 /// if `params` allow more. Keeps references: data sets and
 /// pool have to outlive it. Labels, weights and groups of the data set are not read. Not thread
 /// safe.

@@ -16,8 +16,8 @@
 ///  3. A lower bound of the game's value is the least Lagrangian of all known predictors, at the
 ///     best multipliers asked about. Within `gap` of the value: an exact learner could not do
 ///     better.
-///  4. Ours is none, so up to `probes` questions at 2, 0.5, 5 and 0.8 times lambda follow; an
-///     answer that pays leads back to 1.
+///  4. Ours is none where the question only stands in for the game's (parity), so up to `probes`
+///     questions at 2, 0.5, 5 and 0.8 times lambda follow; an answer that pays leads back to 1.
 ///
 /// Exponentiated gradient. lambda = bound · exp(theta) / (1 + sum exp theta), theta moved by step ·
 /// violation; it ends when the plain average of the answers is within `gap` of the lower bound.
