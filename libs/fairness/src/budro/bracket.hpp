@@ -14,10 +14,9 @@ class Bracket {
   public:
     Bracket(const Inner& inner, std::vector<uint32_t> senders);
 
-    /// Looks at lo and hi (0 <= lo < hi), and moves them apart until the minimum is between them.
-    /// guesses: as of Search::best_two(), [senders]; may be empty.
-    void open(double lo, double hi, double factor, std::span<const Choice> low_guess,
-              std::span<const Choice> high_guess);
+    /// Looks at lo and hi (0 <= lo < hi), and moves them apart by `factor` and more until the minimum
+    /// is between them. guess: as of Search::best(), [senders]; may be empty.
+    void open(double lo, double hi, double factor, std::span<const Choice> guess);
 
     /// One price between the ends becomes an end. False when nothing is left to gain in double
     /// precision.
@@ -53,9 +52,12 @@ class Bracket {
     double value(const End& end) const { return end.eta * inner_.budget + end.sums.value(end.eta); }
     void look(const End& end);
     End evaluate(double eta, std::vector<Choice>& choices);
-    void settle();
+    void look_between(double lo, double hi, std::span<const Choice> guess);
     void open_low(double factor);
     void open_high(double factor);
+    void settle();
+    void list();
+    Choice best_of(size_t k, double eta) const;
 
     const Inner& inner_;
     std::vector<uint32_t> senders_;
@@ -67,6 +69,10 @@ class Bracket {
     std::vector<Choice> low_, high_;          // [senders], of the settled for good
     std::vector<uint32_t> open_, open_at_;    // senders not settled, and where in senders_ they are
     std::vector<Choice> open_low_, open_high_, middle_;
+    std::vector<uint32_t> listed_at_;         // of open senders, where in window_
+    /// Once the ends are close: all that may be best between them, so that no search is needed.
+    Window window_;
+    bool listed_ = false;
     Sums settled_;
 };
 

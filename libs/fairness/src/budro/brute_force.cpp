@@ -1,4 +1,5 @@
-#include <atomic>
+#include <algorithm>
+#include <cmath>
 
 #include "chunks.hpp"
 #include "search.hpp"
@@ -49,6 +50,34 @@ class BruteForce : public Search {
                 visit(k, kept);
             }
         });
+    }
+
+    void window(double lo, double hi, std::span<const uint32_t> senders,
+                std::span<const Choice>, Window& out) override {
+        count(senders.size());
+        std::vector<std::vector<Choice>> found(senders.size());
+        for_chunks(pool_, senders.size(), kSenders, [&](size_t, size_t first, size_t last) {
+            for (size_t k = first; k < last; ++k) {
+                const Sender& sender = places_.senders[senders[k]];
+                double most = -1e300, largest = 0;
+                for (uint32_t place = 0; place < places_.count(); ++place) {
+                    most = std::max(most, candidate(hi, sender, place).value);
+                    largest = std::max(largest,
+                                       std::abs(losses_->loss_of(sender.label, place)));
+                }
+                for (uint32_t place = 0; place < places_.count(); ++place) {
+                    const Candidate one = candidate(lo, sender, place);
+                    if (one.value >= most - rounding_of(largest))
+                        found[k].push_back({place, one.squared_distance});
+                }
+            }
+        });
+        out.first.assign(1, 0);
+        out.found.clear();
+        for (const auto& some : found) {
+            out.found.insert(out.found.end(), some.begin(), some.end());
+            out.first.push_back(out.found.size());
+        }
     }
 
     size_t bytes() const override { return sizeof *this; }

@@ -55,13 +55,10 @@ uint16_t DistanceTable::to_steps(float s) const {
 
 /// Both tiles' entries about each other.
 void DistanceTable::meet(size_t a, size_t b) {
-    const size_t d = tiles_.dimensions();
     std::array<float, kLanes> s{}, least;
     least.fill(std::numeric_limits<float>::infinity());
-    std::vector<float> point(d);
     for (size_t l = 0; l < kLanes; ++l) {
-        for (size_t k = 0; k < d; ++k) point[k] = tiles_.tile(a)[k * kLanes + l];
-        kernels_.distances(tiles_.tile(b), point.data(), d, s.data());
+        kernels_.distances(tiles_, b, tiles_.row(a * kLanes + l), s.data());
         float nearest = s[0];
         for (size_t m = 0; m < kLanes; ++m) {
             nearest = std::min(nearest, s[m]);
@@ -90,9 +87,8 @@ void DistanceTable::fill_by_boxes(base::ThreadPool* pool) {
             std::fill(hi, hi + d, -std::numeric_limits<float>::infinity());
             const size_t end = std::min(tiles_.order().size(), (group + 1) * in_group);
             for (size_t slot = group * in_group; slot < end; ++slot) {
-                const float* const tile = tiles_.tile(slot / kLanes);
                 for (size_t k = 0; k < d; ++k) {
-                    const float x = tile[k * kLanes + slot % kLanes];
+                    const float x = tiles_.row(slot)[k];
                     lo[k] = std::min(lo[k], x);
                     hi[k] = std::max(hi[k], x);
                 }
@@ -118,8 +114,6 @@ void DistanceTable::fill_by_boxes(base::ThreadPool* pool) {
 uint16_t DistanceTable::refine(size_t row, size_t column) {
     const size_t at = row * stride_ + column;
     if (by_place() || (exact_[at / 8] >> (at % 8) & 1) != 0) return steps_[at];
-    const size_t d = tiles_.dimensions();
-    std::vector<float> point(d);
     std::array<float, kLanes> s{};
     float least = std::numeric_limits<float>::infinity();
     const size_t last_tile = std::min(tiles_.count(), (column + 1) * tiles_in_group_);
@@ -127,10 +121,8 @@ uint16_t DistanceTable::refine(size_t row, size_t column) {
     const size_t last_slot =
         std::min(tiles_.order().size(), first_slot + tiles_in_group_ * kLanes);
     for (size_t slot = first_slot; slot < last_slot; ++slot) {
-        const float* const tile = tiles_.tile(slot / kLanes);
-        for (size_t k = 0; k < d; ++k) point[k] = tile[k * kLanes + slot % kLanes];
         for (size_t t = column * tiles_in_group_; t < last_tile; ++t) {
-            kernels_.distances(tiles_.tile(t), point.data(), d, s.data());
+            kernels_.distances(tiles_, t, tiles_.row(slot), s.data());
             least = std::min(least, *std::min_element(s.begin(), s.end()));
         }
     }

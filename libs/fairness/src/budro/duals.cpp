@@ -26,7 +26,7 @@ double scout(const Inner& inner) {
     for (size_t k = 0; k < count; k += stride) some.push_back(static_cast<uint32_t>(k));
     Bracket bracket(inner, std::move(some));
     const double most = inner.greatest_eta();
-    bracket.open(most / 256, most, 16, {}, {});
+    bracket.open(most / 256, most, 16, {});
     while (!bracket.slack() && bracket.high() > 1.02 * bracket.low() && bracket.narrow()) {
     }
     return bracket.slack() ? 0 : bracket.dual_eta();
@@ -42,9 +42,9 @@ void BracketedDual::open(const Inner& inner, Bracket& bracket) const {
         eta = scout(inner);
         width = 0.1;
     }
-    if (eta <= 0) return bracket.open(0, most, 16, low_, high_);
+    if (eta <= 0) return bracket.open(0, most, 16, last_);
     const double hi = std::min(most, eta * (1 + width));
-    bracket.open(std::min(eta * (1 - width), 0.9 * hi), hi, 1 + 4 * width, low_, high_);
+    bracket.open(std::min(eta * (1 - width), 0.999 * hi), hi, 1 + 4 * width, last_);
 }
 
 void BracketedDual::remember(double eta, const Plan& plan) {
@@ -52,12 +52,11 @@ void BracketedDual::remember(double eta, const Plan& plan) {
         const double expected =
             before_ > 0 ? eta_ * std::clamp(eta_ / before_, 0.8, 1.25) : eta_;
         const double miss = std::abs(eta / expected - 1);
-        width_ = std::clamp(std::max(2 * miss, 0.7 * width_), kLeastWidth, 0.3);
+        width_ = std::clamp(std::max(2 * miss, 0.7 * width_), kLeastWidth, 0.1);
     }
     before_ = eta_;
     eta_ = eta;
-    low_ = plan.first;
-    high_ = plan.second.empty() ? plan.first : plan.second;
+    last_ = plan.first;
 }
 
 Plan BracketedDual::exact(const Inner& inner) {

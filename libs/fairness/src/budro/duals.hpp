@@ -22,7 +22,7 @@ class BracketedDual {
     void remember(double eta, const Plan& plan);
 
     double eta_ = -1, before_ = -1, width_ = 0.1;
-    std::vector<Choice> low_, high_;
+    std::vector<Choice> last_;
 };
 
 class SgdDual {

@@ -30,6 +30,18 @@ struct Candidate {
     }
 };
 
+/// Some targets for each of several senders.
+struct Window {
+    std::vector<uint64_t> first;  // [senders + 1]: where in `found` a sender's begin
+    std::vector<Choice> found;
+    std::span<const Choice> of(size_t k) const {
+        return std::span(found).subspan(first[k], first[k + 1] - first[k]);
+    }
+};
+
+/// Values that differ by less may have been rounded apart.
+inline double rounding_of(double largest_loss) { return 1e-13 * (1 + largest_loss); }
+
 /// Called with the place in `senders` that was asked for and all its candidates, in no order that
 /// depends on threads. By several threads at once, for different senders.
 using NearVisitor = std::function<void(size_t, std::span<const Candidate>)>;
@@ -41,12 +53,10 @@ class Search {
     virtual void begin_round(const TargetLosses& losses) = 0;
     /// choices[k]: the best target of senders[k] at eta >= 0. On entry a first guess (or kNowhere).
     virtual void best(double eta, std::span<const uint32_t> senders, std::span<Choice> choices) = 0;
-    /// The same for two prices at once, eta < other.
-    virtual void best_two(double eta, double other, std::span<const uint32_t> senders,
-                          std::span<Choice> choices, std::span<Choice> other_choices) {
-        best(eta, senders, choices);
-        best(other, senders, other_choices);
-    }
+    /// All that may be best at some price from lo to hi, 0 < lo < hi: whose value at lo is not below
+    /// the greatest at hi. guesses as above.
+    virtual void window(double lo, double hi, std::span<const uint32_t> senders,
+                        std::span<const Choice> guesses, Window& out) = 0;
     /// All targets whose value is within `slack` of the best.
     virtual void near(double eta, double slack, std::span<const uint32_t> senders,
                       const NearVisitor& visit) = 0;

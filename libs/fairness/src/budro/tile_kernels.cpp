@@ -1,5 +1,7 @@
 #include "tile_kernels.hpp"
 
+#include <bit>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -9,17 +11,15 @@ namespace {
 
 /// After so many dimensions it is looked at whether a tile is out of the question already.
 constexpr size_t kStretch = 8;
+/// So many lanes are faster done one by one.
+constexpr int kFew = 5;
 
-size_t scan_portable(const uint16_t* row, size_t n, const Reach* reaches, size_t prices,
+size_t scan_portable(const uint16_t* row, size_t n, const uint16_t* greatest, uint16_t best,
                      uint32_t* found) {
     size_t count = 0;
     for (size_t t = 0; t < n; ++t) {
-        bool reached = false;
-        for (size_t p = 0; p < prices; ++p) {
-            const int allowed = reaches[p].greatest[t] - reaches[p].best;
-            reached |= row[t] <= (allowed > 0 ? allowed : 0);
-        }
-        if (reached) found[count++] = static_cast<uint32_t>(t);
+        const int allowed = greatest[t] - best;
+        if (row[t] <= (allowed > 0 ? allowed : 0)) found[count++] = static_cast<uint32_t>(t);
     }
     return count;
 }
@@ -33,25 +33,30 @@ void add_portable(const float* tile, const float* point, size_t first, size_t la
     }
 }
 
-uint32_t screen_portable(const float* tile, const float* point, size_t dimensions,
-                         const Screen* screens, size_t prices) {
-    float s[kLanes] = {};
+uint32_t open_lanes(const Screen& screen, const float* s) {
     uint32_t open = 0;
-    for (size_t first = 0; first == 0 || (first < dimensions && open != 0); first += kStretch) {
-        add_portable(tile, point, first, first + kStretch < dimensions ? first + kStretch : dimensions,
-                     s);
-        open = 0;
-        for (size_t p = 0; p < prices; ++p)
-            for (size_t l = 0; l < kLanes; ++l)
-                if (screens[p].losses[l] - screens[p].eta * s[l] >= screens[p].best)
-                    open |= 1u << l;
+    for (size_t l = 0; l < kLanes; ++l)
+        if (screen.losses[l] - screen.eta * s[l] >= screen.best) open |= 1u << l;
+    return open;
+}
+
+uint32_t screen_portable(const Tiles& tiles, size_t t, const float* point, const Screen& screen) {
+    float s[kLanes];
+    for (float& x : s) x = screen.least;
+    uint32_t open = open_lanes(screen, s);
+    for (float& x : s) x = 0;
+    const size_t dimensions = tiles.dimensions();
+    for (size_t first = 0; first < dimensions && open != 0; first += kStretch) {
+        add_portable(tiles.tile(t), point, first,
+                     first + kStretch < dimensions ? first + kStretch : dimensions, s);
+        open = open_lanes(screen, s);
     }
     return open;
 }
 
-void distances_portable(const float* tile, const float* point, size_t dimensions, float* s) {
+void distances_portable(const Tiles& tiles, size_t t, const float* point, float* s) {
     for (size_t l = 0; l < kLanes; ++l) s[l] = 0;
-    add_portable(tile, point, 0, dimensions, s);
+    add_portable(tiles.tile(t), point, 0, tiles.dimensions(), s);
 }
 
 constexpr TileKernels kPortable{scan_portable, screen_portable, distances_portable};
@@ -62,33 +67,25 @@ RAMPART_AVX2 inline __m256i load(const uint16_t* at) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
 }
 
-/// Lanes of 16 bits that are all ones where row <= greatest - best. greatest - best below 0 becomes
-/// 0, and then only a row of 0 passes that should not: a bound that is too low does no harm.
-RAMPART_AVX2 inline __m256i reached(__m256i row, const Reach& reach, size_t t) {
-    const __m256i best = _mm256_set1_epi16(static_cast<int16_t>(reach.best));
-    const __m256i allowed = _mm256_subs_epu16(load(reach.greatest + t), best);
-    return _mm256_cmpeq_epi16(_mm256_subs_epu16(row, allowed), _mm256_setzero_si256());
+/// Columns where row <= greatest - best, two bits each (greatest - best below 0 counts as 0).
+RAMPART_AVX2 inline uint32_t reached(const uint16_t* row, const uint16_t* greatest, __m256i best) {
+    const __m256i allowed = _mm256_subs_epu16(load(greatest), best);
+    const __m256i over = _mm256_subs_epu16(load(row), allowed);
+    return static_cast<uint32_t>(
+        _mm256_movemask_epi8(_mm256_cmpeq_epi16(over, _mm256_setzero_si256())));
 }
 
-template <size_t kPrices>
-RAMPART_AVX2 size_t scan_of(const uint16_t* row, size_t n, const Reach* reaches, uint32_t* found) {
+RAMPART_AVX2 size_t scan_avx2(const uint16_t* row, size_t n, const uint16_t* greatest,
+                              uint16_t best, uint32_t* found) {
+    const __m256i to_beat = _mm256_set1_epi16(static_cast<int16_t>(best));
     size_t count = 0;
     for (size_t t = 0; t < n; t += 16) {
-        const __m256i distances = load(row + t);
-        __m256i pass = reached(distances, reaches[0], t);
-        if constexpr (kPrices == 2)
-            pass = _mm256_or_si256(pass, reached(distances, reaches[1], t));
-        auto bits = static_cast<uint32_t>(_mm256_movemask_epi8(pass)) & 0x55555555u;
-        for (; bits != 0; bits &= bits - 1)
-            found[count++] = static_cast<uint32_t>(t) +
-                             static_cast<uint32_t>(__builtin_ctz(bits)) / 2;
+        for (uint32_t bits = reached(row + t, greatest + t, to_beat) & 0x55555555u; bits != 0;
+             bits &= bits - 1)
+            found[count++] =
+                static_cast<uint32_t>(t) + static_cast<uint32_t>(__builtin_ctz(bits)) / 2;
     }
     return count;
-}
-
-RAMPART_AVX2 size_t scan_avx2(const uint16_t* row, size_t n, const Reach* reaches, size_t prices,
-                              uint32_t* found) {
-    return prices == 1 ? scan_of<1>(row, n, reaches, found) : scan_of<2>(row, n, reaches, found);
 }
 
 RAMPART_AVX2 inline void add_avx2(const float* tile, const float* point, size_t first, size_t last,
@@ -110,29 +107,43 @@ RAMPART_AVX2 inline uint32_t open_lanes(const Screen& screen, __m256 low, __m256
            static_cast<uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(b, best, _CMP_GE_OQ))) << 8;
 }
 
-template <size_t kPrices>
-RAMPART_AVX2 uint32_t screen_of(const float* tile, const float* point, size_t dimensions,
-                                const Screen* screens) {
-    __m256 low = _mm256_setzero_ps(), high = _mm256_setzero_ps();
-    for (size_t first = 0;; first += kStretch) {
-        const size_t last = first + kStretch < dimensions ? first + kStretch : dimensions;
-        add_avx2(tile, point, first, last, low, high);
-        uint32_t open = open_lanes(screens[0], low, high);
-        if constexpr (kPrices == 2) open |= open_lanes(screens[1], low, high);
-        if (open == 0 || last == dimensions) return open;
+RAMPART_AVX2 inline float distance_avx2(const float* row, const float* point, size_t padded) {
+    __m256 sum = _mm256_setzero_ps();
+    for (size_t k = 0; k < padded; k += 8) {
+        const __m256 x = _mm256_sub_ps(_mm256_loadu_ps(row + k), _mm256_loadu_ps(point + k));
+        sum = _mm256_add_ps(sum, _mm256_mul_ps(x, x));
     }
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(sum), _mm256_extractf128_ps(sum, 1));
+    four = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(four, _mm_movehdup_ps(four)));
 }
 
-RAMPART_AVX2 uint32_t screen_avx2(const float* tile, const float* point, size_t dimensions,
-                                  const Screen* screens, size_t prices) {
-    return prices == 1 ? screen_of<1>(tile, point, dimensions, screens)
-                       : screen_of<2>(tile, point, dimensions, screens);
-}
-
-RAMPART_AVX2 void distances_avx2(const float* tile, const float* point, size_t dimensions,
-                                 float* s) {
+RAMPART_AVX2 uint32_t screen_avx2(const Tiles& tiles, size_t t, const float* point,
+                                  const Screen& screen) {
+    const __m256 least = _mm256_set1_ps(screen.least);
+    uint32_t open = open_lanes(screen, least, least);
+    if (std::popcount(open) <= kFew) {
+        uint32_t left = 0;
+        for (; open != 0; open &= open - 1) {
+            const auto lane = static_cast<size_t>(__builtin_ctz(open));
+            const float s = distance_avx2(tiles.row(t * kLanes + lane), point, tiles.padded());
+            if (screen.losses[lane] - screen.eta * s >= screen.best) left |= open & -open;
+        }
+        return left;
+    }
     __m256 low = _mm256_setzero_ps(), high = _mm256_setzero_ps();
-    add_avx2(tile, point, 0, dimensions, low, high);
+    const size_t dimensions = tiles.dimensions();
+    for (size_t first = 0; first < dimensions && open != 0; first += kStretch) {
+        const size_t last = first + kStretch < dimensions ? first + kStretch : dimensions;
+        add_avx2(tiles.tile(t), point, first, last, low, high);
+        open = open_lanes(screen, low, high);
+    }
+    return open;
+}
+
+RAMPART_AVX2 void distances_avx2(const Tiles& tiles, size_t t, const float* point, float* s) {
+    __m256 low = _mm256_setzero_ps(), high = _mm256_setzero_ps();
+    add_avx2(tiles.tile(t), point, 0, tiles.dimensions(), low, high);
     _mm256_storeu_ps(s, low);
     _mm256_storeu_ps(s + 8, high);
 }

@@ -12,7 +12,7 @@ namespace rampart::fairness::budro {
 namespace {
 
 constexpr size_t kJobs = 64;        // senders of a chunk, about
-constexpr size_t kMostPrices = 2;
+constexpr double kJustBelow = 1 - 1e-6;  // more than rounding to a float may add
 
 /// One sender of a call.
 struct Job {
@@ -53,18 +53,21 @@ class TileSearch : public Search {
     }
 
     void best(double eta, std::span<const uint32_t> senders, std::span<Choice> choices) override {
-        const std::array prices{eta};
-        const std::array answers{choices};
-        find(prices, senders, answers);
+        const Round round = round_at(eta, eta, 0);
+        for_runs(jobs_of(senders), senders,
+                 [&](std::span<const Job> jobs, size_t row, Worker& worker) {
+                     std::vector<Seeker> seekers;
+                     for (const Job& job : jobs)
+                         seekers.push_back(seeker_of(round, senders[job.k], choices[job.k]));
+                     search_run(round, seekers, row, worker);
+                     for (size_t j = 0; j < jobs.size(); ++j)
+                         choices[jobs[j].k] = {seekers[j].best.place,
+                                               seekers[j].best.squared_distance};
+                 });
     }
 
-    void best_two(double eta, double other, std::span<const uint32_t> senders,
-                  std::span<Choice> choices, std::span<Choice> other_choices) override {
-        if (eta == 0) return Search::best_two(eta, other, senders, choices, other_choices);
-        const std::array prices{eta, other};
-        const std::array answers{choices, other_choices};
-        find(prices, senders, answers);
-    }
+    void window(double lo, double hi, std::span<const uint32_t> senders,
+                std::span<const Choice> guesses, Window& out) override;
 
     void near(double eta, double slack, std::span<const uint32_t> senders,
               const NearVisitor& visit) override;
@@ -76,47 +79,55 @@ class TileSearch : public Search {
     }
 
   private:
-    /// Losses at the prices of a call, by class.
+    /// Losses as a call needs them, by class. What may be of interest is sought at one price, what is
+    /// best decided at another (or the same).
     struct Round {
-        size_t prices = 1;
-        std::vector<PricedLosses> priced;  // [classes x prices]
-        const PricedLosses& at(size_t label, size_t price) const {
-            return priced[label * prices + price];
-        }
+        std::vector<PricedLosses> sought;
+        double eta = 0;       // where the best is decided
+        double rounding = 0;  // see rounding_of()
     };
 
     /// What one thread works with.
     struct Worker {
         std::vector<uint32_t> found;
-        std::vector<float> point;
-        std::vector<Candidate> near;  // what is collected, in near()
         SearchCounts counts;
     };
 
-    /// A sender and the best known for it. slack: values so much worse are of interest, too.
+    /// A sender and the best known for it. Sought are values at least the best less `slack`.
     struct Seeker {
         const Sender* sender = nullptr;
-        std::array<Candidate, kMostPrices> best{};
+        Candidate best{};
         double slack = 0;
-        bool collects = false;
+        std::vector<Candidate>* collected = nullptr;  // of what was looked at, values as sought
+        double sought() const { return best.value - slack; }
     };
 
     size_t row_of(const Sender& sender) const {
         return table_.row_of_slot(tiles_.slot_of_place()[sender.place]);
     }
 
-    Candidate candidate(const PricedLosses& priced, const Sender& sender, uint32_t place,
+    Candidate candidate(const Round& round, double eta, const Sender& sender, uint32_t place,
                         double distance) const {
-        return {priced.losses->by_place[place] - priced.eta * distance, distance,
+        const TileLosses& losses = *round.sought[sender.label].losses;
+        return {losses.by_place[place] - eta * distance, distance,
                 targets_->row_of(sender.label, place), place};
+    }
+    /// Who knows of staying and of a guess.
+    Seeker seeker_of(const Round& round, uint32_t sender, const Choice& guess) const {
+        Seeker seeker;
+        seeker.sender = &places_.senders[sender];
+        seeker.best = candidate(round, round.eta, *seeker.sender, seeker.sender->place, 0);
+        if (guess.place == kNowhere) return seeker;
+        const Candidate known = candidate(round, round.eta, *seeker.sender, guess.place,
+                                          guess.squared_distance);
+        if (known.beats(seeker.best)) seeker.best = known;
+        return seeker;
     }
 
     std::vector<Job> jobs_of(std::span<const uint32_t> senders) const;
-    Round round_at(std::span<const double> prices, double slack);
+    Round round_at(double sought, double decided, double slack);
     template <class Run>
     void for_runs(const std::vector<Job>& jobs, std::span<const uint32_t> senders, const Run& run);
-    void find(std::span<const double> prices, std::span<const uint32_t> senders,
-              std::span<const std::span<Choice>> answers);
     size_t scan(const Round& round, std::span<Seeker> seekers, size_t row, Worker& worker) const;
     void seek(const Round& round, Seeker& seeker, size_t row, size_t found, Worker& worker) const;
     void visit(const Round& round, Seeker& seeker, size_t tile, uint16_t steps,
@@ -148,8 +159,8 @@ std::vector<Job> TileSearch::jobs_of(std::span<const uint32_t> senders) const {
     return jobs;
 }
 
-TileSearch::Round TileSearch::round_at(std::span<const double> prices, double slack) {
-    const bool at_nothing = prices[0] == 0;
+TileSearch::Round TileSearch::round_at(double sought, double decided, double slack) {
+    const bool at_nothing = sought == 0;
     if (at_nothing && !tops_are_known_) {
         const double far = 2 + 2 * tiles_.greatest_distance();
         std::vector<double> shifted(places_.count());
@@ -161,12 +172,14 @@ TileSearch::Round TileSearch::round_at(std::span<const double> prices, double sl
         tops_are_known_ = true;
     }
     Round round;
-    round.prices = prices.size();
-    round.priced.resize(losses_.size() * prices.size());
+    round.eta = at_nothing ? 1 : decided;
+    round.sought.resize(losses_.size());
+    double largest = 0;
+    for (const TileLosses& losses : losses_) largest = std::max(largest, losses.largest());
+    round.rounding = rounding_of(largest);
     for (size_t c = 0; c < losses_.size(); ++c)
-        for (size_t p = 0; p < prices.size(); ++p)
-            round.priced[c * prices.size() + p].fill(at_nothing ? top_[c] : losses_[c],
-                                                     at_nothing ? 1 : prices[p], slack, tiles_, table_);
+        round.sought[c].fill(at_nothing ? top_[c] : losses_[c], at_nothing ? 1 : sought,
+                             slack + round.rounding, tiles_, table_);
     return round;
 }
 
@@ -190,7 +203,6 @@ void TileSearch::for_runs(const std::vector<Job>& jobs, std::span<const uint32_t
     for_chunks(pool_, starts.size() - 1, 1, [&](size_t chunk, size_t, size_t) {
         Worker worker;
         worker.found.resize(table_.padded_columns());
-        worker.point.resize(places_.dimensions);
         for (size_t at = starts[chunk]; at < starts[chunk + 1];) {
             size_t end = at + 1;
             while (end < starts[chunk + 1] && key(jobs[end]) == key(jobs[at])) ++end;
@@ -205,50 +217,14 @@ void TileSearch::for_runs(const std::vector<Job>& jobs, std::span<const uint32_t
     }
 }
 
-void TileSearch::find(std::span<const double> prices, std::span<const uint32_t> senders,
-                      std::span<const std::span<Choice>> answers) {
-    const Round round = round_at(prices, 0);
-    for_runs(jobs_of(senders), senders,
-             [&](std::span<const Job> jobs, size_t row, Worker& worker) {
-                 std::vector<Seeker> seekers(jobs.size());
-                 for (size_t j = 0; j < jobs.size(); ++j) {
-                     Seeker& seeker = seekers[j];
-                     seeker.sender = &places_.senders[senders[jobs[j].k]];
-                     for (size_t p = 0; p < prices.size(); ++p) {
-                         const PricedLosses& priced = round.at(seeker.sender->label, p);
-                         seeker.best[p] =
-                             candidate(priced, *seeker.sender, seeker.sender->place, 0);
-                         for (const auto& answer : answers) {
-                             const Choice& guess = answer[jobs[j].k];
-                             if (guess.place == kNowhere) continue;
-                             const Candidate known = candidate(priced, *seeker.sender, guess.place,
-                                                               guess.squared_distance);
-                             if (known.beats(seeker.best[p])) seeker.best[p] = known;
-                         }
-                     }
-                 }
-                 search_run(round, seekers, row, worker);
-                 for (size_t j = 0; j < jobs.size(); ++j)
-                     for (size_t p = 0; p < prices.size(); ++p)
-                         answers[p][jobs[j].k] = {seekers[j].best[p].place,
-                                                  seekers[j].best[p].squared_distance};
-             });
-}
-
 /// Columns that come into question for one of the seekers, who share a row and a label.
 size_t TileSearch::scan(const Round& round, std::span<Seeker> seekers, size_t row,
                         Worker& worker) const {
-    const size_t label = seekers[0].sender->label;
-    std::array<Reach, kMostPrices> reaches{};
-    for (size_t p = 0; p < round.prices; ++p) {
-        const PricedLosses& priced = round.at(label, p);
-        double least = seekers[0].best[p].value - seekers[0].slack;
-        for (const Seeker& seeker : seekers)
-            least = std::min(least, seeker.best[p].value - seeker.slack);
-        reaches[p] = {priced.greatest.data(), priced.steps_of_best(least)};
-    }
-    return kernels_.scan(table_.row(row), table_.padded_columns(), reaches.data(), round.prices,
-                         worker.found.data());
+    const PricedLosses& priced = round.sought[seekers[0].sender->label];
+    double least = seekers[0].sought();
+    for (const Seeker& seeker : seekers) least = std::min(least, seeker.sought());
+    return kernels_.scan(table_.row(row), table_.padded_columns(), priced.greatest.data(),
+                         priced.steps_of_best(least), worker.found.data());
 }
 
 void TileSearch::search_run(const Round& round, std::span<Seeker> seekers, size_t row,
@@ -261,19 +237,18 @@ void TileSearch::search_run(const Round& round, std::span<Seeker> seekers, size_
 
 void TileSearch::seek(const Round& round, Seeker& seeker, size_t row, size_t found,
                       Worker& worker) const {
-    tiles_.copy_point(seeker.sender->place, worker.point.data());
     const uint16_t* const steps = table_.row(row);
     const size_t in_column = table_.tiles_in_column();
     // the most promising first: what it yields rules others out
     size_t first = 0;
     if (found > 2) {
-        const PricedLosses& priced = round.at(seeker.sender->label, 0);
-        double most = -1e300;
+        const PricedLosses& priced = round.sought[seeker.sender->label];
+        int most = -1;
         for (size_t f = 0; f < found; ++f) {
-            const double bound = priced.losses->by_column[worker.found[f]] -
-                                 priced.eta * table_.distance(steps[worker.found[f]]);
-            if (bound <= most) continue;
-            most = bound;
+            const uint32_t column = worker.found[f];
+            const int reach = priced.greatest[column] - steps[column];
+            if (reach <= most) continue;
+            most = reach;
             first = f;
         }
     }
@@ -290,33 +265,52 @@ void TileSearch::seek(const Round& round, Seeker& seeker, size_t row, size_t fou
 void TileSearch::visit(const Round& round, Seeker& seeker, size_t tile, uint16_t steps,
                        Worker& worker) const {
     const Sender& sender = *seeker.sender;
-    const double distance = table_.distance(steps);
-    std::array<Screen, kMostPrices> screens{};
-    bool possible = false;
-    for (size_t p = 0; p < round.prices; ++p) {
-        const PricedLosses& priced = round.at(sender.label, p);
-        const double wanted = seeker.best[p].value - seeker.slack;
-        // screen_slack is more than these few operations round
-        possible |= priced.losses->by_tile[tile] - priced.eta * distance >=
-                    wanted - priced.screen_slack;
-        screens[p] = {priced.losses->by_slot.data() + tile * kLanes, priced.eta_down,
-                      priced.screen_of_best(wanted)};
-    }
-    if (!possible) return;
+    const PricedLosses& priced = round.sought[sender.label];
+    const double least = table_.distance(steps), wanted = seeker.sought();
+    // screen_slack is more than these few operations round
+    if (priced.losses->by_tile[tile] - priced.eta * least < wanted - priced.screen_slack) return;
     worker.counts.screened += kLanes;
-    uint32_t open = kernels_.screen(tiles_.tile(tile), worker.point.data(), places_.dimensions,
-                                    screens.data(), round.prices);
+    const Screen screen{priced.losses->by_slot.data() + tile * kLanes, priced.eta_down,
+                        priced.screen_of_best(wanted), static_cast<float>(least * kJustBelow)};
+    uint32_t open = kernels_.screen(tiles_, tile, tiles_.row(tiles_.slot_of_place()[sender.place]),
+                                    screen);
     for (; open != 0; open &= open - 1) {
         const auto lane = static_cast<size_t>(__builtin_ctz(open));
         const uint32_t place = tiles_.order()[tile * kLanes + lane];
         if (place == Tiles::kNoPlace) continue;
         ++worker.counts.decided;
         const double exact = squared_distance(places_.at(sender.place), places_.at(place));
-        for (size_t p = 0; p < round.prices; ++p) {
-            const Candidate other = candidate(round.at(sender.label, p), sender, place, exact);
-            if (other.beats(seeker.best[p])) seeker.best[p] = other;
-            if (seeker.collects) worker.near.push_back(other);
-        }
+        const Candidate other = candidate(round, round.eta, sender, place, exact);
+        if (other.beats(seeker.best)) seeker.best = other;
+        if (seeker.collected != nullptr)
+            seeker.collected->push_back(candidate(round, priced.eta, sender, place, exact));
+    }
+}
+
+void TileSearch::window(double lo, double hi, std::span<const uint32_t> senders,
+                        std::span<const Choice> guesses, Window& out) {
+    const Round round = round_at(lo, hi, 0);
+    std::vector<std::vector<Choice>> parts(senders.size());
+    for_runs(jobs_of(senders), senders,
+             [&](std::span<const Job> jobs, size_t row, Worker& worker) {
+                 std::vector<Seeker> seekers;
+                 std::vector<std::vector<Candidate>> collected(jobs.size());
+                 for (size_t j = 0; j < jobs.size(); ++j) {
+                     seekers.push_back(seeker_of(round, senders[jobs[j].k], guesses[jobs[j].k]));
+                     seekers[j].slack = round.rounding;
+                     seekers[j].collected = &collected[j];
+                 }
+                 search_run(round, seekers, row, worker);
+                 for (size_t j = 0; j < jobs.size(); ++j)
+                     for (const Candidate& one : collected[j])
+                         if (one.value >= seekers[j].sought())
+                             parts[jobs[j].k].push_back({one.place, one.squared_distance});
+             });
+    out.first.assign(1, 0);
+    out.found.clear();
+    for (const auto& part : parts) {
+        out.found.insert(out.found.end(), part.begin(), part.end());
+        out.first.push_back(out.found.size());
     }
 }
 
@@ -325,23 +319,20 @@ void TileSearch::near(double eta, double slack, std::span<const uint32_t> sender
     if (eta == 0) return near_at_nothing(slack, senders, visitor);
     std::vector<Choice> bests(senders.size());
     best(eta, senders, bests);
-    const Round round = round_at(std::array{eta}, slack);
+    const Round round = round_at(eta, eta, slack);
     for_runs(jobs_of(senders), senders,
              [&](std::span<const Job> jobs, size_t row, Worker& worker) {
+                 std::vector<Candidate> collected;
                  for (const Job& job : jobs) {
-                     Seeker seeker;
-                     seeker.sender = &places_.senders[senders[job.k]];
+                     collected.clear();
+                     Seeker seeker = seeker_of(round, senders[job.k], bests[job.k]);
                      seeker.slack = slack;
-                     seeker.collects = true;
-                     const Choice& known = bests[job.k];
-                     seeker.best[0] = candidate(round.at(seeker.sender->label, 0), *seeker.sender,
-                                                known.place, known.squared_distance);
-                     worker.near.clear();
+                     seeker.collected = &collected;
                      search_run(round, std::span(&seeker, 1), row, worker);
-                     std::erase_if(worker.near, [&](const Candidate& one) {
-                         return one.value < seeker.best[0].value - slack;
+                     std::erase_if(collected, [&](const Candidate& one) {
+                         return one.value < seeker.sought();
                      });
-                     visitor(job.k, worker.near);
+                     visitor(job.k, collected);
                  }
              });
 }

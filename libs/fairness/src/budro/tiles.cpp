@@ -56,6 +56,7 @@ void arrange(const Places& places, std::vector<uint32_t>& order) {
 
 Tiles::Tiles(const Places& places)
     : dimensions_(places.dimensions),
+      padded_((places.dimensions + 7) / 8 * 8),
       tiles_((places.count() + kLanes - 1) / kLanes),
       order_(places.count()),
       slot_(places.count()) {
@@ -69,6 +70,7 @@ Tiles::Tiles(const Places& places)
     for (size_t p = 0; p < places.count(); ++p)
         for (size_t k = 0; k < dimensions_; ++k) centre[k] += places.at(p)[k] / n;
     values_.resize(tiles_ * dimensions_ * kLanes);
+    rows_.resize(tiles_ * kLanes * padded_);
     double farthest = 0, sum = 0, largest = 0;
     for (size_t slot = 0; slot < order_.size(); ++slot) {
         const uint32_t place =
@@ -78,6 +80,7 @@ Tiles::Tiles(const Places& places)
             const double x = places.at(place)[k] - centre[k];
             norm += x * x;
             largest = std::max(largest, std::abs(places.at(place)[k]));
+            rows_[slot * padded_ + k] = static_cast<float>(x);
             values_[(slot / kLanes * dimensions_ + k) * kLanes + slot % kLanes] =
                 static_cast<float>(x);
         }
@@ -94,12 +97,6 @@ Tiles::Tiles(const Places& places)
     const double alpha = std::ldexp(1, -14);
     shrink_ = 1 - alpha - std::ldexp(dimensions + 4, -23);
     offset_ = 1.01 * off * off / alpha;
-}
-
-void Tiles::copy_point(uint32_t place, float* out) const {
-    const size_t slot = slot_[place];
-    const float* const values = tile(slot / kLanes) + slot % kLanes;
-    for (size_t k = 0; k < dimensions_; ++k) out[k] = values[k * kLanes];
 }
 
 }  // namespace rampart::fairness::budro
