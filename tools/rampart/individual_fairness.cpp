@@ -16,15 +16,18 @@ boost::json::value json_of(const std::optional<double>& value) {
 }
 
 /// P(approve) of a changed row; a group-aware policy sees the row's own group.
-fairness::Approval approval_of(const model::Policy& policy, const dataset::Dataset& rows) {
+fairness::Approval approval_of(const model::Policy& policy, const dataset::Dataset& rows,
+                               const fairness::FairMetric* projection) {
     std::vector<size_t> match;
     for (const auto& name : rows.group_names)
         match.push_back(static_cast<size_t>(
             std::find(policy.group_names().begin(), policy.group_names().end(), name) -
             policy.group_names().begin()));
-    return [&policy, &rows, match](std::span<const float> row, size_t index) {
+    return [&policy, &rows, projection, match](std::span<const float> row, size_t index) {
         std::optional<size_t> group;
         if (policy.group_aware()) group = match[static_cast<size_t>(rows.group[index])];
+        if (projection != nullptr)
+            return policy.evaluate(projection->project_row(row), group).approve;
         return policy.evaluate(row, group).approve;
     };
 }
@@ -34,7 +37,7 @@ fairness::Approval approval_of(const model::Policy& policy, const dataset::Datas
 base::Result<IndividualFairness> individual_fairness(
     const model::Policy& policy, const dataset::Dataset& rows, const PolicyAnswers& answers,
     const fairness::FairMetric& metric, const fairness::IndividualAuditParams& params,
-    const std::vector<std::string>& counterfactuals, base::ThreadPool& pool) {
+    const std::vector<std::string>& counterfactuals, base::ThreadPool& pool, bool projected) {
     IndividualFairness out;
     RAMPART_TRY(const auto points, metric.embed(rows));
     const std::vector<double> weights(rows.weight.begin(), rows.weight.end());
@@ -44,7 +47,7 @@ base::Result<IndividualFairness> individual_fairness(
         .answers = params.loss == fairness::AuditLoss::kDecision ? answers.approve : answers.score,
         .weights = weights};
     RAMPART_TRY(out.audit, fairness::audit_individual(audited, params, &pool));
-    const auto approval = approval_of(policy, rows);
+    const auto approval = approval_of(policy, rows, projected ? &metric : nullptr);
     for (const auto& text : counterfactuals) {
         auto parsed = fairness::parse_counterfactual(text, rows.schema);
         if (!parsed) return parsed.error().with_context("--counterfactual");

@@ -22,11 +22,13 @@ struct IndividualFairness {
     std::optional<fairness::RateGaps> gaps;  // between protected groups
 };
 
-/// answers: the policy's, for these rows. counterfactuals: as typed.
+/// answers: the policy's, for these rows. counterfactuals: as typed. projected: the policy reads the
+/// metric's projected columns instead of the rows.
 base::Result<IndividualFairness> individual_fairness(
     const model::Policy& policy, const dataset::Dataset& rows, const PolicyAnswers& answers,
     const fairness::FairMetric& metric, const fairness::IndividualAuditParams& params,
-    const std::vector<std::string>& counterfactuals, base::ThreadPool& pool);
+    const std::vector<std::string>& counterfactuals, base::ThreadPool& pool,
+    bool projected = false);
 
 /// Robust loss, certificate, gaps, consistency: two columns.
 Table summary_table(const IndividualFairness& found);

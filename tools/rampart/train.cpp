@@ -1,83 +1,44 @@
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <cstdio>
 #include <filesystem>
-#include <thread>
 
 #include "commands.hpp"
 #include "evaluation.hpp"
-#include "fairgbm_options.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/split.hpp"
 #include "rampart/dataset/table_cache.hpp"
-#include "rampart/fairness/ramp/solver.hpp"
+#include "rampart/fairness/budro/baselines.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/runtime/shutdown.hpp"
-#include "reduction_options.hpp"
+#include "train_options.hpp"
 #include "training_record.hpp"
-#include "tree_rules.hpp"
 
 namespace rampart::cli {
 namespace {
 
 constexpr size_t kMaxSchemaBytes = 16 << 20;
 
-struct Options {
-    std::string data, schema, out, cache;
-    std::string learner = "gbdt", split = "60/20/20", postprocess = "none";
-    FairGbmOptions fairgbm;
-    fairness::FairGbmParams params;
-    fairness::ReductionParams reduction;
-    int reduction_fits = 30;
-    TreeRules rules;
-    std::string resume;
-    double favourable_weight = 1;
-    std::string criterion = "dp";
-    fairness::RampParams ramp;
-    size_t threads = std::max(1u, std::thread::hardware_concurrency());
-    // options that another option asks for
-    CLI::Option *epsilon_option = nullptr, *gamma_option = nullptr,
-                *favourable_weight_option = nullptr, *reduction_fits_option = nullptr,
-                *early_stopping_option = nullptr;
-};
+using Options = TrainOptions;
 
 struct Parts {
-    dataset::Dataset all, train, validation;
+    dataset::Dataset all, train, validation, test;
     std::string note;  // on the cache
+    std::optional<fairness::FairMetric> metric;
 };
 
 struct Trained {
     model::LearnedLink link;
     std::optional<fairness::FairGbmResult> fairgbm;
     std::optional<fairness::ReductionResult> reduction;
+    std::optional<fairness::BudroResult> budro;
+    std::optional<fairness::BudroParams> budro_params;
     std::optional<fairness::RampSolution> ramp;
 };
-
-std::vector<std::string> ineffective(const Options& o) {
-    std::vector<std::string> notes;
-    const auto note = [&](const CLI::Option* option, std::string_view needs) {
-        if (option->count() > 0)
-            notes.push_back(fmt::format("{} has no effect without {}", option->get_name(), needs));
-    };
-    if (o.learner == "gbdt")
-        for (const auto* option : o.fairgbm.options) note(option, "--learner fairgbm");
-    else
-        note(o.favourable_weight_option, "--learner gbdt: the fair ones learn from the data as they are");
-    if (!is_reduction(o.learner)) note(o.reduction_fits_option, "--learner eg, gs or rs");
-    if (is_reduction(o.learner)) {
-        for (const auto* option : o.fairgbm.own) note(option, "--learner fairgbm");
-        note(o.early_stopping_option, "--learner gbdt or fairgbm");
-    }
-    if (o.postprocess != "ramp")
-        for (const auto* option : {o.epsilon_option, o.gamma_option})
-            note(option, "--postprocess ramp");
-    return notes;
-}
 
 base::Result<Parts> read_parts(const Options& options, const dataset::TableSchema& schema) {
     RAMPART_TRY(const auto fractions, dataset::parse_split(options.split));
@@ -92,6 +53,7 @@ base::Result<Parts> read_parts(const Options& options, const dataset::TableSchem
     const auto split = dataset::split_rows(parts.all, fractions, options.params.learner.seed);
     parts.train = parts.all.subset(split.train);
     parts.validation = parts.all.subset(split.validation);
+    if (options.baseline == "project") parts.test = parts.all.subset(split.test);
     if (auto status = dataset::validate(parts.train); !status)
         return status.error().with_context(
             fmt::format("the {} training rows of {}", parts.train.rows(), options.data));
@@ -102,6 +64,28 @@ base::Result<Parts> read_parts(const Options& options, const dataset::TableSchem
             "{} leaves none for validation: try 60/20/20",
             options.split);
     return parts;
+}
+
+/// Learns the fair metric, and makes of the rows what a baseline learns from.
+base::Status prepare(const Options& options, const dataset::TableSchema& schema, Parts& parts) {
+    if (needs_metric(options)) {
+        RAMPART_TRY(parts.metric, metric_of(options.metric, {parts.all, parts.train,
+                                                             schema.protected_columns}));
+    }
+    if (options.baseline == "reweigh") {
+        RAMPART_TRY(parts.train.weight, fairness::reweigh(parts.train));
+    }
+    return base::ok();
+}
+
+/// The rows as the learner sees them, where these are others.
+base::Result<std::optional<Parts>> seen_by_learner(const Options& options, const Parts& parts) {
+    if (options.baseline != "project") return std::optional<Parts>();
+    Parts seen;
+    RAMPART_TRY(seen.train, parts.metric->project(parts.train));
+    RAMPART_TRY(seen.validation, parts.metric->project(parts.validation));
+    RAMPART_TRY(seen.test, parts.metric->project(parts.test));
+    return std::optional(std::move(seen));
 }
 
 /// Shows how far training is, and ends it when the user does.
@@ -179,6 +163,40 @@ base::Result<fairness::ReductionResult> learn_reduction(const Options& options, 
     return result;
 }
 
+BudroTask budro_task(const Options& options, const Parts& parts) {
+    BudroTask task{.train = parts.train,
+                   .validation = parts.validation,
+                   .learner = options.params.learner,
+                   .epsilon = {},
+                   .favourable_weight = options.favourable_weight};
+    if (options.epsilon_option->count() > 0) task.epsilon = options.ramp.epsilon;
+    if (options.early_stopping_option->count() == 0 || options.budro.keep == "last")
+        task.learner.early_stopping_rounds = 0;
+    if (asks_for_groups(options)) task.constraints = &options.fairgbm;
+    return task;
+}
+
+base::Result<Trained> learn_budro(const Options& options, const Parts& parts,
+                                  base::ThreadPool& pool, const Context& context,
+                                  const runtime::Shutdown& signal) {
+    const auto task = budro_task(options, parts);
+    Trained trained;
+    RAMPART_TRY(trained.budro_params, budro_params(options.budro, task));
+    const auto progress = [&](const fairness::BudroRound& round) {
+        if (context.terminal) {
+            fmt::print(stderr, "\r{}/{} trees, robust loss {:.5f}", round.trees,
+                       task.learner.trees + 1, round.robust_loss);
+            std::fflush(stderr);
+        }
+        return !signal.requested();
+    };
+    RAMPART_TRY(trained.budro,
+                cli::learn_budro(task, *trained.budro_params, *parts.metric, pool, progress));
+    if (context.terminal) fmt::print(stderr, "\n");
+    trained.link = budro_link(*trained.budro);
+    return trained;
+}
+
 base::Result<Trained> learn(const Options& options, const Parts& parts, const Context& context) {
     base::ThreadPool pool(options.threads);
     RAMPART_TRY(const auto signal, runtime::Shutdown::install());
@@ -192,6 +210,8 @@ base::Result<Trained> learn(const Options& options, const Parts& parts, const Co
         RAMPART_TRY(auto result, learn_reduction(options, parts, pool, context, *signal));
         trained.link = fairness::link_of(result.members);
         trained.reduction = std::move(result);
+    } else if (options.learner == "budro") {
+        RAMPART_TRY(trained, learn_budro(options, parts, pool, context, *signal));
     } else {
         RAMPART_TRY(trained.link.ensemble, boost(options, parts, pool, progress));
     }
@@ -224,7 +244,7 @@ base::Result<fairness::RampSolution> fit_ramp(const Options& options,
     return solution;
 }
 
-std::string parameter_text(const Options& options) {
+std::string parameter_text(const Options& options, const Trained& trained) {
     const auto& p = options.params.learner;
     auto text = fmt::format(
         "trees={} learning_rate={} leaves={} max_depth={} min_rows_in_leaf={} l1={} l2={} "
@@ -240,6 +260,8 @@ std::string parameter_text(const Options& options) {
         text += fmt::format(" favourable_weight={}", options.favourable_weight);
     if (options.learner == "fairgbm") text += fairgbm_text(options.params);
     if (is_reduction(options.learner)) text += reduction_text(options.reduction);
+    if (trained.budro_params) text += budro_text(*trained.budro_params);
+    if (options.baseline != "none") text += fmt::format(" baseline={}", options.baseline);
     if (options.postprocess == "ramp")
         text +=
             fmt::format(" ramp_epsilon={} ramp_gamma={}", options.ramp.epsilon, options.ramp.gamma);
@@ -254,8 +276,58 @@ boost::json::object describe(const fairness::RampSolution& ramp) {
             {"duality_gap", ramp.gap}};
 }
 
-base::Result<Answer> answer_of(const Options& options, const Parts& parts, const Trained& trained,
-                               const model::Policy& policy, const domain::PolicyId& id) {
+/// How alike people are treated, on the rows that the learner has not seen where there are any.
+base::Status put_individual(const Options& options, const Parts& parts, const Parts& seen,
+                            const model::Policy& policy, boost::json::object& json, Answer& answer) {
+    const bool held_out = parts.validation.rows() > 0;
+    const auto& rows = held_out ? parts.validation : parts.train;
+    const auto& as_seen = held_out ? seen.validation : seen.train;
+    RAMPART_TRY(const auto answers, policy_answers(policy, as_seen, std::nullopt));
+    fairness::IndividualAuditParams params;
+    if (options.epsilon_option->count() > 0) params.transport.epsilon = options.ramp.epsilon;
+    params.transport.memory_budget = options.budro.memory_mib << 20;
+    base::ThreadPool pool(options.threads);
+    RAMPART_TRY(const auto found,
+                individual_fairness(policy, rows, answers, *parts.metric, params,
+                                    options.budro.counterfactuals, pool,
+                                    options.baseline == "project"));
+    json["metric"] = metric_json(*parts.metric);
+    json["individual"] = to_json(found);
+    answer.text += fmt::format("\nfair metric: {}\nalike people on the {} rows:\n{}",
+                               metric_text(*parts.metric), held_out ? "validation" : "train",
+                               align(summary_table(found)));
+    return base::ok();
+}
+
+/// What each learner says of itself.
+void put_learner(const Options& options, const Trained& trained, boost::json::object& json,
+                 Answer& answer) {
+    const auto add_note = [&](std::string note) {
+        if (!note.empty()) answer.notes.push_back(std::move(note));
+    };
+    if (trained.fairgbm) {
+        json["fairgbm"] = fairgbm_json(*trained.fairgbm, options.params);
+        add_note(fairgbm_note(*trained.fairgbm, options.params));
+    }
+    if (trained.reduction) {
+        json["reduction"] = reduction_json(*trained.reduction, options.reduction);
+        add_note(reduction_note(*trained.reduction, options.reduction));
+    }
+    if (trained.budro) {
+        json["budro"] = budro_json(*trained.budro, *trained.budro_params);
+        answer.text += fmt::format("\nthe attack on the training rows:\n{}",
+                                   align(budro_table(*trained.budro)));
+        add_note(budro_note(*trained.budro));
+    }
+    if (trained.ramp) json["ramp"] = describe(*trained.ramp);
+    if (options.baseline == "project")
+        answer.notes.push_back("the model reads projected columns, not the table's: it is for "
+                               "comparison, `rampart evaluate` and decisions refuse it");
+}
+
+base::Result<Answer> answer_of(const Options& options, const Parts& parts, const Parts& seen,
+                               const Trained& trained, const model::Policy& policy,
+                               const domain::PolicyId& id) {
     Answer answer;
     answer.notes = ineffective(options);
     if (!parts.note.empty()) answer.notes.push_back(parts.note);
@@ -263,33 +335,28 @@ base::Result<Answer> answer_of(const Options& options, const Parts& parts, const
         {"model", options.out},       {"id", id.value()},
         {"learner", options.learner}, {"trees", trained.link.trees()},
         {"split", options.split},     {"seed", options.params.learner.seed}};
+    if (options.baseline != "none") json["baseline"] = options.baseline;
     answer.text =
         fmt::format("wrote {}\nid {}\n{}, {} trees, {} training rows\n", options.out, id.value(),
                     options.learner, trained.link.trees(), parts.train.rows());
-    if (trained.fairgbm) {
-        json["fairgbm"] = fairgbm_json(*trained.fairgbm, options.params);
-        if (auto note = fairgbm_note(*trained.fairgbm, options.params); !note.empty())
-            answer.notes.push_back(std::move(note));
-    }
-    if (trained.reduction) {
-        json["reduction"] = reduction_json(*trained.reduction, options.reduction);
-        if (auto note = reduction_note(*trained.reduction, options.reduction); !note.empty())
-            answer.notes.push_back(std::move(note));
-    }
-    if (trained.ramp) json["ramp"] = describe(*trained.ramp);
-    for (const auto& [name, part] :
-         {std::pair{"train", &parts.train}, {"validation", &parts.validation}}) {
+    put_learner(options, trained, json, answer);
+    for (const auto& [name, part] : {std::pair{"train", &seen.train},
+                                     {"validation", &seen.validation},
+                                     {"test", &seen.test}}) {
         if (part->rows() == 0) continue;
         RAMPART_TRY(const auto evaluation, evaluate_policy(policy, *part, std::nullopt));
         json[name] = to_json(evaluation);
-        if (part == &parts.validation || parts.validation.rows() == 0)
+        if (part != &seen.train || seen.validation.rows() == 0)
             answer.text += fmt::format("\non the {} rows:\n{}", name, to_text(evaluation));
     }
+    if (parts.metric)
+        RAMPART_RETURN_IF_ERROR(put_individual(options, parts, seen, policy, json, answer));
     answer.json = boost::json::serialize(json);
     return answer;
 }
 
-base::Result<Answer> train(Options& options, const Context& context) {
+/// What goes together.
+base::Status check_combination(Options& options) {
     if (options.learner == "fairgbm")
         RAMPART_RETURN_IF_ERROR(apply(options.fairgbm, options.params));
     if (options.learner == "fairgbm" && options.params.output == fairness::Output::kRandomized &&
@@ -308,6 +375,45 @@ base::Result<Answer> train(Options& options, const Context& context) {
                                           "--resume nor --postprocess go with it",
                                           options.learner);
     }
+    if (options.learner == "budro" && (!options.resume.empty() || options.postprocess != "none"))
+        return base::invalid_argument("not_with_budro",
+                                      "neither --resume nor --postprocess go with --learner budro, "
+                                      "whose --epsilon is of its own: put a ramp on the model with "
+                                      "`rampart postprocess`");
+    const bool alone = options.learner == "gbdt" && options.resume.empty() &&
+                       options.postprocess == "none" && options.rules.monotone.empty() &&
+                       options.rules.interactions.empty();
+    if (options.baseline == "project" && !alone)
+        return base::invalid_argument("not_with_project",
+                                      "--baseline project changes what the features are: it goes "
+                                      "with --learner gbdt, without --resume, --postprocess, "
+                                      "--monotone and --interactions");
+    if (options.baseline != "none" && options.learner != "gbdt")
+        return base::invalid_argument("not_with_baseline",
+                                      "--baseline {} is of plain boosting: take --learner gbdt",
+                                      options.baseline);
+    return base::ok();
+}
+
+std::map<std::string, std::string> provenance_of(const Options& options, const Parts& parts,
+                                                 const Trained& trained,
+                                                 const std::string& schema_text) {
+    std::map<std::string, std::string> provenance{
+        {"learner", options.learner},
+        {"parameters", parameter_text(options, trained)},
+        {"postprocess", options.postprocess}};
+    if (trained.fairgbm) put_state(trained.fairgbm->state, provenance);
+    if (trained.budro) put_metric(*parts.metric, provenance);
+    put({.table_schema = schema_text,
+         .split = options.split,
+         .seed = options.params.learner.seed,
+         .data_sha256 = digest_of(parts.all).hex()},
+        provenance);
+    return provenance;
+}
+
+base::Result<Answer> train(Options& options, const Context& context) {
+    RAMPART_RETURN_IF_ERROR(check_combination(options));
     // before minutes of work: can the result be written at all?
     const auto folder = std::filesystem::absolute(options.out).parent_path();
     if (std::error_code error; !std::filesystem::is_directory(folder, error))
@@ -317,94 +423,35 @@ base::Result<Answer> train(Options& options, const Context& context) {
     RAMPART_TRY(const auto schema_text, base::read_file(options.schema, kMaxSchemaBytes));
     RAMPART_TRY(const auto schema, dataset::parse_table_schema(schema_text, options.schema));
     RAMPART_RETURN_IF_ERROR(apply_rules(options.rules, schema.features, options.params.learner));
-    RAMPART_TRY(const auto parts, read_parts(options, schema));
-    RAMPART_TRY(auto trained, learn(options, parts, context));
+    if (needs_metric(options))
+        for (const auto& text : options.budro.counterfactuals)
+            if (const auto parsed = fairness::parse_counterfactual(text, schema.features); !parsed)
+                return parsed.error().with_context("--counterfactual");
+    RAMPART_TRY(auto parts, read_parts(options, schema));
+    RAMPART_RETURN_IF_ERROR(prepare(options, schema, parts));
+    RAMPART_TRY(const auto projected, seen_by_learner(options, parts));
+    const Parts& seen = projected ? *projected : parts;
+    RAMPART_TRY(auto trained, learn(options, seen, context));
     if (options.postprocess == "ramp") {
         RAMPART_TRY(trained.ramp, fit_ramp(options, trained.link, parts.validation));
         trained.link.ramp = trained.ramp->rule;
     }
-    std::map<std::string, std::string> provenance{{"learner", options.learner},
-                                                  {"parameters", parameter_text(options)},
-                                                  {"postprocess", options.postprocess}};
-    if (trained.fairgbm) put_state(trained.fairgbm->state, provenance);
-    put({.table_schema = schema_text,
-         .split = options.split,
-         .seed = options.params.learner.seed,
-         .data_sha256 = digest_of(parts.all).hex()},
-        provenance);
     const auto names =
         trained.link.ramp.group_aware() ? parts.all.group_names : std::vector<std::string>();
-    RAMPART_TRY(const auto policy, model::Policy::create(schema.features, {trained.link}, names,
-                                                         std::move(provenance)));
+    RAMPART_TRY(const auto policy,
+                model::Policy::create(seen.train.schema, {trained.link}, names,
+                                      provenance_of(options, parts, trained, schema_text)));
+    if (!options.save_metric.empty() && parts.metric)
+        RAMPART_RETURN_IF_ERROR(fairness::save_fair_metric(*parts.metric, options.save_metric));
     RAMPART_TRY(const auto id, model::save_model_file(policy, options.out));
-    return answer_of(options, parts, trained, policy, id);
-}
-
-void add_learner_options(CLI::App& command, Options& o) {
-    auto& p = o.params.learner;
-    command.add_option("--trees", p.trees, "trees to grow")->capture_default_str();
-    command.add_option("--leaves", p.leaves, "leaves of a tree")->capture_default_str();
-    command.add_option("--max-depth", p.max_depth, "depth of a tree; 0: no limit")
-        ->capture_default_str();
-    command.add_option("--learning-rate", p.learning_rate, "what each tree counts for")
-        ->capture_default_str();
-    command.add_option("--min-rows-in-leaf", p.min_rows_in_leaf)->capture_default_str();
-    command.add_option("--l1", p.l1)->capture_default_str();
-    command.add_option("--l2", p.l2)->capture_default_str();
-    command.add_option("--max-bins", p.max_bins, "of a feature's histogram")->capture_default_str();
-    command.add_option("--feature-fraction", p.feature_fraction, "features that a tree sees")
-        ->capture_default_str();
-    command.add_option("--row-fraction", p.row_fraction, "rows that a tree sees")
-        ->capture_default_str();
-    o.early_stopping_option =
-        command
-            .add_option("--early-stopping", p.early_stopping_rounds,
-                        "stop when so many trees did not help on the validation rows; 0: never")
-            ->capture_default_str();
-    command
-        .add_option("--monotone", o.rules.monotone,
-                    "FEATURE=increasing or =decreasing: the score may move with it only that way")
-        ->delimiter(',');
-    command
-        .add_option("--interactions", o.rules.interactions,
-                    "FEATURE+FEATURE…: only features of one such set meet in a branch of a tree")
-        ->delimiter(',');
-    o.favourable_weight_option =
-        command
-            .add_option("--favourable-weight", o.favourable_weight,
-                        "gbdt: what a row with the favourable label counts for")
-            ->check(CLI::Range(1e-6, 1e6))
-            ->capture_default_str();
-    command.add_option("--resume", o.resume,
-                       "model file to go on from, on the same data; --trees counts its trees");
-}
-
-void add_postprocess_options(CLI::App& command, Options& o) {
-    command
-        .add_option("--postprocess", o.postprocess,
-                    "ramp: thresholds by group; they then decide by group")
-        ->check(CLI::IsMember({"none", "ramp"}))
-        ->capture_default_str();
-    command.add_option("--criterion", o.criterion, "ramp: dp, equal approval rates")
-        ->check(CLI::IsMember({"dp"}))
-        ->capture_default_str();
-    o.epsilon_option = command
-                           .add_option("--epsilon", o.ramp.epsilon,
-                                       "ramp: allowed difference of approval rates between groups")
-                           ->capture_default_str();
-    o.gamma_option =
-        command
-            .add_option("--gamma", o.ramp.gamma,
-                        "ramp: width of the randomised band of scores (in [-1, 1]); 0: a cut")
-            ->capture_default_str();
+    return answer_of(options, parts, seen, trained, policy, id);
 }
 
 }  // namespace
 
 void add_train(Frame& frame) {
     auto options = std::make_shared<Options>();
-    auto& o = *options;
-    o.params.learner.early_stopping_rounds = 50;
+    options->params.learner.early_stopping_rounds = 50;
     auto& command =
         frame.add({.name = "train",
                    .summary = "Train a model on a CSV table and write it as a model file",
@@ -412,29 +459,7 @@ void add_train(Frame& frame) {
                               "fairgbm --constraint fnr,fpr "
                               "--tolerance 0.01 --split 60/20/20 --seed 7 --out m.rmp"},
                   [options](const Context& context) { return train(*options, context); });
-    command.add_option("--data", o.data, "the table: .csv or .csv.gz")->required();
-    command.add_option("--schema", o.schema, "schema file; see `rampart schema infer`")->required();
-    command.add_option("--out", o.out, "model file to write")->required();
-    command.add_option("--cache", o.cache,
-                       "file or folder: keeps the table as it was read, for the next time");
-    command.add_option("--learner", o.learner)
-        ->check(CLI::IsMember({"gbdt", "fairgbm", "eg", "gs", "rs"}))
-        ->capture_default_str();
-    o.reduction_fits_option =
-        command
-            .add_option("--reduction-fits", o.reduction_fits,
-                        "eg, gs, rs (exponentiated gradient, grid search, random reweighing): fits")
-            ->check(CLI::Range(1, fairness::ReductionParams::kMaxFits))
-            ->capture_default_str();
-    command.add_option("--split", o.split, "per cent of rows for train/validation/test")
-        ->capture_default_str();
-    command.add_option("--seed", o.params.learner.seed, "of the split and of sampling")
-        ->capture_default_str();
-    command.add_option("--threads", o.threads, "the result does not depend on it")
-        ->check(CLI::Range(size_t{1}, size_t{256}));
-    add_fairgbm_options(command, o.fairgbm);
-    add_postprocess_options(command, o);
-    add_learner_options(command, o);
+    add_train_options(command, *options);
 }
 
 }  // namespace rampart::cli

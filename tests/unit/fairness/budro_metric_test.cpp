@@ -313,6 +313,8 @@ TEST(FairMetric, TheProjectBaselineKeepsNothingOfTheSubspace) {
         for (size_t c = 0; c < 5; ++c)
             along += w[c] * static_cast<double>(projected.columns[c][i]);
         EXPECT_NEAR(along, 0, 1e-5);
+        const auto row = metric.project_row(row_of(data, i));
+        for (size_t c = 0; c < 5; ++c) EXPECT_NEAR(row[c], projected.columns[c][i], 1e-5);
     }
 }
 

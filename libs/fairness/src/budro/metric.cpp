@@ -442,4 +442,17 @@ base::Result<dataset::Dataset> FairMetric::project(const dataset::Dataset& data)
     return out;
 }
 
+std::vector<float> FairMetric::project_row(std::span<const float> row) const {
+    VectorXd entries(eigen_size(columns_.size()));
+    for (size_t c = 0; c < columns_.size(); ++c)
+        entries[eigen_size(c)] = column_entry(
+            columns_[c], schema_.features()[columns_[c].feature].categories.size(),
+            row[columns_[c].feature]);
+    const auto basis = matrix_of(basis_, columns_.size());
+    const VectorXd kept = entries - basis.transpose() * (basis * entries);
+    std::vector<float> out;
+    for (const double value : kept) out.push_back(static_cast<float>(value));
+    return out;
+}
+
 }  // namespace rampart::fairness

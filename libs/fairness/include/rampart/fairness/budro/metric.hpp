@@ -107,6 +107,7 @@ class FairMetric {
     /// The baseline "project": columns less their part in the subspace, as numeric features
     /// "fair:<column>", so that no model takes them for raw ones. Labels, weights and groups stay.
     base::Result<dataset::Dataset> project(const dataset::Dataset& data) const;
+    std::vector<float> project_row(std::span<const float> row) const;  // [columns], the same
 
     const dataset::FeatureSchema& schema() const { return schema_; }
     const std::vector<Column>& columns() const { return columns_; }

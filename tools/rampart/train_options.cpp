@@ -1,0 +1,157 @@
+#include "train_options.hpp"
+
+#include <fmt/format.h>
+
+namespace rampart::cli {
+namespace {
+
+using Options = TrainOptions;
+
+void add_learner_options(CLI::App& command, Options& o) {
+    auto& p = o.params.learner;
+    command.add_option("--trees", p.trees, "trees to grow")->capture_default_str();
+    command.add_option("--leaves", p.leaves, "leaves of a tree")->capture_default_str();
+    command.add_option("--max-depth", p.max_depth, "depth of a tree; 0: no limit")
+        ->capture_default_str();
+    command.add_option("--learning-rate", p.learning_rate, "what each tree counts for")
+        ->capture_default_str();
+    command.add_option("--min-rows-in-leaf", p.min_rows_in_leaf)->capture_default_str();
+    command
+        .add_option("--min-hessian-in-leaf", p.min_hessian_in_leaf,
+                    "sum of weights times p(1 - p)")
+        ->capture_default_str();
+    command.add_option("--l1", p.l1)->capture_default_str();
+    command.add_option("--l2", p.l2)->capture_default_str();
+    command.add_option("--max-bins", p.max_bins, "of a feature's histogram")->capture_default_str();
+    command.add_option("--feature-fraction", p.feature_fraction, "features that a tree sees")
+        ->capture_default_str();
+    command.add_option("--row-fraction", p.row_fraction, "rows that a tree sees")
+        ->capture_default_str();
+    o.early_stopping_option =
+        command
+            .add_option("--early-stopping", p.early_stopping_rounds,
+                        "stop when so many trees did not help on the validation rows; 0: never")
+            ->capture_default_str();
+    command
+        .add_option("--monotone", o.rules.monotone,
+                    "FEATURE=increasing or =decreasing: the score may move with it only that way")
+        ->delimiter(',');
+    command
+        .add_option("--interactions", o.rules.interactions,
+                    "FEATURE+FEATURE…: only features of one such set meet in a branch of a tree")
+        ->delimiter(',');
+    o.favourable_weight_option =
+        command
+            .add_option("--favourable-weight", o.favourable_weight,
+                        "gbdt, budro: what a row with the favourable label counts for")
+            ->check(CLI::Range(1e-6, 1e6))
+            ->capture_default_str();
+    command.add_option("--resume", o.resume,
+                       "model file to go on from, on the same data; --trees counts its trees");
+}
+
+void add_postprocess_options(CLI::App& command, Options& o) {
+    command
+        .add_option("--postprocess", o.postprocess,
+                    "ramp: thresholds by group; they then decide by group")
+        ->check(CLI::IsMember({"none", "ramp"}))
+        ->capture_default_str();
+    command.add_option("--criterion", o.criterion, "ramp: dp, equal approval rates")
+        ->check(CLI::IsMember({"dp"}))
+        ->capture_default_str();
+    o.epsilon_option = command
+                           .add_option("--epsilon", o.ramp.epsilon,
+                                       "ramp: allowed difference of approval rates between "
+                                       "groups; budro: how far people may be moved in the attack, "
+                                       "squared fair distance in the mean (there 0.1 if not given)")
+                           ->capture_default_str();
+    o.gamma_option =
+        command
+            .add_option("--gamma", o.ramp.gamma,
+                        "ramp: width of the randomised band of scores (in [-1, 1]); 0: a cut")
+            ->capture_default_str();
+}
+
+}  // namespace
+
+bool needs_metric(const TrainOptions& o) { return o.learner == "budro" || o.baseline == "project"; }
+
+bool asks_for_groups(const TrainOptions& o) {
+    return std::any_of(o.fairgbm.options.begin(), o.fairgbm.options.end(), [](const auto* option) {
+        const auto name = option->get_name();
+        return option->count() > 0 && (name == "--constraint" || name == "--target");
+    });
+}
+
+std::vector<std::string> ineffective(const TrainOptions& o) {
+    std::vector<std::string> notes;
+    const auto note = [&](const CLI::Option* option, std::string_view needs) {
+        if (option->count() > 0)
+            notes.push_back(fmt::format("{} has no effect without {}", option->get_name(), needs));
+    };
+    if (o.learner == "gbdt")
+        for (const auto* option : o.fairgbm.options) note(option, "--learner fairgbm");
+    else if (o.learner != "budro")
+        note(o.favourable_weight_option,
+             "--learner gbdt or budro: the fair ones learn from the data as they are");
+    if (o.learner == "budro")
+        for (const auto* option : o.fairgbm.options) {
+            if (!asks_for_groups(o)) note(option, "--constraint or --target, or --learner fairgbm");
+            if (asks_for_groups(o) && option->get_name() == "--output")
+                note(option, "--learner fairgbm");
+        }
+    if (o.learner != "budro" && o.baseline != "project")
+        for (const auto* option : o.budro.options) note(option, "--learner budro");
+    if (!needs_metric(o)) {
+        for (const auto* option : o.metric.options) note(option, "--learner budro");
+        note(o.save_metric_option, "--learner budro");
+    }
+    if (!is_reduction(o.learner)) note(o.reduction_fits_option, "--learner eg, gs or rs");
+    if (is_reduction(o.learner)) {
+        for (const auto* option : o.fairgbm.own) note(option, "--learner fairgbm");
+        note(o.early_stopping_option, "--learner gbdt or fairgbm");
+    }
+    if (o.postprocess != "ramp") {
+        if (!needs_metric(o)) note(o.epsilon_option, "--postprocess ramp or --learner budro");
+        note(o.gamma_option, "--postprocess ramp");
+    }
+    return notes;
+}
+
+void add_train_options(CLI::App& command, TrainOptions& o) {
+    command.add_option("--data", o.data, "the table: .csv or .csv.gz")->required();
+    command.add_option("--schema", o.schema, "schema file; see `rampart schema infer`")->required();
+    command.add_option("--out", o.out, "model file to write")->required();
+    command.add_option("--cache", o.cache,
+                       "file or folder: keeps the table as it was read, for the next time");
+    command.add_option("--learner", o.learner)
+        ->check(CLI::IsMember({"gbdt", "fairgbm", "eg", "gs", "rs", "budro"}))
+        ->capture_default_str();
+    command
+        .add_option("--baseline", o.baseline,
+                    "gbdt: reweigh makes label and protected group independent; project learns "
+                    "from columns less what tells the protected attributes (for comparison)")
+        ->check(CLI::IsMember({"none", "reweigh", "project"}))
+        ->capture_default_str();
+    o.reduction_fits_option =
+        command
+            .add_option("--reduction-fits", o.reduction_fits,
+                        "eg, gs, rs (exponentiated gradient, grid search, random reweighing): fits")
+            ->check(CLI::Range(1, fairness::ReductionParams::kMaxFits))
+            ->capture_default_str();
+    command.add_option("--split", o.split, "per cent of rows for train/validation/test")
+        ->capture_default_str();
+    command.add_option("--seed", o.params.learner.seed, "of the split and of sampling")
+        ->capture_default_str();
+    command.add_option("--threads", o.threads, "the result does not depend on it")
+        ->check(CLI::Range(size_t{1}, size_t{256}));
+    add_fairgbm_options(command, o.fairgbm);
+    add_postprocess_options(command, o);
+    add_budro_options(command, o.budro);
+    add_metric_options(command, o.metric);
+    o.save_metric_option =
+        command.add_option("--save-metric", o.save_metric, "budro: write the fair metric to a file");
+    add_learner_options(command, o);
+}
+
+}  // namespace rampart::cli
