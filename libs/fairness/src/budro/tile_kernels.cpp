@@ -24,6 +24,18 @@ size_t scan_portable(const uint16_t* row, size_t n, const uint16_t* greatest, ui
     return count;
 }
 
+size_t scan_unknown_portable(const uint16_t* row, size_t n, const uint16_t* greatest,
+                             uint16_t best, const uint16_t* known, const uint16_t* rise,
+                             uint16_t sought, uint32_t* found) {
+    size_t count = 0;
+    for (size_t t = 0; t < n; ++t) {
+        const int allowed = greatest[t] - best;
+        if (row[t] <= (allowed > 0 ? allowed : 0) && known[t] + rise[t] >= sought)
+            found[count++] = static_cast<uint32_t>(t);
+    }
+    return count;
+}
+
 void add_portable(const float* tile, const float* point, size_t first, size_t last, float* s) {
     for (size_t k = first; k < last; ++k) {
         for (size_t l = 0; l < kLanes; ++l) {
@@ -59,7 +71,21 @@ void distances_portable(const Tiles& tiles, size_t t, const float* point, float*
     add_portable(tiles.tile(t), point, 0, tiles.dimensions(), s);
 }
 
-constexpr TileKernels kPortable{scan_portable, screen_portable, distances_portable};
+Look look_portable(const Tiles& tiles, size_t t, const float* point, const Screen& screen) {
+    float s[kLanes];
+    distances_portable(tiles, t, point, s);
+    Look out{0, s[0], screen.losses[0] - screen.eta * s[0]};
+    for (size_t l = 0; l < kLanes; ++l) {
+        const float value = screen.losses[l] - screen.eta * s[l];
+        if (value >= screen.best) out.open |= 1u << l;
+        out.least = s[l] < out.least ? s[l] : out.least;
+        out.most = value > out.most ? value : out.most;
+    }
+    return out;
+}
+
+constexpr TileKernels kPortable{scan_portable, scan_unknown_portable, screen_portable,
+                                look_portable, distances_portable};
 
 #if defined(__x86_64__)
 
@@ -82,6 +108,24 @@ RAMPART_AVX2 size_t scan_avx2(const uint16_t* row, size_t n, const uint16_t* gre
     for (size_t t = 0; t < n; t += 16) {
         for (uint32_t bits = reached(row + t, greatest + t, to_beat) & 0x55555555u; bits != 0;
              bits &= bits - 1)
+            found[count++] =
+                static_cast<uint32_t>(t) + static_cast<uint32_t>(__builtin_ctz(bits)) / 2;
+    }
+    return count;
+}
+
+RAMPART_AVX2 size_t scan_unknown_avx2(const uint16_t* row, size_t n, const uint16_t* greatest,
+                                      uint16_t best, const uint16_t* known, const uint16_t* rise,
+                                      uint16_t sought, uint32_t* found) {
+    const __m256i to_beat = _mm256_set1_epi16(static_cast<int16_t>(best));
+    const __m256i wanted = _mm256_set1_epi16(static_cast<int16_t>(sought));
+    size_t count = 0;
+    for (size_t t = 0; t < n; t += 16) {
+        const __m256i value = _mm256_adds_epu16(load(known + t), load(rise + t));
+        const auto enough = static_cast<uint32_t>(_mm256_movemask_epi8(
+            _mm256_cmpeq_epi16(_mm256_max_epu16(value, wanted), value)));
+        for (uint32_t bits = reached(row + t, greatest + t, to_beat) & enough & 0x55555555u;
+             bits != 0; bits &= bits - 1)
             found[count++] =
                 static_cast<uint32_t>(t) + static_cast<uint32_t>(__builtin_ctz(bits)) / 2;
     }
@@ -148,7 +192,29 @@ RAMPART_AVX2 void distances_avx2(const Tiles& tiles, size_t t, const float* poin
     _mm256_storeu_ps(s + 8, high);
 }
 
-constexpr TileKernels kAvx2{scan_avx2, screen_avx2, distances_avx2};
+RAMPART_AVX2 inline float greatest_of(__m256 a) {
+    __m128 four = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    four = _mm_max_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_max_ss(four, _mm_movehdup_ps(four)));
+}
+
+RAMPART_AVX2 Look look_avx2(const Tiles& tiles, size_t t, const float* point,
+                            const Screen& screen) {
+    __m256 low = _mm256_setzero_ps(), high = _mm256_setzero_ps();
+    add_avx2(tiles.tile(t), point, 0, tiles.dimensions(), low, high);
+    const __m256 eta = _mm256_set1_ps(screen.eta), best = _mm256_set1_ps(screen.best);
+    const __m256 a = _mm256_sub_ps(_mm256_loadu_ps(screen.losses), _mm256_mul_ps(eta, low));
+    const __m256 b = _mm256_sub_ps(_mm256_loadu_ps(screen.losses + 8), _mm256_mul_ps(eta, high));
+    const __m256 minus = _mm256_set1_ps(-0.0f);
+    const __m256 nearest = _mm256_xor_ps(_mm256_min_ps(low, high), minus);
+    const auto open =
+        static_cast<uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(a, best, _CMP_GE_OQ))) |
+        static_cast<uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(b, best, _CMP_GE_OQ))) << 8;
+    return {open, -greatest_of(nearest), greatest_of(_mm256_max_ps(a, b))};
+}
+
+constexpr TileKernels kAvx2{scan_avx2, scan_unknown_avx2, screen_avx2, look_avx2,
+                            distances_avx2};
 
 #else
 

@@ -17,13 +17,24 @@ struct Screen {
     float least;  // no s is below
 };
 
+struct Look {
+    uint32_t open;
+    float least, most;
+};
+
 struct TileKernels {
     /// found: the columns t of n (a multiple of kLanes) with row[t] <= max(0, greatest[t] - best).
     /// Returns how many.
     size_t (*scan)(const uint16_t* row, size_t n, const uint16_t* greatest, uint16_t best,
                    uint32_t* found);
+    /// The same of columns that are not known[t] + rise[t] < sought either.
+    size_t (*scan_unknown)(const uint16_t* row, size_t n, const uint16_t* greatest, uint16_t best,
+                           const uint16_t* known, const uint16_t* rise, uint16_t sought,
+                           uint32_t* found);
     /// Bit l: lane l of tile t comes into question, distances being from point (as Tiles::row).
     uint32_t (*screen)(const Tiles& tiles, size_t t, const float* point, const Screen& screen);
+    /// The same, looking at all lanes to the end: also the least s and the greatest loss - eta·s.
+    Look (*look)(const Tiles& tiles, size_t t, const float* point, const Screen& screen);
     /// s[kLanes]: sums of squares from point to the places of tile t.
     void (*distances)(const Tiles& tiles, size_t t, const float* point, float* s);
 };

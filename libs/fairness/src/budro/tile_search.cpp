@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <limits>
+#include <mutex>
 #include <numeric>
 
 #include "chunks.hpp"
 #include "tile_losses.hpp"
+#include "value_table.hpp"
 
 namespace rampart::fairness::budro {
 namespace {
@@ -23,7 +27,7 @@ struct Job {
 class TileSearch : public Search {
   public:
     TileSearch(const Places& places, int classes, model::InstructionSet instructions,
-               size_t tiles_in_group, base::ThreadPool* pool)
+               size_t tiles_in_group, size_t bytes_to_remember, base::ThreadPool* pool)
         : places_(places),
           kernels_(tile_kernels(instructions)),
           tiles_(places),
@@ -41,7 +45,21 @@ class TileSearch : public Search {
             if (x.label != y.label) return x.label < y.label;
             return tiles_.slot_of_place()[x.place] < tiles_.slot_of_place()[y.place];
         });
-        for (uint32_t r = 0; r < order.size(); ++r) rank_[order[r]] = r;
+        run_.resize(rank_.size());
+        std::vector<uint8_t> labels;
+        for (uint32_t r = 0; r < order.size(); ++r) {
+            rank_[order[r]] = r;
+            const Sender& sender = places.senders[order[r]];
+            if (r == 0 || row_of(sender) != row_of(places.senders[order[r - 1]]) ||
+                sender.label != labels.back())
+                labels.push_back(sender.label);
+            run_size_.resize(labels.size());
+            ++run_size_.back();
+            run_[order[r]] = static_cast<uint32_t>(labels.size() - 1);
+        }
+        const bool remembers = ValueTable::bytes(labels.size(), table_) <= bytes_to_remember;
+        past_ = std::make_unique<ValueTable>(std::move(labels), static_cast<size_t>(classes),
+                                             tiles_, table_, remembers, pool);
     }
 
     void begin_round(const TargetLosses& losses) override {
@@ -49,6 +67,7 @@ class TileSearch : public Search {
         for (size_t c = 0; c < losses_.size(); ++c)
             losses_[c].fill(std::span(losses.loss).subspan(c * losses.places, losses.places),
                             tiles_, table_);
+        past_->begin_round(losses_);
         tops_are_known_ = false;
     }
 
@@ -73,7 +92,7 @@ class TileSearch : public Search {
               const NearVisitor& visit) override;
 
     size_t bytes() const override {
-        return tiles_.bytes() + table_.bytes() +
+        return tiles_.bytes() + table_.bytes() + past_->bytes() +
                losses_.size() * places_.count() * (sizeof(double) + sizeof(float)) +
                rank_.size() * sizeof(uint32_t);
     }
@@ -87,12 +106,6 @@ class TileSearch : public Search {
         double rounding = 0;  // see rounding_of()
     };
 
-    /// What one thread works with.
-    struct Worker {
-        std::vector<uint32_t> found;
-        SearchCounts counts;
-    };
-
     /// A sender and the best known for it. Sought are values at least the best less `slack`.
     struct Seeker {
         const Sender* sender = nullptr;
@@ -100,6 +113,14 @@ class TileSearch : public Search {
         double slack = 0;
         std::vector<Candidate>* collected = nullptr;  // of what was looked at, values as sought
         double sought() const { return best.value - slack; }
+    };
+
+    /// What one thread works with.
+    struct Worker {
+        std::vector<uint32_t> found;
+        std::vector<Seeker> seekers;
+        std::vector<std::vector<Candidate>> collected;  // by seeker
+        SearchCounts counts;
     };
 
     size_t row_of(const Sender& sender) const {
@@ -111,6 +132,11 @@ class TileSearch : public Search {
         const TileLosses& losses = *round.sought[sender.label].losses;
         return {losses.by_place[place] - eta * distance, distance,
                 targets_->row_of(sender.label, place), place};
+    }
+    static double least_of(std::span<const Seeker> seekers) {
+        double least = seekers[0].sought();
+        for (const Seeker& seeker : seekers) least = std::min(least, seeker.sought());
+        return least;
     }
     /// Who knows of staying and of a guess.
     Seeker seeker_of(const Round& round, uint32_t sender, const Choice& guess) const {
@@ -128,7 +154,14 @@ class TileSearch : public Search {
     Round round_at(double sought, double decided, double slack);
     template <class Run>
     void for_runs(const std::vector<Job>& jobs, std::span<const uint32_t> senders, const Run& run);
-    size_t scan(const Round& round, std::span<Seeker> seekers, size_t row, Worker& worker) const;
+    size_t scan(const Round& round, std::span<Seeker> seekers, size_t row, Worker& worker);
+    void decide(const Round& round, Seeker& seeker, size_t tile, uint32_t open,
+                Worker& worker) const;
+    double look_at(const Round& round, Seeker& seeker, size_t tile, Worker& worker) const;
+    void look_at_column(const Round& round, std::span<Seeker> seekers, size_t run, size_t row,
+                        uint32_t column, Worker& worker);
+    void look_around(const Round& round, std::span<Seeker> seekers, size_t run, size_t row,
+                     Worker& worker);
     void seek(const Round& round, Seeker& seeker, size_t row, size_t found, Worker& worker) const;
     void visit(const Round& round, Seeker& seeker, size_t tile, uint16_t steps,
                Worker& worker) const;
@@ -143,12 +176,16 @@ class TileSearch : public Search {
     const TargetLosses* targets_ = nullptr;
     std::vector<TileLosses> losses_, top_;  // by class; top_: for a price of 0
     bool tops_are_known_ = false;
-    std::vector<uint32_t> rank_;  // by sender
+    std::vector<uint32_t> rank_, run_;  // by sender
+    std::vector<uint32_t> run_size_;    // by run
+    std::unique_ptr<ValueTable> past_;
 };
 
 std::vector<Job> TileSearch::jobs_of(std::span<const uint32_t> senders) const {
     std::vector<Job> jobs(senders.size());
-    if (senders.size() == rank_.size()) {  // everybody: no need to sort
+    const bool everybody = senders.size() == rank_.size() &&
+                           std::is_sorted(senders.begin(), senders.end(), std::less_equal<>());
+    if (everybody) {  // no need to sort
         for (uint32_t k = 0; k < senders.size(); ++k) jobs[rank_[senders[k]]] = {rank_[senders[k]], k};
         return jobs;
     }
@@ -219,19 +256,20 @@ void TileSearch::for_runs(const std::vector<Job>& jobs, std::span<const uint32_t
 
 /// Columns that come into question for one of the seekers, who share a row and a label.
 size_t TileSearch::scan(const Round& round, std::span<Seeker> seekers, size_t row,
-                        Worker& worker) const {
+                        Worker& worker) {
     const PricedLosses& priced = round.sought[seekers[0].sender->label];
-    double least = seekers[0].sought();
-    for (const Seeker& seeker : seekers) least = std::min(least, seeker.sought());
-    return kernels_.scan(table_.row(row), table_.padded_columns(), priced.greatest.data(),
-                         priced.steps_of_best(least), worker.found.data());
+    const size_t found = kernels_.scan(table_.row(row), table_.padded_columns(),
+                                       priced.greatest.data(),
+                                       priced.steps_of_best(least_of(seekers)),
+                                       worker.found.data());
+    if (!table_.by_place())
+        for (size_t f = 0; f < found; ++f) table_.refine(row, worker.found[f]);
+    return found;
 }
 
 void TileSearch::search_run(const Round& round, std::span<Seeker> seekers, size_t row,
                             Worker& worker) {
     const size_t found = scan(round, seekers, row, worker);
-    if (!table_.by_place())
-        for (size_t f = 0; f < found; ++f) table_.refine(row, worker.found[f]);
     for (Seeker& seeker : seekers) seek(round, seeker, row, found, worker);
 }
 
@@ -274,6 +312,13 @@ void TileSearch::visit(const Round& round, Seeker& seeker, size_t tile, uint16_t
                         priced.screen_of_best(wanted), static_cast<float>(least * kJustBelow)};
     uint32_t open = kernels_.screen(tiles_, tile, tiles_.row(tiles_.slot_of_place()[sender.place]),
                                     screen);
+    decide(round, seeker, tile, open, worker);
+}
+
+void TileSearch::decide(const Round& round, Seeker& seeker, size_t tile, uint32_t open,
+                        Worker& worker) const {
+    const Sender& sender = *seeker.sender;
+    const double eta = round.sought[sender.label].eta;
     for (; open != 0; open &= open - 1) {
         const auto lane = static_cast<size_t>(__builtin_ctz(open));
         const uint32_t place = tiles_.order()[tile * kLanes + lane];
@@ -283,35 +328,114 @@ void TileSearch::visit(const Round& round, Seeker& seeker, size_t tile, uint16_t
         const Candidate other = candidate(round, round.eta, sender, place, exact);
         if (other.beats(seeker.best)) seeker.best = other;
         if (seeker.collected != nullptr)
-            seeker.collected->push_back(candidate(round, priced.eta, sender, place, exact));
+            seeker.collected->push_back(candidate(round, eta, sender, place, exact));
     }
+}
+
+/// Looks at all of a tile. No value there is greater than what is returned.
+double TileSearch::look_at(const Round& round, Seeker& seeker, size_t tile,
+                           Worker& worker) const {
+    const Sender& sender = *seeker.sender;
+    const PricedLosses& priced = round.sought[sender.label];
+    worker.counts.screened += kLanes;
+    const Screen screen{priced.losses->by_slot.data() + tile * kLanes, priced.eta_down,
+                        priced.screen_of_best(seeker.sought()), 0};
+    const Look look =
+        kernels_.look(tiles_, tile, tiles_.row(tiles_.slot_of_place()[sender.place]), screen);
+    decide(round, seeker, tile, look.open, worker);
+    // what single precision may have taken off
+    const auto most = static_cast<double>(look.most);
+    return most + priced.screen_slack + std::ldexp(std::abs(most), -21);
+}
+
+void TileSearch::look_at_column(const Round& round, std::span<Seeker> seekers, size_t run,
+                                size_t row, uint32_t column, Worker& worker) {
+    const PricedLosses& priced = round.sought[seekers[0].sender->label];
+    const double away = priced.eta * table_.distance(table_.refine(row, column));
+    // rounding: more than these few operations round
+    const auto bound = [&](double loss) { return loss - away + round.rounding; };
+    if (bound(priced.losses->by_column[column]) < least_of(seekers)) return;
+    const size_t in_column = table_.tiles_in_column();
+    const size_t end = std::min(tiles_.count(), (column + 1) * in_column);
+    double most = -std::numeric_limits<double>::infinity();
+    for (size_t tile = column * in_column; tile < end; ++tile) {
+        const double at_most = bound(priced.losses->by_tile[tile]);
+        for (Seeker& seeker : seekers)
+            most = std::max(most, at_most < seeker.sought()
+                                      ? at_most
+                                      : look_at(round, seeker, tile, worker));
+    }
+    if (seekers.size() == run_size_[run]) past_->note(run, column, most, priced.eta);
+}
+
+/// Looks wherever it may pay, unless it is remembered that it does not.
+void TileSearch::look_around(const Round& round, std::span<Seeker> seekers, size_t run, size_t row,
+                             Worker& worker) {
+    const size_t label = seekers[0].sender->label;
+    const PricedLosses& priced = round.sought[label];
+    const double least = least_of(seekers);
+    const size_t found = kernels_.scan_unknown(
+        table_.row(row), table_.padded_columns(), priced.greatest.data(),
+        priced.steps_of_best(least), past_->row(run), past_->rise(label),
+        past_->steps_of_sought(run, least, priced.eta), worker.found.data());
+    // the most promising first: what it yields rules others out
+    size_t first = 0;
+    int most = -1;
+    for (size_t f = 0; f < found; ++f) {
+        const uint32_t column = worker.found[f];
+        const int reach = priced.greatest[column] - table_.row(row)[column];
+        if (reach <= most) continue;
+        most = reach;
+        first = f;
+    }
+    if (found > 0) look_at_column(round, seekers, run, row, worker.found[first], worker);
+    for (size_t f = 0; f < found; ++f)
+        if (f != first) look_at_column(round, seekers, run, row, worker.found[f], worker);
 }
 
 void TileSearch::window(double lo, double hi, std::span<const uint32_t> senders,
                         std::span<const Choice> guesses, Window& out) {
     const Round round = round_at(lo, hi, 0);
-    std::vector<std::vector<Choice>> parts(senders.size());
+    struct Picked {
+        uint32_t k;
+        Choice choice;
+    };
+    std::vector<uint32_t> counted(senders.size());
+    std::mutex mutex;
+    std::vector<std::vector<Picked>> parts;
     for_runs(jobs_of(senders), senders,
              [&](std::span<const Job> jobs, size_t row, Worker& worker) {
-                 std::vector<Seeker> seekers;
-                 std::vector<std::vector<Candidate>> collected(jobs.size());
+                 worker.seekers.clear();
+                 if (worker.collected.size() < jobs.size()) worker.collected.resize(jobs.size());
                  for (size_t j = 0; j < jobs.size(); ++j) {
-                     seekers.push_back(seeker_of(round, senders[jobs[j].k], guesses[jobs[j].k]));
-                     seekers[j].slack = round.rounding;
-                     seekers[j].collected = &collected[j];
+                     Seeker seeker = seeker_of(round, senders[jobs[j].k], guesses[jobs[j].k]);
+                     seeker.slack = round.rounding;
+                     worker.collected[j].clear();
+                     seeker.collected = &worker.collected[j];
+                     worker.seekers.push_back(seeker);
                  }
-                 search_run(round, seekers, row, worker);
-                 for (size_t j = 0; j < jobs.size(); ++j)
-                     for (const Candidate& one : collected[j])
-                         if (one.value >= seekers[j].sought())
-                             parts[jobs[j].k].push_back({one.place, one.squared_distance});
+                 if (past_->remembers()) {
+                     look_around(round, worker.seekers, run_[senders[jobs[0].k]], row, worker);
+                 } else {
+                     search_run(round, worker.seekers, row, worker);
+                 }
+                 std::vector<Picked> picked;
+                 for (size_t j = 0; j < jobs.size(); ++j) {
+                     for (const Candidate& one : worker.collected[j]) {
+                         if (one.value < worker.seekers[j].sought()) continue;
+                         picked.push_back({jobs[j].k, {one.place, one.squared_distance}});
+                         ++counted[jobs[j].k];
+                     }
+                 }
+                 const std::lock_guard lock(mutex);
+                 parts.push_back(std::move(picked));
              });
     out.first.assign(1, 0);
-    out.found.clear();
-    for (const auto& part : parts) {
-        out.found.insert(out.found.end(), part.begin(), part.end());
-        out.first.push_back(out.found.size());
-    }
+    for (const uint32_t count : counted) out.first.push_back(out.first.back() + count);
+    out.found.resize(out.first.back());
+    std::vector<uint64_t> next(out.first.begin(), out.first.end() - 1);
+    for (const auto& part : parts)
+        for (const Picked& picked : part) out.found[next[picked.k]++] = picked.choice;
 }
 
 void TileSearch::near(double eta, double slack, std::span<const uint32_t> senders,
@@ -366,8 +490,10 @@ void TileSearch::near_at_nothing(double slack, std::span<const uint32_t> senders
 
 std::unique_ptr<Search> make_tile_search(const Places& places, int classes,
                                          model::InstructionSet instructions,
-                                         size_t tiles_in_group, base::ThreadPool* pool) {
-    return std::make_unique<TileSearch>(places, classes, instructions, tiles_in_group, pool);
+                                         size_t tiles_in_group, size_t bytes_to_remember,
+                                         base::ThreadPool* pool) {
+    return std::make_unique<TileSearch>(places, classes, instructions, tiles_in_group,
+                                        bytes_to_remember, pool);
 }
 
 size_t bytes_of_tile_search(const Places& places, int classes, size_t tiles_in_group) {

@@ -65,9 +65,13 @@ base::Result<std::unique_ptr<Search>> search_for(const Places& places, int class
                           (params.search == TransportSearch::kAuto && places.count() > kFewPlaces);
     size_t needed = held;
     for (size_t group = 0; by_tiles && group <= kMostTilesInGroup; group = std::max<size_t>(1, 2 * group)) {
-        needed = held + bytes_of_tile_search(places, classes, group);
-        if (needed <= params.memory_budget)
-            return make_tile_search(places, classes, params.instructions, group, pool);
+        const size_t tables = bytes_of_tile_search(places, classes, group);
+        needed = held + tables;
+        // half for what is remembered from round to round, if that can be had
+        if (held + 2 * tables <= params.memory_budget ||
+            (group == kMostTilesInGroup && needed <= params.memory_budget))
+            return make_tile_search(places, classes, params.instructions, group,
+                                    params.memory_budget - needed, pool);
     }
     if (!by_tiles && needed <= params.memory_budget) return make_brute_force(places, pool);
     return base::resource_exhausted("memory_budget",
