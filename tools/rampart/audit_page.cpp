@@ -27,8 +27,8 @@ std::string decision(double approve) {
 }
 
 std::string tick(double x, double y, std::string_view anchor, const std::string& text) {
-    return fmt::format("<text class='tick' x='{:.1f}' y='{:.1f}' text-anchor='{}'>{}</text>\n", x, y,
-                       anchor, text);
+    return fmt::format("<text class='tick' x='{:.1f}' y='{:.1f}' text-anchor='{}'>{}</text>\n", x,
+                       y, anchor, text);
 }
 
 /// One line a pair: from the own score (full dot) to the other's (ring).
@@ -38,14 +38,16 @@ std::string dumbbells(const std::vector<AuditedPair>& pairs) {
         "<svg viewBox='0 0 {} {:.0f}' role='img' aria-label='scores of pairs of people'>\n", kWidth,
         height);
     for (const double score : {0.0, 0.25, 0.5, 0.75, 1.0}) {
-        out += fmt::format("<line class='grid' x1='{0:.1f}' x2='{0:.1f}' y1='{1:.1f}' y2='{2:.1f}'/>\n",
-                           across(score), kTop - 10, height - 24);
+        out += fmt::format(
+            "<line class='grid' x1='{0:.1f}' x2='{0:.1f}' y1='{1:.1f}' y2='{2:.1f}'/>\n",
+            across(score), kTop - 10, height - 24);
         out += tick(across(score), height - 8, "middle", fmt::format("{:g}", score));
     }
     for (size_t k = 0; k < pairs.size(); ++k) {
         const auto& pair = pairs[k];
         const double y = kTop + kLine * (static_cast<double>(k) + 0.3);
-        out += tick(kLeft - 12, y + 4, "end", fmt::format("{}: {} as {}", k + 1, pair.person, pair.other));
+        out += tick(kLeft - 12, y + 4, "end",
+                    fmt::format("{}: {} as {}", k + 1, pair.person, pair.other));
         out += fmt::format(
             "<g><title>{}</title><line class='link' x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' "
             "y2='{:.1f}'/><circle class='own' cx='{:.1f}' cy='{:.1f}' r='5'/><circle class='other' "
@@ -78,7 +80,8 @@ std::string cloud(const std::vector<AuditedPair>& pairs) {
         out += tick(kCloudLeft - 8, y(s) + 4, "end", fmt::format("{:g}", s));
     }
     for (const double part : {0.0, 0.5, 1.0})
-        out += tick(x(part * farthest), y(0) + 16, "middle", fmt::format("{:.3g}", part * farthest));
+        out += tick(x(part * farthest), y(0) + 16, "middle",
+                    fmt::format("{:.3g}", part * farthest));
     out += tick((x(0) + x(farthest)) / 2, kCloudHeight - 6, "middle", "fair distance");
     for (const auto& pair : pairs)
         out += fmt::format(
@@ -122,11 +125,11 @@ std::string audit_page(const std::string& title, const std::string& summary, con
     out += "<h2>Who is treated differently from whom</h2>\n";
     if (pairs.empty())
         return out + "<p>Nobody: people who are alike are answered alike.</p>\n</body></html>\n";
-    out += "<p class='soft'>Full dot: the score of a person; ring: that of somebody alike, by which "
-           "this person would fare worse. The pairs that add most to the loss come first.</p>\n";
+    out += "<p class='soft'>Full dot: the score of a person; ring: that of somebody alike, by "
+           "which this person would fare worse. The pairs that add most to the loss come first.</p>\n";
     out += dumbbells(pairs);
-    out += "<h2>How far apart they are</h2>\n<p class='soft'>Difference of scores by fair distance; "
-           "a dot's area is what the pair adds to the loss.</p>\n";
+    out += "<h2>How far apart they are</h2>\n<p class='soft'>Difference of scores by fair "
+           "distance; a dot's area is what the pair adds to the loss.</p>\n";
     out += cloud(pairs) + "<h2>In words</h2>\n<ol>\n";
     for (const auto& pair : pairs) out += fmt::format("<li>{}</li>\n", escaped(pair_text(pair)));
     return out + "</ol>\n</body></html>\n";

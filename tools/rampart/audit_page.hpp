@@ -23,7 +23,8 @@ struct AuditedPair {
 /// "Row 17 (repaid = yes; score 0.710, approved) against row 203 (…)", then what differs.
 std::string pair_text(const AuditedPair& pair);
 
-/// One HTML file: the certificate, the pairs over the scores and by distance, in words, consistency.
+/// One HTML file: the certificate, consistency, and the pairs: over the scores, by distance, in
+/// words.
 std::string audit_page(const std::string& title, const std::string& summary, const Table& table,
                        const std::vector<AuditedPair>& pairs);
 

@@ -12,7 +12,8 @@ namespace rampart::cli {
 namespace {
 
 boost::json::value json_of(const std::optional<double>& value) {
-    return value && std::isfinite(*value) ? boost::json::value(*value) : boost::json::value(nullptr);
+    if (!value || !std::isfinite(*value)) return nullptr;
+    return *value;
 }
 
 /// P(approve) of a changed row; a group-aware policy sees the row's own group.

@@ -11,8 +11,8 @@
 #include "rampart/fairness/budro/metric.hpp"
 #include "text_table.hpp"
 
-/// How alike a policy treats people who are alike: what `audit-individual` says and `train --learner
-/// budro` says of its result.
+/// How alike a policy treats people who are alike: what `audit-individual` says, and `train
+/// --learner budro` of its result.
 namespace rampart::cli {
 
 struct IndividualFairness {
@@ -22,8 +22,8 @@ struct IndividualFairness {
     std::optional<fairness::RateGaps> gaps;  // between protected groups
 };
 
-/// answers: the policy's, for these rows. counterfactuals: as typed. projected: the policy reads the
-/// metric's projected columns instead of the rows.
+/// answers: the policy's, for these rows. counterfactuals: as typed. projected: the policy reads
+/// the metric's projected columns instead of the rows.
 base::Result<IndividualFairness> individual_fairness(
     const model::Policy& policy, const dataset::Dataset& rows, const PolicyAnswers& answers,
     const fairness::FairMetric& metric, const fairness::IndividualAuditParams& params,

@@ -40,8 +40,8 @@ base::Result<fairness::ProtectedDirection> direction_of(const std::string& text)
         const auto comma = rest.find(',');
         RAMPART_TRY(auto entry, named_number(rest.substr(0, comma), "--protected-direction"));
         if (!out.coefficients.insert(std::move(entry)).second)
-            return base::invalid_argument("bad_direction", "--protected-direction {} names a column "
-                                          "twice", text);
+            return base::invalid_argument("bad_direction",
+                                          "--protected-direction {} names a column twice", text);
         if (comma == std::string_view::npos) return out;
         rest.remove_prefix(comma + 1);
     }
@@ -50,7 +50,8 @@ base::Result<fairness::ProtectedDirection> direction_of(const std::string& text)
 /// The value of one protected column in "race=a,sex=f".
 std::string value_in(std::string_view group, const std::vector<std::string>& columns, size_t k) {
     std::string_view rest = group;
-    for (size_t c = 0; c <= k; ++c) rest.remove_prefix(rest.find(columns[c] + "=") + columns[c].size() + 1);
+    for (size_t c = 0; c <= k; ++c)
+        rest.remove_prefix(rest.find(columns[c] + "=") + columns[c].size() + 1);
     if (k + 1 < columns.size()) rest = rest.substr(0, rest.find("," + columns[k + 1] + "="));
     return std::string(rest);
 }

@@ -11,7 +11,7 @@
 #include "rampart/fairness/budro/metric.hpp"
 #include "rampart/model/policy.hpp"
 
-/// The fair metric on the command line: read from a file, learnt from a table, or carried by a model.
+/// The fair metric on the command line: read from a file, learnt from a table, or a model's own.
 namespace rampart::cli {
 
 /// As typed.
@@ -21,7 +21,7 @@ struct MetricOptions {
     std::vector<std::string> protected_features, indicators, directions, weights;
     std::string pairs;
     double l2 = 0.1;
-    std::vector<const CLI::Option*> options, sources;  // all; those that make a metric by themselves
+    std::vector<const CLI::Option*> options, sources;  // all; those that make a metric alone
     bool given() const;  // any source
 };
 void add_metric_options(CLI::App& command, MetricOptions& options);

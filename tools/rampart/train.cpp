@@ -278,7 +278,8 @@ boost::json::object describe(const fairness::RampSolution& ramp) {
 
 /// How alike people are treated, on the rows that the learner has not seen where there are any.
 base::Status put_individual(const Options& options, const Parts& parts, const Parts& seen,
-                            const model::Policy& policy, boost::json::object& json, Answer& answer) {
+                            const model::Policy& policy, boost::json::object& json,
+                            Answer& answer) {
     const bool held_out = parts.validation.rows() > 0;
     const auto& rows = held_out ? parts.validation : parts.train;
     const auto& as_seen = held_out ? seen.validation : seen.train;

@@ -150,7 +150,7 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
     add_budro_options(command, o.budro);
     add_metric_options(command, o.metric);
     o.save_metric_option =
-        command.add_option("--save-metric", o.save_metric, "budro: write the fair metric to a file");
+        command.add_option("--save-metric", o.save_metric, "budro: file for the fair metric");
     add_learner_options(command, o);
 }
 
