@@ -132,11 +132,8 @@ TEST_F(AuditIndividual, MisuseIsToldAndNothingIsWritten) {
                              "--report bad.html --save-metric bad.fair " +
                              arguments);
         EXPECT_EQ(ran.exit_code, 2) << arguments << ran.output;
-        EXPECT_EQ(json::value_to<std::string>(json::parse(ran.output.substr(ran.output.find("{\"error")))
-                                                  .at("error")
-                                                  .at("reason")),
-                  reason)
-            << arguments;
+        const auto out = json::parse(ran.output.substr(ran.output.find("{\"error")));
+        EXPECT_EQ(json::value_to<std::string>(out.at("error").at("reason")), reason) << arguments;
     };
     fails("--epsilon -1", "bad_transport_parameter");
     fails("--epsilon 0.1 --metric nowhere.fair", "no_such_file");

@@ -83,14 +83,16 @@ TEST_F(TrainBudro, TheModelIsServedAsAnyOther) {
 
 TEST_F(TrainBudro, TheSameCallWritesTheSameFile) {
     const std::string call = std::string("--learner budro --epsilon 0.05 ") + kTrees;
-    const auto one = train(call + "--out 1.rmp --threads 1"), two = train(call + "--out 2.rmp --threads 2");
+    const auto one = train(call + "--out 1.rmp --threads 1");
+    const auto two = train(call + "--out 2.rmp --threads 2");
     EXPECT_EQ(one.at("id"), two.at("id"));
 }
 
 TEST_F(TrainBudro, MetricAttackAndChoiceOfTheModelAreTaken) {
     const auto out = train(std::string("--learner budro --epsilon 0.05 --out o.rmp ") + kTrees +
                            "--protected-feature region --metric-l2 0.5 --attack bisection "
-                           "--first-tree both-labels --class-weight balanced --keep balanced-accuracy --weighted-attack");
+                           "--first-tree both-labels --class-weight balanced "
+                           "--keep balanced-accuracy --weighted-attack");
     EXPECT_EQ(out.at("budro").at("attack"), "bisection");
     EXPECT_EQ(out.at("metric").at("directions").at(0).at("name"), "region=north");
     EXPECT_THAT(model::load_model_file(folder_ / "o.rmp")->policy.provenance().at("parameters"),
