@@ -314,8 +314,19 @@ TEST(FairMetric, TheProjectBaselineKeepsNothingOfTheSubspace) {
             along += w[c] * static_cast<double>(projected.columns[c][i]);
         EXPECT_NEAR(along, 0, 1e-5);
         const auto row = metric.project_row(row_of(data, i));
-        for (size_t c = 0; c < 5; ++c) EXPECT_NEAR(row[c], projected.columns[c][i], 1e-5);
+        for (size_t c = 0; c < 5; ++c) EXPECT_EQ(row[c], projected.columns[c][i]);
     }
+}
+
+TEST(FairMetric, ProjectedTwinsAreTheSameToTheLastBit) {
+    auto data = people(300, 16);
+    auto spec = by_sex(data);
+    spec.indicators = {"relation"};
+    const auto metric = FairMetric::learn(data, spec).value();
+    const auto before = metric.project(data).value();
+    const auto relation = data.schema.find("relation").value();
+    for (float& code : data.columns[relation]) code = code == 0 ? 1.0f : 0.0f;
+    EXPECT_EQ(metric.project(data)->columns, before.columns);
 }
 
 TEST(FairMetric, TheSameRowsGiveTheSameBytesAndTheseTheSameMetric) {

@@ -152,6 +152,7 @@ base::Result<VectorXd> logistic_direction(const RegressionTable& table,
         const VectorXd move =
             point.hessian.selfadjointView<Eigen::Lower>().ldlt().solve(point.gradient);
         const double fall = move.dot(point.gradient);
+        if (fall < 1e-18) return VectorXd(beta.head(d));  // rounding is all that is left
         double size = 1;
         while (size > 1e-6 &&
                !(loss.at(beta - size * move, false).value <= point.value - 1e-4 * size * fall))

@@ -418,6 +418,31 @@ std::vector<double> FairMetric::feature_differences(std::span<const float> a,
     return out;
 }
 
+namespace {
+
+/// I - basis' basis. What rounding leaves of a column in the subspace is 0 here, so that rows which
+/// differ in such columns alone come out the same to the last bit.
+MatrixXd projector_of(const std::vector<double>& basis, size_t columns) {
+    const auto rows = matrix_of(basis, columns);
+    const auto d = eigen_size(columns);
+    const MatrixXd all = MatrixXd::Identity(d, d) - rows.transpose() * rows;
+    return (all.array().abs() < 1e-12).select(0.0, all);
+}
+
+/// In one order, whoever asks: a row is the same when it is learnt from and when it is scored.
+std::vector<float> kept_of(const VectorXd& entries, const MatrixXd& projector) {
+    std::vector<float> out;
+    for (Eigen::Index c = 0; c < projector.cols(); ++c) {
+        double sum = 0;
+        for (Eigen::Index from = 0; from < entries.size(); ++from)
+            sum += entries[from] * projector(from, c);
+        out.push_back(static_cast<float>(sum));
+    }
+    return out;
+}
+
+}  // namespace
+
 base::Result<dataset::Dataset> FairMetric::project(const dataset::Dataset& data) const {
     RAMPART_RETURN_IF_ERROR(check_schema(*this, data));
     dataset::Dataset out{.schema = {},
@@ -431,13 +456,13 @@ base::Result<dataset::Dataset> FairMetric::project(const dataset::Dataset& data)
         features.push_back({"fair:" + column_name(c), dataset::FeatureKind::kNumeric, {}});
     RAMPART_TRY(out.schema, dataset::FeatureSchema::create(std::move(features)));
     out.columns.assign(columns_.size(), std::vector<float>(data.rows()));
-    const auto basis = matrix_of(basis_, columns_.size());
+    const MatrixXd projector = projector_of(basis_, columns_.size());
     for_blocks(data, columns_, [&](const auto& block, size_t from) {
-        const MatrixXd kept = block - (block * basis.transpose()) * basis;
-        for (Eigen::Index c = 0; c < kept.cols(); ++c)
-            for (Eigen::Index i = 0; i < kept.rows(); ++i)
-                out.columns[static_cast<size_t>(c)][from + static_cast<size_t>(i)] =
-                    static_cast<float>(kept(i, c));
+        for (Eigen::Index i = 0; i < block.rows(); ++i) {
+            const auto kept = kept_of(block.row(i).transpose(), projector);
+            for (size_t c = 0; c < kept.size(); ++c)
+                out.columns[c][from + static_cast<size_t>(i)] = kept[c];
+        }
     });
     return out;
 }
@@ -448,11 +473,7 @@ std::vector<float> FairMetric::project_row(std::span<const float> row) const {
         entries[eigen_size(c)] = column_entry(
             columns_[c], schema_.features()[columns_[c].feature].categories.size(),
             row[columns_[c].feature]);
-    const auto basis = matrix_of(basis_, columns_.size());
-    const VectorXd kept = entries - basis.transpose() * (basis * entries);
-    std::vector<float> out;
-    for (const double value : kept) out.push_back(static_cast<float>(value));
-    return out;
+    return kept_of(entries, projector_of(basis_, columns_.size()));
 }
 
 }  // namespace rampart::fairness
