@@ -8,7 +8,7 @@ namespace rampart::fairness::budro {
 namespace {
 
 constexpr size_t kScouts = 1024;
-constexpr double kLeastWidth = 2e-3;
+constexpr double kLeastWidth = 4e-3;
 
 Plan stay(const Inner& inner, double eta) {
     Plan plan;
@@ -52,7 +52,7 @@ void BracketedDual::remember(double eta, const Plan& plan) {
         const double expected =
             before_ > 0 ? eta_ * std::clamp(eta_ / before_, 0.8, 1.25) : eta_;
         const double miss = std::abs(eta / expected - 1);
-        width_ = std::clamp(std::max(2 * miss, 0.7 * width_), kLeastWidth, 0.1);
+        width_ = std::clamp(std::max(3 * miss, 0.8 * width_), kLeastWidth, 0.1);
     }
     before_ = eta_;
     eta_ = eta;

@@ -72,16 +72,19 @@ void distances_portable(const Tiles& tiles, size_t t, const float* point, float*
 }
 
 Look look_portable(const Tiles& tiles, size_t t, const float* point, const Screen& screen) {
-    float s[kLanes];
-    distances_portable(tiles, t, point, s);
-    Look out{0, s[0], screen.losses[0] - screen.eta * s[0]};
-    for (size_t l = 0; l < kLanes; ++l) {
-        const float value = screen.losses[l] - screen.eta * s[l];
-        if (value >= screen.best) out.open |= 1u << l;
-        out.least = s[l] < out.least ? s[l] : out.least;
-        out.most = value > out.most ? value : out.most;
+    float s[kLanes] = {};
+    const size_t dimensions = tiles.dimensions();
+    for (size_t first = 0;; first += kStretch) {
+        const size_t last = first + kStretch < dimensions ? first + kStretch : dimensions;
+        add_portable(tiles.tile(t), point, first, last, s);
+        float most = screen.losses[0] - screen.eta * s[0];
+        for (size_t l = 1; l < kLanes; ++l) {
+            const float value = screen.losses[l] - screen.eta * s[l];
+            most = value > most ? value : most;
+        }
+        if (most < screen.hopeless) return {0, most};
+        if (last == dimensions) return {open_lanes(screen, s), most};
     }
-    return out;
 }
 
 constexpr TileKernels kPortable{scan_portable, scan_unknown_portable, screen_portable,
@@ -201,16 +204,19 @@ RAMPART_AVX2 inline float greatest_of(__m256 a) {
 RAMPART_AVX2 Look look_avx2(const Tiles& tiles, size_t t, const float* point,
                             const Screen& screen) {
     __m256 low = _mm256_setzero_ps(), high = _mm256_setzero_ps();
-    add_avx2(tiles.tile(t), point, 0, tiles.dimensions(), low, high);
-    const __m256 eta = _mm256_set1_ps(screen.eta), best = _mm256_set1_ps(screen.best);
-    const __m256 a = _mm256_sub_ps(_mm256_loadu_ps(screen.losses), _mm256_mul_ps(eta, low));
-    const __m256 b = _mm256_sub_ps(_mm256_loadu_ps(screen.losses + 8), _mm256_mul_ps(eta, high));
-    const __m256 minus = _mm256_set1_ps(-0.0f);
-    const __m256 nearest = _mm256_xor_ps(_mm256_min_ps(low, high), minus);
-    const auto open =
-        static_cast<uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(a, best, _CMP_GE_OQ))) |
-        static_cast<uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(b, best, _CMP_GE_OQ))) << 8;
-    return {open, -greatest_of(nearest), greatest_of(_mm256_max_ps(a, b))};
+    const __m256 eta = _mm256_set1_ps(screen.eta), hopeless = _mm256_set1_ps(screen.hopeless);
+    const __m256 losses = _mm256_loadu_ps(screen.losses);
+    const __m256 more_losses = _mm256_loadu_ps(screen.losses + 8);
+    const size_t dimensions = tiles.dimensions();
+    for (size_t first = 0;; first += kStretch) {
+        const size_t last = first + kStretch < dimensions ? first + kStretch : dimensions;
+        add_avx2(tiles.tile(t), point, first, last, low, high);
+        const __m256 most = _mm256_max_ps(_mm256_sub_ps(losses, _mm256_mul_ps(eta, low)),
+                                          _mm256_sub_ps(more_losses, _mm256_mul_ps(eta, high)));
+        if (_mm256_movemask_ps(_mm256_cmp_ps(most, hopeless, _CMP_GE_OQ)) == 0)
+            return {0, greatest_of(most)};
+        if (last == dimensions) return {open_lanes(screen, low, high), greatest_of(most)};
+    }
 }
 
 constexpr TileKernels kAvx2{scan_avx2, scan_unknown_avx2, screen_avx2, look_avx2,

@@ -15,11 +15,12 @@ struct Screen {
     float eta;
     float best;
     float least;  // no s is below
+    float hopeless = 0;  // where no lane reaches this, at most `best`, it need not be known how far
 };
 
 struct Look {
     uint32_t open;
-    float least, most;
+    float most;  // no lane's loss - eta·s is greater
 };
 
 struct TileKernels {
@@ -33,7 +34,8 @@ struct TileKernels {
                            uint32_t* found);
     /// Bit l: lane l of tile t comes into question, distances being from point (as Tiles::row).
     uint32_t (*screen)(const Tiles& tiles, size_t t, const float* point, const Screen& screen);
-    /// The same, looking at all lanes to the end: also the least s and the greatest loss - eta·s.
+    /// The same of all lanes, and the greatest loss - eta·s: of all dimensions, or of so many that
+    /// it is hopeless.
     Look (*look)(const Tiles& tiles, size_t t, const float* point, const Screen& screen);
     /// s[kLanes]: sums of squares from point to the places of tile t.
     void (*distances)(const Tiles& tiles, size_t t, const float* point, float* s);

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <mutex>
 #include <numeric>
 
 #include "chunks.hpp"
@@ -16,6 +15,8 @@ namespace rampart::fairness::budro {
 namespace {
 
 constexpr size_t kJobs = 64;        // senders of a chunk, about
+/// What is so much too low, as a share of the span of losses, need not be known more exactly.
+constexpr double kPatience = 0.06;
 constexpr double kJustBelow = 1 - 1e-6;  // more than rounding to a float may add
 
 /// One sender of a call.
@@ -115,11 +116,17 @@ class TileSearch : public Search {
         double sought() const { return best.value - slack; }
     };
 
+    struct Picked {
+        uint32_t k;  // place in a call's spans
+        Choice choice;
+    };
+
     /// What one thread works with.
     struct Worker {
         std::vector<uint32_t> found;
         std::vector<Seeker> seekers;
         std::vector<std::vector<Candidate>> collected;  // by seeker
+        std::vector<Picked> picked;                     // by window()
         SearchCounts counts;
     };
 
@@ -153,7 +160,8 @@ class TileSearch : public Search {
     std::vector<Job> jobs_of(std::span<const uint32_t> senders) const;
     Round round_at(double sought, double decided, double slack);
     template <class Run>
-    void for_runs(const std::vector<Job>& jobs, std::span<const uint32_t> senders, const Run& run);
+    std::vector<std::vector<Picked>> for_runs(const std::vector<Job>& jobs,
+                                              std::span<const uint32_t> senders, const Run& run);
     size_t scan(const Round& round, std::span<Seeker> seekers, size_t row, Worker& worker);
     void decide(const Round& round, Seeker& seeker, size_t tile, uint32_t open,
                 Worker& worker) const;
@@ -220,10 +228,10 @@ TileSearch::Round TileSearch::round_at(double sought, double decided, double sla
     return round;
 }
 
-/// run(jobs of one row and label, row, worker), over all threads.
+/// run(jobs of one row and label, row, worker), over all threads. What the workers picked.
 template <class Run>
-void TileSearch::for_runs(const std::vector<Job>& jobs, std::span<const uint32_t> senders,
-                          const Run& run) {
+std::vector<std::vector<TileSearch::Picked>> TileSearch::for_runs(
+    const std::vector<Job>& jobs, std::span<const uint32_t> senders, const Run& run) {
     ++counts.evaluations;
     counts.pairs += static_cast<uint64_t>(senders.size()) * places_.count();
     const auto key = [&](const Job& job) {
@@ -237,6 +245,7 @@ void TileSearch::for_runs(const std::vector<Job>& jobs, std::span<const uint32_t
     }
     starts.push_back(jobs.size());
     std::vector<SearchCounts> parts(starts.size());
+    std::vector<std::vector<Picked>> picked(starts.size());
     for_chunks(pool_, starts.size() - 1, 1, [&](size_t chunk, size_t, size_t) {
         Worker worker;
         worker.found.resize(table_.padded_columns());
@@ -247,11 +256,13 @@ void TileSearch::for_runs(const std::vector<Job>& jobs, std::span<const uint32_t
             at = end;
         }
         parts[chunk] = worker.counts;
+        picked[chunk] = std::move(worker.picked);
     });
     for (const SearchCounts& part : parts) {
         counts.screened += part.screened;
         counts.decided += part.decided;
     }
+    return picked;
 }
 
 /// Columns that come into question for one of the seekers, who share a row and a label.
@@ -337,9 +348,11 @@ double TileSearch::look_at(const Round& round, Seeker& seeker, size_t tile,
                            Worker& worker) const {
     const Sender& sender = *seeker.sender;
     const PricedLosses& priced = round.sought[sender.label];
+    const double patience = kPatience * (priced.losses->most - priced.losses->least);
     worker.counts.screened += kLanes;
     const Screen screen{priced.losses->by_slot.data() + tile * kLanes, priced.eta_down,
-                        priced.screen_of_best(seeker.sought()), 0};
+                        priced.screen_of_best(seeker.sought()), 0,
+                        priced.screen_of_best(seeker.sought() - patience)};
     const Look look =
         kernels_.look(tiles_, tile, tiles_.row(tiles_.slot_of_place()[sender.place]), screen);
     decide(round, seeker, tile, look.open, worker);
@@ -396,14 +409,9 @@ void TileSearch::look_around(const Round& round, std::span<Seeker> seekers, size
 void TileSearch::window(double lo, double hi, std::span<const uint32_t> senders,
                         std::span<const Choice> guesses, Window& out) {
     const Round round = round_at(lo, hi, 0);
-    struct Picked {
-        uint32_t k;
-        Choice choice;
-    };
     std::vector<uint32_t> counted(senders.size());
-    std::mutex mutex;
-    std::vector<std::vector<Picked>> parts;
-    for_runs(jobs_of(senders), senders,
+    const auto parts =
+        for_runs(jobs_of(senders), senders,
              [&](std::span<const Job> jobs, size_t row, Worker& worker) {
                  worker.seekers.clear();
                  if (worker.collected.size() < jobs.size()) worker.collected.resize(jobs.size());
@@ -419,16 +427,13 @@ void TileSearch::window(double lo, double hi, std::span<const uint32_t> senders,
                  } else {
                      search_run(round, worker.seekers, row, worker);
                  }
-                 std::vector<Picked> picked;
                  for (size_t j = 0; j < jobs.size(); ++j) {
                      for (const Candidate& one : worker.collected[j]) {
                          if (one.value < worker.seekers[j].sought()) continue;
-                         picked.push_back({jobs[j].k, {one.place, one.squared_distance}});
+                         worker.picked.push_back({jobs[j].k, {one.place, one.squared_distance}});
                          ++counted[jobs[j].k];
                      }
                  }
-                 const std::lock_guard lock(mutex);
-                 parts.push_back(std::move(picked));
              });
     out.first.assign(1, 0);
     for (const uint32_t count : counted) out.first.push_back(out.first.back() + count);

@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kMost = ValueTable::kUnknown - 1;
 /// Steps cover so many times the span of losses, until that has grown to three times what it was.
-constexpr double kSpans = 12;
+/// So many of them lie below the least loss: values less rises do.
+constexpr double kSpans = 12, kBelow = 4;
 
 }  // namespace
 
@@ -45,8 +46,8 @@ void ValueTable::begin_round(const std::vector<TileLosses>& now) {
         for (const double rise : rise_[c]) risen = std::max(risen, std::abs(rise));
     }
     const double span = most - least;
-    if (kSpans / 3 * span * scale_ > kMost || risen * scale_ > kMost / 4 || scale_ == 0)
-        rescale(least - span, span > 0 ? kMost / (kSpans * span) : 0);
+    if (kSpans / 3 * span * scale_ > kMost || kBelow / 2 * kMost < kSpans * risen * scale_ || scale_ == 0)
+        rescale(least - kBelow * span, span > 0 ? kMost / (kSpans * span) : 0);
     for (size_t c = 0; c < now.size(); ++c) {
         lowest_rise_[c] = *std::min_element(rise_[c].begin(), rise_[c].end());
         for (size_t column = 0; column < columns_; ++column)
