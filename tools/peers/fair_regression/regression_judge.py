@@ -117,15 +117,18 @@ def cost_rows(result):
 def as_table(result):
     lines = []
     if result["figure"]:
-        lines += ["Ours minus the baseline's test loss at its test disparity, in per cent, mean over "
-                  "splits with its 95 % band:", "",
+        lines += ["Ours minus the baseline's test loss at its test disparity, in per cent, mean "
+                  "over splits with its 95 % band:", "",
                   "| table, learner | baseline | disparity | its loss | ours - it, % | not above | "
-                  "splits where ours is as fair |", "| --- | --- | ---: | ---: | ---: | --- | ---: |"]
+                  "splits where ours is as fair |",
+                  "| --- | --- | ---: | ---: | ---: | --- | ---: |"]
         for r in result["compared"]:
-            difference = (f"{r['difference']:+.2f} ± {r['band']:.2f}" if "difference" in r else "-")
-            lines.append(f"| {r['table']}, {r['oracle']} | {r['baseline']} | {r['disparity']:.3f} | "
-                         f"{r['loss']:.5f} | {difference} | {reports.shown(r.get('not_above'))} | "
-                         f"{r['reached']} of {r['splits']} |")
+            difference = "-"
+            if "difference" in r:
+                difference = f"{r['difference']:+.2f} ± {r['band']:.2f}"
+            lines.append(f"| {r['table']}, {r['oracle']} | {r['baseline']} | "
+                         f"{r['disparity']:.3f} | {r['loss']:.5f} | {difference} | "
+                         f"{reports.shown(r.get('not_above'))} | {r['reached']} of {r['splits']} |")
         lines.append("")
     if result["rows"]:
         lines.append(reports.markdown(result["rows"]))

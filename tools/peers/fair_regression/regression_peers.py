@@ -30,7 +30,7 @@ def fair_classification(oracle, train, test, bound):
     from lightgbm import LGBMClassifier
     from sklearn.linear_model import LogisticRegression
     x, other = features(oracle, train, test)
-    base = (LogisticRegression(C=1e4, max_iter=300) if oracle == "linear"
+    base = (LogisticRegression(C=1e4, solver="newton-cholesky") if oracle == "linear"
             else LGBMClassifier(**TREES))
     start = time.process_time()
     with warnings.catch_warnings():
