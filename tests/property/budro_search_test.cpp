@@ -103,6 +103,7 @@ TEST(BudroSearchLaws, TablesOfGroupsOfTilesFindTheSame) {
             tight.epsilon = p.epsilon;
             solver = TransportSolver::create(p.problem(), tight, nullptr);
             ASSERT_TRUE(solver || solver.error().reason == "memory_budget");
+            EXPECT_LE(solver ? solver->bytes() : 0, tight.memory_budget);
         }
         ASSERT_NO_FATAL_FAILURE(expect_agreement(p, searching(TransportSearch::kBruteForce), tight,
                                                  5, nullptr));

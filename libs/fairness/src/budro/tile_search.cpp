@@ -94,8 +94,8 @@ class TileSearch : public Search {
 
     size_t bytes() const override {
         return tiles_.bytes() + table_.bytes() + past_->bytes() +
-               losses_.size() * places_.count() * (sizeof(double) + sizeof(float)) +
-               rank_.size() * sizeof(uint32_t);
+               losses_.size() * places_.count() * (3 * sizeof(double) + 2 * sizeof(float)) +
+               rank_.size() * 2 * sizeof(uint32_t);
     }
 
   private:
@@ -505,9 +505,12 @@ size_t bytes_of_tile_search(const Places& places, int classes, size_t tiles_in_g
     const size_t n = places.count();
     const size_t table = tiles_in_group == 0 ? DistanceTable::bytes_by_place(n)
                                              : DistanceTable::bytes_by_group(n, tiles_in_group);
-    const size_t of_a_class = 2 * (sizeof(double) + sizeof(float));
-    return table + n * (places.dimensions * sizeof(float) + 4 * sizeof(uint32_t) +
-                        static_cast<size_t>(classes) * of_a_class);
+    const size_t slots = (n + kLanes - 1) / kLanes * kLanes;
+    const size_t coordinates = places.dimensions + (places.dimensions + 7) / 8 * 8;
+    const size_t of_a_class = 3 * sizeof(double) + 2 * sizeof(float);
+    return table + slots * (coordinates * sizeof(float) + 2 * sizeof(uint32_t) +
+                            static_cast<size_t>(classes) * of_a_class) +
+           places.senders.size() * 2 * sizeof(uint32_t);
 }
 
 }  // namespace rampart::fairness::budro

@@ -67,8 +67,10 @@ base::Result<std::unique_ptr<Search>> search_for(const Places& places, int class
     for (size_t group = 0; by_tiles && group <= kMostTilesInGroup; group = std::max<size_t>(1, 2 * group)) {
         const size_t tables = bytes_of_tile_search(places, classes, group);
         needed = held + tables;
-        // half for what is remembered from round to round, if that can be had
-        if (held + 2 * tables <= params.memory_budget ||
+        // with as many entries of what is remembered from round to round, if they can be had
+        const size_t runs = group == 0 ? (places.senders.size() - 1) / places.count() + 1
+                                       : static_cast<size_t>(classes);
+        if (held + (1 + runs) * tables <= params.memory_budget ||
             (group == kMostTilesInGroup && needed <= params.memory_budget))
             return make_tile_search(places, classes, params.instructions, group,
                                     params.memory_budget - needed, pool);
