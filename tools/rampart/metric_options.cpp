@@ -69,6 +69,9 @@ std::vector<fairness::ProtectedAttribute> attributes_of(const dataset::Dataset& 
                     .first->second);
         fairness::ProtectedAttribute attribute{.name = columns[k]};
         attribute.groups = codes.size();
+        attribute.group_names.resize(codes.size());
+        for (const auto& [value, code] : codes)
+            attribute.group_names[static_cast<size_t>(code)] = value;
         for (const int32_t g : data.group)
             attribute.group.push_back(code_of_group[static_cast<size_t>(g)]);
         out.push_back(std::move(attribute));

@@ -171,8 +171,12 @@ TEST(FairMetric, ManyGroupsAreEachToldFromTheRest) {
     const auto metric = FairMetric::learn(data, spec);
     ASSERT_TRUE(metric);
     EXPECT_EQ(metric->directions().size(), 2u);
-    EXPECT_EQ(metric->directions()[1].name, "what tells sex, group 2");
+    EXPECT_EQ(metric->directions()[1].name, "what tells sex=2");
     EXPECT_EQ(metric->subspace_dimensions(), 2u);
+    spec.attributes[0].group_names = {"a", "b", "c", "d"};
+    EXPECT_EQ(FairMetric::learn(data, spec)->directions()[1].name, "what tells sex=c");
+    spec.attributes[0].group_names.pop_back();
+    EXPECT_EQ(FairMetric::learn(data, spec).error().reason, "wrong_size");
 }
 
 TEST(FairMetric, RidgePicksTheStrengthThatPredictsBestWhatItHasNotSeen) {

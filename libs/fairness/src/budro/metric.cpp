@@ -154,6 +154,7 @@ class MetricLearner {
                 attribute.group.push_back(std::isnan(value) ? -1 : static_cast<int32_t>(value));
         }
         attribute.groups = spec.categories.size();
+        attribute.group_names = spec.categories;
         add_indicators(feature);
         return add_attribute(attribute);
     }
@@ -193,6 +194,11 @@ class MetricLearner {
     }
 
     base::Status add_groups(const ProtectedAttribute& attribute, const RegressionTable& table) {
+        if (!attribute.group_names.empty() && attribute.group_names.size() != attribute.groups)
+            return base::invalid_argument("wrong_size",
+                                          "the protected attribute '{}' has {} names of {} groups",
+                                          attribute.name, attribute.group_names.size(),
+                                          attribute.groups);
         if (attribute.groups > std::max(limits::kMaxGroups, limits::kMaxCategories))
             return base::out_of_range("too_many_groups", "the protected attribute '{}' has {} groups",
                                       attribute.name, attribute.groups);
@@ -219,10 +225,14 @@ class MetricLearner {
             if (rows[k] == 0 || k == largest) continue;
             std::vector<int8_t> target;
             for (const int32_t g : attribute.group)
-                target.push_back(g < 0 ? int8_t{-1} : static_cast<int8_t>(g == static_cast<int32_t>(k)));
+                target.push_back(g < 0 ? int8_t{-1}
+                                       : static_cast<int8_t>(g == static_cast<int32_t>(k)));
             RAMPART_TRY(auto vector, logistic_direction(table, target, spec_.l2));
             const auto name = present == 2 ? fmt::format("what tells {}", attribute.name)
-                                           : fmt::format("what tells {}, group {}", attribute.name, k);
+                              : fmt::format("what tells {}={}", attribute.name,
+                                            attribute.group_names.empty()
+                                                ? std::to_string(k)
+                                                : attribute.group_names[k]);
             RAMPART_RETURN_IF_ERROR(add(name, std::move(vector)));
         }
         return base::ok();

@@ -31,6 +31,7 @@ struct ProtectedAttribute {
     size_t groups = 0;                // 2 … limits::kMaxGroups
     std::vector<double> number = {};  // [n] finite, NaN: unknown
     std::vector<std::string> without = {};  // features that may not help to predict it
+    std::vector<std::string> group_names = {};  // [groups], or empty: numbered; for reports
 };
 
 /// Coefficients by column: "age", or "relationship=Husband" of a categorical feature.
