@@ -37,7 +37,7 @@ double wall() {
         .count();
 }
 
-/// Without rows that lack something, four fifths of the others: about as many as the paper's 36,177.
+/// Without rows that lack something, four fifths of the others: about the paper's 36,177.
 base::Result<People> adult(const std::string& path) {
     RAMPART_TRY(auto draft,
                 dataset::infer_schema(path, {.label_column = "income",
@@ -165,8 +165,8 @@ int run(const People& people, const BudroParams& params) {
     }
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    fmt::print("{} rounds: {:.2f} s of CPU, {:.2f} s; a round {:.4f} s of CPU, {:.2f} times a plain "
-               "one; looked at {:.4f} of the pairs; {} MiB\n",
+    fmt::print("{} rounds: {:.2f} s of CPU, {:.2f} s; a round {:.4f} s of CPU, {:.2f} times a "
+               "plain one; looked at {:.4f} of the pairs; {} MiB\n",
                rounds, cpu() - cpu_start, wall() - wall_start, rounds_cpu / rounds,
                rounds_cpu / rounds / plain,
                static_cast<double>(counts.screened) / static_cast<double>(counts.pairs),

@@ -14,8 +14,8 @@ class Bracket {
   public:
     Bracket(const Inner& inner, std::vector<uint32_t> senders);
 
-    /// Looks at lo and hi (0 <= lo < hi), and moves them apart by `factor` and more until the minimum
-    /// is between them. guess: as of Search::best(), [senders]; may be empty.
+    /// Looks at lo and hi (0 <= lo < hi), and moves them apart by `factor` and more until the
+    /// minimum is between them. guess: as of Search::best(), [senders]; may be empty.
     void open(double lo, double hi, double factor, std::span<const Choice> guess);
 
     /// One price between the ends becomes an end. False when nothing is left to gain in double

@@ -7,8 +7,8 @@
 
 namespace rampart::fairness::budro {
 
-/// task(chunk, first, last) for ranges of `size` out of 0 … n - 1. What is added up by chunk and then
-/// in the order of the chunks does not depend on the threads. `pool` may be nullptr.
+/// task(chunk, first, last) for ranges of `size` out of 0 … n - 1. What is added up by chunk and
+/// then in the order of the chunks does not depend on the threads. `pool` may be nullptr.
 template <class Task>
 void for_chunks(base::ThreadPool* pool, size_t n, size_t size, const Task& task) {
     const size_t chunks = (n + size - 1) / size;

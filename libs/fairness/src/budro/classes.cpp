@@ -36,8 +36,8 @@ base::Status check(const dataset::Dataset& data, std::span<const uint8_t> labels
     if (classes < 2 || classes > 64 || params.learner.early_stopping_rounds != 0 ||
         params.learner.trees >= static_cast<int>(base::limits::kMaxTrees))
         return base::out_of_range("bad_budro_parameter",
-                                  "{} classes, {} trees, early_stopping_rounds {}; allowed are 2 to "
-                                  "64, fewer than {}, and 0",
+                                  "{} classes, {} trees, early_stopping_rounds {}; allowed are "
+                                  "2 to 64, fewer than {}, and 0",
                                   classes, params.learner.trees,
                                   params.learner.early_stopping_rounds, base::limits::kMaxTrees);
     for (const double weight : params.class_weights)

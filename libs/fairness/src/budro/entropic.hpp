@@ -19,9 +19,9 @@ struct EntropicAnswer {
     double eta = 0, dual = 0, cost = 0, primal = 0;
 };
 
-/// kEntropic: Π_ij in proportion to exp((L_i - η·d²_ij) / gamma), with η such that the budget is spent
-/// (Algorithms 4, 5) or by stochastic steps (Algorithm 6). Exponents are taken relative to the
-/// greatest of a person; what lies 45 gamma below it weighs less than rounding.
+/// kEntropic: Π_ij in proportion to exp((L_i - η·d²_ij) / gamma), with η such that the budget is
+/// spent (Algorithms 4, 5) or by stochastic steps (Algorithm 6). Exponents are taken relative to
+/// the greatest of a person; what lies 45 gamma below it weighs less than rounding.
 class EntropicDual {
   public:
     /// Is given the flows of some senders at a time, in the order of the senders.

@@ -53,8 +53,8 @@ class Search {
     virtual void begin_round(const TargetLosses& losses) = 0;
     /// choices[k]: the best target of senders[k] at eta >= 0. On entry a first guess (or kNowhere).
     virtual void best(double eta, std::span<const uint32_t> senders, std::span<Choice> choices) = 0;
-    /// All that may be best at some price from lo to hi, 0 < lo < hi: whose value at lo is not below
-    /// the greatest at hi. guesses as above.
+    /// All that may be best at some price from lo to hi, 0 < lo < hi: whose value at lo is not
+    /// below the greatest at hi. guesses as above.
     virtual void window(double lo, double hi, std::span<const uint32_t> senders,
                         std::span<const Choice> guesses, Window& out) = 0;
     /// All targets whose value is within `slack` of the best.

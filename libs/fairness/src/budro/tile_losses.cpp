@@ -60,7 +60,8 @@ void PricedLosses::fill(const TileLosses& of, double price, double slack, const 
     }
     eta_down = down(eta * tiles.shrink());
     // what shrinking leaves, and three roundings of numbers no larger than the losses' differences
-    screen_slack = eta * tiles.offset() + std::ldexp(4 * of.largest() + slack + eta * tiles.offset(), -22);
+    const double offset = eta * tiles.offset();
+    screen_slack = offset + std::ldexp(4 * of.largest() + slack + offset, -22);
 }
 
 uint16_t PricedLosses::steps_of_best(double best) const {

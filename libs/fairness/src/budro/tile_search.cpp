@@ -99,8 +99,8 @@ class TileSearch : public Search {
     }
 
   private:
-    /// Losses as a call needs them, by class. What may be of interest is sought at one price, what is
-    /// best decided at another (or the same).
+    /// Losses as a call needs them, by class. What may be of interest is sought at one price, what
+    /// is best decided at another (or the same).
     struct Round {
         std::vector<PricedLosses> sought;
         double eta = 0;       // where the best is decided
@@ -194,7 +194,8 @@ std::vector<Job> TileSearch::jobs_of(std::span<const uint32_t> senders) const {
     const bool everybody = senders.size() == rank_.size() &&
                            std::is_sorted(senders.begin(), senders.end(), std::less_equal<>());
     if (everybody) {  // no need to sort
-        for (uint32_t k = 0; k < senders.size(); ++k) jobs[rank_[senders[k]]] = {rank_[senders[k]], k};
+        for (uint32_t k = 0; k < senders.size(); ++k)
+            jobs[rank_[senders[k]]] = {rank_[senders[k]], k};
         return jobs;
     }
     for (uint32_t k = 0; k < senders.size(); ++k) jobs[k] = {rank_[senders[k]], k};

@@ -16,8 +16,8 @@ namespace rampart::fairness::budro {
 ///     roundings against the sender.
 ///  3. From round to round it is remembered what could be had where somebody looked
 ///     (ValueTable): most are not looked at again.
-///  4. Of the tiles left, places whose value in single precision, errors added, reaches what is known
-///     are compared in double precision.
+///  4. Of the tiles left, places whose value in single precision, errors added, reaches what is
+///     known are compared in double precision.
 ///
 /// At a price of 0 everybody wants the greatest loss and of those the nearest: the same search with
 /// losses 0 for the greatest, far below for others, and a price of 1.

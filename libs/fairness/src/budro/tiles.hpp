@@ -37,7 +37,8 @@ class Tiles {
     /// No two places are further apart (squared).
     double greatest_distance() const { return greatest_distance_; }
     size_t bytes() const {
-        return (values_.size() + rows_.size()) * sizeof(float) + (order_.size() + slot_.size()) * sizeof(uint32_t);
+        return (values_.size() + rows_.size()) * sizeof(float) +
+               (order_.size() + slot_.size()) * sizeof(uint32_t);
     }
 
   private:

@@ -286,8 +286,8 @@ base::Status validate(const BudroParams& params) {
     const auto most = static_cast<int>(base::limits::kMaxTrees) - 1;
     if (params.learner.trees > most)
         return base::out_of_range("bad_budro_parameter",
-                                  "trees is {}; allowed are {} beside the first", params.learner.trees,
-                                  most);
+                                  "trees is {}; allowed are {} beside the first",
+                                  params.learner.trees, most);
     if (!params.constraints) return base::ok();
     if (params.loss && params.loss->name() != "log_loss")
         return base::invalid_argument("bad_budro_parameter",

@@ -64,7 +64,8 @@ base::Result<std::unique_ptr<Search>> search_for(const Places& places, int class
     const bool by_tiles = params.search == TransportSearch::kTiles ||
                           (params.search == TransportSearch::kAuto && places.count() > kFewPlaces);
     size_t needed = held;
-    for (size_t group = 0; by_tiles && group <= kMostTilesInGroup; group = std::max<size_t>(1, 2 * group)) {
+    for (size_t group = 0; by_tiles && group <= kMostTilesInGroup;
+         group = std::max<size_t>(1, 2 * group)) {
         const size_t tables = bytes_of_tile_search(places, classes, group);
         needed = held + tables;
         // with as many entries of what is remembered from round to round, if they can be had
@@ -290,6 +291,8 @@ base::Result<Transport> TransportSolver::solve(std::span<const double> losses) {
 
 size_t TransportSolver::distinct_points() const { return parts_->places.count(); }
 
-size_t TransportSolver::bytes() const { return parts_->bytes_of_people() + parts_->search->bytes(); }
+size_t TransportSolver::bytes() const {
+    return parts_->bytes_of_people() + parts_->search->bytes();
+}
 
 }  // namespace rampart::fairness

@@ -46,7 +46,9 @@ void ValueTable::begin_round(const std::vector<TileLosses>& now) {
         for (const double rise : rise_[c]) risen = std::max(risen, std::abs(rise));
     }
     const double span = most - least;
-    if (kSpans / 3 * span * scale_ > kMost || kBelow / 2 * kMost < kSpans * risen * scale_ || scale_ == 0)
+    const bool outgrown = kSpans / 3 * span * scale_ > kMost;
+    const bool risen_far = kSpans * risen * scale_ > kBelow / 2 * kMost;
+    if (outgrown || risen_far || scale_ == 0)
         rescale(least - kBelow * span, span > 0 ? kMost / (kSpans * span) : 0);
     for (size_t c = 0; c < now.size(); ++c) {
         lowest_rise_[c] = *std::min_element(rise_[c].begin(), rise_[c].end());
@@ -96,7 +98,8 @@ uint16_t ValueTable::steps_of_sought(size_t run, double sought, double price) co
     if (!remembers_) return 0;
     const double then = price_[run];
     const double fall = price < then ? (then - price) * (most_[labels_[run]] - sought) / price : 0;
-    const double steps = std::floor((sought - fall - lowest_rise_[labels_[run]] - base_) * scale_) - 1;
+    const double least = sought - fall - lowest_rise_[labels_[run]];
+    const double steps = std::floor((least - base_) * scale_) - 1;
     return static_cast<uint16_t>(std::clamp(steps, 0.0, kMost));
 }
 

@@ -8,15 +8,16 @@
 
 namespace rampart::fairness::budro {
 
-/// What is remembered from round to round: the greatest value that senders could have in a column of
-/// tiles, when it was last looked at. With C, the sum over rounds of the greatest rise of any loss in
-/// the column,
+/// What is remembered from round to round: the greatest value that senders could have in a column
+/// of tiles, when it was last looked at. With C, the sum over rounds of the greatest rise of any
+/// loss in the column,
 ///   value now <= value then + C now - C then + fall of the price · d²
-/// where only d² <= (greatest loss - value sought) / price matters: who is further away has less. So a
-/// column that was looked at in vain is not looked at again before its losses have risen enough.
+/// where only d² <= (greatest loss - value sought) / price matters: who is further away has less.
+/// So a column that was looked at in vain is not looked at again before its losses have risen
+/// enough.
 ///
-/// A row for each run of senders who share a row of the DistanceTable and a label. Entries are value
-/// less C in steps of 16 bits, rounded up; the greatest says that nothing is known.
+/// A row for each run of senders who share a row of the DistanceTable and a label. Entries are
+/// value less C in steps of 16 bits, rounded up; the greatest says that nothing is known.
 class ValueTable {
   public:
     static constexpr uint16_t kUnknown = UINT16_MAX;

@@ -6,8 +6,9 @@
 
 #include "rampart/base/result.hpp"
 
-/// People as points whose squared Euclidean distance is the fair distance d_x^2 of BuDRO (papers/001,
-/// section 2.1): projected off the sensitive subspace, standardised and rotated already.
+/// People as points whose squared Euclidean distance is the fair distance d_x^2 of BuDRO
+/// (papers/001, section 2.1): projected off the sensitive subspace, standardised and rotated
+/// already.
 namespace rampart::fairness {
 
 /// Coordinates lie in [-kMostCoordinate, kMostCoordinate].
@@ -26,8 +27,8 @@ struct Points {
 /// finite and within kMostCoordinate. Errors: no_rows, too_large, bad_size, bad_coordinate.
 base::Status validate(const Points& points);
 
-/// Sum of squared differences, added up in the order of the dimensions: the same bits wherever it is
-/// computed, and whichever of the two comes first. Both spans have one length.
+/// Sum of squared differences, added up in the order of the dimensions: the same bits wherever it
+/// is computed, and whichever of the two comes first. Both spans have one length.
 double squared_distance(std::span<const double> a, std::span<const double> b);
 
 }  // namespace rampart::fairness

@@ -23,8 +23,8 @@
 ///
 /// Scales: gradients add up as they do in plain boosting of the same people, so that l1, l2,
 /// min_hessian_in_leaf and min_gain mean what they mean there. The paper's are for weights of sum 1
-/// instead (its lambda 1e-4 is an l2 of 1e-4·W here): see paper_scale. A row to which nobody is sent
-/// weighs nothing in a split or a leaf, but counts for min_rows_in_leaf.
+/// instead (its lambda 1e-4 is an l2 of 1e-4·W here): see paper_scale. A row to which nobody is
+/// sent weighs nothing in a split or a leaf, but counts for min_rows_in_leaf.
 namespace rampart::fairness {
 
 /// The tree before the first round, without which all losses of a label are equal and nobody moves.
@@ -46,8 +46,8 @@ std::string_view to_string(Keep keep);  // "last", "robust-loss", "balanced-accu
 base::Result<Keep> parse_keep(std::string_view text);
 
 struct BudroParams {
-    /// trees: rounds, the first tree apart. early_stopping_rounds: ends after so many rounds without
-    /// a better model by `keep`; 0: never.
+    /// trees: rounds, the first tree apart. early_stopping_rounds: ends after so many rounds
+    /// without a better model by `keep`; 0: never.
     gbdt::LearnerParams learner;
     TransportParams transport;
     FirstTree first_tree = FirstTree::kData;

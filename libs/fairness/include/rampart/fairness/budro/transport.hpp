@@ -78,8 +78,8 @@ struct TransportParams {
     SgdParams sgd = {};
     EntropicParams entropic = {};
     TransportSearch search = TransportSearch::kAuto;
-    /// Bytes that the solver may hold, its copy of the points among them. What saves time (tables of
-    /// distances) is made as large as fits.
+    /// Bytes that the solver may hold, its copy of the points among them. What saves time (tables
+    /// of distances) is made as large as fits.
     size_t memory_budget = size_t{1} << 30;
     bool moves = true;  // whether Transport::moves is filled in
     model::InstructionSet instructions = model::fastest_supported();
@@ -127,9 +127,9 @@ struct Transport {
     double performance_gap() const { return primal - loss; }
 };
 
-/// Solves the problem for one vector of losses after another, from boosting round to boosting round,
-/// each starting from the answers of the last. Deterministic: the same calls give the same bits
-/// whatever the number of threads, instructions and search (`counts` apart). Not thread safe.
+/// Solves the problem for one vector of losses after another, from boosting round to boosting
+/// round, each starting from the answers of the last. Deterministic: the same calls give the same
+/// bits whatever the number of threads, instructions and search (`counts` apart). Not thread safe.
 ///
 /// What the methods promise, beside the dual bound: kExact gap <= gap_tolerance and
 /// cost = min(budget, what pays) to rounding; kBisection cost <= budget and
