@@ -11,12 +11,35 @@ namespace {
 struct Options {
     std::string file;
     dataset::ColumnRoles roles;
-    std::string weight;
+    std::string weight, target;
+    std::vector<double> range;
 };
 
-base::Result<Answer> infer(const Options& options) {
+base::Result<dataset::ColumnRoles> roles_of(const Options& options) {
     auto roles = options.roles;
     if (!options.weight.empty()) roles.weight_column = options.weight;
+    const bool numeric = !options.target.empty();
+    if (numeric ? !(roles.label_column.empty() && roles.favourable.empty())
+                : roles.label_column.empty() || roles.favourable.empty())
+        return base::invalid_argument("bad_usage",
+                                      "name what is to be predicted: --label and --favourable for "
+                                      "a column of two values, or --target for one of numbers");
+    if (!numeric && !options.range.empty())
+        return base::invalid_argument("bad_usage", "--range is of the numbers of --target");
+    if (!numeric) return roles;
+    roles.label_column = options.target;
+    roles.numeric_label = true;
+    if (!options.range.empty()) roles.label_range = {options.range[0], options.range[1]};
+    return roles;
+}
+
+boost::json::value range_json(const std::optional<dataset::NumericRange>& range) {
+    if (!range) return nullptr;
+    return boost::json::array{range->lo, range->hi};
+}
+
+base::Result<Answer> infer(const Options& options) {
+    RAMPART_TRY(const auto roles, roles_of(options));
     RAMPART_TRY(const auto draft, dataset::infer_schema(options.file, roles));
     Answer answer;
     answer.text = dataset::write_table_schema(draft.schema, draft.remarks);
@@ -32,6 +55,7 @@ base::Result<Answer> infer(const Options& options) {
     answer.json = boost::json::serialize(
         boost::json::object{{"label", draft.schema.label_column},
                             {"favourable", draft.schema.favourable},
+                            {"label_range", range_json(draft.schema.label_range)},
                             {"protected", boost::json::value_from(draft.schema.protected_columns)},
                             {"ignored", boost::json::value_from(draft.schema.ignored_columns)},
                             {"features", std::move(features)},
@@ -55,9 +79,15 @@ void add_schema_infer(Frame& frame) {
         [options](const Context&) { return infer(*options); });
     command.add_option("FILE", options->file, "the table: .csv or .csv.gz with a header")
         ->required();
-    command.add_option("--label", options->roles.label_column, "column to predict")->required();
-    command.add_option("--favourable", options->roles.favourable, "the label's good value")
-        ->required();
+    command.add_option("--label", options->roles.label_column, "column to predict, of two values");
+    command.add_option("--favourable", options->roles.favourable, "the label's good value");
+    command.add_option("--target", options->target,
+                       "column to predict, of numbers (fair regression); instead of --label");
+    command.add_option("--range", options->range,
+                       "LO,HI: where the target's numbers can lie; else from the least to the "
+                       "greatest in the file")
+        ->delimiter(',')
+        ->expected(2);
     command
         .add_option("--protected", options->roles.protected_columns,
                     "columns whose combinations are the protected groups; never features")

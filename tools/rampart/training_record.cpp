@@ -18,6 +18,7 @@ base::Digest digest_of(const dataset::Dataset& data) {
     hash.update_field(data.schema.digest().hex());
     for (const auto& column : data.columns) hash.update_field(bytes_of(column));
     hash.update_field(bytes_of(data.label));
+    if (data.numeric()) hash.update_field(bytes_of(data.target));
     hash.update_field(bytes_of(data.weight));
     hash.update_field(bytes_of(data.group));
     for (const auto& name : data.group_names) hash.update_field(name);

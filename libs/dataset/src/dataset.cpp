@@ -47,7 +47,17 @@ base::Status check_column(const FeatureSpec& spec, std::span<const float> column
 }
 
 base::Status check_labels(const Dataset& data) {
-    for (size_t row = 0; row < data.rows(); ++row) {
+    if (!data.label.empty() && !data.target.empty()) {
+        return base::invalid_argument("two_labels",
+                                      "{} labels and {} targets; a table has one of them",
+                                      data.label.size(), data.target.size());
+    }
+    for (size_t row = 0; row < data.target.size(); ++row) {
+        if (std::isfinite(data.target[row])) continue;
+        return base::invalid_argument("bad_label", "row {}: target {} is not finite; leave rows "
+                                      "without an outcome out", row, data.target[row]);
+    }
+    for (size_t row = 0; row < data.label.size(); ++row) {
         if (data.label[row] <= 1) continue;
         return base::invalid_argument("bad_label", "row {}: label {} is neither 0 nor 1", row,
                                       data.label[row]);
@@ -56,10 +66,29 @@ base::Status check_labels(const Dataset& data) {
 }
 
 base::Status check_both_labels(const Dataset& data) {
+    if (data.numeric()) {
+        return base::invalid_argument("numeric_label",
+                                      "the label is a number, where one of two values is wanted; "
+                                      "learn it with --learner fair-regression, or give the schema "
+                                      "`favourable` instead of `label_range`");
+    }
     const auto ones = static_cast<size_t>(std::count(data.label.begin(), data.label.end(), 1));
     if (ones > 0 && ones < data.rows()) return base::ok();
     return base::invalid_argument("one_label", "all {} rows have label {}; both labels are needed",
                                   data.rows(), ones > 0 ? 1 : 0);
+}
+
+base::Status check_targets_differ(const Dataset& data) {
+    if (!data.numeric()) {
+        return base::invalid_argument("binary_label",
+                                      "the label is one of two values, where a number is wanted; "
+                                      "give the schema `label_range` instead of `favourable`");
+    }
+    const auto [least, most] = std::minmax_element(data.target.begin(), data.target.end());
+    if (*least < *most) return base::ok();
+    return base::invalid_argument("one_label",
+                                  "all {} rows have the target {}: there is nothing to learn",
+                                  data.rows(), *least);
 }
 
 base::Status check_weights(const Dataset& data) {
@@ -127,6 +156,7 @@ Dataset Dataset::subset(std::span<const uint32_t> picked) const {
     out.columns.reserve(columns.size());
     for (const auto& column : columns) out.columns.push_back(pick(column, picked));
     out.label = pick(label, picked);
+    out.target = pick(target, picked);
     out.weight = pick(weight, picked);
     out.group = pick(group, picked);
     out.group_names = group_names;
@@ -162,6 +192,15 @@ base::Status validate(const Dataset& data) {
     }
     RAMPART_RETURN_IF_ERROR(check_columns(data));
     RAMPART_RETURN_IF_ERROR(check_both_labels(data));
+    return check_groups(data);
+}
+
+base::Status validate_numeric(const Dataset& data) {
+    if (data.rows() == 0) {
+        return base::invalid_argument("no_rows", "the data set has no rows");
+    }
+    RAMPART_RETURN_IF_ERROR(check_columns(data));
+    RAMPART_RETURN_IF_ERROR(check_targets_differ(data));
     return check_groups(data);
 }
 

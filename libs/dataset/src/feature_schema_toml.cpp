@@ -1,9 +1,13 @@
 #include "rampart/dataset/feature_schema_toml.hpp"
 
+#include <cmath>
+#include <limits>
+
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/utf8.hpp"
 #include "rampart/config/table.hpp"
+#include "rampart/dataset/text.hpp"
 
 namespace rampart::dataset {
 namespace {
@@ -92,12 +96,38 @@ class Roles {
     std::map<std::string, std::string, std::less<>> role_of_;
 };
 
+std::string label_text(const TableSchema& schema, const std::string& remark) {
+    const auto label = quote(schema.label_column);
+    if (!schema.label_range) {
+        return fmt::format(
+            "# The column to predict, and which of its two values is the good one (y = 1).\n"
+            "label = {}{}\nfavourable = {}\n\n",
+            label, remark, quote(schema.favourable));
+    }
+    return fmt::format(
+        "# The column to predict, a number, and where it can lie.\n"
+        "label = {}{}\nlabel_range = {{ lo = {}, hi = {} }}\n\n",
+        label, remark, number_text(schema.label_range->lo), number_text(schema.label_range->hi));
+}
+
 }  // namespace
 
 base::Status validate(const TableSchema& schema) {
     Roles roles;
     RAMPART_RETURN_IF_ERROR(roles.add(schema.label_column, "label"));
-    if (schema.favourable.empty() || !base::is_utf8(schema.favourable)) {
+    if (schema.label_range) {
+        const auto [lo, hi] = *schema.label_range;
+        if (!std::isfinite(lo) || !std::isfinite(hi) || !std::isfinite(hi - lo) || !(lo < hi)) {
+            return base::invalid_argument("bad_label_range",
+                                          "label_range from {} to {}: wanted are two finite "
+                                          "numbers, the first below the second", lo, hi);
+        }
+        if (!schema.favourable.empty()) {
+            return base::invalid_argument("bad_favourable",
+                                          "favourable is '{}' and label_range is given; a label "
+                                          "has one of them", schema.favourable);
+        }
+    } else if (schema.favourable.empty() || !base::is_utf8(schema.favourable)) {
         return base::invalid_argument("bad_favourable",
                                       "favourable is empty or not UTF-8; it names the label "
                                       "value that becomes y = 1");
@@ -121,7 +151,18 @@ Result<TableSchema> parse_table_schema(std::string_view text, std::string_view n
     RAMPART_TRY(auto root, config::parse(text, name));
     TableSchema schema;
     schema.label_column = root.string("label");
-    schema.favourable = root.string("favourable");
+    if (root.has("label_range")) {
+        if (root.has("favourable"))
+            root.fail("favourable", "is for a label of two values, label_range for one that is a "
+                                    "number: give one of them");
+        auto range = root.table("label_range");
+        constexpr double kMost = std::numeric_limits<double>::max();
+        schema.label_range.emplace();
+        schema.label_range->lo = range.number("lo", -kMost, kMost);
+        schema.label_range->hi = range.number("hi", -kMost, kMost);
+    } else {
+        schema.favourable = root.string("favourable");
+    }
     schema.protected_columns = root.strings("protected");
     if (root.has("weight")) schema.weight_column = root.string("weight");
     schema.missing_tokens = root.strings("missing");
@@ -151,10 +192,8 @@ std::string write_table_schema(const TableSchema& schema,
                                       : std::string(before) + comment(found->second);
     };
     std::string out =
-        "# What the columns of the table are for. Each column of the file has one place here.\n\n"
-        "# The column to predict, and which of its two values is the good one (y = 1).\n";
-    out += fmt::format("label = {}\nfavourable = {}\n\n", quote(schema.label_column),
-                       quote(schema.favourable));
+        "# What the columns of the table are for. Each column of the file has one place here.\n\n";
+    out += label_text(schema, remark(schema.label_column, "  "));
     out += "# A row's group is the combination of these columns' values. Never features.\n";
     out += fmt::format("protected = {}\n\n", list(schema.protected_columns));
     if (schema.weight_column) {

@@ -73,6 +73,10 @@ class ColumnSummary {
     bool empty() const { return values_.empty() && doubtful_words_.empty(); }
     /// One value in every row. (One value in some rows and none in others tells rows apart.)
     bool constant() const { return values_.size() + doubtful_words_.size() == 1 && !has_missing_; }
+    double low() const { return low_; }    // of the numbers
+    double high() const { return high_; }
+    bool anything_missing() const { return missing_ + doubtful_ > 0; }
+    const std::string& first_text() const { return first_text_; }
     bool few_codes() const { return numeric() && whole_ && values_.size() <= kFewValues; }
     bool hardly_repeats() const {
         return tracked_ >= kIdRows && static_cast<double>(different_.size()) >=
@@ -198,7 +202,36 @@ FeatureSpec categorical(const std::string& name, const ColumnSummary& summary,
     return spec;
 }
 
+base::Status check_numeric_label(const ColumnRoles& roles, const ColumnSummary& summary) {
+    if (!summary.numeric()) {
+        return base::invalid_argument("bad_label",
+                                      "label '{}' is no column of numbers (it has '{}'); of one "
+                                      "with two values name the good one with --label and "
+                                      "--favourable",
+                                      roles.label_column, summary.first_text());
+    }
+    if (summary.anything_missing()) {
+        return base::invalid_argument("bad_label",
+                                      "label '{}' is missing in some rows; leave rows without an "
+                                      "outcome out of the file",
+                                      roles.label_column);
+    }
+    if (summary.low() == summary.high()) {
+        return base::invalid_argument("one_label",
+                                      "label '{}' is {} in every row: there is nothing to learn",
+                                      roles.label_column, summary.low());
+    }
+    if (!roles.label_range) return base::ok();
+    const auto [lo, hi] = *roles.label_range;
+    if (summary.low() >= lo && summary.high() <= hi) return base::ok();
+    return base::out_of_range("label_outside_range",
+                              "label '{}' goes from {} to {}, outside the range from {} to {}; "
+                              "widen the range, or leave rows out",
+                              roles.label_column, summary.low(), summary.high(), lo, hi);
+}
+
 base::Status check_label(const ColumnRoles& roles, const ColumnSummary& summary) {
+    if (roles.numeric_label) return check_numeric_label(roles, summary);
     std::set<std::string> values;
     const auto canonical = [](std::string_view text) {
         const auto number = parse_number(text);
@@ -243,13 +276,25 @@ base::Status check_roles(const ColumnRoles& roles, const std::vector<std::string
     return base::ok();
 }
 
+/// Where the label's numbers lie: as told, or as seen.
+void set_range(const ColumnRoles& roles, const ColumnSummary& summary, SchemaDraft& draft) {
+    draft.schema.label_range =
+        roles.label_range.value_or(NumericRange{summary.low(), summary.high()});
+    auto& remark = draft.remarks[roles.label_column];
+    remark = summary.evidence();
+    if (!roles.label_range)
+        remark += "; if others are possible, widen label_range to them";
+}
+
 /// Sorts the columns that have no role into features and ignored ones.
 Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const std::vector<std::string>& columns,
-                                 const std::vector<ColumnSummary>& summaries) {
+                                 const std::vector<ColumnSummary>& summaries,
+                                 const ColumnSummary& label) {
     SchemaDraft draft;
     TableSchema& schema = draft.schema;
     schema.label_column = roles.label_column;
     schema.favourable = roles.favourable;
+    if (roles.numeric_label) set_range(roles, label, draft);
     schema.protected_columns = roles.protected_columns;
     schema.weight_column = roles.weight_column;
     schema.ignored_columns = roles.ignored_columns;
@@ -309,7 +354,7 @@ Result<SchemaDraft> infer_schema(const std::filesystem::path& path, const Column
     if (const auto valid = check_label(roles, summaries[label]); !valid) {
         return valid.error().with_context(file);
     }
-    auto draft = draft_schema(roles, columns, summaries);
+    auto draft = draft_schema(roles, columns, summaries, summaries[label]);
     if (!draft) return draft.error().with_context(file);
     return draft;
 }

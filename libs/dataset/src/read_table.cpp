@@ -110,7 +110,8 @@ class TableBuilder {
             if (!value) return explain(value.error());
             data_.columns[f].push_back(*value);
         }
-        RAMPART_RETURN_IF_ERROR(add_label(cells[places_.label]));
+        RAMPART_RETURN_IF_ERROR(schema_.label_range ? add_target(cells[places_.label])
+                                                    : add_label(cells[places_.label]));
         if (places_.weight) RAMPART_RETURN_IF_ERROR(add_weight(cells[*places_.weight]));
         return add_group(cells);
     }
@@ -118,6 +119,13 @@ class TableBuilder {
     Result<Dataset> finish() && {
         if (data_.rows() == 0)
             return base::invalid_argument("no_rows", "there are no rows below the header");
+        RAMPART_RETURN_IF_ERROR(schema_.label_range ? check_targets() : check_labels());
+        sort_groups();
+        return std::move(data_);
+    }
+
+  private:
+    base::Status check_labels() const {
         if (!labels_.contains(favourable_)) {
             return base::invalid_argument(
                 "no_favourable_label",
@@ -130,11 +138,17 @@ class TableBuilder {
                                           "label '{}' has only the value '{}'; two are needed",
                                           schema_.label_column, schema_.favourable);
         }
-        sort_groups();
-        return std::move(data_);
+        return base::ok();
+    }
+    base::Status check_targets() const {
+        const auto& target = data_.target;
+        if (std::any_of(target.begin(), target.end(), [&](double y) { return y != target[0]; }))
+            return base::ok();
+        return base::invalid_argument("one_label",
+                                      "label '{}' is {} in every row: there is nothing to learn",
+                                      schema_.label_column, target[0]);
     }
 
-  private:
     Result<float> encode(size_t feature, std::string_view cell) {
         const bool numeric =
             schema_.features.features()[feature].kind == FeatureKind::kNumeric;
@@ -170,23 +184,47 @@ class TableBuilder {
             data_.label.push_back(*known);
             return base::ok();
         }
-        if (cell.empty() || missing_.contains(cell)) {
-            return base::invalid_argument("missing_label",
-                                          "label '{}' is empty; leave rows without an outcome "
-                                          "out of the file",
-                                          schema_.label_column);
-        }
+        if (cell.empty() || missing_.contains(cell)) return missing_label();
         const std::string label = canonical(cell.substr(0, limits::kMaxTextBytes));
         labels_.insert(label);
         if (labels_.size() > 2) {
             return base::invalid_argument("three_labels",
                                           "label '{}' has a third value: {}; a label has two, "
-                                          "make it so or choose another column",
+                                          "make it so or choose another column, or, if it is a "
+                                          "number to predict, give label_range instead of "
+                                          "favourable",
                                           schema_.label_column, labels());
         }
         data_.label.push_back(label == favourable_ ? 1 : 0);
         labels_of_cells_.keep(cell, data_.label.back());
         return base::ok();
+    }
+
+    base::Status add_target(std::string_view cell) {
+        if (cell.empty() || missing_.contains(cell)) return missing_label();
+        const auto number = parse_number(cell);
+        if (!number) {
+            return base::invalid_argument("label_not_a_number",
+                                          "label '{}' is '{}', not a number; mend the file, or "
+                                          "give the schema `favourable` instead of `label_range`",
+                                          schema_.label_column, cell.substr(0, kShownBytes));
+        }
+        const auto [lo, hi] = *schema_.label_range;
+        if (!(*number >= lo && *number <= hi)) {
+            return base::out_of_range("label_outside_range",
+                                      "label '{}' is {}, outside label_range from {} to {}; widen "
+                                      "the range, or leave the row out",
+                                      schema_.label_column, *number, lo, hi);
+        }
+        data_.target.push_back(*number);
+        return base::ok();
+    }
+
+    base::Error missing_label() const {
+        return base::invalid_argument("missing_label",
+                                      "label '{}' is empty; leave rows without an outcome "
+                                      "out of the file",
+                                      schema_.label_column);
     }
 
     base::Status add_weight(std::string_view cell) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/digest.hpp"
@@ -11,6 +12,22 @@
 #include "rampart/dataset/text.hpp"
 
 namespace rampart::dataset {
+
+namespace {
+
+/// [n] 0 … 9, by rank of the target; empty for labels.
+std::vector<uint8_t> tenths_by_target(const Dataset& data) {
+    std::vector<uint32_t> order(data.target.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t a, uint32_t b) { return data.target[a] < data.target[b]; });
+    std::vector<uint8_t> tenths(order.size());
+    for (size_t rank = 0; rank < order.size(); ++rank)
+        tenths[order[rank]] = static_cast<uint8_t>(10 * rank / order.size());
+    return tenths;
+}
+
+}  // namespace
 
 base::Result<SplitFractions> parse_split(std::string_view text) {
     const auto bad = [&] {
@@ -49,10 +66,11 @@ Split split_rows(const Dataset& data, const SplitFractions& fractions, uint64_t 
     const std::array<double, 3> share{fractions.train, fractions.validation, fractions.test};
     RAMPART_CHECK(share[0] > 0 && share[1] >= 0 && share[2] >= 0 &&
                   std::abs(share[0] + share[1] + share[2] - 1) < 1e-9);
+    const auto tenths = tenths_by_target(data);
     std::map<std::pair<uint8_t, int32_t>, std::vector<uint32_t>> strata;
     for (size_t row = 0; row < data.rows(); ++row) {
         const int32_t group = data.group.empty() ? 0 : data.group[row];
-        strata[{data.label[row], group}].push_back(static_cast<uint32_t>(row));
+        strata[{data.numeric() ? tenths[row] : data.label[row], group}].push_back(static_cast<uint32_t>(row));
     }
     // The strata end to end, each shuffled, are dealt out to the part that lags most behind its
     // share: so every stretch of the line, each stratum among them, is divided by the fractions.

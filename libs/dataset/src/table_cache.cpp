@@ -7,6 +7,7 @@
 
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/read_table.hpp"
+#include "rampart/dataset/text.hpp"
 
 namespace rampart::dataset {
 namespace {
@@ -28,6 +29,8 @@ base::Digest digest_of(const TableSchema& schema) {
     list(schema.weight_column ? std::vector{*schema.weight_column} : std::vector<std::string>{});
     list(schema.ignored_columns);
     list(schema.missing_tokens);
+    if (schema.label_range)
+        list({number_text(schema.label_range->lo), number_text(schema.label_range->hi)});
     return sha.finish();
 }
 

@@ -13,8 +13,8 @@ namespace limits = base::limits;
 static_assert(std::endian::native == std::endian::little, "columns are copied as they are");
 
 constexpr std::string_view kMagic = "RAMPARTT";
-constexpr uint32_t kVersion = 1;
-constexpr uint32_t kWeights = 1, kGroups = 2;
+constexpr uint32_t kVersion = 2;
+constexpr uint32_t kWeights = 1, kGroups = 2, kTargets = 4;
 constexpr size_t kDigestBytes = sizeof(base::Digest::bytes);
 
 template <class T>
@@ -99,18 +99,20 @@ Result<Dataset> read_rows(Reader& reader, const FeatureSchema& features) {
     RAMPART_TRY(const auto rows, reader.number<uint64_t>());
     RAMPART_TRY(const auto columns, reader.number<uint32_t>());
     RAMPART_TRY(const auto flags, reader.number<uint32_t>());
-    if (rows > limits::kMaxRows || columns != features.size() || flags > (kWeights | kGroups)) {
+    if (rows > limits::kMaxRows || columns != features.size() || flags > (kWeights | kGroups | kTargets)) {
         return bad("{} rows, {} features, flags {}", rows, columns, flags);
     }
     Dataset data;
     data.schema = features;
     RAMPART_TRY(data.group_names, read_names(reader));
     const bool weights = (flags & kWeights) != 0, groups = (flags & kGroups) != 0;
-    const size_t a_row = 1 + sizeof(float) * (columns + (weights ? 1 : 0) + (groups ? 1 : 0));
+    const bool targets = (flags & kTargets) != 0;
+    const size_t a_row = (targets ? sizeof(double) : 1) + sizeof(float) * (columns + (weights ? 1 : 0) + (groups ? 1 : 0));
     if (reader.left() != rows * a_row) {
         return bad("{} bytes for {} rows of {}", reader.left(), rows, a_row);
     }
-    data.label = reader.numbers<uint8_t>(rows);
+    if (targets) data.target = reader.numbers<double>(rows);
+    else data.label = reader.numbers<uint8_t>(rows);
     if (weights) data.weight = reader.numbers<float>(rows);
     if (groups) data.group = reader.numbers<int32_t>(rows);
     for (uint32_t f = 0; f < columns; ++f) data.columns.push_back(reader.numbers<float>(rows));
@@ -123,18 +125,20 @@ std::string encode_table_cache(const Dataset& data, const base::Digest& key) {
     std::string out(kMagic);
     const size_t n = data.rows(), d = data.columns.size();
     constexpr size_t kHeadBytes = 4096;
-    out.reserve(kHeadBytes + n * (1 + sizeof(float) * (d + 2)));
+    out.reserve(kHeadBytes + n * (sizeof(double) + sizeof(float) * (d + 2)));
     append(out, kVersion);
     append(out, key.bytes.data(), key.bytes.size());
     append(out, static_cast<uint64_t>(n));
     append(out, static_cast<uint32_t>(d));
-    append(out, (data.weight.empty() ? 0 : kWeights) | (data.group.empty() ? 0 : kGroups));
+    append(out, (data.weight.empty() ? 0 : kWeights) | (data.group.empty() ? 0 : kGroups) |
+                    (data.numeric() ? kTargets : 0));
     append(out, static_cast<uint32_t>(data.group_names.size()));
     for (const auto& name : data.group_names) {
         append(out, static_cast<uint32_t>(name.size()));
         out += name;
     }
-    append(out, data.label.data(), n);
+    append(out, data.label.data(), data.label.size());
+    append(out, data.target.data(), data.target.size());
     append(out, data.weight.data(), data.weight.size());
     append(out, data.group.data(), data.group.size());
     for (const auto& column : data.columns) append(out, column.data(), column.size());
@@ -155,7 +159,8 @@ Result<Dataset> decode_table_cache(std::string_view bytes, const base::Digest& k
         return bad("the checksum is another");
     }
     RAMPART_TRY(auto data, read_rows(reader, features));
-    if (const auto valid = validate(data); !valid) return bad("{}", valid.error().message);
+    const auto valid = data.numeric() ? validate_numeric(data) : validate(data);
+    if (!valid) return bad("{}", valid.error().message);
     return data;
 }
 

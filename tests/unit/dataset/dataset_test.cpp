@@ -65,6 +65,50 @@ TEST(Dataset, AnEmptyGroupIsNamed) {
     EXPECT_NE(validate(data).error().message.find("'m'"), std::string::npos);
 }
 
+Dataset numeric_example() {
+    Dataset data = example();
+    data.label.clear();
+    data.target = {0.5, -1, 3, 3};
+    return data;
+}
+
+TEST(Dataset, ANumericOneIsValidAsSuch) {
+    EXPECT_TRUE(validate_numeric(numeric_example()));
+    EXPECT_EQ(numeric_example().rows(), 4u);
+    EXPECT_TRUE(numeric_example().numeric());
+    EXPECT_FALSE(example().numeric());
+}
+
+TEST(Dataset, ALabelOfTheOtherKindIsNamed) {
+    EXPECT_EQ(validate(numeric_example()).error().reason, "numeric_label");
+    EXPECT_EQ(validate_numeric(example()).error().reason, "binary_label");
+    auto both = numeric_example();
+    both.label = {0, 1, 1, 0};
+    EXPECT_EQ(validate(both).error().reason, "two_labels");
+    EXPECT_EQ(validate_numeric(both).error().reason, "two_labels");
+}
+
+TEST(Dataset, TargetsAreFiniteAndDiffer) {
+    auto data = numeric_example();
+    data.target[2] = INFINITY;
+    EXPECT_EQ(validate_numeric(data).error().reason, "bad_label");
+    EXPECT_EQ(check_columns(data).error().reason, "bad_label");
+    data.target.assign(4, 2.5);
+    EXPECT_EQ(validate_numeric(data).error().reason, "one_label");
+    EXPECT_NE(validate_numeric(data).error().message.find("2.5"), std::string::npos);
+    data.target.pop_back();
+    EXPECT_EQ(validate_numeric(data).error().reason, "bad_size");
+    EXPECT_EQ(validate_numeric(Dataset{}).error().reason, "no_rows");
+    data = numeric_example();
+    data.group = {0, 0, 0, 0};
+    EXPECT_EQ(validate_numeric(data).error().reason, "empty_group");
+}
+
+TEST(Dataset, ASubsetHasItsTargets) {
+    const std::vector<uint32_t> rows{3, 1};
+    EXPECT_EQ(numeric_example().subset(rows).target, (std::vector<double>{3, -1}));
+}
+
 TEST(Dataset, CopiesARow) {
     float row[2];
     example().copy_row(1, row);

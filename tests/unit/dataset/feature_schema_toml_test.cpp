@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
+
 #include "csv_files.hpp"
 
 namespace rampart::dataset {
@@ -79,6 +81,46 @@ TEST(FeatureSchemaToml, ErrorsNameFileAndRemedy) {
         EXPECT_THAT(schema.error().message, HasSubstr("s.toml")) << text;
         EXPECT_THAT(schema.error().message, HasSubstr(in_message)) << text;
     }
+}
+
+constexpr std::string_view kFeature = "[[feature]]\nname = \"x\"\nkind = \"numeric\"\n";
+
+TEST(FeatureSchemaToml, ANumericLabelHasARange) {
+    const auto schema = parse_table_schema(
+        fmt::format("label = \"y\"\nlabel_range = {{ lo = 0, hi = 4.5 }}\n{}", kFeature), "s");
+    ASSERT_TRUE(schema) << schema.error().message;
+    EXPECT_EQ(schema->label_range, (NumericRange{0, 4.5}));
+    EXPECT_EQ(schema->favourable, "");
+    EXPECT_EQ(parse_table_schema(write_table_schema(*schema, {{"y", "seen"}}), "x").value(),
+              *schema);
+    EXPECT_THAT(write_table_schema(*schema, {{"y", "seen"}}), HasSubstr("label = \"y\"  # seen"));
+}
+
+TEST(FeatureSchemaToml, ALabelHasEitherARangeOrAFavourableValue) {
+    const auto message = [](std::string_view head) {
+        const auto schema = parse_table_schema(fmt::format("{}\n{}", head, kFeature), "s.toml");
+        return schema ? std::string("none") : schema.error().message;
+    };
+    EXPECT_THAT(message("label = \"y\"\nfavourable = \"1\"\nlabel_range = {lo = 0, hi = 1}"),
+                testing::AllOf(HasSubstr("s.toml"), HasSubstr("one of them")));
+    EXPECT_THAT(message("label = \"y\"\nlabel_range = {lo = 1, hi = 1}"),
+                testing::AllOf(HasSubstr("s.toml"), HasSubstr("from 1 to 1")));
+    EXPECT_THAT(message("label = \"y\"\nlabel_range = {lo = 0}"), HasSubstr("hi"));
+    EXPECT_THAT(message("label = \"y\"\nlabel_range = {lo = 0, hi = inf}"), HasSubstr("hi"));
+    EXPECT_THAT(message("label = \"y\"\nlabel_range = {lo = -1.7e308, hi = 1.7e308}"),
+                HasSubstr("label_range"));
+    EXPECT_THAT(message("label = \"y\"\nlabel_range = {lo = 0, hi = 1, kind = 2}"),
+                HasSubstr("kind"));
+}
+
+RC_GTEST_PROP(FeatureSchemaToml, ARangeIsReadBackToTheLastBit, ()) {
+    const auto lo = *rc::gen::arbitrary<double>(), hi = *rc::gen::arbitrary<double>();
+    RC_PRE(std::isfinite(lo) && std::isfinite(hi) && lo < hi && std::isfinite(hi - lo));
+    TableSchema schema{FeatureSchema::create({{"x", FeatureKind::kNumeric, {}}}).value(),
+                       "y", "", {}, {}, {}, {}, NumericRange{lo, hi}};
+    const auto back = parse_table_schema(write_table_schema(schema), "x");
+    RC_ASSERT(back.has_value());
+    RC_ASSERT(*back == schema);
 }
 
 TEST(FeatureSchemaToml, RemarksBecomeComments) {

@@ -132,6 +132,36 @@ TEST(InferSchema, MoreCategoriesThanTheLimitAreLeftOut) {
     EXPECT_THAT(draft.remarks.at("many"), HasSubstr("more than 4096"));
 }
 
+ColumnRoles target(std::optional<NumericRange> range = {}) {
+    return {"income", "", {}, {}, {}, true, range};
+}
+
+TEST(InferSchema, ANumericLabelGetsTheRangeSeenOrGiven) {
+    const auto text = table({kIncome});
+    const auto draft = infer(text, target());
+    ASSERT_TRUE(draft) << draft.error().message;
+    EXPECT_EQ(draft->schema.label_range, (NumericRange{0.5, 50.5}));
+    EXPECT_THAT(draft->remarks.at("income"),
+                testing::AllOf(HasSubstr("numbers from 0.5 to 50.5"), HasSubstr("widen")));
+    EXPECT_EQ(draft->schema.features.features()[0].name, "y");
+    const auto given = infer(text, target(NumericRange{0, 100})).value();
+    EXPECT_EQ(given.schema.label_range, (NumericRange{0, 100}));
+    const TemporaryFile file(text);
+    EXPECT_TRUE(read_table(file.path(), given.schema));
+}
+
+TEST(InferSchema, SaysWhyAColumnIsNoNumericLabel) {
+    const auto reason = [](std::string_view cell, std::optional<NumericRange> range = {}) {
+        const auto draft = infer(fmt::format("income,x\n1,1\n{},2\n1,3\n", cell), target(range));
+        return draft ? std::string() : draft.error().reason;
+    };
+    EXPECT_EQ(reason("2"), "");
+    EXPECT_EQ(reason("late"), "bad_label");
+    EXPECT_EQ(reason("?"), "bad_label");
+    EXPECT_EQ(reason("1.0"), "one_label");
+    EXPECT_EQ(reason("2", NumericRange{0, 1.5}), "label_outside_range");
+}
+
 TEST(InferSchema, RolesAreKeptApart) {
     const auto draft = infer(table({kIncome,
                                     {"sex", [](int i) { return std::to_string(i % 2); }},

@@ -118,6 +118,44 @@ TEST(ReadTable, SaysWhatIsWrongWhereAndWhatToDo) {
     }
 }
 
+TableSchema numeric_schema() {
+    auto schema = example_schema();
+    schema.favourable.clear();
+    schema.label_range = NumericRange{-1, 4};
+    return schema;
+}
+
+TEST(ReadTable, ReadsNumericLabels) {
+    const Dataset data = read("id,sex,race,income,job,repaid\n1,2,w,1,clerk,-1\n"
+                              "2,2,w,1,clerk,2.5e0\n3,2,w,1,clerk,4\n",
+                              numeric_schema())
+                             .value();
+    EXPECT_THAT(data.target, ElementsAre(-1, 2.5, 4));
+    EXPECT_TRUE(data.label.empty());
+    EXPECT_TRUE(validate_numeric(data));
+}
+
+TEST(ReadTable, SaysWhatIsWrongWithANumericLabel) {
+    const std::string header = "id,sex,race,income,job,repaid\n", row = "1,2,w,1,clerk,";
+    const std::vector<BadCase> cases{
+        {header + row + "1\n" + row + "4.5\n",
+         "label_outside_range",
+         {"line 3", "'repaid'", "4.5", "from -1 to 4", "widen"}},
+        {header + row + "yes\n", "label_not_a_number", {"line 2", "'yes'", "`favourable`"}},
+        {header + row + "inf\n", "label_not_a_number", {"line 2", "'inf'"}},
+        {header + row + "\n", "missing_label", {"line 2", "leave rows"}},
+        {header + row + "?\n", "missing_label", {"line 2"}},
+        {header + row + "2\n" + row + "2.0\n", "one_label", {"2 in every row"}},
+    };
+    for (const auto& [text, reason, in_message] : cases) {
+        const auto data = read(text, numeric_schema());
+        ASSERT_FALSE(data) << text;
+        EXPECT_EQ(data.error().reason, reason) << data.error().message;
+        EXPECT_THAT(data.error().message, HasSubstr(".csv'"));
+        for (const auto* part : in_message) EXPECT_THAT(data.error().message, HasSubstr(part));
+    }
+}
+
 TEST(ReadTable, AWordForMissingMayReadAsANumber) {
     auto schema = example_schema();
     schema.missing_tokens = {"-1", "?"};

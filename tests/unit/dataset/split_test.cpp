@@ -83,6 +83,19 @@ RC_GTEST_PROP(Split, EveryRowIsInOnePartAndEveryStratumIsDividedByTheFractions, 
     for (uint32_t i = 0; i < all.size(); ++i) RC_ASSERT(all[i] == i);
 }
 
+TEST(Split, TargetsAreSpreadOverThePartsByTenths) {
+    Dataset data;
+    data.schema = FeatureSchema::create({{"x", FeatureKind::kNumeric, {}}}).value();
+    for (int i = 0; i < 1000; ++i) data.target.push_back(i * 37 % 1000);
+    data.columns = {std::vector<float>(1000, 1.0f)};
+    const auto split = split_rows(data, {0.5, 0.2, 0.3}, 3);
+    EXPECT_EQ(split.train.size(), 500u);
+    std::array<int, 10> in_train{};
+    for (const uint32_t row : split.train) ++in_train[static_cast<size_t>(data.target[row]) / 100];
+    for (const int count : in_train) EXPECT_NEAR(count, 50, 2);
+    EXPECT_EQ(split_rows(data, {0.5, 0.2, 0.3}, 3).test, split.test);
+}
+
 TEST(Split, AZeroShareGetsNothing) {
     const auto split = split_rows(many_rows(101), {0.7, 0, 0.3}, 3);
     EXPECT_TRUE(split.validation.empty());

@@ -64,6 +64,7 @@ std::string read(const fs::path& path) {
 void expect_same(const Dataset& a, const Dataset& b) {
     EXPECT_EQ(a.schema, b.schema);
     EXPECT_EQ(a.label, b.label);
+    EXPECT_EQ(a.target, b.target);
     EXPECT_EQ(a.weight, b.weight);
     EXPECT_EQ(a.group, b.group);
     EXPECT_EQ(a.group_names, b.group_names);
@@ -171,6 +172,32 @@ TEST(TableCache, NoDamageIsTakenForTheTable) {
     EXPECT_FALSE(table.from_cache);
     EXPECT_THAT(table.note, HasSubstr("damaged"));
     EXPECT_EQ(read(cache), whole);
+}
+
+TEST(TableCache, TargetsAreKeptAndChecked) {
+    const Folder folder;
+    const auto source = folder / "t.csv", cache = folder / "c";
+    write(source, "w,sex,income,job,repaid\n1,2,100,clerk,0.1\n2.5,1,,baker,-3\n");
+    auto schema = example_schema();
+    schema.favourable.clear();
+    schema.label_range = NumericRange{-3, 1};
+    const auto first = read_table_cached(source, schema, cache).value();
+    const auto second = read_table_cached(source, schema, cache).value();
+    EXPECT_TRUE(second.from_cache) << second.note;
+    EXPECT_EQ(second.data.target, (std::vector<double>{0.1, -3}));
+    expect_same(first.data, second.data);
+    schema.label_range->hi = 2;
+    EXPECT_FALSE(read_table_cached(source, schema, cache).value().from_cache);
+
+    const base::Digest key{};
+    for (const double wrong : {std::nan(""), -3.0}) {
+        Dataset data = first.data;
+        data.target[0] = wrong;
+        const auto decoded =
+            decode_table_cache(encode_table_cache(data, key), key, schema.features);
+        ASSERT_FALSE(decoded) << wrong;
+        EXPECT_EQ(decoded.error().reason, "bad_table_cache");
+    }
 }
 
 /// Somebody who can compute a checksum, or a defect of ours.

@@ -56,7 +56,14 @@ class FeatureSchema {
     std::vector<std::map<double, size_t>> number_codes_;  // of the categories that read as numbers
 };
 
-/// What a table's columns are for: the schema file of `rampart train`.
+/// Where the numbers of a label can lie.
+struct NumericRange {
+    double lo = 0, hi = 1;  // finite, lo < hi
+    bool operator==(const NumericRange&) const = default;
+};
+
+/// What a table's columns are for: the schema file of `rampart train`. The label is one of two
+/// values (`favourable` is there) or a number (`label_range` is).
 struct TableSchema {
     FeatureSchema features;
     std::string label_column;
@@ -65,6 +72,7 @@ struct TableSchema {
     std::optional<std::string> weight_column;
     std::vector<std::string> ignored_columns;
     std::vector<std::string> missing_tokens;  // besides the empty cell, e.g. "?"
+    std::optional<NumericRange> label_range = {};
     bool operator==(const TableSchema&) const = default;
 };
 

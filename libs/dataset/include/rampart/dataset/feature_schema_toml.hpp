@@ -14,6 +14,8 @@
 ///     favourable = "0"
 ///     protected = ["SEX"]
 ///     weight = "w"                 # optional
+///     # a label that is a number has, in the place of `favourable`, where it can lie:
+///     label_range = { lo = 0, hi = 4 }
 ///     missing = ["?"]              # optional; the empty cell is always missing
 ///     ignored = ["ID"]             # optional
 ///
@@ -37,7 +39,8 @@ base::Result<TableSchema> read_table_schema(const std::filesystem::path& path);
 std::string write_table_schema(const TableSchema& schema,
                                const std::map<std::string, std::string>& remarks = {});
 
-/// Every column has one role and a valid name; the label and its favourable value are there.
+/// Every column has one role and a valid name; the label is there, and its favourable value or the
+/// range of its numbers ("bad_label_range": finite, lo < hi).
 base::Status validate(const TableSchema& schema);
 
 }  // namespace rampart::dataset

@@ -14,10 +14,12 @@ namespace rampart::dataset {
 /// What the data cannot tell: the roles of the columns.
 struct ColumnRoles {
     std::string label_column;
-    std::string favourable;
+    std::string favourable;  // of a label of two values
     std::vector<std::string> protected_columns;
     std::optional<std::string> weight_column;
     std::vector<std::string> ignored_columns;
+    bool numeric_label = false;  // a number to predict: the draft's range is the least to the most
+    std::optional<NumericRange> label_range = {};  // if it is known
 };
 
 /// A first draft of a schema, for a person to read and correct.
@@ -39,7 +41,9 @@ struct SchemaDraft {
 /// "Missing", "missing", "Unknown" and "unknown" only where all else in the column is numbers.
 ///
 /// Errors: a role's column that the file lacks, one column in two roles, a label without exactly
-/// two values or without the favourable one, no feature left, everything that CsvReader says.
+/// two values or without the favourable one, a numeric label that is not all numbers
+/// ("bad_label"), the same in all rows ("one_label") or outside the range given
+/// ("label_outside_range"), no feature left, everything that CsvReader says.
 base::Result<SchemaDraft> infer_schema(const std::filesystem::path& path, const ColumnRoles& roles);
 
 }  // namespace rampart::dataset

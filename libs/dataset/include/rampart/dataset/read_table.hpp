@@ -22,6 +22,8 @@ namespace rampart::dataset {
 /// - a text in a numeric column, a weight that is not > 0, an empty label, an empty protected
 /// value;
 /// - a label with a third value, with one value only, or without the favourable one;
+/// - a numeric label (schema.label_range) that is no number ("label_not_a_number"), outside the
+/// range ("label_outside_range"), or the same in all rows ("one_label");
 /// - more than limits::kMaxGroups groups or limits::kMaxRows rows, no rows at all;
 /// - everything that CsvReader says.
 base::Result<Dataset> read_table(const std::filesystem::path& path, const TableSchema& schema);

@@ -24,7 +24,8 @@ struct Split {
     base::Result<std::vector<uint32_t>> part(std::string_view name) const;
 };
 
-/// Shuffled by the seed and stratified: each (label, group) spreads over the parts by the
+/// Shuffled by the seed and stratified: each (label, group), of targets each (tenth of the rows by
+/// target, group), spreads over the parts by the
 /// fractions, to within a row or two, and so do all rows together.
 Split split_rows(const Dataset& data, const SplitFractions& fractions, uint64_t seed);
 

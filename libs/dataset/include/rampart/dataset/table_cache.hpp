@@ -12,8 +12,8 @@
 /// A table that was read once, as a file that is read many times faster than its CSV.
 ///
 /// Layout, little endian: magic "RAMPARTT", format version (u32), key (32 bytes), rows n (u64),
-/// features d (u32), flags (u32: 1 weights, 2 groups), number of group names (u32), each name with
-/// its length (u32) before it; labels uint8[n]; weights float[n] and groups int32[n] where flagged;
+/// features d (u32), flags (u32: 1 weights, 2 groups, 4 targets), number of group names (u32), each
+/// name with its length (u32) before it; labels uint8[n], or targets double[n]; weights float[n] and groups int32[n] where flagged;
 /// columns float[d][n]; SHA-256 of all before it.
 namespace rampart::dataset {
 
@@ -24,11 +24,11 @@ inline constexpr size_t kMaxTableCacheBytes = size_t{16} << 30;
 base::Result<base::Digest> table_cache_key(const std::filesystem::path& source,
                                            const TableSchema& schema);
 
-/// The data have to be valid (dataset::validate).
+/// The data have to be valid (dataset::validate or validate_numeric).
 std::string encode_table_cache(const Dataset& data, const base::Digest& key);
 
 /// Checks everything, magic, version, key, lengths, checksum, and then what dataset::validate
-/// checks; no input crashes it (fuzzed). `features` are those of the key's schema. Errors:
+/// or validate_numeric checks; no input crashes it (fuzzed). `features` are those of the key's schema. Errors:
 /// data_loss "bad_table_cache"; invalid_argument "other_table" for another key or version.
 base::Result<Dataset> decode_table_cache(std::string_view bytes, const base::Digest& key,
                                          const FeatureSchema& features);
