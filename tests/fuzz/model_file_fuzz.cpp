@@ -15,7 +15,7 @@ namespace {
 /// `payload` as a whole file with the right length and checksum, which no mutation finds by itself.
 std::string framed(std::string_view payload) {
     std::string file = "RAMPARTM";
-    base::append_u32(file, 2);  // the latest version, which knows all that the older one does
+    base::append_u32(file, 4);  // the latest version, which knows all that the older ones do
     base::append_u64(file, payload.size());
     file += payload;
     const auto digest = base::sha256(file);
@@ -26,13 +26,15 @@ bool is_probability(double p) { return p >= 0 && p <= 1; }
 
 /// The slow way, tree after tree.
 double walked_score(const model::LearnedLink& link, std::span<const float> row) {
-    if (link.members.empty()) return model::sigmoid(link.ensemble.predict_raw(row));
+    if (link.members.empty()) return link.scale.apply(link.ensemble.predict_raw(row));
     double score = 0;
     for (const auto& member : link.members) {
         const auto& ensemble =
             member.ensemble == 0 ? link.ensemble : link.others[member.ensemble - 1];
         const size_t trees = member.trees == 0 ? ensemble.trees.size() : member.trees;
-        score += member.weight * model::sigmoid(ensemble.predict_raw(row, trees));
+        double raw = ensemble.predict_raw(row, trees);
+        if (member.linear > 0) raw += link.linears[member.linear - 1].predict(row);
+        score += member.weight * link.scale.apply(raw);
     }
     return score;
 }
@@ -61,6 +63,13 @@ void decides(const model::Policy& policy, std::string_view bytes) {
             const double walked = walked_score(*last, row);
             // a mixture's weights add up to about 1
             const double room = last->members.empty() ? 0 : 1e-8;
+            const auto scores = policy.scores(row, group);
+            FUZZ_LAW(is_probability(model::drawn_score(scores, 0)) &&
+                         is_probability(model::drawn_score(scores, 0.999)),
+                     "a drawn score outside [0, 1]");
+            FUZZ_LAW(std::abs(model::mean_score(scores) - out.score) <= 1e-8,
+                     "scores of mean {}, a score of {}", model::mean_score(scores), out.score);
+            if (!last->calibrations.empty()) continue;
             FUZZ_LAW(std::abs(out.score - walked) <= room, "the engine says {}, the trees {}",
                      out.score, walked);
         }
@@ -117,6 +126,17 @@ model::LearnedLink small_mixture(size_t groups) {
     return link;
 }
 
+/// A fair risk score: levels, a linear member beside trees.
+model::LearnedLink small_score() {
+    auto link = small_link(1);
+    link.scale = {model::ScoreScale::Kind::kUnit, 40};
+    link.linears = {{0.25, {0.5, 0}, {1, 0}, {{}, {0.125, -0.25, 0}}}};
+    link.others = {{}};
+    link.members = {{0, 0, 0.75, {}}, {1, 0, 0.25, {}, 1}};
+    link.ramp = {0, 0, {0.05}, {1}};
+    return link;
+}
+
 Seeds small_files() {
     using model::Policy;
     std::vector<Policy> policies;
@@ -131,6 +151,9 @@ Seeds small_files() {
                                       {model::example_bootstrap(), small_mixture(2)}, {"f", "m"},
                                       {})
                            .value());
+    policies.push_back(
+        Policy::create(small_schema(), {model::example_bootstrap(), small_score()}, {}, {})
+            .value());
     Seeds files;
     for (const auto& policy : policies) files.push_back(model::encode_model_file(policy));
     return files;

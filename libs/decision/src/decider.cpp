@@ -67,6 +67,9 @@ Result<Decision> decide(const PolicyInForce& policy, const domain::Application& 
     decision.p_approve = explore_allowed ? output.approve : output.exploit;
     decision.draw = base::keyed_uniform(key.secret, decision.id.value());
     decision.draw_key_id = key.id;
+    if (policy.policy().draws_score()) {
+        decision.score = model::drawn_score(policy.policy().scores(row, group), decision.draw);
+    }
     const bool approved = decision.draw < decision.p_approve;
     decision.action = approved ? Action::kApprove : Action::kDecline;
     decision.propensity = approved ? decision.p_approve : 1 - decision.p_approve;

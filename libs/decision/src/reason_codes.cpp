@@ -32,12 +32,26 @@ Result<std::vector<float>> parse_reference_row(std::string_view text, size_t fea
     return row;
 }
 
+/// Of the first member, as the ensemble is its too.
+const model::LinearModel* linear_part(const model::LearnedLink& link) {
+    if (link.members.empty() || link.members.front().linear == 0) return nullptr;
+    return &link.linears[link.members.front().linear - 1];
+}
+
 std::set<size_t> features_read(const model::Policy& policy) {
     std::set<size_t> read;
     if (const auto* learned = policy.last_learned()) {
         for (const auto& tree : learned->ensemble.trees) {
             for (const auto& node : tree.nodes) {
                 if (node.feature >= 0) read.insert(static_cast<size_t>(node.feature));
+            }
+        }
+        if (const auto* linear = linear_part(*learned)) {
+            for (size_t j = 0; j < linear->slope.size(); ++j) {
+                const auto is_read = [](double term) { return term != 0; };
+                if (is_read(linear->slope[j]) || std::any_of(linear->category[j].begin(),
+                                                             linear->category[j].end(), is_read))
+                    read.insert(j);
             }
         }
     } else {
@@ -70,7 +84,11 @@ Result<ReasonCodes> ReasonCodes::create(const model::Policy& policy) {
         codes.features_.push_back({index, fmt::format("{}{}", kFeatureReasonPrefix, name)});
     }
     const auto* learned = policy.last_learned();
-    if (learned != nullptr) codes.engine_.emplace(learned->ensemble);
+    if (learned != nullptr) {
+        codes.engine_.emplace(learned->ensemble);
+        codes.way_ = learned->score_slope < 0 ? -1 : 1;
+        if (const auto* linear = linear_part(*learned)) codes.linear_ = *linear;
+    }
     const size_t d = policy.schema().size();
     const auto reference = policy.provenance().find(std::string(kReferenceRowKey));
     if (reference != policy.provenance().end()) {
@@ -95,13 +113,16 @@ Result<ReasonCodes> ReasonCodes::create(const model::Policy& policy) {
 
 std::vector<ReasonCodes::Taken> ReasonCodes::taken_by_replacement(
     std::span<const float> row) const {
-    const double score = engine_->predict_raw(row);
+    const auto score_of = [&](std::span<const float> x) {
+        return way_ * (engine_->predict_raw(x) + (linear_ ? linear_->predict(x) : 0));
+    };
+    const double score = score_of(row);
     std::vector<float> changed(row.begin(), row.end());
     std::vector<Taken> taken;
     for (const auto& [index, code] : features_) {
         if (same_value(row[index], reference_[index])) continue;
         changed[index] = reference_[index];
-        const double raised = engine_->predict_raw(changed) - score;
+        const double raised = score_of(changed) - score;
         if (raised > 0) taken.push_back({raised, &code});
         changed[index] = row[index];
     }
@@ -112,6 +133,11 @@ std::vector<ReasonCodes::Taken> ReasonCodes::taken_by_shapley(std::span<const fl
     std::vector<double> phi(row.size());
     auto workspace = shap_->workspace();
     shap_->explain(row, phi, workspace);
+    for (size_t j = 0; j < phi.size(); ++j) {
+        // a linear model's terms are its Shapley values
+        if (linear_) phi[j] += linear_->term(j, row[j]) - linear_->term(j, reference_[j]);
+        phi[j] *= way_;
+    }
     double largest = 0;
     for (const double x : phi) largest = std::max(largest, std::abs(x));
     std::vector<Taken> taken;

@@ -14,7 +14,11 @@ size_t trees_used(const Member& member, const Ensemble& ensemble) {
 }  // namespace
 
 Mixture::Mixture(const LearnedLink& link)
-    : slope_(link.score_slope), intercept_(link.score_intercept), ramps_{link.ramp} {
+    : slope_(link.score_slope),
+      intercept_(link.score_intercept),
+      scale_(link.scale),
+      linears_(link.linears),
+      ramps_{link.ramp} {
     const auto& members = link.members;
     std::vector<uint32_t> ramp_of(members.size()), order(members.size());
     for (size_t m = 0; m < members.size(); ++m) {
@@ -49,15 +53,15 @@ void Mixture::add_part(const Ensemble& ensemble, std::span<const Member> members
         const auto trees = static_cast<uint32_t>(trees_used(members[m], ensemble));
         if (part.steps.empty() || part.steps.back().trees != trees)
             part.steps.push_back({trees, static_cast<uint32_t>(rules_.size()), 0});
-        rules_.push_back({members[m].weight, ramp_of[m]});
+        rules_.push_back({members[m].weight, ramp_of[m], members[m].linear});
         ++part.steps.back().count;
     }
     part.whole = part.steps.front().trees == ensemble.trees.size();
     parts_.push_back(std::move(part));
 }
 
-Mixture::Answer Mixture::evaluate(std::span<const float> row, size_t group) const {
-    double score = 0, approve = 0;
+template <class Each>
+void Mixture::for_each_rule(std::span<const float> row, Each each) const {
     std::vector<double> raw;
     for (const Part& part : parts_) {
         raw.resize(part.whole ? 1 : part.steps.back().trees);
@@ -67,14 +71,33 @@ Mixture::Answer Mixture::evaluate(std::span<const float> row, size_t group) cons
             part.engine.predict_prefixes(row, raw);
         }
         for (const Step& step : part.steps) {
-            const double p = sigmoid(part.whole ? raw[0] : raw[step.trees - 1]);
-            const double f = std::clamp(slope_ * p + intercept_, -1.0, 1.0);
+            const double trees = part.whole ? raw[0] : raw[step.trees - 1];
+            const double alone = scale_.apply(trees);
             for (const Rule& rule : std::span(rules_).subspan(step.first, step.count)) {
-                score += rule.weight * p;
-                approve += rule.weight * ramps_[rule.ramp].apply(f, group);
+                each(rule, rule.linear == 0
+                               ? alone
+                               : scale_.apply(trees + linears_[rule.linear - 1].predict(row)));
             }
         }
     }
+}
+
+std::vector<ScoreMass> Mixture::scores(std::span<const float> row) const {
+    std::vector<ScoreMass> out;
+    out.reserve(rules_.size());
+    for_each_rule(row, [&](const Rule& rule, double p) {
+        out.push_back({p, rule.weight / weight_});
+    });
+    return out;
+}
+
+Mixture::Answer Mixture::evaluate(std::span<const float> row, size_t group) const {
+    double score = 0, approve = 0;
+    for_each_rule(row, [&](const Rule& rule, double p) {
+        const double f = std::clamp(slope_ * p + intercept_, -1.0, 1.0);
+        score += rule.weight * p;
+        approve += rule.weight * ramps_[rule.ramp].apply(f, group);
+    });
     // the weights add up to about 1: divided by what they do add up to, agreement is certainty
     return {std::clamp(score / weight_, 0.0, 1.0), std::clamp(approve / weight_, 0.0, 1.0)};
 }

@@ -20,7 +20,7 @@ using base::Result;
 namespace limits = base::limits;
 
 constexpr std::string_view kMagic = "RAMPARTM";
-constexpr uint32_t kPlain = 1, kWithMembers = 2, kWithCalibrations = 3;  // format versions
+constexpr uint32_t kPlain = 1, kWithMembers = 2, kWithCalibrations = 3, kWithScores = 4;  // format versions
 constexpr size_t kHeaderBytes = 8 + 4 + 8;
 constexpr size_t kDigestBytes = 32;
 
@@ -116,6 +116,15 @@ void to_message(const Member& member, v1::Member& out) {
     out.set_trees(member.trees);
     out.set_weight(member.weight);
     if (member.ramp) to_message(*member.ramp, *out.mutable_ramp());
+    out.set_linear(member.linear);
+}
+
+void to_message(const LinearModel& linear, v1::LinearModel& out) {
+    out.set_intercept(linear.intercept);
+    out.mutable_slope()->Add(linear.slope.begin(), linear.slope.end());
+    out.mutable_mean()->Add(linear.mean.begin(), linear.mean.end());
+    for (const auto& codes : linear.category)
+        out.add_category()->mutable_codes()->Add(codes.begin(), codes.end());
 }
 
 void to_message(const LearnedLink& link, v1::LearnedLink& out) {
@@ -131,14 +140,18 @@ void to_message(const LearnedLink& link, v1::LearnedLink& out) {
     for (const auto& calibration : link.calibrations)
         to_message(calibration, *out.add_calibrations());
     for (const GroupPull& pull : link.pulls) to_message(pull, *out.add_pulls());
+    if (link.scale.kind == ScoreScale::Kind::kUnit)
+        out.mutable_unit_scale()->set_levels(link.scale.levels);
+    for (const LinearModel& linear : link.linears) to_message(linear, *out.add_linears());
 }
 
 uint32_t version_of(const LearnedLink& link) {
+    if (link.scale != ScoreScale{} || !link.linears.empty()) return kWithScores;
     const auto sloped = [](const RampRule& ramp) { return !ramp.slopes.empty(); };
-    const bool newest = !link.calibrations.empty() || !link.pulls.empty() || sloped(link.ramp) ||
+    const bool calibrated = !link.calibrations.empty() || !link.pulls.empty() || sloped(link.ramp) ||
                         std::any_of(link.members.begin(), link.members.end(),
                                     [&](const Member& m) { return m.ramp && sloped(*m.ramp); });
-    if (newest) return kWithCalibrations;
+    if (calibrated) return kWithCalibrations;
     return link.members.empty() ? kPlain : kWithMembers;
 }
 
@@ -325,14 +338,27 @@ Result<GroupPull> pull_of(const v1::GroupPull& message) {
 Member member_of(const v1::Member& message) {
     Member member{message.ensemble(), message.trees(), message.weight()};
     if (message.has_ramp()) member.ramp = ramp_of(message.ramp());
+    member.linear = message.linear();
     return member;
+}
+
+LinearModel linear_of(const v1::LinearModel& message) {
+    LinearModel linear;
+    linear.intercept = message.intercept();
+    linear.slope.assign(message.slope().begin(), message.slope().end());
+    linear.mean.assign(message.mean().begin(), message.mean().end());
+    for (const auto& codes : message.category())
+        linear.category.emplace_back(codes.codes().begin(), codes.codes().end());
+    return linear;
 }
 
 Result<LearnedLink> learned_of(const v1::LearnedLink& message) {
     for (const int size : {message.others_size(), message.members_size(),
-                           message.calibrations_size(), message.pulls_size()}) {
+                           message.calibrations_size(), message.pulls_size(),
+                           message.linears_size()}) {
         if (static_cast<size_t>(size) > limits::kMaxMembers)
-            return bad(fmt::format("a link of {} members, ensembles or calibrations", size));
+            return bad(
+                fmt::format("a link of {} members, ensembles, calibrations or linear models", size));
     }
     LearnedLink link;
     RAMPART_TRY(link.ensemble, ensemble_of(message.ensemble()));
@@ -352,6 +378,9 @@ Result<LearnedLink> learned_of(const v1::LearnedLink& message) {
     for (const auto& pull : message.pulls()) {
         RAMPART_TRY(link.pulls.emplace_back(), pull_of(pull));
     }
+    if (message.has_unit_scale())
+        link.scale = {ScoreScale::Kind::kUnit, message.unit_scale().levels()};
+    for (const auto& linear : message.linears()) link.linears.push_back(linear_of(linear));
     return link;
 }
 
@@ -389,6 +418,17 @@ Result<Policy> policy_of(const v1::ModelFile& file) {
                           std::move(provenance));
 }
 
+std::string_view novelty_of(uint32_t version) {
+    switch (version) {
+        case kWithMembers:
+            return "a mixture";
+        case kWithCalibrations:
+            return "calibrations, pulls or slopes";
+        default:
+            return "scores on the unit scale or linear models";
+    }
+}
+
 struct Payload {
     uint32_t version;
     std::string_view bytes;
@@ -406,10 +446,10 @@ Result<Payload> payload_of(std::string_view bytes) {
     base::ByteReader reader(bytes.substr(kMagic.size()));
     RAMPART_TRY(const uint32_t version, reader.u32());
     RAMPART_TRY(const uint64_t length, reader.u64());
-    if (version < kPlain || version > kWithCalibrations) {
+    if (version < kPlain || version > kWithScores) {
         return base::invalid_argument("unknown_model_version",
                                       "format version {}; this program reads versions {} to {}",
-                                      version, kPlain, kWithCalibrations);
+                                      version, kPlain, kWithScores);
     }
     const size_t rest = bytes.size() - kHeaderBytes - kDigestBytes;
     if (length != rest) {
@@ -454,9 +494,7 @@ Result<Policy> decode_model_file(std::string_view bytes) {
         return bad(fmt::format("the file is of format version {} and holds {}, which came with "
                                "version {}",
                                payload.version,
-                               version_of(policy) == kWithMembers
-                                   ? "a mixture"
-                                   : "calibrations, pulls or slopes",
+                               novelty_of(version_of(policy)),
                                version_of(policy)));
     }
     return policy;

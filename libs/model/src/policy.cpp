@@ -87,13 +87,18 @@ base::Status check_member(const Member& member, const LearnedLink& link) {
     if (!std::isfinite(member.weight) || member.weight <= 0) {
         return bad("weight {} is not above 0; leave members of no weight out", member.weight);
     }
+    if (member.linear > link.linears.size()) {
+        return bad("linear model {}; the link has 1 to {}, 0 is none", member.linear,
+                   link.linears.size());
+    }
     return member.ramp ? check_ramp(*member.ramp) : base::ok();
 }
 
 base::Status check_members(const LearnedLink& link, const dataset::FeatureSchema& schema) {
     if (link.members.empty()) {
-        if (link.others.empty()) return base::ok();
-        return bad("{} more ensembles and no members to use them", link.others.size());
+        if (link.others.empty() && link.linears.empty()) return base::ok();
+        return bad("{} more ensembles, {} linear models and no members to use them",
+                   link.others.size(), link.linears.size());
     }
     if (link.members.size() > limits::kMaxMembers) {
         return base::out_of_range("too_many_members", "{} members; allowed are {}",
@@ -104,19 +109,27 @@ base::Status check_members(const LearnedLink& link, const dataset::FeatureSchema
                                   link.trees(), limits::kMaxTrees);
     }
     double sum = 0;
-    std::vector<bool> used(1 + link.others.size());
+    std::vector<bool> used(1 + link.others.size()), added(link.linears.size());
     for (size_t m = 0; m < link.members.size(); ++m) {
         const Member& member = link.members[m];
         if (const auto status = check_member(member, link); !status)
             return status.error().with_context(fmt::format("member {}", m));
         sum += member.weight;
         used[member.ensemble] = true;
+        if (member.linear > 0) added[member.linear - 1] = true;
     }
     if (!(std::abs(sum - 1) <= kWeightTolerance)) {
         return bad("the members' weights add up to {}, not to 1", sum);
     }
     if (const auto unused = std::find(used.begin(), used.end(), false); unused != used.end()) {
         return bad("ensemble {} is no member's", unused - used.begin());
+    }
+    if (const auto unused = std::find(added.begin(), added.end(), false); unused != added.end()) {
+        return bad("linear model {} is no member's", 1 + unused - added.begin());
+    }
+    for (size_t i = 0; i < link.linears.size(); ++i) {
+        if (const auto status = validate(link.linears[i], schema); !status)
+            return status.error().with_context(fmt::format("linear model {}", i + 1));
     }
     for (size_t i = 0; i < link.others.size(); ++i) {
         if (const auto status = validate(link.others[i], schema); !status)
@@ -172,6 +185,20 @@ base::Status check_calibrations_and_pulls(const LearnedLink& link,
     return base::ok();
 }
 
+base::Status check_scale(const LearnedLink& link) {
+    const auto& scale = link.scale;
+    if (scale.kind == ScoreScale::Kind::kLogOdds) {
+        if (scale.levels == 0) return base::ok();
+        return bad("{} levels of a score that is not on the unit scale", scale.levels);
+    }
+    if (scale.levels > kMaxScoreLevels) {
+        return bad("{} levels of scores; allowed are {}", scale.levels, kMaxScoreLevels);
+    }
+    if (link.calibrations.empty() && link.pulls.empty()) return base::ok();
+    return bad("a score on the unit scale with {} calibrations and {} pulls; it can have neither",
+               link.calibrations.size(), link.pulls.size());
+}
+
 base::Status check_learned(const LearnedLink& link, const dataset::FeatureSchema& schema) {
     RAMPART_RETURN_IF_ERROR(validate(link.ensemble, schema));
     if (!std::isfinite(link.score_slope) || !std::isfinite(link.score_intercept)) {
@@ -184,6 +211,7 @@ base::Status check_learned(const LearnedLink& link, const dataset::FeatureSchema
     }
     if (!(link.kappa > 0 && link.kappa <= 1)) return bad("kappa {} is outside (0, 1]", link.kappa);
     RAMPART_RETURN_IF_ERROR(check_calibrations_and_pulls(link, schema));
+    RAMPART_RETURN_IF_ERROR(check_scale(link));
     return check_members(link, schema);
 }
 
@@ -371,7 +399,8 @@ PolicyOutput Policy::evaluate(std::span<const float> row, std::optional<size_t> 
             out.score = mixed.score;
             ramped = mixed.approve;
         } else {
-            out.score = link.probability(sigmoid(engines_[i]->predict_raw(row)), group.value_or(0));
+            out.score =
+                link.probability(link.scale.apply(engines_[i]->predict_raw(row)), group.value_or(0));
             double f = link.value(out.score);
             if (pulls_[i]) f -= pulls_[i]->evaluate(row, out.score);
             ramped = link.ramp.apply(f, group.value_or(0));
@@ -385,6 +414,31 @@ PolicyOutput Policy::evaluate(std::span<const float> row, std::optional<size_t> 
         }
         out.exploit = std::clamp(ramped, lo, hi);
         out.approve = std::clamp(link.exploration.apply(ramped), lo, hi);
+    }
+    return out;
+}
+
+bool Policy::draws_score() const {
+    const auto* link = last_learned();
+    return link != nullptr && link->scale.levels > 0;
+}
+
+std::vector<ScoreMass> Policy::scores(std::span<const float> row,
+                                      std::optional<size_t> group) const {
+    const auto* link = last_learned();
+    if (!draws_score() || !mixtures_.back()) return {{evaluate(row, group).score, 1}};
+    auto masses = mixtures_.back()->scores(row);
+    const double way = link->score_slope < 0 ? -1 : 1;
+    std::stable_sort(masses.begin(), masses.end(), [&](const ScoreMass& a, const ScoreMass& b) {
+        return way * a.score > way * b.score;
+    });
+    std::vector<ScoreMass> out;
+    for (const auto& mass : masses) {
+        if (out.empty() || out.back().score != mass.score) {
+            out.push_back(mass);
+        } else {
+            out.back().weight += mass.weight;
+        }
     }
     return out;
 }

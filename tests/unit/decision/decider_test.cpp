@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "policies.hpp"
 #include "rampart/base/digest.hpp"
@@ -108,6 +109,33 @@ TEST(Decide, AMixtureIsDrawnFromByOneDrawAndExplainedByItsFirstEnsemble) {
         }
     }
     EXPECT_NEAR(approved, 0.25 * kDecisions, 5 * std::sqrt(0.25 * 0.75 * kDecisions));
+}
+
+TEST(Decide, AScoreWithLevelsIsDrawnByTheDrawThatDecides) {
+    auto link = sample_link();
+    link.ensemble = {0.8, {}};
+    link.others = {{0.4, {}}, {}};
+    link.linears = {{0.1, {0.0025, 0, 0}, {0, 0, 0}, {{}, {}, {0, 0, 0}}}};  // 0.2025 at age 41
+    link.members = {{0, 0, 0.25, {}}, {1, 0, 0.25, {}}, {2, 0, 0.5, {}, 1}};
+    link.scale = {model::ScoreScale::Kind::kUnit, 40};
+    link.score_slope = -2, link.score_intercept = 1;  // low risk is approved: at most 0.5
+    const auto step = model::numbers_of({false, 0.5}, 40).value();
+    link.ramp = {0, 0, {step.threshold}, {step.tie}};
+    const auto policy = in_force(learned(link));
+    constexpr int kDecisions = 4000;
+    std::map<double, int> drawn;
+    for (int i = 0; i < kDecisions; ++i) {
+        const auto decision = decide_one(*policy, sample_application(fmt::format("s-{}", i)));
+        ASSERT_EQ(decision.p_approve, 0.75);
+        ASSERT_EQ(decision.action == Action::kApprove, decision.score <= 0.5);
+        ASSERT_TRUE(replay(decision, *policy, kKey, std::nullopt));
+        ++drawn[decision.score];
+    }
+    ASSERT_EQ(drawn.size(), 3u);
+    const double room = 5 * std::sqrt(0.25 * kDecisions);
+    EXPECT_NEAR(drawn[0.2125], 0.5 * kDecisions, room);
+    EXPECT_NEAR(drawn[0.4125], 0.25 * kDecisions, room);
+    EXPECT_NEAR(drawn[0.8125], 0.25 * kDecisions, room);
 }
 
 TEST(Decide, OneSidedExplorationApprovesBelowTheCutOnly) {

@@ -65,6 +65,42 @@ TEST(ReasonCodes, AnUnknownMethodIsRefused) {
     EXPECT_EQ(ReasonCodes::create(loaded->policy).error().reason, "bad_reason_method");
 }
 
+model::LearnedLink linear_link() {
+    model::LearnedLink link;
+    link.scale.kind = model::ScoreScale::Kind::kUnit;
+    link.linears = {{0.5, {0.01, -0.001, 0}, {0, 0, 0}, {{}, {}, {0.1, -0.3, 0}}}};
+    link.members = {{0, 0, 1, {}, 1}};
+    return link;
+}
+
+TEST(ReasonCodes, ALinearModelIsTakenApartByItsTerms) {
+    // against age 40, limit 100, school: -0.2, -0.01, -0.4
+    const std::vector<float> row{20, 110, 1};
+    for (const char* method : {"", "shapley"}) {
+        std::map<std::string, std::string> provenance{{"reference_row", "40,100,0"}};
+        if (*method != 0) provenance["reason_method"] = method;
+        const auto policy = learned(linear_link(), provenance);
+        const auto codes = ReasonCodes::create(policy->policy).value();
+        EXPECT_EQ(codes.explain(row, {}, 0, 0.5),
+                  (Reasons{"feature.education", "feature.age", "feature.limit"}))
+            << method;
+    }
+}
+
+TEST(ReasonCodes, WhereLowScoresAreApprovedWhatAddsToTheScoreIsTheReason) {
+    auto link = linear_link();
+    link.score_slope = -2, link.score_intercept = 1;
+    for (const char* method : {"", "shapley"}) {
+        std::map<std::string, std::string> provenance{{"reference_row", "40,100,1"}};
+        if (*method != 0) provenance["reason_method"] = method;
+        const auto policy = learned(link, provenance);
+        const auto codes = ReasonCodes::create(policy->policy).value();
+        EXPECT_EQ(codes.explain(std::vector<float>{60, 110, 0}, {}, 0, 0.5),
+                  (Reasons{"feature.education", "feature.age"}))
+            << method;
+    }
+}
+
 TEST(ReasonCodes, NoMoreThanFourFeaturesAreNamed) {
     std::vector<dataset::FeatureSpec> specs;
     model::LearnedLink link = sample_link();

@@ -109,9 +109,9 @@ TEST(ModelFile, EveryTruncationAndEveryAddedByteIsAnError) {
 
 TEST(ModelFile, AnotherVersionIsNamed) {
     const auto policy =
-        decode_model_file(with_payload(payload_of(encode_model_file(example())), 4));
+        decode_model_file(with_payload(payload_of(encode_model_file(example())), 5));
     EXPECT_EQ(policy.error().reason, "unknown_model_version");
-    EXPECT_THAT(policy.error().message, HasSubstr("version 4"));
+    EXPECT_THAT(policy.error().message, HasSubstr("version 5"));
 }
 
 uint32_t version_of(std::string_view file) {
@@ -161,6 +161,41 @@ RC_GTEST_PROP(ModelFile, CalibrationsPullsAndSlopesComeBackAsTheyWere, (uint64_t
     const auto older = decode_model_file(with_payload(payload_of(bytes), 2));
     RC_ASSERT(!older.has_value());
     RC_ASSERT(older.error().message.find("calibrations, pulls or slopes") != std::string::npos);
+}
+
+RC_GTEST_PROP(ModelFile, ScoresAndLinearModelsComeBackAsTheyWere, (uint64_t seed)) {
+    base::Random random(seed);
+    const size_t groups = 1 + random.below(3);
+    const LearnedLink link = random_score_link(random, groups);
+    const auto names = link.group_aware() ? group_names(groups) : std::vector<std::string>{};
+    const auto policy = Policy::create(example_schema(), {link}, names, {}).value();
+    const std::string bytes = encode_model_file(policy);
+    RC_ASSERT(version_of(bytes) == 4u);
+    const auto back = decode_model_file(bytes);
+    RC_ASSERT(back.has_value());
+    RC_ASSERT(encode_model_file(*back) == bytes);
+    RC_ASSERT(equal(policy, *back));
+    RC_ASSERT(back->last_learned()->scale == link.scale);
+    const auto older = decode_model_file(with_payload(payload_of(bytes), 3));
+    RC_ASSERT(!older.has_value());
+    RC_ASSERT(older.error().message.find("unit scale or linear models") != std::string::npos);
+}
+
+/// A released file of version 4: levels, a linear member beside trees.
+TEST(ModelFile, AScoreIsReadAsItWasWritten) {
+    std::ifstream file(std::string(RAMPART_SOURCE_DIR) + "/tests/golden/model_v4.hex");
+    std::string hex;
+    file >> hex;
+    const auto bytes = base::from_hex(hex).value();
+    const auto policy = decode_model_file(bytes).value();
+    EXPECT_EQ(version_of(bytes), 4u);
+    EXPECT_EQ(encode_model_file(policy), bytes);
+    const auto scores = policy.scores(std::vector<float>{0.75f, 1}, {});
+    ASSERT_EQ(scores.size(), 2u);
+    EXPECT_EQ(scores[0].score, 0.7625);  // 0.25 + 0.5 of the trees
+    EXPECT_EQ(scores[0].weight, 0.75);
+    EXPECT_EQ(scores[1].score, 0.3875);  // 0.25 + 0.5 x 0.75 - 0.25 of the linear model
+    EXPECT_EQ(policy.evaluate(std::vector<float>{0.75f, 1}, {}).approve, 0.75);
 }
 
 TEST(ModelFile, APolicyWithoutMixturesIsWrittenAsBefore) {

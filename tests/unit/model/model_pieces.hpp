@@ -172,6 +172,35 @@ inline LearnedLink random_mixture(base::Random& random, size_t groups, size_t mo
     return link;
 }
 
+inline LinearModel random_linear(base::Random& random, size_t numeric = 3) {
+    LinearModel linear;
+    linear.intercept = random.uniform(-0.5, 1);
+    for (size_t i = 0; i < numeric; ++i) {
+        linear.slope.push_back(random.bernoulli(0.2) ? 0 : random.normal() / 4);
+        linear.mean.push_back(random.normal());
+        linear.category.emplace_back();
+    }
+    linear.slope.push_back(0);
+    linear.mean.push_back(0);
+    auto& codes = linear.category.emplace_back(kCategories);
+    for (double& code : codes) code = random.normal() / 8;
+    return linear;
+}
+
+/// A mixture on the unit scale, with levels or without, some of its members linear.
+inline LearnedLink random_score_link(base::Random& random, size_t groups) {
+    LearnedLink link = random_mixture(random, groups);
+    link.scale = {ScoreScale::Kind::kUnit, static_cast<uint32_t>(random.below(50))};
+    link.linears.resize(random.below(3));
+    for (auto& linear : link.linears) linear = random_linear(random);
+    for (uint32_t i = 0; i < link.linears.size(); ++i) {
+        link.members.push_back(link.members[0]);
+        link.members.back().linear = i + 1;
+        link.members.back().weight = link.members[0].weight /= 2;
+    }
+    return link;
+}
+
 inline std::vector<std::string> group_names(size_t groups) {
     std::vector<std::string> names;
     for (size_t g = 0; groups > 1 && g < groups; ++g) names.push_back("g" + std::to_string(g));

@@ -77,30 +77,6 @@ CellLoss::Slope CellLoss::slope(size_t row, double score) const {
             std::max(least_curvature, rise / step)};
 }
 
-double LinearModel::predict(std::span<const float> row) const {
-    double sum = intercept;
-    for (size_t j = 0; j < slope.size(); ++j) {
-        const double value = static_cast<double>(row[j]);
-        if (category[j].empty()) {
-            sum += slope[j] * (std::isnan(value) ? mean[j] : value);
-        } else if (value >= 0 && value < static_cast<double>(category[j].size())) {
-            sum += category[j][static_cast<size_t>(value)];
-        }
-    }
-    return sum;
-}
-
-std::vector<double> LinearModel::predict(const dataset::Dataset& data) const {
-    std::vector<float> row(data.columns.size());
-    std::vector<double> out;
-    out.reserve(data.rows());
-    for (size_t i = 0; i < data.rows(); ++i) {
-        data.copy_row(i, row);
-        out.push_back(predict(row));
-    }
-    return out;
-}
-
 RegressionModel affine(RegressionModel model, double intercept, double slope) {
     if (auto* ensemble = std::get_if<model::Ensemble>(&model)) {
         ensemble->base_score = intercept + slope * ensemble->base_score;

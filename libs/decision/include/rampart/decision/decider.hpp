@@ -45,7 +45,8 @@ class PolicyInForce {
 /// P = the policy's P(approve | x), or without exploration when `explore_allowed` is false;
 /// u = keyed_uniform(key.secret, decision id), the id being domain::decision_id_of(application.id);
 /// approved iff u < P. The propensity is P or 1 - P, exactly; `explored` = approved and u >=
-/// p_exploit.
+/// p_exploit. A score with levels is drawn by the same u (model::drawn_score): it is the score that
+/// parity holds for, and without exploration and a trust region the action is what its step says.
 ///
 /// row: encode_row(application, policy schema). group: index into the policy's group_names,
 /// required iff the policy is group-aware. Errors: failed_precondition "group_unknown";

@@ -14,7 +14,8 @@
 
 /// Why an application was declined, as stable codes, the most important first.
 ///
-/// 1. "feature.NAME", up to 4: this feature takes from the learnt score, compared with a reference
+/// 1. "feature.NAME", up to 4: this feature takes from the learnt score (adds to it, where low
+///    scores are approved), compared with a reference
 ///    row, the most first (ties: schema order). How much it takes is its Shapley value
 ///    (explain::TreeShap, interventional), so that what two features take only together is shared
 ///    between them. A bootstrap policy has one: the feature that its rule reads.
@@ -77,6 +78,8 @@ class ReasonCodes {
     std::vector<std::string> feature_reasons(std::span<const float> row) const;
 
     std::optional<model::Engine> engine_;  // empty: a bootstrap
+    std::optional<model::LinearModel> linear_;  // added to it: the first member's
+    double way_ = 1;                       // -1: low scores are approved
     std::vector<float> reference_;         // empty: none
     std::vector<Feature> features_;        // in schema order
     std::shared_ptr<const explain::TreeShap> shap_;  // against the reference; empty: replacement

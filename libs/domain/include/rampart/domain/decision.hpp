@@ -17,7 +17,8 @@ struct Decision {
     base::TimePoint decided_at;     // by the service's clock
     PolicyId policy;                // what decided
     bool certified = false;         // false only for the declared bootstrap policy and its rollbacks
-    double score = 0;               // the policy's own P(favourable outcome | x), [0, 1]
+    double score = 0;               // the policy's own P(favourable outcome | x), [0, 1]; of one
+                                    // that draws its score: the score drawn by `draw`
     double p_exploit = 0;           // P(approve | x) without exploration, [0, 1]
     double p_approve = 0;           // P(approve | x) that the draw was compared with, [0, 1]
     double draw = 0;                // u in [0, 1): approved iff u < p_approve

@@ -14,6 +14,8 @@
 #include "rampart/model/calibration.hpp"
 #include "rampart/model/engine.hpp"
 #include "rampart/model/ensemble.hpp"
+#include "rampart/model/linear_model.hpp"
+#include "rampart/model/score.hpp"
 
 namespace rampart::model {
 
@@ -60,6 +62,7 @@ struct Member {
     uint32_t trees = 0;     // its score is that of the first so many trees, 1 … size; 0: of all
     double weight = 1;      // > 0; a link's weights add up to 1 within 1e-9
     std::optional<RampRule> ramp = {};  // empty: the link's
+    uint32_t linear = 0;  // i: LearnedLink::linears[i - 1] is added to its raw score; 0: none
 };
 
 /// What a group-blind rule takes off the score, because of the groups that a row with these
@@ -77,8 +80,8 @@ struct GroupPull {
     std::vector<double> amounts = {};  // [K] finite, 2 <= K <= limits::kMaxGroups
 };
 
-/// One learnt step of a policy. With p = P(favourable | x), which is sigmoid(ensemble(x)),
-/// calibrated if there is a calibration (of the group, where there are several):
+/// One learnt step of a policy. With p = P(favourable | x), which is sigmoid(ensemble(x)) or what
+/// `scale` says, calibrated if there is a calibration (of the group, where there are several):
 ///   f = score_slope * p + score_intercept, clipped to [-1, 1], less the pulls
 ///   q = exploration(ramp(f))
 ///   P(approve) = q clipped to [s - kappa·min(s, 1-s), s + kappa·min(s, 1-s)], s = what the links
@@ -91,7 +94,12 @@ struct GroupPull {
 /// and then decides by it (papers/000, section 2.3.1: uniform over iterates; a reduction's mixture
 /// of models; thresholds drawn by group). One draw against q decides, so no member has to be drawn,
 /// and the propensity is that of the mixture. A mixture has neither calibrations nor pulls. What
-/// explains a decision looks at `ensemble` alone.
+/// explains a decision looks at `ensemble` alone, and at the first member's linear model.
+///
+/// A fair risk score (papers/002) is a mixture on the unit scale with levels: each member's p is
+/// one of them, and the score of an application is one member's, drawn. Parity holds for the drawn
+/// score, at every threshold; not for the mean. Policy::scores says what it can be, and which one
+/// the draw of the decision draws; a step for a ramp decides by it (step_of).
 struct LearnedLink {
     Ensemble ensemble;
     double score_slope = 2, score_intercept = -1;
@@ -104,6 +112,8 @@ struct LearnedLink {
     std::vector<Member> members = {};  // empty: the ensemble alone; at most limits::kMaxMembers
     std::vector<Calibration> calibrations = {};  // none, one for everybody, or one by group
     std::vector<GroupPull> pulls = {};           // at most one of each Given
+    ScoreScale scale = {};                       // on the unit scale: no calibrations, no pulls
+    std::vector<LinearModel> linears = {};       // every one some member's
 
     double probability(double p, size_t group) const;  // calibrated
     double value(double p) const;                      // f of a calibrated p, before the pulls
@@ -116,7 +126,7 @@ using Link = std::variant<BootstrapLink, LearnedLink>;
 /// What a policy says of one row.
 struct PolicyOutput {
     /// P(favourable | x) by the last learnt link, calibrated, of a mixture the mean over its
-    /// members; 0.5 for a bootstrap
+    /// members, on the unit scale the score; 0.5 for a bootstrap
     double score = 0;
     double exploit = 0;  // P(approve | x) with every exploration switched off in the last link
     double approve = 0;  // P(approve | x): what is drawn from
@@ -138,6 +148,13 @@ class Policy {
     /// row: encoded by schema(), size d. group: index into group_names(); required iff
     /// group_aware().
     PolicyOutput evaluate(std::span<const float> row, std::optional<size_t> group) const;
+
+    /// What the last learnt link's score of a row can be, and with which probability: one value
+    /// without levels, what members say with them. Those that `ramp` would rather approve come
+    /// first. Never empty; weights of sum 1.
+    std::vector<ScoreMass> scores(std::span<const float> row, std::optional<size_t> group) const;
+    /// Whether a decision's score is drawn: the last link has levels.
+    bool draws_score() const;
 
     const dataset::FeatureSchema& schema() const { return schema_; }
     const std::vector<Link>& links() const { return links_; }

@@ -13,21 +13,13 @@
 #include "rampart/gbdt/bins.hpp"
 #include "rampart/gbdt/learner.hpp"
 #include "rampart/model/ensemble.hpp"
+#include "rampart/model/linear_model.hpp"
 
 /// What fair regression reduces to: a learner of the same rows, asked again and again with other
 /// targets and weights (papers/002, section 3).
 namespace rampart::fairness {
 
-/// intercept + sum over features. A missing number counts as the feature's mean, a missing or
-/// unknown category adds nothing.
-struct LinearModel {
-    double intercept = 0;
-    std::vector<double> slope, mean;            // [d]; of categorical features 0
-    std::vector<std::vector<double>> category;  // [d][codes]; of numeric features empty
-
-    double predict(std::span<const float> row) const;
-    std::vector<double> predict(const dataset::Dataset& data) const;  // [n]
-};
+using model::LinearModel;
 
 /// Says u once kept within [0, 1]. monostate: an oracle of one's own, which knows its models.
 using RegressionModel = std::variant<std::monostate, model::Ensemble, LinearModel>;
