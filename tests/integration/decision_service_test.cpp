@@ -386,6 +386,34 @@ TEST_F(DecisionHttp, DecidesOneAndABatchAndFindsThemAgain) {
     EXPECT_EQ(decisions[0], decision);
 }
 
+/// A fair risk score: one of two members is drawn, low scores are approved.
+TEST_F(DecisionHttp, ARiskScoreIsDrawnAndDecidesTheApplication) {
+    model::LearnedLink link;
+    link.scale = {model::ScoreScale::Kind::kUnit, 20};
+    link.ensemble.base_score = 0.21;
+    link.others = {{}};
+    link.linears = {{0.4, {0.01}, {0}, {{}}}};  // 0.8 at age 40
+    link.members = {{0, 0, 0.25, {}}, {1, 0, 0.75, {}, 1}};
+    const auto step = model::numbers_of({false, 0.5}, 20).value();
+    link.score_slope = step.slope, link.score_intercept = step.intercept;
+    link.ramp = {0, 0, {step.threshold}, {step.tie}};
+    set_policy(load(link));
+    auto http = client();
+    std::map<double, int> scores;
+    for (int i = 0; i < 60; ++i) {
+        const auto answer = http.post("/v1/decisions", wire::to_json(application(i))).value();
+        ASSERT_EQ(answer.status, 200) << answer.body;
+        const auto decision = wire::decision_from_json(answer.body).value();
+        EXPECT_EQ(decision.p_approve, 0.25);
+        EXPECT_EQ(decision.action == Action::kApprove, decision.score <= 0.5);
+        EXPECT_EQ(decision.propensity, decision.score <= 0.5 ? 0.25 : 0.75);
+        ++scores[decision.score];
+    }
+    ASSERT_EQ(scores.size(), 2u);
+    EXPECT_GT(scores[0.225], 0);
+    EXPECT_GT(scores[0.825], scores[0.225]);
+}
+
 TEST_F(DecisionHttp, ErrorsHaveTheirStatus) {
     auto http = client();
     const auto post = [&](const std::string& body) {

@@ -6,6 +6,8 @@
 
 #include "card_page.hpp"
 #include "commands.hpp"
+#include "regression_card.hpp"
+#include "regression_evaluation.hpp"
 #include "model_card.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/utf8.hpp"
@@ -96,6 +98,11 @@ base::Result<Answer> make(const Options& options) {
         return base::not_found("no_such_folder",
                                "--out {}: the folder {} does not exist; make it first", options.out,
                                folder.string());
+    RAMPART_TRY(const auto loaded, model::load_model_file(options.card.names.model));
+    RAMPART_TRY(const auto loss, regression_loss_of(loaded.policy));
+    if (loss)
+        return write_regression_card(options.card.names, loaded, *loss, options.card.split,
+                                     options.out);
     RAMPART_TRY(const auto card, make_model_card(options.card));
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(options.out, card_page(card, stated)));
     Answer answer;

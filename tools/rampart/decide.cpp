@@ -4,11 +4,13 @@
 #include <boost/json.hpp>
 
 #include "commands.hpp"
+#include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/decision/encode.hpp"
 #include "rampart/http/client.hpp"
 #include "rampart/model/model_file.hpp"
+#include "rampart/runtime/secrets.hpp"
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/decision_json.hpp"
 
@@ -21,10 +23,41 @@ using base::Result;
 
 struct Options {
     fs::path application, model, token_file;
+    fs::path draw_key;
     std::string url, group;
 };
 
-/// What a policy would say: probabilities, no draw, nothing logged.
+/// What the score can be, and, with a key, what is drawn.
+base::Status put_scores(const Options& options, const domain::Application& application,
+                        const std::vector<model::ScoreMass>& scores, const model::PolicyOutput& output, Answer& answer,
+                        json::object& out) {
+    json::array list;
+    answer.text += "\nscore       probability\n";
+    for (const auto& [score, weight] : scores) {
+        list.push_back({{"score", score}, {"probability", weight}});
+        answer.text += fmt::format("{:.6f}    {:.6f}\n", score, weight);
+    }
+    out["scores"] = std::move(list);
+    if (options.draw_key.empty()) return base::ok();
+    if (std::error_code error; !fs::exists(options.draw_key, error)) {
+        return base::not_found("no_such_file", "--draw-key {}: there is no such file; a store has it as keys/draw",
+                               options.draw_key.string());
+    }
+    RAMPART_TRY(const auto secret, runtime::load_or_create_secret(options.draw_key));
+    const auto id = domain::decision_id_of(application.id);
+    const double draw = base::keyed_uniform(secret, id.value());
+    const double drawn = model::drawn_score(scores, draw);
+    const bool approved = draw < output.approve;
+    answer.text += fmt::format("\ndecision {}: drawn score {:.6f}, {}\n", id.value(), drawn, approved ? "approve" : "decline");
+    out["decision_id"] = id.value();
+    out["draw"] = draw;
+    out["drawn_score"] = drawn;
+    out["action"] = approved ? "approve" : "decline";
+    out["propensity"] = approved ? output.approve : 1 - output.approve;
+    return base::ok();
+}
+
+/// What a policy would say: probabilities, nothing logged; a draw only with the key of one.
 Result<Answer> what_if(const Options& options) {
     RAMPART_TRY(const auto text, base::read_file(options.application, base::limits::kMaxRequestBytes));
     RAMPART_TRY(const auto application, wire::application_from_json(text));
@@ -42,10 +75,15 @@ Result<Answer> what_if(const Options& options) {
     }
     const auto output = policy.evaluate(row, group);
     Answer answer;
-    answer.text = fmt::format("score (P favourable)         {:.6f}\nP(approve), no exploration   {:.6f}\nP(approve)                   {:.6f}\n",
-                              output.score, output.exploit, output.approve);
-    answer.json = json::serialize(json::object{{"policy_id", loaded.id.value()}, {"score", output.score},
-                                               {"p_exploit", output.exploit}, {"p_approve", output.approve}});
+    answer.text = fmt::format("{}{:.6f}\nP(approve), no exploration   {:.6f}\nP(approve)                   {:.6f}\n",
+                              policy.draws_score() ? "score, mean (one is drawn)   " : "score (P favourable)         ", output.score,
+                              output.exploit, output.approve);
+    json::object out{{"policy_id", loaded.id.value()}, {"score", output.score},
+                     {"p_exploit", output.exploit}, {"p_approve", output.approve}};
+    if (policy.draws_score() || !options.draw_key.empty()) {
+        RAMPART_RETURN_IF_ERROR(put_scores(options, application, policy.scores(row, group), output, answer, out));
+    }
+    answer.json = json::serialize(out);
     return answer;
 }
 
@@ -90,6 +128,8 @@ void add_decide(Frame& frame) {
                               });
     command.add_option("APPLICATION", options->application, "JSON file")->required();
     command.add_option("--model", options->model, "model file");
+    command.add_option("--draw-key", options->draw_key,
+                       "with --model: <store>/keys/draw of a service, to say what it would draw");
     command.add_option("--group", options->group, "protected group, for a group-aware model file");
     command.add_option("--url", options->url, "host:port of a running service");
     command.add_option("--token-file", options->token_file, "<store>/keys/token of that service");

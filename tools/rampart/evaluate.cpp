@@ -6,6 +6,7 @@
 #include "model_table.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/model/model_file.hpp"
+#include "regression_evaluation.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -23,19 +24,32 @@ base::Result<Answer> evaluate(const Options& options) {
     RAMPART_TRY(const auto schema, schema_for(names, loaded.policy, record));
     RAMPART_TRY(auto table, dataset::read_table(options.data, schema));
     RAMPART_TRY(const auto data, part_of(names, options.split, std::move(table), record));
-    RAMPART_TRY(const auto evaluation,
-                evaluate_policy(loaded.policy, data, options.threshold, options.confidence));
     const auto rule = options.threshold ? fmt::format("score >= {}", *options.threshold) : "policy";
     boost::json::object json{{"model", options.model},
                              {"id", loaded.id.value()},
                              {"data", options.data},
                              {"split", options.split},
                              {"decided_by", rule}};
-    for (auto& [key, value] : to_json(evaluation)) json[key] = value;
-    return Answer{.text = fmt::format("{} on {} ({} rows), decided by {}\n\n{}", options.model,
-                                      options.data, options.split, rule, to_text(evaluation)),
-                  .json = boost::json::serialize(json),
-                  .notes = {}};
+    std::string text = fmt::format("{} on {} ({} rows), decided by {}\n\n", options.model,
+                                   options.data, options.split, rule);
+    const auto take = [&](const auto& evaluation) {
+        for (auto& [key, value] : to_json(evaluation)) json[key] = value;
+        text += to_text(evaluation);
+    };
+    RAMPART_TRY(const auto loss, regression_loss_of(loaded.policy));
+    if (loss) {
+        fairness::LabelRange range;
+        if (schema.label_range) range = {schema.label_range->lo, schema.label_range->hi};
+        RAMPART_TRY(const auto evaluation,
+                    evaluate_regression(loaded.policy, *loss, data, range, options.threshold));
+        take(evaluation);
+    } else {
+        RAMPART_RETURN_IF_ERROR(require_labels(data, names));
+        RAMPART_TRY(const auto evaluation,
+                    evaluate_policy(loaded.policy, data, options.threshold, options.confidence));
+        take(evaluation);
+    }
+    return Answer{.text = std::move(text), .json = boost::json::serialize(json), .notes = {}};
 }
 
 }  // namespace

@@ -97,6 +97,12 @@ Result<Answer> export_model(const ExportOptions& options) {
             "mixture", "{}: the last link is {}, and one LightGBM model holds one ensemble",
             options.model, mixture_text(*link));
     }
+    if (!link->linears.empty() || link->scale.kind == model::ScoreScale::Kind::kUnit) {
+        return base::failed_precondition(
+            "unit_scale",
+            "{}: its score is {}, and what is exported are trees whose sum is log-odds",
+            options.model, score_text(*link));
+    }
     RAMPART_TRY(const auto text,
                 model_exchange::write_lightgbm(link->ensemble, loaded.policy.schema()));
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(options.out, text));

@@ -62,7 +62,7 @@ RowText row_of(const Options& options, const model::Policy& policy, const Explai
     const size_t shown = shown_of(options, order.size());
     const double base = explainer.shap.base_value();
     const double sum = std::accumulate(phi.begin(), phi.end(), 0.0);
-    const double score = model::sigmoid(base + sum);
+    const double score = explainer.link->scale.apply(base + sum);
     Table lines{{"feature", "value", "contribution"}};
     json::array contributions;
     double others = 0;
@@ -85,8 +85,10 @@ RowText row_of(const Options& options, const model::Policy& policy, const Explai
                          signed_number(others)});
     }
     lines.push_back({"base value", "", signed_number(base)});
-    lines.push_back({"log-odds", "", signed_number(base + sum)});
-    return {fmt::format("row {}: P(favourable) {:.4f}\n{}", number, score, align(lines, 2)),
+    const bool unit = explainer.link->scale.kind == model::ScoreScale::Kind::kUnit;
+    lines.push_back({unit ? "sum" : "log-odds", "", signed_number(base + sum)});
+    return {fmt::format("row {}: {} {:.4f}\n{}", number, unit ? "score" : "P(favourable)", score,
+                        align(lines, 2)),
             {{"row", number},
              {"score", score},
              {"raw", base + sum},
@@ -168,6 +170,7 @@ base::Result<Answer> explain_model(const Options& options) {
     RAMPART_TRY(const auto schema, schema_for(options.names, loaded.policy, record));
     RAMPART_TRY(const auto table, dataset::read_table(options.names.data, schema));
     RAMPART_RETURN_IF_ERROR(check_rows(options, table.rows()));
+    if (options.rows.empty()) RAMPART_RETURN_IF_ERROR(require_labels(table, options.names));
     RAMPART_TRY(const auto explainer, make_explainer(options.explainer, options.names,
                                                      loaded.policy, record, schema, table));
     json::object out{{"model", options.names.model},
@@ -175,8 +178,11 @@ base::Result<Answer> explain_model(const Options& options) {
                      {"link", explainer.link_number},
                      {"variant", explainer.variant},
                      {"base_value", explainer.shap.base_value()}};
-    std::string text = fmt::format("{}, link {}: contributions to the log-odds, {}\n",
-                                   options.names.model, explainer.link_number, explainer.variant);
+    const bool unit = explainer.link->scale.kind == model::ScoreScale::Kind::kUnit;
+    std::string text = fmt::format("{}, link {}: contributions to the {}, {}\n",
+                                   options.names.model, explainer.link_number,
+                                   unit ? "score before it is kept within [0, 1]" : "log-odds",
+                                   explainer.variant);
     if (explainer.reference_rows > 0) {
         text += fmt::format("reference: {} rows of {}, SHA-256 {}\n", explainer.reference_rows,
                             explainer.reference, explainer.reference_sha256);

@@ -62,6 +62,12 @@ base::Result<Explainer> make_explainer(const ExplainerOptions& options,
                                        const dataset::Dataset& table) {
     RAMPART_TRY(const auto link, link_of(policy, options.link, names.model));
     const auto& ensemble = link.learned->ensemble;
+    if (!link.learned->members.empty() && link.learned->members.front().linear > 0)
+        return base::failed_precondition(
+            "linear_member",
+            "{}: what explains it is a linear model, not trees: its terms are in `rampart inspect "
+            "model --json`",
+            names.model);
     const size_t d = policy.schema().size();
     if (!options.interventional && options.reference.empty()) {
         auto shap = explain::TreeShap::path_dependent(ensemble, d);

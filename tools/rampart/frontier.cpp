@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <boost/json.hpp>
@@ -8,6 +10,7 @@
 
 #include "commands.hpp"
 #include "frontier_page.hpp"
+#include "regression_frontier.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/read_table.hpp"
@@ -30,6 +33,10 @@ struct Options {
     size_t trials = 20;
     fairness::FrontierParams bands;
     FrontierJob job;
+    RegressionOptions regression;
+    std::vector<double> epsilons{0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.17, 0.23, 1};
+    gbdt::LearnerParams trees;  // of regression
+    std::vector<const CLI::Option*> of_classification, of_regression;
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
 };
 
@@ -157,12 +164,50 @@ boost::json::object json_of(const LearnerFrontier& learner) {
             {"undominated", std::move(best)}};
 }
 
+/// Of regression learners, if all of them are.
+base::Result<bool> is_regression(const Options& o) {
+    const auto count = std::count_if(o.learners.begin(), o.learners.end(), is_regression_learner);
+    if (count == 0) return false;
+    if (static_cast<size_t>(count) == o.learners.size()) return true;
+    return base::invalid_argument("bad_usage",
+                                  "--learners {}: {} are of regression, whose losses are not "
+                                  "comparable with accuracies: make two frontiers",
+                                  fmt::join(o.learners, ","),
+                                  fmt::join(regression_learners(), ", "));
+}
+
+base::Result<Answer> regression(const Options& o, const Context& context) {
+    RegressionFrontier job{.options = o.regression,
+                           .trees = o.trees,
+                           .source = {o.data, "", o.split, o.job.seed},
+                           .learners = o.learners,
+                           .epsilons = o.epsilons,
+                           .out = o.out,
+                           .reduction_fits = o.job.reduction_fits,
+                           .threads = o.threads};
+    job.trees.seed = o.job.seed;
+    RAMPART_TRY(const auto schema_text, base::read_file(o.schema, kMaxSchemaBytes));
+    RAMPART_TRY(job.schema, dataset::parse_table_schema(schema_text, o.schema));
+    return regression_frontier(job, context);
+}
+
 base::Result<Answer> frontier(Options& o, const Context& context) {
+    RAMPART_TRY(const bool of_regression, is_regression(o));
     std::error_code error;
     fs::create_directories(o.out, error);
     if (error)
         return base::invalid_argument("no_folder", "--out {}: cannot be made: {}", o.out,
                                       error.message());
+    std::vector<std::string> notes;
+    for (const auto* option : of_regression ? o.of_classification : o.of_regression)
+        if (option->count() > 0)
+            notes.push_back(fmt::format("{} has no effect {} learners of regression",
+                                        option->get_name(), of_regression ? "with" : "without"));
+    if (of_regression) {
+        RAMPART_TRY(auto answer, regression(o, context));
+        answer.notes = std::move(notes);
+        return answer;
+    }
     RAMPART_TRY(const auto line, prepare(o));
     RAMPART_TRY(const auto rows, run_all(o, line, context));
     RAMPART_TRY(const auto report, report_of(o, rows));
@@ -170,7 +215,7 @@ base::Result<Answer> frontier(Options& o, const Context& context) {
         base::write_file_atomically(fs::path(o.out) / "frontier.csv", frontier_csv(report)));
     RAMPART_RETURN_IF_ERROR(
         base::write_file_atomically(fs::path(o.out) / "frontier.html", frontier_page(report)));
-    Answer answer;
+    Answer answer{.notes = std::move(notes)};
     Table table{{"learner", "alpha", report.performance, "gap"}};
     boost::json::array learners;
     for (const auto& learner : report.learners) {
@@ -187,6 +232,28 @@ base::Result<Answer> frontier(Options& o, const Context& context) {
     return answer;
 }
 
+std::vector<std::string> learner_names() {
+    std::vector<std::string> names{"gbdt", "fairgbm", "eg", "gs", "rs", "ramp"};
+    names.insert(names.end(), regression_learners().begin(), regression_learners().end());
+    return names;
+}
+
+void add_regression_frontier_options(CLI::App& command, Options& o) {
+    add_regression_options(command, o.regression);
+    o.of_regression = o.regression.options;
+    const auto keep = [&](CLI::Option* option) {
+        o.of_regression.push_back(option->capture_default_str());
+    };
+    keep(command
+             .add_option("--epsilons", o.epsilons,
+                         "regression: allowed disparities, by comma; a model for each")
+             ->delimiter(','));
+    keep(command.add_option("--trees", o.trees.trees, "regression: trees of a predictor"));
+    keep(command.add_option("--leaves", o.trees.leaves, "regression: leaves of a tree"));
+    keep(command.add_option("--learning-rate", o.trees.learning_rate, "regression"));
+    keep(command.add_option("--min-rows-in-leaf", o.trees.min_rows_in_leaf, "regression"));
+}
+
 }  // namespace
 
 void add_frontier(Frame& frame) {
@@ -199,6 +266,10 @@ void add_frontier(Frame& frame) {
                               "fairgbm,gbdt,ramp --constraint fnr --trials 20 --out frontier",
                    .detail = "Learners: gbdt; fairgbm; eg, gs and rs (reductions: each model is "
                              "--reduction-fits fits); ramp (gbdt with thresholds by group).\n"
+                             "Of regression, loss against disparity of the whole score: "
+                             "fair-regression and unconstrained (trees), both with -linear behind "
+                             "for linear models, seo (linear), fair-classification (eg, labels of "
+                             "two values); one model for each of --epsilons.\n"
                              "The same command goes on where it was broken off."},
                   [options](const Context& context) { return frontier(*options, context); });
     command.add_option("--data", o.data, "the table: .csv or .csv.gz")->required();
@@ -207,30 +278,41 @@ void add_frontier(Frame& frame) {
         ->required();
     command.add_option("--learners", o.learners, "which, by comma")
         ->delimiter(',')
-        ->check(CLI::IsMember({"gbdt", "fairgbm", "eg", "gs", "rs", "ramp"}))
+        ->check(CLI::IsMember(learner_names()))
         ->capture_default_str();
-    command
-        .add_option("--constraint", o.constraint,
-                    "rates that the groups should share: fpr, fnr, eo, dp, error; fnr@sex")
+    const auto classification = [&](CLI::Option* option) {
+        o.of_classification.push_back(option);
+        return option;
+    };
+    classification(
+        command.add_option("--constraint", o.constraint,
+                           "rates that the groups should share: fpr, fnr, eo, dp, error; fnr@sex"))
         ->capture_default_str();
-    command.add_option("--operate-at", o.operate_at,
-                       "compare where 'fpr<=0.05' (or fnr, dp) just holds, by the share of label 1 "
-                       "approved; else by accuracy");
-    command.add_option("--trials", o.trials, "models of each learner")
+    classification(command.add_option(
+        "--operate-at", o.operate_at,
+        "compare where 'fpr<=0.05' (or fnr, dp) just holds, by the share of label 1 approved; else "
+        "by accuracy"));
+    classification(command.add_option("--trials", o.trials, "models of each learner"))
         ->check(CLI::Range(size_t{1}, size_t{10'000}))
         ->capture_default_str();
-    command.add_option("--tries", o.bands.tries, "models that a user would train, for the bands")
+    classification(
+        command.add_option("--tries", o.bands.tries, "models that a user would train, for the bands"))
         ->check(CLI::Range(size_t{1}, size_t{10'000}))
         ->capture_default_str();
-    command.add_option("--most-tolerance", o.job.most_tolerance, "tolerances are drawn up to here")
+    classification(command.add_option("--most-tolerance", o.job.most_tolerance,
+                                      "tolerances are drawn up to here"))
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
-    command.add_option("--most-trees", o.job.most_trees, "trees are drawn up to here")
+    classification(
+        command.add_option("--most-trees", o.job.most_trees, "trees are drawn up to here"))
         ->check(CLI::Range(1, 20'000))
         ->capture_default_str();
-    command.add_option("--reduction-fits", o.job.reduction_fits, "fits of a model of eg, gs, rs")
+    command
+        .add_option("--reduction-fits", o.job.reduction_fits,
+                    "fits of a model of eg, gs, rs, fair-classification")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
+    add_regression_frontier_options(command, o);
     command.add_option("--split", o.split, "per cent of rows for train/validation/test")
         ->capture_default_str();
     command.add_option("--seed", o.job.seed, "of the split, the settings and the bootstrap")

@@ -25,6 +25,28 @@ using base::Result;
 
 std::string line(std::string_view name, const std::string& value) { return fmt::format("{:<28}{}\n", name, value); }
 
+bool unit_scale(const model::LearnedLink& link) { return link.scale.kind == model::ScoreScale::Kind::kUnit; }
+
+/// Each with its slopes by name.
+json::array linear_models(const model::LearnedLink& link, const dataset::FeatureSchema& schema) {
+    json::array out;
+    for (const auto& linear : link.linears) {
+        json::object terms;
+        for (size_t j = 0; j < schema.size(); ++j) {
+            const auto& spec = schema.features()[j];
+            if (spec.categories.empty()) {
+                terms[spec.name] = linear.slope[j];
+                continue;
+            }
+            json::object codes;
+            for (size_t c = 0; c < spec.categories.size(); ++c) codes[spec.categories[c]] = linear.category[j][c];
+            terms[spec.name] = std::move(codes);
+        }
+        out.push_back({{"intercept", linear.intercept}, {"terms", std::move(terms)}});
+    }
+    return out;
+}
+
 Result<Answer> inspect_model(const fs::path& file) {
     RAMPART_TRY(const auto loaded, model::load_model_file(file));
     const auto& policy = loaded.policy;
@@ -44,7 +66,9 @@ Result<Answer> inspect_model(const fs::path& file) {
                              {"members", learned->members.size()}, {"ensembles", 1 + learned->others.size()},
                              {"thresholds", json::value_from(learned->ramp.thresholds)},
                              {"slopes", json::value_from(learned->ramp.slopes)},
-                             {"calibrations", learned->calibrations.size()}, {"pulls", learned->pulls.size()}});
+                             {"calibrations", learned->calibrations.size()}, {"pulls", learned->pulls.size()},
+                             {"score_levels", learned->scale.levels}, {"score_scale", unit_scale(*learned) ? "unit" : "log-odds"},
+                             {"linear_models", linear_models(*learned, policy.schema())}});
         } else {
             const auto& bootstrap = std::get<model::BootstrapLink>(link);
             answer.text += line(fmt::format("link {}", links.size() + 1), "bootstrap on " + bootstrap.feature);

@@ -217,6 +217,7 @@ base::Result<ModelCard> make_model_card(const ModelCardOptions& options) {
     RAMPART_TRY(const auto record, record_of(loaded.policy));
     RAMPART_TRY(auto schema, schema_for(options.names, loaded.policy, record));
     RAMPART_TRY(const auto table, dataset::read_table(options.names.data, schema));
+    RAMPART_RETURN_IF_ERROR(require_labels(table, options.names));
     ModelCard card{.names = options.names,
                    .id = loaded.id.value(),
                    .policy = std::move(loaded.policy),

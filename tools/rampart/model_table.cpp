@@ -58,6 +58,15 @@ base::Result<dataset::Dataset> part_of(const ModelTableNames& names, const std::
     return data.subset(rows);
 }
 
+base::Status require_labels(const dataset::Dataset& data, const ModelTableNames& names) {
+    if (!data.numeric()) return base::ok();
+    return base::invalid_argument("numeric_label",
+                                  "the label of {} is a number, and this is about labels of two "
+                                  "values{}: give a schema with `favourable`",
+                                  names.data,
+                                  names.schema.empty() ? ", as its schema in the model says" : "");
+}
+
 std::vector<uint32_t> sample_rows(size_t n, size_t most, uint64_t seed) {
     std::vector<uint32_t> rows(n);
     std::iota(rows.begin(), rows.end(), 0u);

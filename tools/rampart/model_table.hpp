@@ -31,6 +31,9 @@ base::Result<dataset::Dataset> part_of(const ModelTableNames& names, const std::
                                        dataset::Dataset data,
                                        const std::optional<TrainingRecord>& record);
 
+/// Error "numeric_label": the table's label is a number, and the model decides about two values.
+base::Status require_labels(const dataset::Dataset& data, const ModelTableNames& names);
+
 /// `most` of n rows drawn without replacement, ascending; all of them if there are no more. The
 /// same seed gives the same rows.
 std::vector<uint32_t> sample_rows(size_t n, size_t most, uint64_t seed);

@@ -102,10 +102,17 @@ base::Status apply_settings(Options& o) {
 }
 
 base::Result<Tables> read_tables(const Options& o, const model::LoadedPolicy& loaded) {
+    const auto* link = loaded.policy.last_learned();
+    if (link != nullptr && link->scale.kind == model::ScoreScale::Kind::kUnit)
+        return base::invalid_argument("unit_scale",
+                                      "{}: its score is no probability, and its policy was chosen "
+                                      "when it was trained (--approve-at-least, --approve-at-most)",
+                                      o.model);
     RAMPART_TRY(const auto record, record_of(loaded.policy));
     const ModelTableNames names{o.model, o.data, o.schema};
     RAMPART_TRY(const auto schema, schema_for(names, loaded.policy, record));
     RAMPART_TRY(const auto table, dataset::read_table(o.data, schema));
+    RAMPART_RETURN_IF_ERROR(require_labels(table, names));
     Tables tables;
     if (o.split == "all") {
         tables.fit = table;

@@ -8,14 +8,13 @@
 #include "evaluation.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
-#include "rampart/dataset/read_table.hpp"
-#include "rampart/dataset/split.hpp"
-#include "rampart/dataset/table_cache.hpp"
 #include "rampart/fairness/budro/baselines.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/runtime/shutdown.hpp"
+#include "regression_train.hpp"
 #include "train_options.hpp"
+#include "training_parts.hpp"
 #include "training_record.hpp"
 
 namespace rampart::cli {
@@ -25,9 +24,7 @@ constexpr size_t kMaxSchemaBytes = 16 << 20;
 
 using Options = TrainOptions;
 
-struct Parts {
-    dataset::Dataset all, train, validation, test;
-    std::string note;  // on the cache
+struct Parts : TableParts {
     std::optional<fairness::FairMetric> metric;
 };
 
@@ -40,20 +37,13 @@ struct Trained {
     std::optional<fairness::RampSolution> ramp;
 };
 
+TableSource source_of(const Options& options) {
+    return {options.data, options.cache, options.split, options.params.learner.seed};
+}
+
 base::Result<Parts> read_parts(const Options& options, const dataset::TableSchema& schema) {
-    RAMPART_TRY(const auto fractions, dataset::parse_split(options.split));
-    Parts parts;
-    if (options.cache.empty()) {
-        RAMPART_TRY(parts.all, dataset::read_table(options.data, schema));
-    } else {
-        RAMPART_TRY(auto cached, dataset::read_table_cached(options.data, schema, options.cache));
-        parts.all = std::move(cached.data);
-        parts.note = std::move(cached.note);
-    }
-    const auto split = dataset::split_rows(parts.all, fractions, options.params.learner.seed);
-    parts.train = parts.all.subset(split.train);
-    parts.validation = parts.all.subset(split.validation);
-    if (options.baseline == "project") parts.test = parts.all.subset(split.test);
+    RAMPART_TRY(auto table, read_table_parts(source_of(options), schema));
+    Parts parts{std::move(table), {}};
     if (auto status = dataset::validate(parts.train); !status)
         return status.error().with_context(
             fmt::format("the {} training rows of {}", parts.train.rows(), options.data));
@@ -111,6 +101,11 @@ base::Result<std::optional<model::Ensemble>> start_of(const Options& options,
         return base::invalid_argument("cannot_resume",
                                       "--resume {}: it mixes several ensembles; go on from a model "
                                       "that has one",
+                                      options.resume);
+    if (link != nullptr && link->scale.kind == model::ScoreScale::Kind::kUnit)
+        return base::invalid_argument("cannot_resume",
+                                      "--resume {}: it is a model of fair regression, whose trees "
+                                      "add up to a score and not to log-odds",
                                       options.resume);
     if (link == nullptr || !(loaded.policy.schema() == schema))
         return base::invalid_argument("cannot_resume",
@@ -358,6 +353,21 @@ base::Result<Answer> answer_of(const Options& options, const Parts& parts, const
 
 /// What goes together.
 base::Status check_combination(Options& options) {
+    if (options.learner == kFairRegression) {
+        if (options.resume.empty() && options.postprocess == "none" && options.baseline == "none")
+            return base::ok();
+        return base::invalid_argument("not_with_regression",
+                                      "--learner {} makes a mixture with a policy of its own: "
+                                      "neither --resume nor --postprocess nor --baseline go with "
+                                      "it",
+                                      kFairRegression);
+    }
+    if (options.epsilon.size() > 1)
+        return base::invalid_argument("bad_usage",
+                                      "--epsilon has {} values; only --learner {} takes one for "
+                                      "each group",
+                                      options.epsilon.size(), kFairRegression);
+    if (!options.epsilon.empty()) options.ramp.epsilon = options.epsilon.front();
     if (options.learner == "fairgbm")
         RAMPART_RETURN_IF_ERROR(apply(options.fairgbm, options.params));
     if (options.learner == "fairgbm" && options.params.output == fairness::Output::kRandomized &&
@@ -413,6 +423,21 @@ std::map<std::string, std::string> provenance_of(const Options& options, const P
     return provenance;
 }
 
+base::Result<Answer> regression(const Options& options, const dataset::TableSchema& schema,
+                                const std::string& schema_text, const Context& context) {
+    RegressionTraining training{.options = options.regression,
+                                .trees = options.params.learner,
+                                .source = source_of(options),
+                                .schema = schema,
+                                .schema_text = schema_text,
+                                .out = options.out,
+                                .tree_text = parameter_text(options, {}),
+                                .notes = ineffective(options),
+                                .threads = options.threads};
+    training.options.epsilon = options.epsilon;
+    return train_regression(training, context);
+}
+
 base::Result<Answer> train(Options& options, const Context& context) {
     RAMPART_RETURN_IF_ERROR(check_combination(options));
     // before minutes of work: can the result be written at all?
@@ -424,6 +449,8 @@ base::Result<Answer> train(Options& options, const Context& context) {
     RAMPART_TRY(const auto schema_text, base::read_file(options.schema, kMaxSchemaBytes));
     RAMPART_TRY(const auto schema, dataset::parse_table_schema(schema_text, options.schema));
     RAMPART_RETURN_IF_ERROR(apply_rules(options.rules, schema.features, options.params.learner));
+    if (options.learner == kFairRegression)
+        return regression(options, schema, schema_text, context);
     if (needs_metric(options))
         for (const auto& text : options.budro.counterfactuals)
             if (const auto parsed = fairness::parse_counterfactual(text, schema.features); !parsed)
@@ -458,7 +485,12 @@ void add_train(Frame& frame) {
                    .summary = "Train a model on a CSV table and write it as a model file",
                    .example = "rampart train --data data.csv.gz --schema schema.toml --learner "
                               "fairgbm --constraint fnr,fpr "
-                              "--tolerance 0.01 --split 60/20/20 --seed 7 --out m.rmp"},
+                              "--tolerance 0.01 --split 60/20/20 --seed 7 --out m.rmp",
+                   .detail = "fair-regression learns a number (a schema with label_range) or a "
+                             "risk score of a label of two values: --notion sp keeps P(score >= z) "
+                             "alike in all groups at every z, --notion bgl every group's mean loss "
+                             "below --zeta; exit code 3: proven that nothing does. Losses are on "
+                             "the unit scale, the label's range being 0 to 1."},
                   [options](const Context& context) { return train(*options, context); });
     add_train_options(command, *options);
 }

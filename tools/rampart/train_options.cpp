@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+
 namespace rampart::cli {
 namespace {
 
@@ -60,16 +62,32 @@ void add_postprocess_options(CLI::App& command, Options& o) {
         ->check(CLI::IsMember({"dp"}))
         ->capture_default_str();
     o.epsilon_option = command
-                           .add_option("--epsilon", o.ramp.epsilon,
+                           .add_option("--epsilon", o.epsilon,
                                        "ramp: allowed difference of approval rates between "
-                                       "groups; budro: how far people may be moved in the attack, "
-                                       "squared fair distance in the mean (there 0.1 if not given)")
-                           ->capture_default_str();
+                                       "groups (0); budro: how far people may be moved in the "
+                                       "attack, squared fair distance in the mean (0.1); "
+                                       "fair-regression: of P(score >= z) in a group from "
+                                       "everybody's, at every z (0.1), one for all, or one for "
+                                       "each group in the order of their names")
+                           ->delimiter(',');
     o.gamma_option =
         command
             .add_option("--gamma", o.ramp.gamma,
                         "ramp: width of the randomised band of scores (in [-1, 1]); 0: a cut")
             ->capture_default_str();
+}
+
+using Note = std::function<void(const CLI::Option*, std::string_view)>;
+
+/// What one notion or oracle of fair regression has no use for.
+void note_regression(const Options& o, const Note& note) {
+    const auto& regression = o.regression;
+    if (regression.notion == "sp") note(regression.zeta_option, "--notion bgl");
+    if (regression.notion == "bgl") {
+        for (const auto* option : regression.parity_options) note(option, "--notion sp");
+        note(o.epsilon_option, "--notion sp");
+    }
+    if (regression.oracle != "linear") note(regression.ridge_option, "--oracle linear");
 }
 
 }  // namespace
@@ -89,7 +107,14 @@ std::vector<std::string> ineffective(const TrainOptions& o) {
         if (option->count() > 0)
             notes.push_back(fmt::format("{} has no effect without {}", option->get_name(), needs));
     };
-    if (o.learner == "gbdt")
+    if (o.learner == kFairRegression) {
+        note_regression(o, note);
+        note(o.favourable_weight_option, "--learner gbdt or budro");
+        note(o.early_stopping_option, "--learner gbdt or fairgbm");
+    } else {
+        for (const auto* option : o.regression.options) note(option, "--learner fair-regression");
+    }
+    if (o.learner == "gbdt" || o.learner == kFairRegression)
         for (const auto* option : o.fairgbm.options) note(option, "--learner fairgbm");
     else if (o.learner != "budro")
         note(o.favourable_weight_option,
@@ -112,7 +137,8 @@ std::vector<std::string> ineffective(const TrainOptions& o) {
         note(o.early_stopping_option, "--learner gbdt or fairgbm");
     }
     if (o.postprocess != "ramp") {
-        if (!needs_metric(o)) note(o.epsilon_option, "--postprocess ramp or --learner budro");
+        if (!needs_metric(o) && o.learner != kFairRegression)
+            note(o.epsilon_option, "--postprocess ramp, --learner budro or fair-regression");
         note(o.gamma_option, "--postprocess ramp");
     }
     return notes;
@@ -125,7 +151,7 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
     command.add_option("--cache", o.cache,
                        "file or folder: keeps the table as it was read, for the next time");
     command.add_option("--learner", o.learner)
-        ->check(CLI::IsMember({"gbdt", "fairgbm", "eg", "gs", "rs", "budro"}))
+        ->check(CLI::IsMember({"gbdt", "fairgbm", "eg", "gs", "rs", "budro", "fair-regression"}))
         ->capture_default_str();
     command
         .add_option("--baseline", o.baseline,
@@ -147,6 +173,8 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
         ->check(CLI::Range(size_t{1}, size_t{256}));
     add_fairgbm_options(command, o.fairgbm);
     add_postprocess_options(command, o);
+    add_regression_training_options(command, o.regression);
+    add_regression_options(command, o.regression);
     add_budro_options(command, o.budro);
     add_metric_options(command, o.metric);
     o.save_metric_option =

@@ -11,6 +11,7 @@
 #include "metric_options.hpp"
 #include "rampart/fairness/ramp/solver.hpp"
 #include "reduction_options.hpp"
+#include "regression_options.hpp"
 #include "tree_rules.hpp"
 
 /// The options of `rampart train`.
@@ -32,6 +33,8 @@ struct TrainOptions {
     double favourable_weight = 1;
     std::string criterion = "dp";
     fairness::RampParams ramp;
+    std::vector<double> epsilon;  // of the ramp, of budro, of fair regression
+    RegressionOptions regression;
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
     // options that another option asks for
     CLI::Option *epsilon_option = nullptr, *gamma_option = nullptr,

@@ -96,9 +96,11 @@ base::Status check_member(const Member& member, const LearnedLink& link) {
 
 base::Status check_members(const LearnedLink& link, const dataset::FeatureSchema& schema) {
     if (link.members.empty()) {
-        if (link.others.empty() && link.linears.empty()) return base::ok();
-        return bad("{} more ensembles, {} linear models and no members to use them",
-                   link.others.size(), link.linears.size());
+        if (!link.others.empty())
+            return bad("{} more ensembles and no members to use them", link.others.size());
+        if (!link.linears.empty())
+            return bad("{} linear models and no members to use them", link.linears.size());
+        return base::ok();
     }
     if (link.members.size() > limits::kMaxMembers) {
         return base::out_of_range("too_many_members", "{} members; allowed are {}",

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rampart/fairness/regression/bounded_loss.hpp"
+#include "rampart/fairness/regression/loss.hpp"
+#include "rampart/fairness/regression/parity.hpp"
+#include "rampart/fairness/regression/serving.hpp"
+#include "rampart/gbdt/learner.hpp"
+
+/// Fair regression on the command line.
+namespace rampart::cli {
+
+inline constexpr std::string_view kFairRegression = "fair-regression";
+
+/// As typed. --epsilon is kept by who has it for others too.
+struct RegressionOptions {
+    std::string notion = "sp", loss = "squared", oracle = "gbdt", reduction = "loss",
+                method = "column-generation", report;
+    std::optional<double> loss_parameter, at_least, at_most;
+    std::vector<double> epsilon, zeta;
+    int grid = 40, refine = 0, repairs = 10;
+    double ridge = 1e-6;
+    fairness::GameParams game;
+    // to say which have no effect: with other learners all
+    std::vector<const CLI::Option*> options;
+    const CLI::Option *zeta_option = nullptr, *ridge_option = nullptr;
+    std::vector<const CLI::Option*> parity_options;  // of --notion sp alone
+};
+/// What train and frontier have in common: loss, grid, oracle, reduction, game.
+void add_regression_options(CLI::App& command, RegressionOptions& options);
+/// --notion, --oracle, --zeta, the policy on the score, --report.
+void add_regression_training_options(CLI::App& command, RegressionOptions& options);
+
+/// As meant.
+struct RegressionJob {
+    bool parity = true;  // else bounded group loss
+    bool linear = false;
+    fairness::RegressionLoss loss = fairness::RegressionLoss::squared();
+    fairness::ParityRegressionParams sp;
+    fairness::BoundedLossParams bgl;
+    fairness::LinearParams line;
+    gbdt::LearnerParams trees;
+    model::ScoreStep step;    // on the unit scale
+    fairness::LabelRange range;  // of the label
+};
+/// range: of a numeric label; 0 to 1 for labels of two values. --approve-at-… is in its units.
+/// Errors: invalid_argument "bad_usage", "bad_…" of the library.
+base::Result<RegressionJob> regression_job(const RegressionOptions& options,
+                                           const gbdt::LearnerParams& trees,
+                                           fairness::LabelRange range);
+
+base::Result<fairness::RegressionLoss> parse_loss(const std::string& name,
+                                                  std::optional<double> parameter);
+/// "logistic 5", as parse_loss_text reads it.
+std::string loss_text(const fairness::RegressionLoss& loss);
+base::Result<fairness::RegressionLoss> parse_loss_text(const std::string& text);
+
+/// " notion=sp …", for the model file.
+std::string regression_text(const RegressionJob& job);
+
+/// An oracle that knows the rows, shows how far it is and ends when asked to. Keeps references.
+class WatchedOracle : public fairness::RegressionOracle {
+  public:
+    /// false: stop, with unavailable "interrupted".
+    using Progress = std::function<bool(int calls)>;
+    static base::Result<std::unique_ptr<WatchedOracle>> create(const RegressionJob& job,
+                                                               const dataset::Dataset& train,
+                                                               const dataset::Dataset* validation,
+                                                               base::ThreadPool& pool,
+                                                               Progress progress);
+    base::Result<fairness::RegressionAnswer> fit(
+        const fairness::RegressionQuestion& question) override;
+
+  private:
+    WatchedOracle(std::unique_ptr<fairness::RegressionOracle> oracle, Progress progress)
+        : oracle_(std::move(oracle)), progress_(std::move(progress)) {}
+    std::unique_ptr<fairness::RegressionOracle> oracle_;
+    Progress progress_;
+    int calls_ = 0;
+};
+
+}  // namespace rampart::cli
