@@ -250,6 +250,9 @@ Seeds table_files() {
     data.group = {1, 0, 1};
     data.group_names = {"g=1", "g=2"};
     files.push_back(dataset::encode_table_cache(data, {}));
+    data.label.clear();
+    data.target = {0.5, -2, 1e9};
+    files.push_back(dataset::encode_table_cache(data, {}));
     return files;
 }
 

@@ -45,6 +45,7 @@ base::Result<Audited> read(const Options& o, const model::Policy& policy) {
     const ModelTableNames names{o.model, o.data, o.schema};
     RAMPART_TRY(const auto schema, schema_for(names, policy, record));
     RAMPART_TRY(const auto table, dataset::read_table(o.data, schema));
+    RAMPART_RETURN_IF_ERROR(require_labels(table, names));
     RAMPART_TRY(auto rows, part_of(names, o.split, table, record));
     std::vector<uint32_t> numbers(rows.rows());
     std::iota(numbers.begin(), numbers.end(), 0u);

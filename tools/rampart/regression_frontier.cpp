@@ -59,7 +59,6 @@ class Bench {
         if (learner == "fair-classification") return classification(epsilon);
         RegressionJob job = settings_;
         job.linear = learner.ends_with(kLinearSuffix);
-        if (job.linear) job.sp.refine = 0;
         job.sp.epsilon = {epsilon};
         RAMPART_TRY(const auto oracle, WatchedOracle::create(job, data_.parts.train, nullptr, pool_,
                                                              progress_));

@@ -62,10 +62,16 @@ void add_regression_options(CLI::App& command, RegressionOptions& o) {
                              "sp: what the oracle is asked: loss, least-squares, cost-sensitive")
                  ->check(CLI::IsMember({"loss", "least-squares", "cost-sensitive"}))
                  ->capture_default_str()));
-    o.parity_options.push_back(keep(command.add_option(
-        "--refine", o.refine, "sp, gbdt oracle: more trees on the Lagrangian itself")));
-    o.parity_options.push_back(keep(command.add_option(
-        "--repairs", o.repairs, "sp: questions on the way from the plain predictor to parity")));
+    o.parity_options.push_back(
+        keep(command
+                 .add_option("--refine", o.refine,
+                             "sp: more trees, or steps of a linear model, on the Lagrangian itself")
+                 ->capture_default_str()));
+    o.parity_options.push_back(
+        keep(command
+                 .add_option("--repairs", o.repairs,
+                             "sp: questions on the way from the plain predictor to parity")
+                 ->capture_default_str()));
     keep(command
              .add_option("--method", o.method,
                          "column-generation; eg: exponentiated gradient; eg-paper: with the "
@@ -151,7 +157,7 @@ Result<RegressionJob> regression_job(const RegressionOptions& o, const gbdt::Lea
     auto reduction = o.reduction;
     std::replace(reduction.begin(), reduction.end(), '-', '_');
     RAMPART_TRY(job.sp.reduction, fairness::parse_regression_reduction(reduction));
-    job.sp.refine = job.linear ? 0 : o.refine;
+    job.sp.refine = o.refine;
     job.sp.repairs = o.repairs;
     job.sp.game = job.bgl.game = game;
     job.bgl.zeta = o.zeta;

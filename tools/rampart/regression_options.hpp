@@ -24,7 +24,8 @@ struct RegressionOptions {
                 method = "column-generation", report;
     std::optional<double> loss_parameter, at_least, at_most;
     std::vector<double> epsilon, zeta;
-    int grid = 40, refine = 0, repairs = 10;
+    int grid = 40, refine = fairness::ParityRegressionParams{}.refine;
+    int repairs = fairness::ParityRegressionParams{}.repairs;
     double ridge = 1e-6;
     fairness::GameParams game;
     // to say which have no effect: with other learners all
