@@ -91,6 +91,10 @@ base::Result<std::optional<fairness::RegressionLoss>> regression_loss_of(
     const auto found = policy.provenance().find("regression_loss");
     if (found == policy.provenance().end())
         return std::optional<fairness::RegressionLoss>();
+    if (policy.last_learned() == nullptr || policy.group_aware())
+        return base::data_loss("bad_training_record",
+                               "the model says that it is of fair regression, and has no score or "
+                               "one that reads the group");
     RAMPART_TRY(auto loss, parse_loss_text(found->second));
     return std::optional(std::move(loss));
 }

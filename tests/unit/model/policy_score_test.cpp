@@ -116,6 +116,26 @@ TEST(PolicyScore, AMixtureOfProbabilitiesIsOneScore) {
     EXPECT_EQ(policy.scores(row, {})[0].score, policy.evaluate(row, {}).score);
 }
 
+TEST(PolicyScore, AStepOnTheScoreExploresAndStaysInItsTrustRegion) {
+    LearnedLink link;
+    link.scale = {ScoreScale::Kind::kUnit, 10};
+    link.ensemble.base_score = 0.9;
+    link.others = {{0.2, {}}};
+    link.members = {{0, 0, 0.25, {}}, {1, 0, 0.75, {}}};
+    const auto numbers = numbers_of({true, 0.5}, 10).value();
+    link.ramp = {0, 0, {numbers.threshold}, {numbers.tie}};
+    const std::vector<float> row(4);
+    EXPECT_EQ(policy_of(link).evaluate(row, {}).approve, 0.25);
+    link.exploration = {ExplorationMode::kOneSided, 0.3};
+    EXPECT_EQ(policy_of(link).evaluate(row, {}).exploit, 0.25);
+    EXPECT_EQ(policy_of(link).evaluate(row, {}).approve, 0.3);
+    link.exploration = {};
+    link.kappa = 0.2;
+    const auto chain = Policy::create(example_schema(), {example_bootstrap(), link}, {}, {}).value();
+    EXPECT_DOUBLE_EQ(chain.evaluate(row, {}).approve, 0.4);  // 0.5 before it
+    EXPECT_TRUE(chain.draws_score());
+}
+
 TEST(PolicyScore, RefusesWhatDoesNotFitTheScale) {
     base::Random random(5);
     LearnedLink sound;
