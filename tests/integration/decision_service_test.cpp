@@ -392,12 +392,12 @@ TEST_F(DecisionHttp, ARiskScoreIsDrawnAndDecidesTheApplication) {
     link.scale = {model::ScoreScale::Kind::kUnit, 20};
     link.ensemble.base_score = 0.21;
     link.others = {{}};
-    link.linears = {{0.4, {0.01}, {0}, {{}}}};  // 0.8 at age 40
+    link.linears = {{0.41, {0.01}, {0}, {{}}}};  // 0.81 at age 40
     link.members = {{0, 0, 0.25, {}}, {1, 0, 0.75, {}, 1}};
     const auto step = model::numbers_of({false, 0.5}, 20).value();
     link.score_slope = step.slope, link.score_intercept = step.intercept;
     link.ramp = {0, 0, {step.threshold}, {step.tie}};
-    set_policy(load(link));
+    set_policy(load(link), true);
     auto http = client();
     std::map<double, int> scores;
     for (int i = 0; i < 60; ++i) {
