@@ -23,7 +23,9 @@ struct Options {
                 method = "column_generation";
     std::vector<double> epsilons{0.1}, weights{1.0};
     double zeta = 0, gap = 0;
-    int levels = 40, refine = 0, repairs = 10, calls = 60;
+    int levels = 40, calls = 60;
+    int refine = fairness::ParityRegressionParams{}.refine;
+    int repairs = fairness::ParityRegressionParams{}.repairs;
     size_t threads = 1;
     gbdt::LearnerParams trees;
     bool seo = false;
