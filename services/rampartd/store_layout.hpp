@@ -1,9 +1,17 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 namespace rampart::rampartd {
+
+/// The files of a store that hold a secret, as paths relative to it: those of a node, then those of
+/// the stand-alone decision service. No other file of a store is one, whatever its mode.
+inline constexpr std::array<std::string_view, 8> kSecretFiles{
+    "keys/draw",  "keys/split",  "keys/evidence", "keys/signing",
+    "keys/token", "keys/person", "draw.key",      "api.token"};
 
 /// Databases in a store that releases before there were partitions made, and that no release since
 /// then reads: joined state and index of decisions at the top of the store, where `partitions/` is
