@@ -42,6 +42,7 @@ base::Result<Answer> infer(const Options& options) {
     RAMPART_TRY(const auto roles, roles_of(options));
     RAMPART_TRY(const auto draft, dataset::infer_schema(options.file, roles));
     Answer answer;
+    answer.notes = draft.notes;
     answer.text = dataset::write_table_schema(draft.schema, draft.remarks);
 
     boost::json::array features;

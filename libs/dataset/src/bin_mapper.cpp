@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "rampart/base/check.hpp"
+#include "rampart/base/random.hpp"
 
 namespace rampart::dataset {
 namespace {
@@ -41,14 +42,17 @@ void sort_keys(std::vector<uint32_t>& keys) {
     }
 }
 
-/// Evenly spaced rows that stand for all: the row of the i-th of `used`.
-size_t spread(size_t i, size_t used, size_t rows) { return i * rows / used; }
+/// The row that stands for the i-th of `used` stretches of like length, at a place within it that a
+/// hash chooses: evenly spaced rows would see one month of twelve where a table repeats.
+size_t sampled_row(size_t i, size_t used, size_t rows) {
+    return (i * rows + base::mix64(i) % rows) / used;
+}
 
 std::vector<WeightedValue> distinct_unweighted(const std::vector<float>& column, size_t used) {
     std::vector<uint32_t> keys;
     keys.reserve(used);
     for (size_t i = 0; i < used; ++i) {
-        const float x = column[spread(i, used, column.size())];
+        const float x = column[sampled_row(i, used, column.size())];
         if (!std::isnan(x)) keys.push_back(key_of(x));
     }
     sort_keys(keys);
@@ -71,7 +75,7 @@ std::vector<WeightedValue> distinct_values(const Dataset& data, size_t feature) 
     std::vector<WeightedValue> values;
     values.reserve(used);
     for (size_t i = 0; i < used; ++i) {
-        const size_t row = spread(i, used, n);
+        const size_t row = sampled_row(i, used, n);
         if (!std::isnan(column[row])) values.push_back({column[row], data.weight_of(row)});
     }
     // ties by weight: the sums below then do not depend on the order of the rows

@@ -35,6 +35,14 @@ bool is_in(const std::array<std::string_view, N>& words, std::string_view word) 
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+/// "inf", "-Infinity", …: what programs write for 1/0.
+bool is_infinity(std::string_view cell) {
+    if (cell.starts_with('-') || cell.starts_with('+')) cell.remove_prefix(1);
+    std::string lower(cell.substr(0, 9));
+    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return lower == "inf" || lower == "infinity";
+}
+
 /// At most some 40 bytes, whole characters.
 std::string shortened(std::string_view text) {
     constexpr size_t kShown = 40;
@@ -53,6 +61,7 @@ class ColumnSummary {
         ++rows_;
         if (seen.what == Seen::kMissing) ++missing_;
         if (seen.what == Seen::kDoubtful) ++doubtful_;
+        if (seen.what == Seen::kInfinite) ++infinite_;
         if (seen.what != Seen::kValue && seen.what != Seen::kNumber) {
             if (known == nullptr) seen_.keep(cell, seen);
             return;
@@ -75,7 +84,9 @@ class ColumnSummary {
     bool constant() const { return values_.size() + doubtful_words_.size() == 1 && !has_missing_; }
     double low() const { return low_; }    // of the numbers
     double high() const { return high_; }
-    bool anything_missing() const { return missing_ + doubtful_ > 0; }
+    bool anything_missing() const { return missing_ + doubtful_ + infinite_ > 0; }
+    size_t rows() const { return rows_; }
+    size_t infinite() const { return infinite_; }  // cells
     const std::string& first_text() const { return first_text_; }
     bool few_codes() const { return numeric() && whole_ && values_.size() <= kFewValues; }
     bool hardly_repeats() const {
@@ -87,7 +98,7 @@ class ColumnSummary {
     }
     /// Why it is taken for what it is.
     std::string evidence() const {
-        const size_t empty = missing_ + (numeric() ? doubtful_ : 0);
+        const size_t empty = missing_ + (numeric() ? doubtful_ + infinite_ : 0);
         const double share = 100 * static_cast<double>(empty) / static_cast<double>(rows_);
         std::string out = numeric() ? fmt::format("numbers from {} to {}", number_text(low_),
                                                   number_text(high_))
@@ -95,12 +106,15 @@ class ColumnSummary {
                                                 : fmt::format("'{}' is not a number", first_text_);
         if (share >= 1) out += fmt::format("; {:.0f} % missing", share);
         if (share > 0 && share < 1) out += fmt::format("; {:.1g} % missing", share);
+        if (numeric() && infinite_ > 0)
+            out += fmt::format("; infinite in {} cell{}, taken for missing", infinite_,
+                               infinite_ == 1 ? "" : "s");
         return out;
     }
 
   private:
     struct Seen {
-        enum What : uint8_t { kMissing, kDoubtful, kValue, kNumber } what = kMissing;
+        enum What : uint8_t { kMissing, kDoubtful, kInfinite, kValue, kNumber } what = kMissing;
         double number = 0;
     };
 
@@ -116,6 +130,10 @@ class ColumnSummary {
             if (is_in(kMissingAmongNumbers, cell)) {
                 doubtful_words_.emplace(cell);
                 return {Seen::kDoubtful};
+            }
+            if (is_infinity(cell)) {
+                doubtful_words_.emplace(cell);
+                return {Seen::kInfinite};
             }
             if (all_numbers_) first_text_ = shortened(cell);
             all_numbers_ = false;
@@ -140,7 +158,7 @@ class ColumnSummary {
     bool all_numbers_ = true, whole_ = true, any_number_ = false, rising_ = true, falling_ = true;
     bool has_missing_ = false;
     double last_ = 0, low_ = 0, high_ = 0;
-    size_t rows_ = 0, missing_ = 0, doubtful_ = 0;
+    size_t rows_ = 0, missing_ = 0, doubtful_ = 0, infinite_ = 0;
     std::string first_text_;
     Texts missing_words_, doubtful_words_, values_;
     size_t tracked_ = 0;
@@ -286,6 +304,13 @@ void set_range(const ColumnRoles& roles, const ColumnSummary& summary, SchemaDra
         remark += "; if others are possible, widen label_range to them";
 }
 
+std::string infinity_note(std::string_view name, const ColumnSummary& summary) {
+    return fmt::format("'{}' is infinite in {} of {} rows: these cells count as missing, here and "
+                       "in training; where they have to count as the greatest number, write one "
+                       "into the file",
+                       name, summary.infinite(), summary.rows());
+}
+
 /// Sorts the columns that have no role into features and ignored ones.
 Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const std::vector<std::string>& columns,
                                  const std::vector<ColumnSummary>& summaries,
@@ -315,6 +340,8 @@ Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const std::vector<std
         } else if (summaries[i].numeric()) {
             features.push_back({name, FeatureKind::kNumeric, {}});
             draft.remarks[name] = summaries[i].evidence();
+            if (summaries[i].infinite() > 0)
+                draft.notes.push_back(infinity_note(name, summaries[i]));
             if (!summaries[i].few_codes()) continue;
             draft.remarks[name] += fmt::format(
                 "; if these are codes without an order: kind = \"categorical\", categories = "

@@ -164,6 +164,30 @@ TEST(BinMapper, ThreadsDoNotChangeTheBins) {
     }
 }
 
+/// Two records a customer, twelve months an account: the feature moves in one row of each period.
+TEST(BinMapper, APeriodicTableKeepsTheValuesOfEveryRowOfThePeriod) {
+    for (const size_t period : {2, 12}) {
+        const size_t rows = period * BinMapper::kQuantileRows;
+        std::vector<float> values(rows, -1.0f);
+        for (size_t row = period - 1; row < rows; row += period)
+            values[row] = static_cast<float>(row / period % 1000);
+        const auto data = numeric_column(std::move(values));
+        const auto bins = fit_one(data, 255);
+        EXPECT_GE(bins.bins(), 250u) << rows << " rows, one of " << period << " moves";
+        EXPECT_EQ(fit_one(data, 255).cuts, bins.cuts);
+    }
+}
+
+TEST(BinMapper, RowsThatStandForAllHaveTheSharesOfAll) {
+    const size_t rows = 2 * BinMapper::kQuantileRows + 77;
+    std::vector<float> values;
+    for (size_t row = 0; row < rows; ++row) values.push_back(static_cast<float>(row));
+    const auto bins = fit_one(numeric_column(values), 10);
+    ASSERT_EQ(bins.bins(), 10u);
+    for (size_t b = 0; b < bins.cuts.size(); ++b)
+        EXPECT_NEAR(bins.cuts[b], static_cast<double>((b + 1) * rows) / 10, 10) << b;
+}
+
 TEST(BinMapper, RefusesTooFewAndTooManyBins) {
     const auto data = numeric_column({1, 2});
     EXPECT_EQ(BinMapper::fit(data, 1, nullptr).error().reason, "bad_max_bins");

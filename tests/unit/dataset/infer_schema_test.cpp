@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "csv_files.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
@@ -117,6 +119,27 @@ TEST(InferSchema, WordsForMissingAreSeen) {
     EXPECT_EQ(draft.schema.features.features()[0].kind, FeatureKind::kNumeric);
     EXPECT_EQ(draft.schema.features.features()[1].kind, FeatureKind::kNumeric);
     EXPECT_THAT(draft.schema.features.features()[2].categories, ElementsAre("None", "cat", "dog"));
+}
+
+TEST(InferSchema, AnInfinityLeavesAColumnOfNumbersNumericAndIsReadAsMissing) {
+    for (const std::string word : {"inf", "-inf", "Infinity", "-Infinity", "INF", "+Inf"}) {
+        const TemporaryFile file(
+            table({{"debt_ratio", [&](int i) { return i == 5 ? word : std::to_string(i) + ".25"; }},
+                   kIncome}));
+        const auto draft = infer_schema(file.path(), {"y", "good", {}, {}, {}}).value();
+        ASSERT_EQ(draft.schema.features.size(), 2u) << word;
+        EXPECT_EQ(draft.schema.features.features()[0].kind, FeatureKind::kNumeric) << word;
+        EXPECT_THAT(draft.schema.missing_tokens, ElementsAre(word));
+        EXPECT_THAT(draft.remarks.at("debt_ratio"), HasSubstr("infinite in 1 cell"));
+        EXPECT_THAT(draft.notes, ElementsAre(HasSubstr("'debt_ratio' is infinite in 1 of 100 rows")));
+        const auto read = read_table(file.path(), draft.schema).value();
+        EXPECT_TRUE(std::isnan(read.columns[0][5]));
+        EXPECT_EQ(read.columns[0][6], 6.25f);
+    }
+    // among texts it is a text
+    const auto texts = infer(table({{"name", [](int i) { return i % 2 == 0 ? "inf" : "sup"; }}}));
+    EXPECT_THAT(texts->schema.features.features()[0].categories, ElementsAre("inf", "sup"));
+    EXPECT_THAT(texts->notes, testing::IsEmpty());
 }
 
 TEST(InferSchema, MoreCategoriesThanTheLimitAreLeftOut) {

@@ -31,8 +31,8 @@ struct FeatureBins {
 };
 
 /// Bins of every feature: quantiles by weight, so that a row of weight 2 counts like the row twice.
-/// A feature with at most max_bins different values has a bin for each. Past kQuantileRows rows,
-/// evenly spaced rows stand for all.
+/// A feature with at most max_bins different values has a bin for each. Past kQuantileRows rows, as
+/// many stand for all, each at a hashed place in its stretch of the table: no period hides others.
 class BinMapper {
   public:
     static constexpr size_t kQuantileRows = 200'000;

@@ -26,6 +26,7 @@ struct ColumnRoles {
 struct SchemaDraft {
     TableSchema schema;
     std::map<std::string, std::string> remarks;  // of each feature and each column left out: why
+    std::vector<std::string> notes = {};         // what changes the numbers in the file's cells
 };
 
 /// Looks through the whole file once.
@@ -38,7 +39,8 @@ struct SchemaDraft {
 /// remark: one value only; a row number or id (strictly rising or falling whole numbers, an id by
 /// name with hardly a repeat, text that hardly repeats); more than limits::kMaxCategories values.
 /// "?", "NA", "N/A", "NaN", "nan", "null" and "NULL" count as missing; "-", ".", "None", "none",
-/// "Missing", "missing", "Unknown" and "unknown" only where all else in the column is numbers.
+/// "Missing", "missing", "Unknown", "unknown" and infinities ("inf", "-Infinity", however written)
+/// only where all else in the column is numbers. Of infinities a note says how many there are.
 ///
 /// Errors: a role's column that the file lacks, one column in two roles, a label without exactly
 /// two values or without the favourable one, a numeric label that is not all numbers
