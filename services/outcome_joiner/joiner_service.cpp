@@ -5,8 +5,9 @@ namespace rampart::outcome_joiner {
 base::Result<CaughtUp> catch_up(joiner::OutcomeJoiner& joiner) {
     constexpr size_t kBatch = 5000;
     CaughtUp all;
+    joiner::Ends ends;
     while (true) {
-        RAMPART_TRY(auto report, joiner.poll(kBatch));
+        RAMPART_TRY(auto report, joiner.poll(kBatch, &ends));
         all.records += report.records;
         if (report.records > 0) continue;
         all.stopped = std::move(report.stopped);

@@ -8,10 +8,11 @@ namespace rampart::outcome_joiner {
 
 struct CaughtUp {
     size_t records = 0;
-    std::vector<joiner::StoppedPartition> stopped;  // each source once; the others are at their end
+    std::vector<joiner::StoppedPartition> stopped;  // each source once; the others are read
 };
 
-/// Reads the log to its end, as far as it can be read.
+/// Reads the log, as far as it can be read, to where its sources end at the call. What is appended
+/// meanwhile is left to the next call, so that this one returns however much it is.
 base::Result<CaughtUp> catch_up(joiner::OutcomeJoiner& joiner);
 
 /// An error if anything stopped, naming the first and how many: what is missing must not pass for

@@ -45,7 +45,9 @@ Status AttributeFeed::catch_up() {
         RAMPART_TRY(from_, reader_.begin_offset(topic_, kOnly));
         started_ = true;
     }
-    while (true) {
+    // not further than to here, or it would not return while others write
+    RAMPART_TRY(const Offset end, reader_.end_offset(topic_, kOnly));
+    do {
         RAMPART_TRY(const auto records, reader_.read(topic_, kOnly, from_, kReadBatch));
         if (records.empty()) return base::ok();
         std::vector<ProtectedAttributes> people;
@@ -68,7 +70,8 @@ Status AttributeFeed::catch_up() {
         }
         RAMPART_RETURN_IF_ERROR(store_.put(people));
         from_ = Offset(records.back().offset.value() + 1);
-    }
+    } while (from_ < end);
+    return base::ok();
 }
 
 }  // namespace rampart::rampartd

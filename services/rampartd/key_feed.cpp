@@ -56,7 +56,9 @@ Status KeyFeed::fetch(privacy::PersonKeys& keys) {
         RAMPART_TRY(const int64_t next, base::ByteReader(cursor).i64());
         from = std::max(begin, Offset(next));
     }
-    while (true) {
+    // not further than to here, or it would not return while others write
+    RAMPART_TRY(const Offset end, reader_.end_offset(topic_, kOnly));
+    do {
         RAMPART_TRY(const auto stored, reader_.read(topic_, kOnly, from, kReadBatch));
         if (stored.empty()) return base::ok();
         std::vector<KeyRecord> records;
@@ -66,7 +68,8 @@ Status KeyFeed::fetch(privacy::PersonKeys& keys) {
         }
         from = Offset(stored.back().offset.value() + 1);
         RAMPART_RETURN_IF_ERROR(keys.learn(records, cursor_at(from)));
-    }
+    } while (from < end);
+    return base::ok();
 }
 
 }  // namespace rampart::rampartd

@@ -244,4 +244,16 @@ void add(Counts& total, const Counts& more) {
     for (size_t i = 0; i < into.size(); ++i) *into[i] += *from[i];
 }
 
+std::string digest_of(const domain::Product& product) {
+    std::string text;
+    for (const auto& measure : product.all_measures()) {
+        base::append_field(text, measure.name);
+        base::append_f64(text, measure.lo);
+        base::append_f64(text, measure.hi);
+        base::append_u32(text, static_cast<uint32_t>(measure.horizon_months));
+        base::append_i64(text, measure.grace.micros());
+    }
+    return base::sha256(text).hex();
+}
+
 }  // namespace rampart::joiner

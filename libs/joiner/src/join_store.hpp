@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "join_keys.hpp"
+#include "rampart/domain/product.hpp"
 #include "rampart/joiner/join_state.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/joiner/state_hash.hpp"
@@ -46,6 +47,9 @@ struct StoreIdentity {
     streaming::PartitionId partition;
     int32_t partitions = 1;  // of the deployment
 };
+
+/// Says which measures a store was made for: what decides maturity and what is let in.
+std::string digest_of(const domain::Product& product);
 
 class JoinStore {
   public:

@@ -8,7 +8,6 @@
 #include "examples_by_time.hpp"
 #include "partition_joiner.hpp"
 #include "person_scan.hpp"
-#include "rampart/base/bytes.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/base/thread_pool.hpp"
 #include "rampart/streaming/partitioner.hpp"
@@ -30,19 +29,6 @@ using streaming::PartitionId;
 namespace {
 
 const PartitionId kWholeTopic(-1);
-
-/// Says which measures a store was made for: what decides maturity and what is let in.
-std::string digest_of(const domain::Product& product) {
-    std::string text;
-    for (const auto& measure : product.all_measures()) {
-        base::append_field(text, measure.name);
-        base::append_f64(text, measure.lo);
-        base::append_f64(text, measure.hi);
-        base::append_u32(text, static_cast<uint32_t>(measure.horizon_months));
-        base::append_i64(text, measure.grace.micros());
-    }
-    return base::sha256(text).hex();
-}
 
 domain::Override to_override(const TakenAction& taken, const domain::DecisionId& id) {
     return {id, taken.revision, taken.action, taken.actor, taken.reason, taken.at};
@@ -83,7 +69,9 @@ struct OutcomeJoiner::Impl {
     size_t home_of(std::string_view decision_id) const;
     Result<std::optional<JoinState>> load(std::string_view id) const;
     Status check_topic(Round& round, const std::string& topic, std::vector<Source>& sources) const;
-    Status read(Round& round, const Source& source, size_t limit) const;
+    void stop(Round& round, const Source& source, const Error& why) const;
+    bool has_end(Round& round, const Source& source, Ends& ends) const;
+    Status read(Round& round, const Source& source, size_t limit, const Ends* ends) const;
     Result<std::vector<size_t>> readers_of(const Source& source) const;
     Status apply(Round& round, const Source& source, const streaming::StoredRecord& record,
                  const std::vector<Offset>& next) const;
@@ -158,15 +146,27 @@ Result<std::vector<size_t>> OutcomeJoiner::Impl::readers_of(const Source& source
     return readers;
 }
 
+void OutcomeJoiner::Impl::stop(Round& round, const Source& source, const Error& why) const {
+    for (const auto& partition : partitions) partition->forget(source);
+    round.report.stopped.push_back({source.topic, source.partition, why});
+}
+
+/// Whether the source has an end among `ends`, where one is put that has none yet. No: it stops.
+bool OutcomeJoiner::Impl::has_end(Round& round, const Source& source, Ends& ends) const {
+    const std::pair key(source.topic, source.partition);
+    if (ends.contains(key)) return true;
+    const auto end = reader.end_offset(source.topic, source.partition);
+    if (end) ends.emplace(key, *end);
+    if (!end) stop(round, source, end.error());
+    return end.has_value();
+}
+
 /// Applies up to `limit` records of a source. One that stops is in the report; an error is ours.
-Status OutcomeJoiner::Impl::read(Round& round, const Source& source, size_t limit) const {
-    const auto stop = [&](const Error& why) {
-        for (const auto& partition : partitions) partition->forget(source);
-        round.report.stopped.push_back({source.topic, source.partition, why});
-    };
+Status OutcomeJoiner::Impl::read(Round& round, const Source& source, size_t limit,
+                                 const Ends* ends) const {
     const auto readers = readers_of(source);
     if (!readers) {
-        stop(readers.error());
+        stop(round, source, readers.error());
         return base::ok();
     }
     std::vector<Offset> next(partitions.size());
@@ -176,11 +176,17 @@ Status OutcomeJoiner::Impl::read(Round& round, const Source& source, size_t limi
         next[i] = bookmark.next;
         start = std::min(start, next[i]);
     }
-    const auto records = reader.read(source.topic, source.partition, start, limit);
+    const Offset end = ends == nullptr ? Offset(std::numeric_limits<int64_t>::max())
+                                       : ends->at({source.topic, source.partition});
+    if (start == end) return base::ok();
+    if (start < end) limit = std::min(limit, static_cast<size_t>(end.value() - start.value()));
+    // past the end the reader says what is wrong
+    auto records = reader.read(source.topic, source.partition, start, limit);
     if (!records) {
-        stop(records.error());
+        stop(round, source, records.error());
         return base::ok();
     }
+    std::erase_if(*records, [&](const auto& stored) { return stored.offset >= end; });
     if (records->empty()) return base::ok();
     for (const auto& record : *records) RAMPART_RETURN_IF_ERROR(apply(round, source, record, next));
     round.report.records += records->size();
@@ -255,7 +261,7 @@ Result<std::unique_ptr<OutcomeJoiner>> OutcomeJoiner::open(const std::filesystem
     return std::unique_ptr<OutcomeJoiner>(new OutcomeJoiner(std::move(impl)));
 }
 
-Result<PollReport> OutcomeJoiner::poll(size_t limit) {
+Result<PollReport> OutcomeJoiner::poll(size_t limit, Ends* ends) {
     RAMPART_CHECK(limit >= 1, "poll(0)");
     const std::lock_guard lock(impl_->write_mutex);
     Impl::Round round;
@@ -266,11 +272,14 @@ Result<PollReport> OutcomeJoiner::poll(size_t limit) {
         const Status fit = impl_->check_topic(round, topic, sources);
         if (!fit) report.stopped.push_back({topic, kWholeTopic, fit.error()});
     }
+    if (ends != nullptr) {
+        std::erase_if(sources, [&](const auto& one) { return !impl_->has_end(round, one, *ends); });
+    }
     const size_t share = std::max<size_t>(1, limit / std::max<size_t>(1, sources.size()));
     for (size_t i = 0; i < sources.size() && report.records < limit; ++i) {
         const Source& source = sources[(impl_->turn + i) % sources.size()];
         RAMPART_RETURN_IF_ERROR(
-            impl_->read(round, source, std::min(share, limit - report.records)));
+            impl_->read(round, source, std::min(share, limit - report.records), ends));
     }
     ++impl_->turn;
     RAMPART_RETURN_IF_ERROR(impl_->commit(round));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -61,6 +62,9 @@ struct PollReport {
     size_t quarantined = 0;  // of these
     std::vector<StoppedPartition> stopped;
 };
+
+/// Up to where poll() reads each source: by topic and partition.
+using Ends = std::map<std::pair<std::string, streaming::PartitionId>, streaming::Offset>;
 
 /// Totals since the folder was made, but for those that say "now". Summed over what is held.
 struct Counts {
@@ -160,7 +164,10 @@ class OutcomeJoiner {
     /// Reads up to `limit` (>= 1) records, over all sources, from where it stopped, and applies
     /// them. records == 0 and nothing stopped: the end of the log, for now; costs no write. An
     /// error means that a store could not be read or written; what was not applied is read again.
-    base::Result<PollReport> poll(size_t limit);
+    /// With `ends`, no source is read beyond the one given for it; of a source that is not among them,
+    /// the end as it stands now is added first. So polls with the same `ends`, empty at first, come
+    /// to an end, however fast the log grows.
+    base::Result<PollReport> poll(size_t limit, Ends* ends = nullptr);
 
     /// Time is `now`: every (decision, measure) with maturity <= now that has no example yet gets
     /// version 0, with a value or none. Returns the number of these. The clock never goes back: an
