@@ -69,7 +69,7 @@ struct DecisionService::Additions {
         return it == explored.end() ? 0 : it->second;
     }
     void add(OwnedPartition* partition, domain::Decision decision) {
-        const Day day(partition, base::day_of(decision.application.event_time));
+        const Day day(partition, base::day_of(decision.decided_at));
         if (decision.explored) ++explored[day];
         by_id.emplace(decision.id, decisions.size());
         decisions.emplace_back(partition, std::move(decision));

@@ -134,7 +134,7 @@ Status DecisionService::settle(Candidate& candidate, const Batch& batch, Additio
         candidate.stored = true;
         return base::ok();
     }
-    const Additions::Day day(&partition, base::day_of(application.event_time));
+    const Additions::Day day(&partition, base::day_of(candidate.decision.decided_at));
     RAMPART_TRY(uint64_t explored, partition.index().explored_on(day.second));
     explored += own.explored_on(day) + before.explored_on(day);
     const bool allowed = explored < partition.exploration_per_day();

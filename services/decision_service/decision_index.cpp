@@ -25,10 +25,12 @@ constexpr base::Logger kLog("decision_service");
 // positions in the list of families that open() gives; described in schemas/keys.md
 constexpr storage::ColumnFamily kMeta{0};
 constexpr storage::ColumnFamily kDecisions{1};  // decision id -> record bytes as logged, or kErased
-constexpr storage::ColumnFamily kExplored{2};   // i64 day -> u64 count
+constexpr storage::ColumnFamily kExplored{2};   // i64 day decided -> u64 count
 constexpr storage::ColumnFamily kQuarantine{3};
 const PartitionId kWholeTopic(-1);
-constexpr std::string_view kPartitionKey = "partition", kFenceKey = "fence", kCountsKey = "counts";
+constexpr std::string_view kPartitionKey = "partition", kFenceKey = "fence", kCountsKey = "counts",
+                           kExploredByKey = "explored_by";
+constexpr std::string_view kDecidedAt = "decided_at";  // whose days explored approvals count for
 constexpr std::string_view kErased;  // no message is empty
 constexpr size_t kReadBatch = 1000;
 constexpr size_t kMaxProblems = 100;  // more say nothing new
@@ -46,6 +48,12 @@ std::string day_key(int64_t day) {
     std::string key;
     base::append_i64(key, day);
     return key;
+}
+
+void put_explored(storage::WriteBatch& batch, int64_t day, uint64_t count) {
+    std::string value;
+    base::append_u64(value, count);
+    batch.put(kExplored, day_key(day), value);
 }
 
 std::string partition_value(const IndexOptions& options) {
@@ -117,6 +125,7 @@ Status DecisionIndex::load() {
     if (!made_for) {
         storage::WriteBatch batch;
         batch.put(kMeta, kPartitionKey, identity);
+        batch.put(kMeta, kExploredByKey, kDecidedAt);
         return database_->write(batch, storage::Sync::kAlways);
     }
     if (*made_for != identity) {
@@ -127,6 +136,8 @@ Status DecisionIndex::load() {
                                          database_->path().string(), options_.partition,
                                          options_.partitions);
     }
+    RAMPART_TRY(const auto explored_by, database_->get(kMeta, kExploredByKey));
+    if (explored_by != kDecidedAt) RAMPART_RETURN_IF_ERROR(recount_explored());
     RAMPART_TRY(const auto mark, bookmark(options_.decisions_topic, options_.partition));
     if (mark) next_ = *mark;
     RAMPART_TRY(const auto fence, database_->get(kMeta, kFenceKey));
@@ -144,6 +155,23 @@ Status DecisionIndex::load() {
         }
     }
     return base::ok();
+}
+
+/// Counts the explored approvals again: earlier releases did by the days of the applications.
+Status DecisionIndex::recount_explored() {
+    std::map<int64_t, uint64_t> explored;
+    const auto one = [&](std::string_view, std::string_view value) -> Result<bool> {
+        if (value == kErased) return true;
+        const auto decision = wire::decode_decision(value);  // check() names what cannot be read
+        if (decision && decision->explored) ++explored[base::day_of(decision->decided_at)];
+        return true;
+    };
+    RAMPART_RETURN_IF_ERROR(database_->scan(kDecisions, storage::KeyRange::all(), one));
+    storage::WriteBatch batch;
+    batch.erase_range(kExplored, "", std::string(sizeof(int64_t) + 1, '\xff'));
+    for (const auto& [day, count] : explored) put_explored(batch, day, count);
+    batch.put(kMeta, kExploredByKey, kDecidedAt);
+    return database_->write(batch, storage::Sync::kAlways);
 }
 
 Result<std::optional<domain::Decision>> DecisionIndex::find(const domain::DecisionId& id) const {
@@ -297,7 +325,7 @@ Result<bool> DecisionIndex::index_one(const StoredRecord& stored, Changes& chang
     }
     changes.batch.put(kDecisions, id, record.value);
     ++changes.counts.decisions;
-    if (decision->explored) ++changes.explored[base::day_of(decision->application.event_time)];
+    if (decision->explored) ++changes.explored[base::day_of(decision->decided_at)];
     return true;
 }
 
@@ -313,9 +341,7 @@ Result<bool> DecisionIndex::index(std::span<const StoredRecord> records) {
     auto& batch = changes.batch;
     for (const auto& [day, count] : changes.explored) {
         RAMPART_TRY(const uint64_t before, explored_on(day));
-        std::string value;
-        base::append_u64(value, before + count);
-        batch.put(kExplored, day_key(day), value);
+        put_explored(batch, day, before + count);
     }
     const Bookmark behind = streaming::bookmark_after(records.back());
     batch.put(kMeta, bookmark_key(options_.decisions_topic, options_.partition),
@@ -363,7 +389,7 @@ Result<std::vector<std::string>> DecisionIndex::check() const {
         if (home != options_.partition) {
             problem(fmt::format("decision '{}' belongs to partition {}", id, home));
         }
-        if (decision->explored) ++explored[base::day_of(decision->application.event_time)];
+        if (decision->explored) ++explored[base::day_of(decision->decided_at)];
         return true;
     };
     RAMPART_RETURN_IF_ERROR(database_->scan(kDecisions, storage::KeyRange::all(), one));

@@ -56,7 +56,7 @@ struct AcceptedGap {
 using streaming::is_gap;
 
 /// What the decision service has to look up, for one partition: decisions by id, how many explored
-/// approvals each event-time day has had, the last fence, and how far the applications have been
+/// approvals each day has had, the last fence, and how far the applications have been
 /// decided. A view of the log, kept in a database of its own; what a record changes and the
 /// bookmark behind it are one write. It may be removed: then it is made anew from the log.
 ///
@@ -75,7 +75,7 @@ class DecisionIndex {
 
     /// nullopt: no such decision. failed_precondition "erased".
     base::Result<std::optional<domain::Decision>> find(const domain::DecisionId& id) const;
-    /// Explored approvals of that day (base::day_of of the application's event time).
+    /// Explored approvals that were decided that day (base::day_of of decided_at).
     base::Result<uint64_t> explored_on(int64_t day) const;
     /// Reads everything and says what does not fit: a decision that cannot be read, is under
     /// another id or belongs to another partition; totals and explored approvals that do not add
@@ -130,6 +130,7 @@ class DecisionIndex {
     DecisionIndex(IndexOptions options, const streaming::Reader& reader,
                   std::unique_ptr<storage::Database> database);
     base::Status load();
+    base::Status recount_explored();
     base::Result<std::optional<Topic>> known_topic(std::string_view topic) const;
     base::Result<Topic> topic_now(std::string_view topic) const;
     base::Status check_topic(std::string_view topic);

@@ -264,16 +264,17 @@ Result<DecisionService::Candidate> DecisionService::prepare(
     if (const auto status = partition.status(); !status && !partition.is_behind()) {
         return refusal(partition, status.error());
     }
+    const base::TimePoint now = deps_.clock.now();
+    RAMPART_RETURN_IF_ERROR(check_event_time(application, now, options_.event_window));
     RAMPART_TRY(candidate.row, decision::encode_row(application, policy.policy().schema()));
     if (policy.policy().group_aware()) {
         RAMPART_TRY(candidate.group, options_.group_lookup(application.person));
     }
-    RAMPART_TRY(const uint64_t explored,
-                partition.index().explored_on(base::day_of(application.event_time)));
+    RAMPART_TRY(const uint64_t explored, partition.index().explored_on(base::day_of(now)));
     candidate.explore_allowed = explored < partition.exploration_per_day();
     RAMPART_TRY(candidate.decision,
                 decision::decide(policy, application, candidate.row, candidate.group,
-                                 options_.draw_key, candidate.explore_allowed, deps_.clock.now()));
+                                 options_.draw_key, candidate.explore_allowed, now));
     if (wire::encode(candidate.decision).size() + kRecordMargin > limits::kMaxRecordBytes) {
         return base::out_of_range("application_too_large",
                                   "application '{}' does not fit into a record of {} bytes",
@@ -435,7 +436,10 @@ Status DecisionService::submit_outcomes(std::span<const domain::Outcome> outcome
     for (const auto& outcome : outcomes) {
         auto status = domain::check_outcome(options_.product, outcome);
         if (status) {
-            if (const auto known = find(outcome.decision); !known) status = known.error();
+            const auto known = find(outcome.decision);
+            status = known ? check_observed_at(outcome, *known, deps_.clock.now(),
+                                               options_.event_window)
+                           : Status(known.error());
         }
         if (!status) return at("outcomes", records.size(), outcomes.size(), status.error());
         records.push_back(wire::to_record(outcome));

@@ -28,6 +28,7 @@
 #include "rampart/streaming/writer.hpp"
 #include "services/decision_service/admission.hpp"
 #include "services/decision_service/decision_index.hpp"
+#include "services/decision_service/event_window.hpp"
 #include "services/decision_service/owned_partition.hpp"
 
 namespace rampart::decision_service {
@@ -64,9 +65,10 @@ struct DecisionServiceOptions {
 
     domain::Product product;
     decision::DrawKey draw_key;
-    /// Explored approvals per UTC day of event time, over all N partitions: see
+    /// Explored approvals per UTC day of the service's clock, over all N partitions: see
     /// exploration_share().
     uint64_t exploration_per_day = 0;
+    EventWindow event_window{};
     GroupLookup group_lookup{};  // empty: group-blind; group-aware policies are refused
 
     // What may be under way at a time; more is refused as overload.
@@ -96,9 +98,10 @@ struct DecisionServiceDeps {
 /// appends counts nowhere, and it acknowledges nothing: it finds the other's fence before its own
 /// record, and gives the partition up.
 ///
-/// Exploration: once a day of event time has had the explored approvals of a partition, the rest of
-/// that day's applications of that partition are decided, and logged, with P = p_exploit. What
-/// counts is the order of the log.
+/// Exploration: once a day has had the explored approvals of a partition, what is decided later that
+/// day in that partition is decided, and logged, with P = p_exploit. The day is that of the service's
+/// clock at the decision (decided_at), not one that clients choose. What counts is the order of the
+/// log.
 ///
 /// A partition whose log or index fails refuses its applications, and is tried again with the next
 /// one and by tend(); after a gap in the log it waits for accept_gap(). The others go on. /readyz
@@ -126,7 +129,8 @@ class DecisionService {
     /// 1 to limits::kMaxBatch applications, all decided by one policy, answered in their order, or
     /// none: an error names its application. already_exists "application_differs": decided before
     /// with other content; failed_precondition "not_owner": another node decides for its partition,
-    /// "fenced": another node has just taken it over; unavailable "no_policy", "partition_stopped":
+    /// "fenced": another node has just taken it over; out_of_range
+    /// "event_time_outside": see EventWindow, not of what was decided before; unavailable "no_policy", "partition_stopped":
     /// after a gap in the log; resource_exhausted "overloaded", or the log is full: nothing was
     /// decided; those of encode_row, decide and Writer. After any other error than the first and
     /// resource_exhausted the application may have been decided: ask again.
@@ -142,7 +146,7 @@ class DecisionService {
     base::Result<domain::Decision> find(const domain::DecisionId& id) const;
 
     /// 1 to limits::kMaxBatch outcomes, all durable when it returns, or none taken in. not_found
-    /// "unknown_decision"; those of domain::check_outcome. Repeats are taken in again: whoever
+    /// "unknown_decision"; those of domain::check_outcome and check_observed_at. Repeats are taken in again: whoever
     /// joins them tells them apart.
     base::Status submit_outcomes(std::span<const domain::Outcome> outcomes);
     /// The same for what people did instead of what was drawn. Those of domain::validate.

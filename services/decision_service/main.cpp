@@ -29,6 +29,7 @@ base::Status serve(const std::filesystem::path& config) {
     options.partitions_folder = settings.store / "partitions";
     options.partitions = settings.partitions;
     options.exploration_per_day = settings.exploration_per_day;
+    options.event_window = settings.event_window;
 
     // signals become a flag before there is anything that they could interrupt
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());

@@ -4,6 +4,7 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/http/server.hpp"
+#include "services/decision_service/event_window.hpp"
 
 namespace rampart::decision_service {
 
@@ -15,6 +16,9 @@ namespace rampart::decision_service {
 ///     registry_poll_seconds = 5
 ///     partitions = 4                  # of a topic that is made
 ///     exploration_per_day = 1000
+///     [event_time]
+///     max_age_days = 30               # EventWindow
+///     max_ahead_days = 1
 ///     [http]
 ///     address = "127.0.0.1"
 ///     port = 8080
@@ -25,6 +29,7 @@ struct Settings {
     base::Duration registry_poll;
     int32_t partitions = 4;
     uint64_t exploration_per_day = 1000;
+    EventWindow event_window;
     http::ServerOptions http;
 };
 

@@ -122,6 +122,7 @@ decision_service::DecisionServiceOptions Node::decision_options() {
     options.product = settings_.product;
     options.draw_key = {runtime::secret_id(keys_.draw), keys_.draw};
     options.exploration_per_day = static_cast<uint64_t>(settings_.exploration_per_day);
+    options.event_window = settings_.event_window;
     if (auto* leases = log_->leases()) {
         options.node = settings_.log.node;
         options.claim = [leases](const decision_service::Epochs& fences) {

@@ -106,6 +106,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     }
     const PrivacySettings privacy = read_privacy(root.table("privacy"), folder, log);
     const auto monitor = monitor::read_monitor_settings(root);
+    const auto event_window = decision_service::read_event_window(root.table("event_time"));
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_TRY(auto product, load_product_file(product_path));
     RAMPART_TRY(auto table_schema, dataset::read_table_schema(schema_path));
@@ -119,7 +120,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     }
     return Settings{store, http, event_clock, threads, exploration_per_day, std::move(log),
                     static_cast<size_t>(memory_mib) << 20, trains, gate_key.empty() ? std::filesystem::path() : folder / gate_key, std::move(product.product),
-                    std::move(product.catalog), std::move(product.bootstrap), std::move(table_schema.features), std::move(training), privacy, monitor};
+                    std::move(product.catalog), std::move(product.bootstrap), std::move(table_schema.features), std::move(training), privacy, monitor, event_window};
 }
 
 }  // namespace rampart::rampartd

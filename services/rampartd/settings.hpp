@@ -9,6 +9,7 @@
 #include "rampart/http/server.hpp"
 #include "rampart/model/policy.hpp"
 #include "rampart/protected_attributes/catalog.hpp"
+#include "services/decision_service/event_window.hpp"
 #include "services/monitor/monitor_settings.hpp"
 #include "services/rampartd/log_settings.hpp"
 #include "services/trainer/training_settings.hpp"
@@ -28,7 +29,7 @@ struct Settings {
     http::ServerOptions http;
     bool event_clock = false;            // time moves by POST /v1/clock instead of the wall clock
     size_t training_threads = 2;
-    long exploration_per_day = 1000;     // explored approvals per event-time day
+    long exploration_per_day = 1000;     // explored approvals per day
     LogSettings log;
     size_t memory_bytes = 512u << 20;    // of all databases together
     bool trains = true;                  // false: another node of the group does; follows its champion
@@ -40,6 +41,7 @@ struct Settings {
     trainer::TrainingSettings training;
     PrivacySettings privacy{};
     monitor::MonitorSettings monitor{};
+    decision_service::EventWindow event_window{};
     // how often the embedded log lets go what its topics need not keep; not for operators to choose
     base::Duration retention_period = base::Duration::seconds(600);
 };

@@ -423,12 +423,12 @@ TEST_F(ApplicationConsumerTest, WhatRetentionTookBeforeItWasDecidedIsAGap) {
     const auto dated = [](int number, const std::string& day) {
         return wire::to_record(application(number, day));
     };
-    send(dated(1, "2005-01-01"), 0);
+    send(dated(1, "2005-03-05"), 0);
     poll_all();
-    send(dated(2, "2005-01-01"), 0);
-    send(dated(3, "2005-03-01"), 0);
-    send(dated(4, "2005-03-01"), 1);
-    ASSERT_EQ(log_->drop(time("2005-03-01")).value(), 2u);
+    send(dated(2, "2005-03-05"), 0);
+    send(dated(3, "2005-03-20"), 0);
+    send(dated(4, "2005-03-20"), 1);
+    ASSERT_EQ(log_->drop(time("2005-03-20")).value(), 2u);
     poll_all();
     EXPECT_EQ(ready(), "retention_gap");
     EXPECT_TRUE(decided(4));  // the other source goes on

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rampart/base/bytes.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/streaming/partitioner.hpp"
@@ -124,6 +125,7 @@ TEST_F(DecisionIndexTest, GoesOnWhereItStoodWithFenceAndCounts) {
     auto exploring = decision(0);
     exploring.explored = true;
     exploring.p_exploit = 0;
+    exploring.decided_at = support::day(20'000);
     append(exploring);
     fence(4, "a");
     append(decision(1), 3);
@@ -132,7 +134,7 @@ TEST_F(DecisionIndexTest, GoesOnWhereItStoodWithFenceAndCounts) {
     open();
     EXPECT_EQ(index_->fence(), (Fence{4, "a"}));
     EXPECT_EQ(index_->counts(), counts);
-    const int64_t day = base::day_of(exploring.application.event_time);
+    const int64_t day = base::day_of(exploring.decided_at);
     EXPECT_EQ(index_->explored_on(day).value(), 1u);
     append(decision(2), 3);
     append(decision(3), 4);
@@ -140,6 +142,36 @@ TEST_F(DecisionIndexTest, GoesOnWhereItStoodWithFenceAndCounts) {
     EXPECT_FALSE(has(decision(2)));
     EXPECT_TRUE(has(decision(3)));
     EXPECT_EQ(index_->explored_on(day).value(), 1u);  // nothing was read twice
+}
+
+TEST_F(DecisionIndexTest, AnIndexThatCountedByDaysOfTheApplicationsCountsAgain) {
+    auto exploring = decision(0);
+    exploring.explored = true;
+    exploring.p_exploit = 0;
+    exploring.decided_at = support::day(20'000);
+    append(exploring);
+    append(decision(1));
+    ASSERT_TRUE(index_->catch_up());
+    index_.reset();
+    const int64_t before = base::day_of(exploring.application.event_time);
+    {
+        const auto db = storage::Database::open(folder_ / "decisions",
+                                                {"meta", "decisions", "explored", "quarantine"})
+                            .value();
+        std::string old_day, now_day, one;
+        base::append_i64(old_day, before);
+        base::append_i64(now_day, 20'000);
+        base::append_u64(one, 1);
+        storage::WriteBatch batch;
+        batch.put(storage::ColumnFamily{2}, old_day, one);
+        batch.erase(storage::ColumnFamily{2}, now_day);
+        batch.erase(storage::ColumnFamily{0}, "explored_by");
+        ASSERT_TRUE(db->write(batch, storage::Sync::kAlways));
+    }
+    open();
+    EXPECT_EQ(index_->explored_on(before).value(), 0u);
+    EXPECT_EQ(index_->explored_on(20'000).value(), 1u);
+    EXPECT_EQ(index_->check().value(), std::vector<std::string>());
 }
 
 TEST_F(DecisionIndexTest, AppliesWhatFollowsAndReadsWhatCameBetween) {

@@ -105,6 +105,8 @@ declined = 0
 product = "product.toml"
 registry = "registry"
 {}
+[event_time]
+max_age_days = 36500
 [http]
 port = {}
 )",

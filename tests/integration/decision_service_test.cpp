@@ -173,7 +173,7 @@ TEST_F(DecisionServiceTest, WhatSomebodyElseAppendedIsFoundToo) {
     EXPECT_EQ(service_->find(theirs[0].id).value(), theirs[0]);
 }
 
-TEST_F(DecisionServiceTest, ADayOfEventTimeHasSoManyExploredApprovalsAndNoMore) {
+TEST_F(DecisionServiceTest, ADayHasSoManyExploredApprovalsAndNoMore) {
     options_.exploration_per_day = 7;
     open();
     set_policy(load(exploring_link()), true);
@@ -189,9 +189,10 @@ TEST_F(DecisionServiceTest, ADayOfEventTimeHasSoManyExploredApprovalsAndNoMore) 
         EXPECT_TRUE(domain::validate(decision));
         seen[partition] += decision.explored;
     }
-    EXPECT_EQ(explored(service_->decide(applications(100, 200, "2005-04-01T23:59:59Z")).value()),
-              0);
-    EXPECT_EQ(explored(service_->decide(applications(200, 300, "2005-04-02")).value()), 7);
+    clock_.advance_to(time("2005-04-02T23:59:59Z"));
+    EXPECT_EQ(explored(service_->decide(applications(100, 200)).value()), 0);
+    clock_.advance_to(time("2005-04-03"));
+    EXPECT_EQ(explored(service_->decide(applications(200, 300)).value()), 7);
 }
 
 TEST_F(DecisionServiceTest, TheBudgetHoldsWhoeverDecidesAtTheSameTime) {
@@ -315,6 +316,7 @@ TEST_F(DecisionServiceTest, AGroupBlindServiceRefusesAGroupAwarePolicy) {
 TEST_F(DecisionServiceTest, OutcomesAreCheckedAndLogged) {
     set_policy(constant(0.5));
     const auto id = decide(application(1)).id;
+    clock_.advance_to(time("2005-10-01"));
     const auto error_of = [&](domain::Outcome outcome) {
         const auto status = service_->submit_outcomes({&outcome, 1});
         return status ? std::string() : status.error().reason;
@@ -455,6 +457,7 @@ TEST_F(DecisionHttp, WritingAndReadingDecisionsWantsTheToken) {
 TEST_F(DecisionHttp, OutcomesAreAcceptedInABatch) {
     set_policy(constant(0.5));
     const auto id = decide(application(1)).id;
+    clock_.advance_to(time("2005-10-02"));
     const std::vector<domain::Outcome> outcomes{{id, "repaid", 0, 1, time("2005-10-01")},
                                                 {id, "repaid", 1, 0, time("2005-10-02")}};
     const auto response = client().post("/v1/outcomes", wire::to_json(std::span(outcomes))).value();

@@ -28,6 +28,7 @@ std::string config_text(const Group& group, const std::string& node, const Share
         "product = \"product.toml\"\nschema = \"schema.toml\"\nstore = \"{}\"\n"
         "[http]\nport = 0\nthreads = 4\n"
         "[clock]\nmode = \"event\"\n"
+        "[event_time]\nmax_age_days = 36500\nmax_ahead_days = 36500\n"
         "[log]\nbroker = \"kafka\"\npartitions = {}\ntopic_prefix = \"{}\"\n"
         "own = [{}]\nfollow = [{}]\n"
         "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"{}\"\nlease_ms = {}\n"

@@ -73,6 +73,7 @@ base::Status decide(const DecideOptions& options) {
     service_options.partitions_folder = options.store / "partitions";
     service_options.partitions = options.partitions;
     service_options.exploration_per_day = 1000;
+    service_options.event_window = {base::Duration::days(36'500), base::Duration::days(1)};
     RAMPART_TRY(service_options.memory, storage::MemoryBudget::create(512u << 20));
     RAMPART_TRY(const auto keys,
                 privacy::PersonKeys::open(options.store / "keys", std::string(32, 's'), nullptr,
