@@ -68,6 +68,7 @@ struct Cursor {
     Queue queue;       // null: does not fetch
     // No record lies in [low, high), and the queue goes on at high.
     int64_t low = 0, high = 0;
+    bool begun = false;    // something has come since the start
     uint64_t cluster = 0;  // which cluster it fetches from: Topic::cluster
 };
 
@@ -187,6 +188,7 @@ Status KafkaReader::Impl::start(Topic& topic, int32_t partition, Cursor& cursor,
     }
     cursor.queue = std::move(queue);
     cursor.low = cursor.high = from;
+    cursor.begun = false;
     return base::ok();
 }
 
@@ -220,6 +222,7 @@ Result<bool> KafkaReader::Impl::take(Topic& topic, int32_t partition, Cursor& cu
     if (!message) return false;
     switch (message->err) {
         case RD_KAFKA_RESP_ERR_NO_ERROR:
+            cursor.begun = true;
             // below: not asked for; seen of clients that were reconnected
             if (message->offset < cursor.high) return true;
             if (message->offset > cursor.high && !read.skipped) read.skipped = cursor.high;
@@ -228,6 +231,7 @@ Result<bool> KafkaReader::Impl::take(Topic& topic, int32_t partition, Cursor& cu
             read.bytes += size_of(read.records.back().record);
             return true;
         case RD_KAFKA_RESP_ERR__PARTITION_EOF:
+            cursor.begun = true;
             cursor.high = std::max(cursor.high, message->offset);
             return true;
         default:
@@ -239,6 +243,12 @@ Result<bool> KafkaReader::Impl::take(Topic& topic, int32_t partition, Cursor& cu
     base::Error error = to_error(failure, what, rd_kafka_message_errstr(message.get()));
     if (meaning_of(failure).reason == "offset_moved") {
         error = moved(topic, partition, at);
+        if (error.reason == "offset_moved" && !cursor.begun) {
+            // The log holds the position. The broker answered a fetch of the start before this one,
+            // from which the library does not keep such an answer apart, and fetches no more.
+            RAMPART_RETURN_IF_ERROR(start(topic, partition, cursor, at));
+            return true;
+        }
     } else if (error.code == base::ErrorCode::kNotFound) {
         // or the fetching client has not heard of it yet: it asks before it starts again
         topic.fetchable = 0;
