@@ -42,6 +42,14 @@ class KafkaScript : public testing::Test {
     Ran kafka(const std::string& arguments, const std::string& environment = "") const {
         return run_program(environment + " " + kafka_detail::kScript + " " + arguments);
     }
+    /// Has the script find a Maven that does this instead: its argument 5 is the project file,
+    /// and 7 the option that names the folder for the jars.
+    std::string maven(const std::string& script) const {
+        fs::create_directories(folder_ / "bin");
+        std::ofstream(folder_ / "bin/mvn") << "#!/bin/sh\n" << script << "\n";
+        fs::permissions(folder_ / "bin/mvn", fs::perms::owner_all);
+        return "PATH=" + quoted(folder_ / "bin") + ":$PATH";
+    }
     /// Lines "sha256  path" of the pin file of 3.9.2: the paths.
     static std::vector<fs::path> pinned_paths() {
         std::ifstream pins(kPins + "3.9.2.sha256");
@@ -113,18 +121,26 @@ TEST_F(KafkaScript, ACachedJarThatWasChangedIsRefusedByName) {
     EXPECT_FALSE(fs::exists(broker() / "data"));
 }
 
-TEST_F(KafkaScript, ADownloadThatDiffersFromItsPinIsNotKept) {
+TEST_F(KafkaScript, JarsAreAskedOfMavenByCoordinatesAndOneThatDiffersFromItsPinIsNotKept) {
     for (const auto& path : pinned_paths()) {
-        fs::create_directories((folder_ / "mirror" / path).parent_path());
-        std::ofstream(folder_ / "mirror" / path) << "not the jar";
+        fs::create_directories(folder_ / "fetched");
+        std::ofstream(folder_ / "fetched" / path.filename()) << "not the jar";
     }
     const auto cache = folder_ / "cache";
-    const auto ran =
-        kafka("fetch --version 3.9", "RAMPART_KAFKA_CACHE=" + quoted(cache) +
-                                         " RAMPART_MAVEN=file://" + quoted(folder_ / "mirror"));
+    const auto ran = kafka("fetch --version 3.9",
+                           maven("cp " + quoted(folder_ / "fetched") + "/* \"${7#*=}\"; cp \"$5\" " +
+                                 quoted(folder_)) +
+                               " RAMPART_KAFKA_CACHE=" + quoted(cache));
     EXPECT_EQ(ran.exit_code, 1);
     EXPECT_NE(ran.output.find("differs from the pinned checksum"), std::string::npos) << ran.output;
     EXPECT_TRUE(fs::is_empty(cache / "3.9.2"));
+
+    const auto asked = kafka_detail::read_text(folder_ / "pom.xml");
+    EXPECT_NE(asked.find("<groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId>\n"
+                         "<version>3.9.2</version>"),
+              std::string::npos)
+        << asked;
+    EXPECT_EQ(asked.find("repositor"), std::string::npos) << "where from is Maven's to know";
 }
 
 TEST_F(KafkaScript, JarsThatCannotBeHadAreSaidSoPlainly) {
@@ -134,9 +150,11 @@ TEST_F(KafkaScript, JarsThatCannotBeHadAreSaidSoPlainly) {
     EXPECT_NE(offline.output.find("57 jars of Kafka 3.9.2 are not in"), std::string::npos)
         << offline.output;
 
-    const auto nowhere = kafka("fetch", cache + " RAMPART_MAVEN=file:///nowhere");
+    const auto nowhere = kafka("fetch", maven("echo '[ERROR] no route to it'; exit 1") + " " + cache);
     EXPECT_EQ(nowhere.exit_code, 3);
-    EXPECT_NE(nowhere.output.find("cannot download"), std::string::npos) << nowhere.output;
+    EXPECT_NE(nowhere.output.find("Maven cannot fetch at/yawk/lz4"), std::string::npos)
+        << nowhere.output;
+    EXPECT_NE(nowhere.output.find("no route to it"), std::string::npos) << nowhere.output;
     EXPECT_NE(nowhere.output.find("Remedy: a network"), std::string::npos) << nowhere.output;
 }
 
