@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <cmath>
 #include <csignal>
@@ -285,6 +286,43 @@ TEST_F(CommandLine, UnknownOptionsAndCommandsExitWith2AndAHint) {
     EXPECT_EQ(run("train --data x --schema y --out z --learner boost").exit_code, 2);
     EXPECT_EQ(run("train --data x --schema y --out z --constraint fnr,tpr").exit_code, 2);
     EXPECT_EQ(run("train --data x --schema y --out z --trees many").exit_code, 2);
+}
+
+TEST_F(CommandLine, HelpOfACommandThatIsNotThereExitsWith2AndNamesThoseThatAre) {
+    const auto near = run("tarin --help");
+    EXPECT_EQ(near.exit_code, 2);
+    EXPECT_EQ(near.out, "");
+    EXPECT_THAT(near.err, HasSubstr("unknown command 'tarin'; did you mean train?"));
+    const auto far = run("NOSUCH --help");
+    EXPECT_EQ(far.exit_code, 2);
+    EXPECT_THAT(far.err, AllOf(HasSubstr("unknown command 'NOSUCH'"), HasSubstr("evaluate")));
+    const auto inner = run("backup NOSUCH --help");
+    EXPECT_EQ(inner.exit_code, 2);
+    EXPECT_THAT(inner.err, HasSubstr("there are create, list, verify, restore"));
+    EXPECT_EQ(run("--help").exit_code, 0);
+    EXPECT_EQ(run("backup --help").exit_code, 0);
+    EXPECT_EQ(run("--version").exit_code, 0);
+}
+
+TEST_F(CommandLine, TablesSeparatedBySemicolonsOrTabsAreReadAsThoseByCommas) {
+    const auto schema_of = [&](char by) {
+        std::string csv = "income,region,sex,repaid\n";
+        for (int i = 0; i < 200; ++i) {
+            csv += fmt::format("{},{},{},{}\n", i * 7 % 91, i % 3, i % 2 ? "a" : "b", i % 5 < 3);
+        }
+        std::replace(csv.begin(), csv.end(), ',', by);
+        write("t.csv", csv);
+        const auto infer =
+            run("schema infer t.csv --label repaid --favourable true --protected sex");
+        EXPECT_EQ(infer.exit_code, 0) << infer.err;
+        write("t.toml", infer.out);
+        const auto train = run("train --data t.csv --schema t.toml --trees 3 --out t.rmp");
+        EXPECT_EQ(train.exit_code, 0) << train.err;
+        return infer.out;
+    };
+    const auto commas = schema_of(',');
+    EXPECT_EQ(schema_of(';'), commas);
+    EXPECT_EQ(schema_of('\t'), commas);
 }
 
 TEST_F(CommandLine, HelpGivesAnExample) {

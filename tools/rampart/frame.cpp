@@ -61,6 +61,22 @@ std::string nearest(const CLI::App* app, std::string_view unknown) {
     return best.empty() ? "" : fmt::format("did you mean {}? ", best);
 }
 
+/// "there are train, evaluate, …; "
+std::string known_commands(const CLI::App* app) {
+    std::vector<std::string> names;
+    for (const auto* command : app->get_subcommands([](const CLI::App*) { return true; }))
+        names.push_back(command->get_name());
+    return fmt::format("there are {}; ", fmt::join(names, ", "));
+}
+
+/// Whether --help came with a command that is not there, and so is about nothing.
+bool names_no_command(const CLI::App& root) {
+    const CLI::App* at = innermost(&root);
+    const auto extras = at->remaining();
+    return !at->get_subcommands([](const CLI::App*) { return true; }).empty() && !extras.empty() &&
+           !extras.front().starts_with('-');
+}
+
 std::string path_of(const CLI::App* app) {
     return app->get_parent() == nullptr ? app->get_name()
                                         : path_of(app->get_parent()) + " " + app->get_name();
@@ -83,6 +99,7 @@ base::Error misuse(const CLI::App& root, const CLI::ParseError& error) {
     } else if (no_command) {
         what = "no command given";
     }
+    if (no_command && hint.empty()) hint = known_commands(at);
     std::replace(what.begin(), what.end(), '\n', ' ');
     return base::invalid_argument("misuse", "{}; {}see `{} --help`", what, hint, path_of(at));
 }
@@ -157,6 +174,7 @@ int Frame::main(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& help) {  // --help, --version
+        if (names_no_command(app)) return impl_->fail(misuse(app, help), wants_json);
         return app.exit(help);
     } catch (const CLI::ParseError& error) {
         return impl_->fail(misuse(app, error), wants_json);

@@ -78,7 +78,7 @@ void add_schema_infer(Frame& frame) {
          .detail = "Each guess says what it rests on; columns left out (constants, row numbers, too "
                    "many values) are listed with the reason."},
         [options](const Context&) { return infer(*options); });
-    command.add_option("FILE", options->file, "the table: .csv or .csv.gz with a header")
+    command.add_option("FILE", options->file, "the table: .csv or .csv.gz with a header, separated by commas, semicolons or tabs")
         ->required();
     command.add_option("--label", options->roles.label_column, "column to predict, of two values");
     command.add_option("--favourable", options->roles.favourable, "the label's good value");

@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -30,12 +31,12 @@ constexpr size_t kChunk = 1 << 18;
 
 /// Where in 64 bytes the bytes are that mean something: bit i for byte i.
 struct Marks {
-    uint64_t comma = 0, quote = 0, newline = 0;
+    uint64_t separator = 0, quote = 0, newline = 0;
     uint64_t not_ascii = 0;
 };
 constexpr size_t kBlock = 64;
 
-Marks marks_of(const char* block) {
+Marks marks_of(const char* block, char separator) {
     Marks out;
 #if defined(__SSE2__)
     constexpr size_t kWide = sizeof(__m128i);
@@ -45,7 +46,7 @@ Marks marks_of(const char* block) {
     };
     for (size_t i = 0; i < kBlock; i += kWide) {
         const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + i));
-        out.comma |= where(bytes, ',') << i;
+        out.separator |= where(bytes, separator) << i;
         out.quote |= where(bytes, '"') << i;
         out.newline |= where(bytes, '\n') << i;
         out.not_ascii |= static_cast<uint64_t>(static_cast<uint32_t>(_mm_movemask_epi8(bytes)))
@@ -53,13 +54,30 @@ Marks marks_of(const char* block) {
     }
 #else
     for (size_t i = 0; i < kBlock; ++i) {
-        out.comma |= uint64_t{block[i] == ','} << i;
+        out.separator |= uint64_t{block[i] == separator} << i;
         out.quote |= uint64_t{block[i] == '"'} << i;
         out.newline |= uint64_t{block[i] == '\n'} << i;
         out.not_ascii |= static_cast<uint64_t>(static_cast<uint8_t>(block[i]) >> 7) << i;
     }
 #endif
     return out;
+}
+
+/// What the first line that is not empty is separated by: the one of these that it has most of
+/// outside quotes, the earlier one of two.
+char separator_of(std::string_view text) {
+    constexpr std::array<char, 3> kSeparators{',', ';', '\t'};
+    std::array<size_t, kSeparators.size()> seen{};
+    bool quoted = false;
+    text.remove_prefix(std::min(text.find_first_not_of("\r\n"), text.size()));
+    for (const char c : text) {
+        if (c == '"') quoted = !quoted;
+        if (quoted) continue;
+        if (c == '\n') break;
+        for (size_t k = 0; k < seen.size(); ++k) seen[k] += c == kSeparators[k];
+    }
+    return kSeparators[static_cast<size_t>(std::max_element(seen.begin(), seen.end()) -
+                                           seen.begin())];
 }
 
 /// Bit i: how many of bits 0 … i are set, odd or even.
@@ -82,6 +100,7 @@ struct CsvReader::Impl {
     std::string buffer;  // kBlock zeros behind `filled`
     size_t begin = 0, filled = 0;
     bool at_end = false;  // all of the file is in the buffer
+    char separator = ',';
     uint64_t next_line = 1;
     uint64_t line = 0;
     std::vector<std::string> columns;
@@ -136,7 +155,7 @@ base::Status CsvReader::Impl::fill() {
 
 /// The record under way into `cells`, without looking for what is wrong with it; false: it does not
 /// end within the buffer, or is beyond a limit. Quotes come in pairs inside a record: where an odd
-/// number of them went before, commas and line ends belong to a cell.
+/// number of them went before, separators and line ends belong to a cell.
 bool CsvReader::Impl::delimit() {
     cells.clear();
     const char* cell = buffer.data() + begin;
@@ -145,7 +164,7 @@ bool CsvReader::Impl::delimit() {
     uint64_t lines = 1;
     const size_t last = std::min(filled, begin + limits::kMaxRecordBytes);
     for (size_t at = begin; at < last; at += kBlock) {
-        const Marks marks = marks_of(buffer.data() + at);
+        const Marks marks = marks_of(buffer.data() + at, separator);
         uint64_t inside = quoted;
         if (marks.quote != 0) inside ^= parities(marks.quote);
         quoted = inside >> 63 != 0 ? ~uint64_t{0} : 0;
@@ -156,12 +175,12 @@ bool CsvReader::Impl::delimit() {
         ascii = ascii && (marks.not_ascii & ours) == 0;
         if (const uint64_t within = marks.newline & inside & ours; within != 0)
             lines += static_cast<uint64_t>(std::popcount(within));
-        for (uint64_t rest = marks.comma & ~inside & ours; rest != 0; rest &= rest - 1) {
-            const char* const comma =
+        for (uint64_t rest = marks.separator & ~inside & ours; rest != 0; rest &= rest - 1) {
+            const char* const after =
                 buffer.data() + at + static_cast<size_t>(std::countr_zero(rest));
             if (cells.size() == kMaxCsvColumns) return false;
-            cells.emplace_back(cell, static_cast<size_t>(comma - cell));
-            cell = comma + 1;
+            cells.emplace_back(cell, static_cast<size_t>(after - cell));
+            cell = after + 1;
         }
         if (ends == 0) continue;
         const size_t end = at + static_cast<size_t>(std::countr_zero(ends));
@@ -271,14 +290,14 @@ base::Status CsvReader::Impl::split(char* from, char* to) {
         char* after = nullptr;
         if (from != to && *from == '"') {
             RAMPART_TRY(after, unquote(from, to, cell));
-            if (after != to && *after != ',') {
+            if (after != to && *after != separator) {
                 return bad("text_after_quote",
                            "column {}: text after the closing quote; a quote inside a "
                            "cell in quotes has to be doubled",
                            cells.size() + 1);
             }
         } else {
-            after = std::find(from, to, ',');
+            after = std::find(from, to, separator);
             cell = {from, static_cast<size_t>(after - from)};
             if (cell.find('"') != std::string_view::npos) {
                 return bad("stray_quote",
@@ -357,6 +376,8 @@ Result<CsvReader> CsvReader::open(const std::filesystem::path& path) {
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
     if (std::string_view(impl->buffer.data(), impl->filled).starts_with(kByteOrderMark))
         impl->begin = kByteOrderMark.size();
+    impl->separator = separator_of(
+        std::string_view(impl->buffer.data(), impl->filled).substr(impl->begin));
     RAMPART_TRY(const bool any, impl->next_record());
     if (!any)
         return base::invalid_argument("empty_file",

@@ -57,6 +57,20 @@ TEST(Csv, TakesWindowsLineEndsAByteOrderMarkAndNoLastLineEnd) {
               (Rows{{"a", "b"}, {"1", "2"}, {"3", "4"}}));
 }
 
+TEST(Csv, IsSeparatedByWhatTheFirstLineHasMostOf) {
+    const Rows two{{"a", "b"}, {"1,5", "x"}};
+    EXPECT_EQ(read_text("a;b\n1,5;x\n"), two);
+    EXPECT_EQ(read_text("\r\na;b\r\n\"1,5\";x"), two);
+    EXPECT_EQ(read_text("a\tb\n1,5\tx\n"), two);
+    EXPECT_EQ(read_text("a,b\n\"1,5\",x\n"), two);
+    EXPECT_EQ(read_text("\"a,,\";b\n;\n"), (Rows{{"a,,", "b"}, {"", ""}}));
+    EXPECT_EQ(read_text("a;b,c\n1,2\n"), (Rows{{"a;b", "c"}, {"1", "2"}}));
+    EXPECT_EQ(read_text("a;b, EUR;c\n1;2;3\n"), (Rows{{"a", "b, EUR", "c"}, {"1", "2", "3"}}));
+    EXPECT_EQ(read_text("a\n1\n"), (Rows{{"a"}, {"1"}}));
+    EXPECT_EQ(read_text("a;b\n1\n").error().reason, "wrong_cell_count");
+    EXPECT_EQ(read_text("a;b\n\"1\",2;3\n").error().reason, "text_after_quote");
+}
+
 TEST(Csv, ReadsGzipLikePlainText) {
     const TemporaryFile file(gzip("a,b\n1,2\n"), ".csv.gz");
     EXPECT_EQ(read_all(file.path()), (Rows{{"a", "b"}, {"1", "2"}}));
@@ -142,12 +156,13 @@ std::string quoted(const std::string& cell) {
 
 RC_GTEST_PROP(Csv, WhatIsWrittenInQuotesIsReadBack, ()) {
     const auto cell =
-        rc::gen::container<std::string>(rc::gen::elementOf(std::string("ab,\"\n\r 1;")));
+        rc::gen::container<std::string>(rc::gen::elementOf(std::string("ab,\"\n\r 1;\t")));
+    const char by = *rc::gen::elementOf(std::string(",;\t"));
     const auto row = rc::gen::container<std::vector<std::string>>(3, cell);
     const auto rows = *rc::gen::container<std::vector<std::vector<std::string>>>(row);
-    std::string text = "a,b,c\n";
+    std::string text = fmt::format("a{0}b{0}c\n", by);
     for (const auto& cells : rows) {
-        text += quoted(cells[0]) + "," + quoted(cells[1]) + "," + quoted(cells[2]) + "\n";
+        text += quoted(cells[0]) + by + quoted(cells[1]) + by + quoted(cells[2]) + "\n";
     }
     const auto read = read_text(text);
     RC_ASSERT(read.has_value());

@@ -18,7 +18,9 @@ inline constexpr size_t kMaxCsvColumns = 4096;
 /// memory.
 ///
 /// The first record names the columns: each name once, at most one of them empty (a nameless row
-/// number). Lines end with LF or CRLF; a cell in quotes may hold commas, line ends and doubled
+/// number). Cells are separated by commas, semicolons or tabs: by what the first line has most of
+/// outside quotes, a comma rather than a semicolon rather than a tab where they are as many. Lines
+/// end with LF or CRLF; a cell in quotes may hold separators, line ends and doubled
 /// quotes; a quote inside a cell without quotes is an error. Empty lines are passed over, a byte
 /// order mark too.
 ///
