@@ -185,6 +185,7 @@ GateConfig yearly_config() {
     GateConfig config = lender_config();
     config.delta_epoch = kDelta;
     config.runs_per_epoch = kWeeks;
+    config.spending = certification::Spending::kByHistory;
     return config;
 }
 
@@ -301,6 +302,7 @@ constexpr unsigned kQueries = 20;
 bool attack_succeeds(base::Random& random, bool numbers) {
     GateConfig config = lender_config();
     config.runs_per_epoch = kQueries + 1;
+    config.spending = certification::Spending::kByHistory;
     World world(random, 600);
     DeltaLedger ledger = ledger_for(config);
     std::vector<double> votes(world.persons(), 0);

@@ -58,6 +58,7 @@ inline certification::GateConfig lender_config() {
     config.impact_hi = 75;
     config.declined_impact = 0;
     config.impact_units = "credit score points";
+    config.spending = certification::Spending::kEqual;  // of one run an epoch: it has all of delta
     return config;
 }
 

@@ -142,8 +142,11 @@ base::Status validate(const GateConfig& c) {
                                     c.min_power, "lie in [0, 1]"));
     RAMPART_RETURN_IF_ERROR(require(c.max_missing_rate >= 0 && c.max_missing_rate <= 1,
                                     "max_missing_rate", c.max_missing_rate, "lie in [0, 1]"));
-    RAMPART_RETURN_IF_ERROR(require(c.max_calibration_z > 0 && std::isfinite(c.max_calibration_z),
-                                    "max_calibration_z", c.max_calibration_z, "be positive"));
+    RAMPART_RETURN_IF_ERROR(require(c.calibration_level > 0 && c.calibration_level <= 0.5,
+                                    "calibration_level", c.calibration_level, "lie in (0, 0.5]"));
+    const double z = c.max_calibration_z.value_or(1);
+    RAMPART_RETURN_IF_ERROR(
+        require(z > 0 && std::isfinite(z), "max_calibration_z", z, "be positive"));
     const double drift = c.max_drift_auc.value_or(0.5);
     RAMPART_RETURN_IF_ERROR(
         require(drift >= 0.5 && drift <= 1, "max_drift_auc", drift, "lie in [0.5, 1]"));

@@ -1,5 +1,6 @@
 #include "rampart/certification/delta_ledger.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "members.hpp"
@@ -42,12 +43,12 @@ double choose(uint32_t n, uint32_t k) {
 
 }  // namespace
 
-double delta_of_run(double delta_epoch, uint32_t runs, Spending spending, uint32_t run,
+double delta_of_run(double delta_epoch, uint32_t runs, Spending spending, uint32_t registrations,
                     uint32_t certificates_before) {
     const double equal = delta_epoch / runs;
     if (spending == Spending::kEqual) return equal;
     return equal * std::ldexp(1.0, -static_cast<int>(certificates_before) - 1) /
-           choose(run - 1, certificates_before);
+           choose(registrations, certificates_before);
 }
 
 std::string encode(const LedgerEntry& entry) {
@@ -104,6 +105,16 @@ Status DeltaLedger::check_body(const EpochOpened& body) const {
                                 "delta_epoch {} over {} runs: must lie in (0, 0.5] and "
                                 "[1, 1000]",
                                 body.delta_epoch, body.runs);
+    }
+    if (body.counts_looks && body.spending != Spending::kByHistory) {
+        return invalid_argument("bad_budget", "looks are counted, but spending is {}",
+                                to_string(body.spending));
+    }
+    if (body.at < latest_) {
+        return invalid_argument("time_goes_back",
+                                "epoch {} of {} would be older than the ledger's last entry, of "
+                                "{}: records that were read would be read again with a new budget",
+                                body.epoch, base::to_iso8601(body.at), base::to_iso8601(latest_));
     }
     return base::ok();
 }
@@ -188,23 +199,28 @@ void DeltaLedger::apply(const EpochOpened& body) {
     epoch_ = body;
     runs_.clear();
     certificates_ = 0;
+    looks_ = 0;
     spent_ = 0;
+    latest_ = std::max(latest_, body.at);
 }
 
 void DeltaLedger::apply(const Registration& body) {
     open_run_ = body;
     open_entry_ = entries_.back();
+    latest_ = std::max(latest_, body.at);
     if (body.look > 0) {
+        if (epoch_->counts_looks) ++looks_;
         runs_[body.run - 1].last = body;
         runs_[body.run - 1].closing.reset();
         return;
     }
-    runs_.push_back({body, certificates_, {}});
+    runs_.push_back({body, certificates_, looks_, {}});
     spent_ += body.delta;
 }
 
 void DeltaLedger::apply(const Closing& body) {
     open_run_.reset();
+    latest_ = std::max(latest_, body.at);
     runs_[body.run - 1].closing = body;
     if (body.verdict == Verdict::kCertified) ++certificates_;
 }
@@ -234,21 +250,29 @@ Result<std::string> DeltaLedger::next(std::variant<EpochOpened, Registration, Cl
 
 Result<std::string> DeltaLedger::next_epoch(double delta_epoch, uint32_t runs, Spending spending,
                                             std::string note, base::TimePoint at) const {
-    return next(EpochOpened{epoch() + 1, delta_epoch, runs, spending, std::move(note), at});
+    return next(EpochOpened{epoch() + 1, delta_epoch, runs, spending,
+                            spending == Spending::kByHistory, std::move(note), at});
 }
 
 Result<double> DeltaLedger::next_delta() const {
     if (!epoch_)
         return failed_precondition("no_epoch", "no epoch is open: open one with its budget");
     if (open_run_) return open_run_->delta;
-    if (runs_used() >= epoch_->runs) {
-        return base::resource_exhausted("delta_spent",
-                                        "all {} runs of epoch {} are spent: open a new "
-                                        "epoch, on vault records that were not tested before",
-                                        epoch_->runs, epoch_->epoch);
+    if (runs_left() == 0) {
+        return base::resource_exhausted(
+            "delta_spent",
+            "all {} runs of epoch {} are spent{}: open a new epoch, on vault records that were not "
+            "tested before",
+            epoch_->runs, epoch_->epoch,
+            looks_ == 0 ? "" : fmt::format(" ({} of them on further looks)", looks_));
     }
-    return delta_of_run(epoch_->delta_epoch, epoch_->runs, epoch_->spending, runs_used() + 1,
+    return delta_of_run(epoch_->delta_epoch, epoch_->runs, epoch_->spending, runs_used() + looks_,
                         certificates_);
+}
+
+uint32_t DeltaLedger::runs_left() const {
+    const uint32_t used = runs_used() + looks_;
+    return epoch_ && used < epoch_->runs ? epoch_->runs - used : 0;
 }
 
 Result<std::string> DeltaLedger::next_registration(const RunRequest& request,
@@ -301,6 +325,7 @@ Result<RunTicket> DeltaLedger::ticket(const RunRequest& request) const {
     ticket.epoch_ = *epoch_;
     ticket.entry_ = open_entry_;
     ticket.certificates_before_ = runs_[open_run_->run - 1].certificates_before;
+    ticket.looks_before_ = runs_[open_run_->run - 1].looks_before;
     return ticket;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <tuple>
 
 #include "rampart/base/bytes.hpp"
@@ -28,9 +29,12 @@ double trust_unit(const GateConfig& config, double s) {
 
 /// Where the logged propensities do not fit the draws; empty if they fit everywhere.
 std::string uncalibrated(const RunPlan& plan) {
-    const auto fits = [&](double z, double deciles) {
-        return std::abs(z) <= plan.config.max_calibration_z &&
-               deciles <= plan.config.max_calibration_z;
+    const auto& fixed = plan.config.max_calibration_z;
+    const double level = calibration_level_of_a_test(plan);
+    const auto fits = [&](double z, double deciles) {  // false for NaN
+        if (fixed) return std::abs(z) <= *fixed && deciles <= *fixed;
+        return std::erfc(std::abs(z) / std::numbers::sqrt2) >= level &&
+               std::erfc(deciles / std::numbers::sqrt2) / 2 >= level;
     };
     if (!fits(plan.calibration_z, plan.decile_z)) return "over all records";
     for (size_t l = 0; l < plan.logger_ids.size(); ++l) {
@@ -327,16 +331,22 @@ std::optional<PublicResult> drift_fault(const RunPlan& plan) {
                    *auc, *allowed);
 }
 
+std::optional<PublicResult> too_few_units(const RunPlan& plan) {
+    for (const GroupPlan& group : plan.groups) {
+        if (group.units >= plan.config.min_units) continue;
+        return refused("too_few_units",
+                       "group {}: {} persons in the vault, {} are needed: wait for "
+                       "more to mature",
+                       group.name, group.units, plan.config.min_units);
+    }
+    return std::nullopt;
+}
+
 std::optional<PublicResult> find_figure_fault(const RunPlan& plan) {
     const GateConfig& config = plan.config;
     if (auto fault = drift_fault(plan)) return fault;
+    if (auto fault = too_few_units(plan)) return fault;
     for (const GroupPlan& group : plan.groups) {
-        if (group.units < config.min_units) {
-            return refused("too_few_units",
-                           "group {}: {} persons in the vault, {} are needed: wait for "
-                           "more to mature",
-                           group.name, group.units, config.min_units);
-        }
         const double allowed = config.max_missing_rate * static_cast<double>(group.expected);
         if (static_cast<double>(group.missing) > allowed) {
             return refused("too_many_missing",
@@ -348,12 +358,25 @@ std::optional<PublicResult> find_figure_fault(const RunPlan& plan) {
     const std::string where = uncalibrated(plan);
     if (where.empty()) return std::nullopt;
     // where, but not by how much: the figure depends on the vault's draws
+    const std::string level =
+        config.max_calibration_z
+            ? fmt::format("|z| above {}", *config.max_calibration_z)
+            : fmt::format("at a level of {} for the epoch", config.calibration_level);
     return refused(
         "propensities_do_not_fit",
         "the approvals drawn do not agree with the logged "
-        "probabilities (|z| above {} {}): the log is wrong, or what people did instead was "
+        "probabilities ({} {}): the log is wrong, or what people did instead was "
         "written over the draws and not reported as overrides",
-        config.max_calibration_z, where);
+        level, where);
+}
+
+double calibration_level_of_a_test(const RunPlan& plan) {
+    const auto groups = std::count_if(plan.groups.begin(), plan.groups.end(), [](const auto& g) {
+        return g.against == Against::kReference;  // against the anchor the draws are the same
+    });
+    const double tests = 2 * (1 + static_cast<double>(plan.logger_ids.size()) +
+                              static_cast<double>(groups));
+    return plan.config.calibration_level / (plan.config.runs_per_epoch * tests);
 }
 
 base::Result<stats::Bets> plan_group_bets(const RunPlan& plan, const GroupPlan& group) {

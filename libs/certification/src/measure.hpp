@@ -92,6 +92,13 @@ class VaultMeasure {
     uint64_t records_ = 0;
 };
 
+/// The share of the epoch's calibration_level that each test of a run has: z (two-sided) and
+/// deciles (one-sided), over all records, for each logger and in each group.
+double calibration_level_of_a_test(const RunPlan& plan);
+
+/// A group has fewer persons than min_units.
+std::optional<PublicResult> too_few_units(const RunPlan& plan);
+
 /// The first precondition that the measured figures break: counts, missing outcomes, calibration.
 std::optional<PublicResult> find_figure_fault(const RunPlan& plan);
 

@@ -44,6 +44,7 @@ void members(A& a, EpochOpened& e) {
     a("delta_epoch", e.delta_epoch);
     a("runs", e.runs);
     a("spending", e.spending);
+    a.unless_default("counts_looks", e.counts_looks);
     a("note", e.note);
     a("at", e.at);
 }
@@ -92,7 +93,8 @@ void members(A& a, GateConfig& c) {
     a("min_units", c.min_units);
     a("min_outcomes", c.min_outcomes);
     a("max_missing_rate", c.max_missing_rate);
-    a("max_calibration_z", c.max_calibration_z);
+    a.unless_default("max_calibration_z", c.max_calibration_z);
+    if (!c.max_calibration_z) a("calibration_level", c.calibration_level);
     a("impact_lo", c.impact_lo);
     a("impact_hi", c.impact_hi);
     a("declined_impact", c.declined_impact);
@@ -265,6 +267,7 @@ void members(A& a, LedgerReference& l) {
     a("previous", l.previous);
     a("entry", l.entry);
     a("certificates_before", l.certificates_before);
+    a.unless_default("looks_before", l.looks_before);
 }
 
 inline constexpr std::string_view kCertificateFormat = "rampart-certificate-2";

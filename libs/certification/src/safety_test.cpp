@@ -120,6 +120,16 @@ base::Status check_power(const PreparedRun& run) {
         power, wanted);
 }
 
+/// That two policies decide alike is said of enough people only.
+PublicResult enough_to_say(const RunPlan& run, const std::vector<PlannedGroup>& groups,
+                           PublicResult fault) {
+    if (fault.verdict != Verdict::kIdentical) return fault;
+    RunPlan plan;
+    plan.config = run.config;
+    for (const PlannedGroup& group : groups) plan.groups.push_back(group.plan);
+    return too_few_units(plan).value_or(std::move(fault));
+}
+
 /// Everything about the data that can refuse a run or show that it is needless, in the order in
 /// which it is told. On success `run` is complete.
 Result<std::optional<PublicResult>> prepare(const LoggedFeedback& selection,
@@ -152,9 +162,9 @@ Result<std::optional<PublicResult>> prepare(const LoggedFeedback& selection,
     for (const PlannedGroup& group : groups) plans.push_back(group.plan);
     VaultMeasure measure(plan.config, vault.names(), plans);
     RAMPART_RETURN_IF_ERROR(measure.read(vault));
-    if (auto fault = measure.record_fault()) return fault;
-    RAMPART_RETURN_IF_ERROR(trouble);
     for (size_t i = 0; i < groups.size(); ++i) measure.group(i).finish(groups[i].plan);
+    if (auto fault = measure.record_fault()) return enough_to_say(plan, groups, std::move(*fault));
+    RAMPART_RETURN_IF_ERROR(trouble);
     measure.finish(plan);
     for (size_t i = 0; i < count; ++i) {
         if (best) choose(plan, groups[i], std::move(groups[count + i]));

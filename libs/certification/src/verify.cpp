@@ -78,10 +78,11 @@ Status check_ledger_reference(const Certificate& c) {
     compare.equal("budget", l.epoch.delta_epoch, c.plan.config.delta_epoch);
     compare.equal("runs", l.epoch.runs, c.plan.config.runs_per_epoch);
     compare.equal("spending", l.epoch.spending, c.plan.config.spending);
-    if (r.run < 1 || r.run > l.epoch.runs || l.certificates_before >= r.run)
+    if (r.run < 1 || uint64_t{r.run} + l.looks_before > l.epoch.runs ||
+        l.certificates_before >= r.run || (l.looks_before > 0 && !l.epoch.counts_looks))
         return differs("ledger: run");
-    const double delta = delta_of_run(l.epoch.delta_epoch, l.epoch.runs, l.epoch.spending, r.run,
-                                      l.certificates_before);
+    const double delta = delta_of_run(l.epoch.delta_epoch, l.epoch.runs, l.epoch.spending,
+                                      r.run - 1 + l.looks_before, l.certificates_before);
     compare.equal("delta", r.delta, delta);
     compare.equal("look", r.look, c.plan.look);
     compare.equal("frozen", r.frozen, frozen_digest(c.plan));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "measure.hpp"
 #include "rampart/certification/constraint_set.hpp"
 
 namespace rampart::certification {
@@ -100,6 +101,14 @@ std::string constraint_recipe(const RunPlan& plan) {
         granted ? "; with a condition on the label, pi impact + (1 - pi) declined_impact" : "");
 }
 
+/// When a test of the logged probabilities fails; empty where the bound is fixed.
+std::string calibration_recipe(const GateConfig& config) {
+    if (config.max_calibration_z) return "";
+    return "A test of the logged probabilities fails iff erfc(|calibration_z| / sqrt 2) or "
+           "erfc(decile_z / sqrt 2) / 2 is below calibration_level / (runs_per_epoch * 2 * (1 + "
+           "loggers + groups)). ";
+}
+
 std::string run_of(const LedgerReference& l) {
     return fmt::format("run {} of {} in epoch {}, error budget {}{}", l.registration.run,
                        l.epoch.runs, l.epoch.epoch, l.epoch.delta_epoch,
@@ -196,8 +205,9 @@ std::string recipe_of(const RunPlan& plan) {
            "decile_z: sums of (approved - p)^2 over p (1 - p) in each tenth of p with sum p (1 - "
            "p) "
            ">= 5, the others pooled, added to a chi square and brought to a normal by Wilson and "
-           "Hilferty's cube root. Bounds per record: bound of V * units / records - margin. IEEE "
-           "double, "
+           "Hilferty's cube root. " +
+           calibration_recipe(plan.config) +
+           "Bounds per record: bound of V * units / records - margin. IEEE double, "
            "compensated sums, no fused operations; bounds rounded downwards; null is minus "
            "infinity." +
            constraint_recipe(plan);
@@ -210,11 +220,15 @@ std::vector<Assumption> assumptions_of(const Certificate& c) {
     const auto add = [&](bool tested, std::string text) {
         out.push_back({std::move(text), tested});
     };
-    add(true,
-        fmt::format("approvals drawn agree with the logged probabilities: |z| <= {} over all "
-                    "records, for each logging policy and in each group, and so within tenths "
-                    "of the probability",
-                    config.max_calibration_z));
+    const std::string bound =
+        config.max_calibration_z
+            ? fmt::format("|z| <= {}", *config.max_calibration_z)
+            : fmt::format("at a level of {} for the epoch, {} for each test,",
+                          config.calibration_level, calibration_level_of_a_test(c.plan));
+    add(true, fmt::format("approvals drawn agree with the logged probabilities: {} over all "
+                          "records, for each logging policy and in each group, and so within "
+                          "tenths of the probability",
+                          bound));
     add(true, fmt::format("each action that matters had a positive logged probability wherever the "
                           "candidate {}",
                           config.at_least ? "may take it" : "differs from the reference"));

@@ -399,6 +399,18 @@ TEST(Precheck, TheSameDecisionsAreIdenticalAndNotCertified) {
     EXPECT_EQ(gate.refusal().verdict, Verdict::kIdentical);
 }
 
+TEST(Precheck, AnEmptyOrTooSmallVaultIsRefusedAndNeverIdentical) {
+    for (const size_t records : {0, 2, 98}) {
+        Gate gate(1.0, records);
+        for (const bool alike : {false, true}) {
+            if (alike) gate.vault.decisions.candidate = gate.vault.decisions.reference;
+            const auto refusal = gate.refusal();
+            EXPECT_EQ(refusal.verdict, Verdict::kRefused) << records;
+            EXPECT_EQ(refusal.reason, "too_few_units") << records;
+        }
+    }
+}
+
 TEST(Precheck, EachPreconditionIsRefusedWithItsReason) {
     const std::pair<std::string, std::function<void(Gate&)>> cases[] = {
         {"duplicate_record",

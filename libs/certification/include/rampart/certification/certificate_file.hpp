@@ -26,7 +26,8 @@ struct LedgerReference {
     uint64_t sequence = 0;
     base::Digest previous;             // of the entry before
     base::Digest entry;                // of the registration's bytes
-    unsigned certificates_before = 0;  // in the epoch
+    unsigned certificates_before = 0;  // in the epoch, when the run was first registered
+    unsigned looks_before = 0;         // further looks then, where the epoch counts them
 };
 
 /// What a certificate file says. CERTIFIED and NO_SOLUTION_FOUND carry everything; REFUSED and

@@ -44,17 +44,16 @@ enum class Centres {
 /// "per_action", "single", "none", "best", "regression"
 std::string_view to_string(Centres centres);
 
-/// How an epoch's error budget is spread over its K runs. With k - 1 runs and s certificates
-/// before:
+/// How an epoch's error budget is spread over its K runs.
 enum class Spending {
     /// delta / K each. P(a false certificate) <= delta holds up to and including the first
-    /// certificate of
-    /// the epoch, because until then the answers tell nobody anything; after it, for each run by
-    /// itself.
+    /// certificate of the epoch, while every answer was the same. After it there is no bound for
+    /// the epoch: candidates that build on the answers can be fitted to the vault.
     kEqual,
-    /// delta / K * 2^-(s+1) / C(k-1, s): sums to at most delta over every possible history of
-    /// answers, so
-    /// that the bound holds for all K runs whatever was learnt from the verdicts.
+    /// delta / K * 2^-(s+1) / C(m, s) after m registrations, first and further looks together, of
+    /// which s were certified; a run is registered while m < K. Sums to at most delta over every
+    /// possible history of answers, so that the bound holds for all runs whatever was learnt from
+    /// the verdicts.
     kByHistory,
 };
 std::string_view to_string(Spending spending);  // "equal", "by_history"
@@ -89,7 +88,7 @@ inline constexpr size_t kMaxConstraints = 16;
 struct GateConfig {
     double delta_epoch = 0.10;     // (0, 0.5]: chance of a false certificate that an epoch may take
     unsigned runs_per_epoch = 12;  // [1, 1000]
-    Spending spending = Spending::kEqual;
+    Spending spending = Spending::kByHistory;
     Bound bound = Bound::kBetting;
     double bet_cap = 0.95;  // (0, 1)
     Centres centres = Centres::kPerAction;
@@ -111,7 +110,11 @@ struct GateConfig {
     /// far from their action's centre: a sensitivity analysis, whose tipping point the certificate
     /// tells. >= 0.
     std::optional<double> missing_gamma{};
-    double max_calibration_z = 3.29;      // > 0
+    /// Chance that the test of the logged probabilities refuses a run of an epoch although they are
+    /// right: divided over the epoch's runs and a run's tests (calibration_tests).
+    double calibration_level = 0.01;  // (0, 0.5]
+    /// Fixed bound on each test's |z| instead of a level, as older certificates have it. > 0
+    std::optional<double> max_calibration_z{};
     /// How well a classifier may tell, from features alone, the applicants of late from those of the
     /// vault's records: RunIdentity::drift_auc. A run without that figure is then refused, too.
     std::optional<double> max_drift_auc{};  // [0.5, 1]

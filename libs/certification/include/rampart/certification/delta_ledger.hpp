@@ -20,15 +20,19 @@ struct EpochOpened {
     double delta_epoch = 0;
     uint32_t runs = 0;
     Spending spending = Spending::kEqual;
-    std::string note;  // why a new epoch was opened, and on which vault records it runs
-    base::TimePoint at;
+    /// kByHistory counts further looks among the registrations; false: opened before it did, its
+    /// budget is proven only while no run is looked at again.
+    bool counts_looks = false;
+    std::string note;  // why it was opened
+    base::TimePoint at;  // not before any entry in front of it
 };
 
 /// A run is charged. Written durably before an impact of the vault is read.
 ///
 /// A further look is the same run again on the records that have matured since: the same candidate
 /// against the same reference with the same centres and bets. The wealth of fixed bets holds at all
-/// looks together (Ville), so that it costs nothing.
+/// looks together (Ville), so that it costs nothing. Its answer may steer later candidates, so that
+/// kByHistory counts it among the registrations.
 struct Registration {
     uint32_t epoch = 0, run = 0;  // run k = 1 … K
     double delta = 0;             // delta_k, charged
@@ -69,6 +73,7 @@ class RunTicket {
     const EpochOpened& epoch() const { return epoch_; }
     const std::string& entry() const { return entry_; }  // the registration's bytes
     unsigned certificates_before() const { return certificates_before_; }  // in this epoch
+    unsigned looks_before() const { return looks_before_; }  // that the epoch counts
 
   private:
     friend class DeltaLedger;
@@ -77,6 +82,7 @@ class RunTicket {
     EpochOpened epoch_;
     std::string entry_;
     unsigned certificates_before_ = 0;
+    unsigned looks_before_ = 0;
 };
 
 /// The account of an error budget: append-only, hash-chained, K runs an epoch, one run at a time.
@@ -91,7 +97,8 @@ class DeltaLedger {
     /// the encoding or a rule breaks.
     static base::Result<DeltaLedger> open(const std::vector<std::string>& entries);
 
-    /// Errors: failed_precondition while a run is open; invalid_argument for a bad budget.
+    /// Errors: failed_precondition while a run is open; invalid_argument for a bad budget, or a time
+    /// before that of an entry ("time_goes_back").
     base::Result<std::string> next_epoch(double delta_epoch, uint32_t runs, Spending spending,
                                          std::string note, base::TimePoint at) const;
 
@@ -136,7 +143,8 @@ class DeltaLedger {
     const std::optional<EpochOpened>& current() const { return epoch_; }
     uint32_t epoch() const { return epoch_ ? epoch_->epoch : 0; }
     uint32_t runs_used() const { return static_cast<uint32_t>(runs_.size()); }  // in this epoch
-    uint32_t runs_left() const { return epoch_ ? epoch_->runs - runs_used() : 0; }
+    uint32_t looks_counted() const { return looks_; }  // in this epoch, in the place of runs
+    uint32_t runs_left() const;
     double spent() const { return spent_; }  // of the current epoch
     const std::vector<std::string>& entries() const { return entries_; }
     base::Digest head() const;  // digest of the last entry
@@ -159,16 +167,18 @@ class DeltaLedger {
     /// A run of the epoch, by its last look.
     struct Run {
         Registration last;
-        unsigned certificates_before = 0;
+        unsigned certificates_before = 0, looks_before = 0;  // when it was first registered
         std::optional<Closing> closing;
     };
     std::vector<Run> runs_;
-    uint32_t certificates_ = 0;
+    uint32_t certificates_ = 0, looks_ = 0;
     double spent_ = 0;
+    base::TimePoint latest_ = base::TimePoint::from_micros(INT64_MIN);  // of all entries' times
 };
 
-/// delta_k of run k (from 1) of K after s certificates in the epoch. See Spending.
-double delta_of_run(double delta_epoch, uint32_t runs, Spending spending, uint32_t run,
+/// The charge of a run in an epoch of K = `runs`, registered after `registrations` first and
+/// further looks of which s = `certificates_before` were certified. See Spending.
+double delta_of_run(double delta_epoch, uint32_t runs, Spending spending, uint32_t registrations,
                     uint32_t certificates_before);
 
 }  // namespace rampart::certification

@@ -142,10 +142,10 @@ struct PrecheckResult {
 ///
 /// `earlier`: the plan of the last look at the same candidate, as its certificate has it. Then this
 /// is a further look, with that plan's settings, centres and bets, and costs nothing. It is refused
-/// where the setting, or a person of then, is no longer there ("other_settings", "fewer_records"),
-/// and where the range of the values grew so much that the bets could lose everything
-/// ("range_grew"), or constraints were added ("other_settings"); without `earlier` it
-/// would be a run of its own.
+/// where the settings are others or constraints were added ("other_settings"), where a group has
+/// fewer records or persons than then ("fewer_records"; that they are the same ones, unchanged, is
+/// for the caller to know), and where the range of the values grew so much that the bets could lose
+/// everything ("range_grew"); without `earlier` it would be a run of its own.
 base::Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentity& identity,
                                       const DeltaLedger& ledger, std::string_view pseudonym_key,
                                       const ope::LoggedFeedback& selection,
