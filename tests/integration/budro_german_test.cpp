@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numbers>
 #include <set>
 
 #include "rampart/dataset/csv.hpp"
@@ -116,6 +117,8 @@ class German : public testing::Test {
         test = all.subset(held_out);
         FairMetricSpec spec;
         spec.protected_features = {"age"};
+        // the authors have two columns of 0 and 1 for each flag
+        spec.weights = {{"telephone", std::numbers::sqrt2}, {"foreign_worker", std::numbers::sqrt2}};
         for (const double alpha : {0.1, 1.0, 10.0}) spec.l2_of_numbers.push_back(alpha / 800);
         auto learnt = FairMetric::learn(train, spec);
         ASSERT_TRUE(learnt) << learnt.error().message;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <numeric>
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
@@ -226,6 +227,31 @@ TEST(FairMetric, DirectionsOfOnesOwnAndIndicatorsAreTaken) {
     const std::vector<float> poor{10, 20, 0}, rich{90, 70, 1}, single{10, 20, 2};
     EXPECT_NEAR(metric.squared_distance(poor, rich), 0, 1e-12);
     EXPECT_NEAR(metric.squared_distance(poor, single), 1.5, 1e-12);  // what is left of 2
+}
+
+/// As two categories, and as a number of 0 and 1 whose weight undoes its standardising.
+TEST(FairMetric, AFlagCountsOnce) {
+    auto flagged = people(500, 21);
+    for (size_t i = 0; i < 500; ++i)
+        flagged.columns[2][i] = static_cast<float>(i % 5 == 0 || flagged.group[i] == 1);
+    auto numbered = flagged;
+    flagged.schema = *dataset::FeatureSchema::create(
+        {{"income", {}, {}}, {"age", {}, {}}, {"car", dataset::FeatureKind::kCategorical, {"no", "yes"}}});
+    numbered.schema =
+        *dataset::FeatureSchema::create({{"income", {}, {}}, {"age", {}, {}}, {"car", {}, {}}});
+    const auto& cars = numbered.columns[2];
+    const double share = std::accumulate(cars.begin(), cars.end(), 0.0) / 500;
+    auto spec = by_sex(flagged);
+    const auto as_flag = FairMetric::learn(flagged, spec).value();
+    spec.weights = {{"car", std::sqrt(share * (1 - share))}};
+    const auto as_number = FairMetric::learn(numbered, spec).value();
+    for (size_t i = 0; i < 500; i += 7)
+        for (size_t j = 0; j < 500; j += 11)
+            EXPECT_NEAR(as_flag.squared_distance(row_of(flagged, i), row_of(flagged, j)),
+                        as_number.squared_distance(row_of(numbered, i), row_of(numbered, j)), 1e-9);
+    const auto plain = FairMetric::learn(flagged, {}).value();
+    EXPECT_NEAR(plain.squared_distance(std::vector<float>{40, 45, 0}, std::vector<float>{40, 45, 1}),
+                1, 1e-12);
 }
 
 TEST(FairMetric, WhatIsMissingHasAPlaceOfItsOwn) {

@@ -78,6 +78,10 @@ def command_of(options, name, method, train, folder):
                "--protected", *train.protected, "--threads", 2]
     if train.indicators:
         command += ["--indicators", *train.indicators]
+    if train.two_columns:
+        command += ["--two-columns", *train.two_columns]
+    if train.C:
+        command += ["--l2", repr(1 / (train.C * len(train.label)))]
     if train.l2_of_numbers:
         command += ["--l2-of-numbers", *map(repr, train.l2_of_numbers)]
     if fit == "budro":
@@ -95,6 +99,7 @@ def named(train):
     found = train.subset(slice(None))
     found.protected = [f"x{train.at(name)}" for name in train.protected]
     found.indicators = [f"x{train.at(name)}" for name in train.indicators]
+    found.two_columns = [f"x{train.at(name)}" for name in train.two_columns]
     return found
 
 

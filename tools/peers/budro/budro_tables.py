@@ -32,6 +32,8 @@ class People:
         self.label = np.asarray(label, dtype=np.uint8)
         self.groups, self.copies = {}, {}
         self.protected, self.indicators, self.l2_of_numbers = [], [], []
+        self.two_columns = []  # flags that the authors have a column for each value of
+        self.C = None  # scikit-learn's, of the logistic regression; None: peer_budro's own l2
 
     def at(self, name):
         return self.names.index(name)
@@ -45,7 +47,7 @@ class People:
     def subset(self, rows):
         found = People(self.names, self.columns[:, rows], self.categories, self.label[rows])
         found.groups = {key: group[rows] for key, group in self.groups.items()}
-        for field in ("copies", "protected", "indicators", "l2_of_numbers"):
+        for field in ("copies", "protected", "indicators", "l2_of_numbers", "two_columns", "C"):
             setattr(found, field, getattr(self, field))
         return found
 
@@ -106,6 +108,7 @@ def german(folder):
     found.copies = {"S-cons": flips(found, "personal_status")}
     found.protected = ["age"]
     found.l2_of_numbers = [0.1 / 800, 1 / 800, 10 / 800]  # RidgeCV's, of a mean over the rows
+    found.two_columns = ["telephone", "foreign_worker"]
     return found
 
 
@@ -140,6 +143,7 @@ def compas(folder):
                     "race": found.columns[found.at("race")] == 1}
     found.copies = {"G-cons": flips(found, "sex"), "R-cons": flips(found, "race")}
     found.protected, found.indicators = ["race"], ["sex"]
+    found.C = 0.1
     return found
 
 

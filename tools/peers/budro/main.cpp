@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <numbers>
 #include <numeric>
 
 #include "rampart/base/limits.hpp"
@@ -26,7 +27,7 @@ using peer_gbdt::Moment;
 struct Options {
     std::string method = "budro", train, test, out;
     std::vector<std::string> others;
-    std::vector<std::string> protected_features, indicators, without;
+    std::vector<std::string> protected_features, indicators, two_columns, without;
     std::vector<double> l2_of_numbers;
     std::string weights;  // file of float[n]
     double l2 = 0.1, audit_epsilon = 0;
@@ -45,6 +46,7 @@ base::Result<fairness::FairMetric> metric_of(const Options& o, const dataset::Da
     fairness::FairMetricSpec spec;
     spec.protected_features = o.protected_features;
     spec.indicators = o.indicators;
+    for (const auto& flag : o.two_columns) spec.weights[flag] = std::numbers::sqrt2;
     spec.l2 = o.l2;
     spec.l2_of_numbers = o.l2_of_numbers;
     return fairness::FairMetric::learn(raw, spec);
@@ -190,6 +192,7 @@ int main(int argc, char** argv) {
     app.add_option("--out", o.out, "scores of test and other rows")->required();
     app.add_option("--protected", o.protected_features);
     app.add_option("--indicators", o.indicators);
+    app.add_option("--two-columns", o.two_columns, "flags with a column for each value");
     app.add_option("--l2", o.l2);
     app.add_option("--l2-of-numbers", o.l2_of_numbers);
     app.add_option("--weights", o.weights);

@@ -18,7 +18,7 @@ constexpr int kMaxNewtonSteps = 100;
 double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 
 /// The columns that may be used, and a constant.
-VectorXd mask_of(const RegressionTable& table) {
+VectorXd mask_of(const RegressionColumns& table) {
     VectorXd mask(eigen_size(table.used.size()));
     for (size_t c = 0; c < table.used.size(); ++c) mask[eigen_size(c)] = table.used[c] ? 1 : 0;
     return mask;
@@ -31,7 +31,7 @@ struct LossPoint {
 };
 
 struct Logistic {
-    const RegressionTable& table;
+    const RegressionColumns& table;
     const std::vector<int8_t>& target;
     double l2;
     VectorXd mask;
@@ -77,7 +77,7 @@ struct RidgeMoments {
     VectorXd cross;
 };
 
-RidgeMoments moments_of(const RegressionTable& table, std::span<const double> target,
+RidgeMoments moments_of(const RegressionColumns& table, std::span<const double> target,
                         const VectorXd& mask) {
     RidgeMoments m;
     m.mean = VectorXd::Zero(mask.size());
@@ -111,7 +111,7 @@ RidgeMoments moments_of(const RegressionTable& table, std::span<const double> ta
 }
 
 /// Mean squared error of each row under the fit without it.
-double left_out_error(const RegressionTable& table, std::span<const double> target,
+double left_out_error(const RegressionColumns& table, std::span<const double> target,
                       const VectorXd& mask, const RidgeMoments& m, const MatrixXd& vectors,
                       const VectorXd& shrunk, const VectorXd& beta) {
     double error = 0;
@@ -134,7 +134,7 @@ double left_out_error(const RegressionTable& table, std::span<const double> targ
 
 }  // namespace
 
-base::Result<VectorXd> logistic_direction(const RegressionTable& table,
+base::Result<VectorXd> logistic_direction(const RegressionColumns& table,
                                           const std::vector<int8_t>& target, double l2) {
     Logistic loss{table, target, l2, mask_of(table)};
     double hits = 0;
@@ -169,7 +169,7 @@ base::Result<VectorXd> logistic_direction(const RegressionTable& table,
                                 kMaxNewtonSteps, l2);
 }
 
-base::Result<VectorXd> ridge_direction(const RegressionTable& table,
+base::Result<VectorXd> ridge_direction(const RegressionColumns& table,
                                        std::span<const double> target,
                                        std::span<const double> candidates) {
     const VectorXd mask = mask_of(table);

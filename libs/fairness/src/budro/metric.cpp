@@ -133,8 +133,8 @@ class MetricLearner {
         }
     }
 
-    base::Result<RegressionTable> table_without(const std::vector<std::string>& without) const {
-        RegressionTable table{&data_, &metric_.columns_, std::vector<bool>(width(), true)};
+    base::Result<RegressionColumns> table_without(const std::vector<std::string>& without) const {
+        RegressionColumns table{&data_, &metric_.columns_, std::vector<bool>(width(), true)};
         for (const auto& name : without) {
             RAMPART_TRY(const size_t feature, feature_of(name));
             for (size_t k = 0; k < ranges_[feature].count; ++k)
@@ -172,7 +172,7 @@ class MetricLearner {
         return grouped ? add_groups(attribute, table) : add_number(attribute, table);
     }
 
-    base::Status add_number(const ProtectedAttribute& attribute, const RegressionTable& table) {
+    base::Status add_number(const ProtectedAttribute& attribute, const RegressionColumns& table) {
         size_t known = 0;
         for (const double value : attribute.number) {
             if (std::isinf(value))
@@ -193,7 +193,7 @@ class MetricLearner {
         return add(fmt::format("what tells {}", attribute.name), std::move(vector));
     }
 
-    base::Status add_groups(const ProtectedAttribute& attribute, const RegressionTable& table) {
+    base::Status add_groups(const ProtectedAttribute& attribute, const RegressionColumns& table) {
         if (!attribute.group_names.empty() && attribute.group_names.size() != attribute.groups)
             return base::invalid_argument("wrong_size",
                                           "the protected attribute '{}' has {} names of {} groups",

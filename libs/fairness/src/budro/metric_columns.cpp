@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace rampart::fairness {
 namespace {
@@ -64,9 +65,13 @@ std::vector<FairMetric::Column> describe_columns(const dataset::Dataset& data,
             if (m.missing) columns.push_back({feature, Kind::kMissing, 0, 0, 1, weights[j]});
             continue;
         }
+        // a flag counts once: two columns over sqrt 2 measure what one of 0 and 1 does, also in the
+        // regressions' penalties
+        const double weight = spec.categories.size() == 2 ? weights[j] / std::numbers::sqrt2
+                                                          : weights[j];
         for (size_t code = 0; code < spec.categories.size(); ++code)
             columns.push_back(
-                {feature, Kind::kCategory, static_cast<uint32_t>(code), 0, 1, weights[j]});
+                {feature, Kind::kCategory, static_cast<uint32_t>(code), 0, 1, weight});
     }
     return columns;
 }

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "rampart/stats/confidence_bound.hpp"
+#include "rampart/stats/metrics.hpp"
 
 namespace rampart::stats {
 
@@ -13,10 +14,6 @@ namespace rampart::stats {
 /// As everywhere in this room a bound that cannot be given is the end that certifies nothing: a
 /// lower bound of -infinity, an upper one of +infinity. Deterministic; a sequence is used by one
 /// thread at a time.
-
-struct Interval {
-    double lo, hi;
-};
 
 struct HedgedBettingOptions {
     double truncation = 0.75;  // in (0, 1): the share of its wealth that a bet can cost

@@ -16,9 +16,9 @@
 
 /// Who is like whom, whatever their sex, race or age (papers/001, appendix C.2).
 ///
-/// A row becomes columns: numbers standardised on the training rows, a category each its own column
-/// of 0 and 1. What tells a protected attribute spans the sensitive subspace A, and
-/// d_x(a, b) = |(I - proj A)(a - b)| (C.1): a difference along A counts for nothing.
+/// A row becomes columns: numbers standardised on the training rows, a category its own column of 0
+/// and 1 (over sqrt 2 where there are two: a flag counts once). What tells a protected attribute
+/// spans the subspace A; d_x(a, b) = |(I - proj A)(a - b)| (C.1): differences along A count nothing.
 ///
 /// What is missing has a place of its own: a missing number is the mean, with a further column that
 /// says so if the training rows have any; a missing category is the middle of all.
