@@ -8,13 +8,15 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/signing.hpp"
 #include "rampart/certification/certificate_file.hpp"
-#include "support/gate_scenario.hpp"
+#include "support/constrained_scenario.hpp"
 
 namespace rampart {
 namespace {
@@ -25,16 +27,31 @@ namespace fs = std::filesystem;
 const base::TimePoint kRegistered = *base::parse_iso8601("2005-07-01");
 const base::TimePoint kRead = kRegistered + base::Duration::seconds(1);
 
+const std::vector<std::string> kConstraints{
+    fmt::format("{} <= 0.6", test::kApprovalGap),
+    "mean(decision | group = \"women\") >= 0.5 * mean(decision | group = \"men\")",
+    "1 - mean(loss) >= 0.05",
+    "mean(loss) - mean(loss, reference) <= 0.6",
+    "mean(decision | group = \"men\" and label = 1) >= mean(decision, reference | label = 0) - 0.9",
+    "min(mean(label), mean(decision * label) + -0.1) / 2 >= -0.2",
+    "mean(impact | group = \"women\") - mean(impact, reference | group = \"women\") >= -90",
+    "max(-(mean(impact)), mean(impact, reference), 3) >= -140",
+    "mean(impact | label = 0) * mean(label) >= -200",
+    "mean(decision) / mean(decision, reference) >= 0.2",
+};
+
 /// A gate's settings and a log, made at random.
 struct Drawn {
     GateConfig config = test::lender_config();
     ope::LoggedFeedback selection, vault;
+    size_t looks = 0;  // further ones, if the candidate does not pass before
 
     explicit Drawn(uint64_t seed) {
         base::Random random(seed);
         const double skill = random.uniform(-0.5, 1);
         selection = test::simulate({.records = 300, .skill = skill, .prefix = "c"}, random);
-        vault = test::simulate({.records = 60 + random.below(60),
+        if (random.bernoulli(0.4)) looks = 1 + random.below(2);
+        vault = test::simulate({.records = (60 + random.below(60)) * (1 + looks),
                                 .skill = skill,
                                 .missing = 0.02,
                                 .records_per_person = 1 + random.below(3)},
@@ -51,7 +68,7 @@ struct Drawn {
         if (random.bernoulli(0.5)) config.margin = random.uniform(-5, 40);
         if (random.bernoulli(0.3)) config.at_least = random.uniform(-60, 10);
         if (random.bernoulli(0.3)) config.max_weight = random.uniform(1, 1.5);
-        if (random.bernoulli(0.3)) config.spending = Spending::kByHistory;
+        config.spending = random.bernoulli(0.3) ? Spending::kByHistory : Spending::kEqual;
         if (random.bernoulli(0.3)) override_some(random);
         if (random.bernoulli(0.3)) outcomes_of_declines(random);
         if (config.declined_impact && random.bernoulli(0.3)) {
@@ -62,6 +79,23 @@ struct Drawn {
         if (random.bernoulli(0.3)) config.max_drift_auc = random.uniform(0.55, 1);
         if (random.bernoulli(0.3)) hold_against_an_anchor(random);
         if (config.centres == Centres::kRegression) centre_each(random);
+        if (looks == 0 && random.bernoulli(0.5)) constrain(random);
+        if (!allows_further_looks(config)) looks = 0;
+        if (looks > 0 && random.bernoulli(0.5)) config.delta_epoch /= 50;
+    }
+    /// The vault with its first records alone.
+    ope::LoggedFeedback matured(size_t records) const {
+        ope::LoggedFeedback out = vault;
+        ope::LoggedDecisions& d = out.decisions;
+        const auto cut = [&](auto&... columns) {
+            (columns.resize(std::min(columns.size(), records)), ...);
+        };
+        cut(d.record_id, d.unit_id, d.p_approve, d.approved, d.has_impact, d.candidate,
+            d.reference, d.logger, d.anchor, out.impact);
+        const auto gone = [records](uint32_t i) { return i >= records; };
+        for (ope::Group& group : d.groups) std::erase_if(group.records, gone);
+        std::erase_if(d.overridden, gone);
+        return out;
     }
     RunIdentity identity() const {
         RunIdentity out = test::lender_identity();
@@ -75,6 +109,22 @@ struct Drawn {
         for (auto* f : {&selection, &vault}) {
             for (size_t i = 0; i < f->decisions.size(); ++i) {
                 f->decisions.centres.push_back({random.uniform(-100, 75), random.uniform(-20, 20)});
+            }
+        }
+    }
+    void constrain(base::Random& random) {
+        if (random.bernoulli(0.5)) config.labels_of = LabelsOf::kEverybody;
+        for (size_t n = 1 + random.below(2), first = random.below(8); n > 0; --n) {
+            const auto& expression = kConstraints[(first + 3 * n) % kConstraints.size()];
+            config.named_constraints.push_back({fmt::format("number {}", n), expression});
+        }
+        for (auto* f : {&selection, &vault}) {
+            test::constrain(*f, config);
+            if (config.labels_of == LabelsOf::kGranted) continue;
+            for (size_t i = 0; i < f->label.size(); ++i) {
+                if (f->decisions.has_label[i] != 0) continue;
+                f->decisions.has_label[i] = random.bernoulli(0.98);
+                if (f->decisions.has_label[i] != 0) f->label[i] = random.bernoulli(0.6);
             }
         }
     }
@@ -117,30 +167,68 @@ const base::SigningKey& key() {
 struct Issued {
     Verdict verdict = Verdict::kRefused;
     SealedCertificate sealed;
+    RunPlan plan;
 };
 
-Issued issue(const Drawn& drawn) {
-    auto ledger = test::ledger_for(drawn.config);
-    const auto checked = precheck(drawn.config, drawn.identity(), ledger,
-                                  test::kPseudonymKey, drawn.selection, drawn.vault.decisions);
+/// A look, and its closing in the ledger; nullptr: the first. A look that may not be is a refusal
+/// without a certificate.
+std::optional<Issued> look(const Drawn& drawn, const ope::LoggedFeedback& vault,
+                           DeltaLedger& ledger, const RunPlan* earlier) {
+    auto identity = drawn.identity();
+    if (earlier != nullptr) {
+        identity.vault_rule += fmt::format(", look {}", earlier->look + 1);
+        identity.period_to = identity.period_to + base::Duration::days(30);
+    }
+    const auto checked = precheck(drawn.config, identity, ledger, test::kPseudonymKey,
+                                  drawn.selection, vault.decisions, earlier);
     EXPECT_TRUE(checked) << checked.error().message;
     if (!checked->prepared) {
-        return {checked->result.verdict, *seal_refusal(drawn.config, drawn.identity(),
-                                                       checked->result, kRead, key())};
+        if (earlier != nullptr) return std::nullopt;
+        return Issued{checked->result.verdict,
+                      *seal_refusal(drawn.config, identity, checked->result, kRead, key()),
+                      {}};
     }
     const auto request = checked->prepared->request();
     EXPECT_TRUE(ledger.append(*ledger.next_registration(request, kRegistered)));
     const auto ticket = *ledger.ticket(request);
-    const auto result = *run(*checked->prepared, ticket, drawn.vault.impact);
-    return {result.verdict,
-            *seal(*checked->prepared, ticket, result, drawn.vault.impact, kRead, kRead, key())};
+    const auto result = *run(*checked->prepared, ticket, vault.impact, vault.label);
+    Issued out{result.verdict,
+               *seal(*checked->prepared, ticket, result, vault.impact, kRead, kRead, key(),
+                     vault.label),
+               checked->prepared->plan()};
+    EXPECT_TRUE(ledger.append(*ledger.next_closing(
+        result.verdict, base::sha256(out.sealed.certificate).hex(), "", kRead)));
+    return out;
 }
 
-Issued certified_one() {
-    Issued issued;
-    for (uint64_t seed = 0; issued.verdict != Verdict::kCertified; ++seed)
-        issued = issue(Drawn(seed));
-    return issued;
+/// The certificates of all looks.
+std::vector<Issued> issue(const Drawn& drawn) {
+    auto ledger = test::ledger_for(drawn.config);
+    std::vector<Issued> out;
+    const size_t part = drawn.vault.decisions.size() / (1 + drawn.looks);
+    for (size_t k = 0; k <= drawn.looks; ++k) {
+        auto issued =
+            look(drawn, drawn.looks == 0 ? drawn.vault : drawn.matured((k + 1) * part), ledger,
+                 out.empty() ? nullptr : &out.back().plan);
+        if (!issued) break;
+        out.push_back(std::move(*issued));
+        if (out.back().verdict != Verdict::kNoSolutionFound) break;
+    }
+    return out;
+}
+
+enum class Kind { kPlain, kFurtherLook, kConstrained };
+
+/// What led to a certificate of the kind, and it, whose verdict is CERTIFIED, at the end.
+std::vector<Issued> certified_one(Kind kind) {
+    for (uint64_t seed = 0;; ++seed) {
+        auto issued = issue(Drawn(seed));
+        const RunPlan& plan = issued.back().plan;
+        const Kind is = plan.look > 0                            ? Kind::kFurtherLook
+                        : !plan.config.named_constraints.empty() ? Kind::kConstrained
+                                                                 : Kind::kPlain;
+        if (issued.back().verdict == Verdict::kCertified && is == kind) return issued;
+    }
 }
 
 class Checker : public testing::Test {
@@ -178,22 +266,41 @@ class Checker : public testing::Test {
     fs::path folder_;
 };
 
-TEST_F(Checker, SaysWhatTheGateSaysOfRandomCertificates) {
+TEST_F(Checker, SaysWhatTheGateSaysOfRandomCertificatesWithFurtherLooksAndConstraints) {
     constexpr size_t kCertificates = 1000;
-    std::vector<Verdict> verdicts;
-    for (size_t i = 0; i < kCertificates; ++i) {
-        const Issued issued = issue(Drawn(i));
-        verdicts.push_back(issued.verdict);
-        put(i, issued.sealed);
+    std::vector<Issued> all;
+    std::vector<uint64_t> seeds;
+    for (uint64_t seed = 0; all.size() < kCertificates; ++seed) {
+        for (auto& issued : issue(Drawn(seed))) {
+            put(all.size(), issued.sealed);
+            all.push_back(std::move(issued));
+            seeds.push_back(seed);
+        }
     }
-    const auto lines = check(kCertificates);
-    for (size_t i = 0; i < kCertificates; ++i) {
-        EXPECT_EQ(lines[i].find(fmt::format("{}: ", to_string(verdicts[i]))), 0u)
-            << "seed " << i << ": " << lines[i];
+    const auto lines = check(all.size());
+    std::map<std::pair<Kind, Verdict>, size_t> count;
+    for (size_t i = 0; i < all.size(); ++i) {
+        EXPECT_EQ(lines[i].find(fmt::format("{}: ", to_string(all[i].verdict))), 0u)
+            << "seed " << seeds[i] << ", look " << all[i].plan.look << ": " << lines[i];
+        EXPECT_EQ(lines[i].find("NOT shown"), std::string::npos) << lines[i];
+        const Kind kind = all[i].plan.look > 0                      ? Kind::kFurtherLook
+                          : !all[i].plan.constraint_plans.empty() ? Kind::kConstrained
+                                                                  : Kind::kPlain;
+        ++count[{kind, all[i].verdict}];
     }
     for (const Verdict v : {Verdict::kCertified, Verdict::kNoSolutionFound}) {
-        EXPECT_GT(std::count(verdicts.begin(), verdicts.end(), v), 100) << to_string(v);
+        EXPECT_GT((count[{Kind::kPlain, v}]), 100u) << to_string(v);
+        EXPECT_GT((count[{Kind::kFurtherLook, v}]), 10u) << to_string(v);
+        EXPECT_GT((count[{Kind::kConstrained, v}]), 30u) << to_string(v);
     }
+}
+
+TEST_F(Checker, SaysThatTheBetsOfAFurtherLookAreNotShownWithoutTheFirst) {
+    const auto issued = certified_one(Kind::kFurtherLook);
+    put(0, issued.back().sealed);
+    const auto line = check(1).front();
+    EXPECT_EQ(line.find("CERTIFIED: "), 0u) << line;
+    EXPECT_NE(line.find("NOT shown here: that the bets are the first look's"), std::string::npos);
 }
 
 std::string payload_of(const std::string& certificate) {
@@ -227,11 +334,18 @@ void replace(std::string& text, const std::string& from, const std::string& to) 
     text.replace(text.find(from), from.size(), to);
 }
 
-/// A forger's own ledger: the plan's digest in the registration, and the entry's, are made to fit.
+/// A forger's own ledger: the digests of the plan and of what is frozen in the registration, and
+/// the entry's, are made to fit.
 std::string registered_again(const std::string& before, std::string payload) {
     const auto plan_digest = [](const std::string& text) {
         return base::sha256(object_at(text, "plan")).hex();
     };
+    const auto plan = read_certificate(signed_again(payload), key().public_key());
+    if (plan) {
+        const auto frozen = object_at(before, "registration");
+        const size_t at = frozen.find("\"frozen\":\"") + 10;
+        replace(payload, frozen.substr(at, 64), frozen_digest(plan->plan).hex());
+    }
     replace(payload, plan_digest(before), plan_digest(payload));
     static const std::regex kEntry(
         R"rx("sequence":(\d+),"previous":"([0-9a-f]*)","entry":"([0-9a-f]*)")rx");
@@ -273,8 +387,14 @@ std::vector<Mutation> mutations(const std::string& text, size_t from, size_t to)
     return out;
 }
 
-TEST_F(Checker, SeesEveryFigureThatDoesNotFollowThoughItIsSignedAndRegisteredAgain) {
-    const Issued issued = certified_one();
+const std::set<std::string> kOfSelection{"selection_units", "selection_share",
+                                         "selection_variance"};
+
+class ForgedFigures : public Checker, public testing::WithParamInterface<Kind> {};
+
+TEST_P(ForgedFigures, AreSeenThoughTheyAreSignedAndRegisteredAgain) {
+    const auto looks = certified_one(GetParam());
+    const Issued& issued = looks.back();
     const std::string payload = payload_of(issued.sealed.certificate);
     std::vector<std::string> forged{signed_again(registered_again(payload, payload))};
     std::vector<std::string> what{"nothing"};
@@ -285,22 +405,31 @@ TEST_F(Checker, SeesEveryFigureThatDoesNotFollowThoughItIsSignedAndRegisteredAga
             forged.push_back(signed_again(register_again ? registered_again(payload, text) : text));
         }
     };
+    forge("\"delta\":", "\"loggers\"", true);
     forge("\"groups\":", "\"selection_digest\"", true);
     forge("\"vault_digest\":", "\"ledger\":", true);
     forge("\"results\":", "\"recipe\"", false);
     forge("\"registration\":", "\"certificates_before\"", false);
     ASSERT_GT(forged.size(), 80u);
-    for (size_t i = 0; i < forged.size(); ++i) put(i, {forged[i], issued.sealed.evidence});
-    const auto lines = check(forged.size());
-    EXPECT_EQ(lines[0].find("REJECTED"), std::string::npos) << lines[0];
-    for (size_t i = 1; i < lines.size(); ++i) {
-        if (what[i] == "selection_units") continue;  // of D_c: trusted
-        EXPECT_EQ(lines[i].find("REJECTED"), 0u) << what[i] << " -> " << lines[i];
+    const size_t before = looks.size() - 1;
+    for (size_t i = 0; i < before; ++i) put(i, looks[i].sealed);
+    for (size_t i = 0; i < forged.size(); ++i) put(before + i, {forged[i], issued.sealed.evidence});
+    const auto lines = check(before + forged.size());
+    for (size_t i = 0; i <= before; ++i) {
+        EXPECT_EQ(lines[i].find("REJECTED"), std::string::npos) << lines[i];
+    }
+    for (size_t i = 1; i < forged.size(); ++i) {
+        // of D_c: trusted, as far as no bet follows from it
+        if (kOfSelection.contains(what[i])) continue;
+        EXPECT_EQ(lines[before + i].find("REJECTED"), 0u)
+            << what[i] << " -> " << lines[before + i];
     }
 }
+INSTANTIATE_TEST_SUITE_P(OfEveryKind, ForgedFigures,
+                         testing::Values(Kind::kPlain, Kind::kFurtherLook, Kind::kConstrained));
 
 TEST_F(Checker, SeesChangedBytesOfCertificateAndEvidence) {
-    const Issued issued = certified_one();
+    const Issued issued = certified_one(Kind::kPlain).back();
     size_t n = 0;
     base::Random random(9);
     for (; n < 60; ++n) {
