@@ -122,6 +122,52 @@ TEST_F(Loop, VerifyAcceptsEveryCertificate) {
     EXPECT_EQ(missing.exit_code, 2) << missing.output;
 }
 
+TEST_F(Loop, VerifyFindsKeyAndEvidenceOfAStoresOwnCertificates) {
+    size_t with_evidence = 0;
+    for (const auto& file : certificates_) {
+        const auto own = out_ / "a" / "store" / "registry" / "certificates" / file.filename();
+        const auto ran = run_program(fmt::format("{} verify {} --json", kRampart, own.string()));
+        EXPECT_EQ(ran.exit_code, 0) << ran.output;
+        EXPECT_NE(ran.output.find(run_program(verify_command(file) + " --json").output), std::string::npos) << ran.output;
+        with_evidence += fs::exists(evidence_of(file));
+    }
+    EXPECT_GE(with_evidence, 1u);
+}
+
+TEST_F(Loop, PromoteFindsTheEvidenceOfAStoresOwnCertificate) {
+    const auto copy = out_ / "promoted";
+    fs::copy(out_ / "a", copy, fs::copy_options::recursive);
+    const auto own = copy / "store" / "registry" / "certificates" / certified().filename();
+    const auto ran = run_program(fmt::format("{} promote --config {} --model {} --certificate {}", kRampart, (copy / "rampartd.toml").string(),
+                                             std::string(report_.at("policies").as_array().front().at("id").as_string()), own.string()));
+    EXPECT_EQ(ran.exit_code, 1) << ran.output;
+    EXPECT_NE(ran.output.find("the certificate is of model"), std::string::npos) << ran.output;
+}
+
+TEST_F(Loop, VerifyCallsAMissingFileNotFoundAndNeverACertificateNotValid) {
+    const auto lone = out_ / "lone";
+    fs::create_directories(lone);
+    fs::copy_file(certified(), lone / "a.cert");
+    const auto command = fmt::format("{} verify {}", kRampart, (lone / "a.cert").string());
+    const auto no_key = run_program(command);
+    EXPECT_EQ(no_key.exit_code, 2) << no_key.output;
+    EXPECT_NE(no_key.output.find("key not found"), std::string::npos) << no_key.output;
+    fs::copy_file(out_ / "a" / "certificates" / "gate.pub.pem", lone / "gate.pub.pem");
+    for (const char* named : {"", " --evidence nowhere.jsonl"}) {
+        const auto ran = run_program(command + named);
+        EXPECT_EQ(ran.exit_code, 2) << ran.output;
+        EXPECT_NE(ran.output.find("evidence not found"), std::string::npos) << ran.output;
+        EXPECT_EQ(ran.output.find("NOT VALID"), std::string::npos) << ran.output;
+    }
+    const auto copy = out_ / "stripped";
+    fs::copy(out_ / "a", copy, fs::copy_options::recursive);
+    fs::remove_all(copy / "store" / "registry" / "evidence");
+    const auto own = copy / "store" / "registry" / "certificates" / certified().filename();
+    const auto ran = run_program(fmt::format("{} verify {}", kRampart, own.string()));
+    EXPECT_EQ(ran.exit_code, 2) << ran.output;
+    EXPECT_NE(ran.output.find("evidence not found"), std::string::npos) << ran.output;
+}
+
 TEST_F(Loop, VerifyLeavesAPageForPeopleIfTheCertificateIsValid) {
     const fs::path page = out_ / "page.html";
     const auto ran = run_program(fmt::format("{} --html {}", verify_command(certified()), page.string()));

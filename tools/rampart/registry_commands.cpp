@@ -6,6 +6,7 @@
 
 #include "commands.hpp"
 #include "existing_store.hpp"
+#include "proof_files.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "services/rampartd/node.hpp"
@@ -68,10 +69,11 @@ struct PromoteOptions {
     std::string model, actor = "operator";
 };
 
-Result<Answer> promote(PromoteOptions options) {
-    if (options.evidence.empty()) options.evidence = fs::path(options.certificate).replace_extension(".evidence.jsonl");
+Result<Answer> promote(const PromoteOptions& options) {
     RAMPART_TRY(const auto certificate, base::read_file(options.certificate, base::limits::kMaxCertificateBytes));
-    RAMPART_TRY(const auto evidence, base::read_file(options.evidence, size_t{2} << 30));
+    RAMPART_TRY(auto files, find_proof_files(options.certificate, certificate));
+    if (!options.evidence.empty()) files.evidence = options.evidence;
+    RAMPART_TRY(const auto evidence, read_evidence(files.evidence));
     RAMPART_TRY(const auto node, open_existing(options.config));
     const registry::Proof proof{certificate, evidence, node->keys().signing.public_key()};
     return answer_of(node->registry().promote(domain::PolicyId(options.model), proof, node->now(), options.actor));
@@ -113,7 +115,7 @@ void add_promote(Frame& frame) {
     command.add_option("--config", options->config, "rampartd.toml of the store")->required();
     command.add_option("--model", options->model, "id of the model")->required();
     command.add_option("--certificate", options->certificate, "its certificate file")->required();
-    command.add_option("--evidence", options->evidence, "evidence file; default: beside the certificate");
+    command.add_option("--evidence", options->evidence, "evidence file; default: beside the certificate, or the registry's");
     command.add_option("--actor", options->actor, "who asks, for the audit log")->capture_default_str();
 }
 

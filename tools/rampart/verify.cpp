@@ -5,6 +5,7 @@
 
 #include "certificate_page.hpp"
 #include "commands.hpp"
+#include "proof_files.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/certification/certificate_file.hpp"
@@ -19,8 +20,6 @@ namespace json = boost::json;
 struct Options {
     fs::path certificate, evidence, key, model, reference, html;
 };
-
-constexpr size_t kEvidenceLimit = size_t{2} << 30;
 
 /// Id of a model file, or nothing when no path is given.
 base::Result<std::string> id_of(const fs::path& path) {
@@ -46,7 +45,7 @@ Answer verified(const certification::Certificate& certificate, const base::Verif
     }
     text += fmt::format("\nSignature (key {}), evidence and every figure are right.\n", key.id());
     std::vector<std::string> notes;
-    if (!key_named) notes.push_back("the key was found beside the certificate: compare its id with the gate's, or give --key");
+    if (!key_named) notes.push_back("the key was found beside the certificate or in its store: compare its id with the gate's, or give --key");
     return {.exit_code = 0, .text = text,
             .json = json::serialize(json::object{{"valid", true},
                                                  {"verdict", certification::to_string(certificate.verdict)},
@@ -64,21 +63,32 @@ Answer refused(const base::Error& error) {
             .notes = {}};
 }
 
-base::Result<Answer> verify(Options options) {
+base::Result<base::VerifyingKey> read_key(const fs::path& file) {
+    const auto pem = base::read_file(file, 1 << 16);
+    if (pem) return base::VerifyingKey::from_pem(*pem);
+    if (pem.error().code != base::ErrorCode::kNotFound) return pem.error();
+    return base::not_found("no_key", "key not found: there is no '{}'; name the gate's public key, gate.pub.pem of its store, with --key",
+                           file.string());
+}
+
+base::Result<Answer> verify(const Options& options) {
     const bool evidence_named = !options.evidence.empty(), key_named = !options.key.empty();
-    if (!evidence_named) options.evidence = fs::path(options.certificate).replace_extension(".evidence.jsonl");
-    if (!key_named) options.key = options.certificate.parent_path() / "gate.pub.pem";
     RAMPART_TRY(const auto certificate, base::read_file(options.certificate, base::limits::kMaxCertificateBytes));
-    auto evidence = base::read_file(options.evidence, kEvidenceLimit);
-    if (!evidence) {  // a refusal has none
-        if (evidence_named || evidence.error().code != base::ErrorCode::kNotFound) return evidence.error();
-        evidence = std::string();
-    }
-    RAMPART_TRY(const auto pem, base::read_file(options.key, 1 << 16));
-    RAMPART_TRY(const auto key, base::VerifyingKey::from_pem(pem));
+    RAMPART_TRY(auto files, find_proof_files(options.certificate, certificate));
+    if (evidence_named) files.evidence = options.evidence;
+    if (key_named) files.key = options.key;
+    RAMPART_TRY(const auto key, read_key(files.key));
     certification::Expected expected;
     RAMPART_TRY(expected.candidate_id, id_of(options.model));
     RAMPART_TRY(expected.reference_id, id_of(options.reference));
+    const auto read = certification::read_certificate(certificate, key, expected);
+    if (!read) return refused(read.error());
+    auto evidence = read_evidence(files.evidence);
+    if (!evidence) {
+        const bool none = read->evidence_records == 0 && !evidence_named;  // a refusal
+        if (!none || evidence.error().code != base::ErrorCode::kNotFound) return evidence.error();
+        evidence = std::string();
+    }
     const auto result = certification::verify(certificate, *evidence, key, expected);
     if (!result) return refused(result.error());
     if (!options.html.empty()) {
@@ -94,12 +104,13 @@ void add_verify(Frame& frame) {
     auto& command = frame.add({.name = "verify",
                                .summary = "Check a certificate: signature, evidence, and every figure computed anew",
                                .example = "rampart verify demo-out/certificates/3f….cert",
-                               .detail = "Exit code 0: valid; 1: not valid; 2: a file can't be read. The evidence and the key are "
-                                         "looked for beside the certificate."},
+                               .detail = "Exit code 0: valid; 1: not valid; 2: a file can't be read or is not found. The evidence and "
+                                         "the key are looked for beside the certificate; of a certificate in a store's "
+                                         "registry/certificates, in that store."},
                               [options](const Context&) { return verify(*options); });
     command.add_option("CERT", options->certificate, "certificate file")->required();
-    command.add_option("--evidence", options->evidence, "evidence file; default: CERT with .evidence.jsonl");
-    command.add_option("--key", options->key, "the gate's public key (PEM); default: gate.pub.pem beside CERT");
+    command.add_option("--evidence", options->evidence, "evidence file; default: CERT with .evidence.jsonl, or the store's");
+    command.add_option("--key", options->key, "the gate's public key (PEM); default: gate.pub.pem beside CERT, or the store's");
     command.add_option("--html", options->html, "leave a page for people here, if the certificate is valid");
     command.add_option("--model", options->model, "the certificate must be about this model file");
     command.add_option("--reference", options->reference, "and compare with this one");
