@@ -4,6 +4,7 @@
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/runtime/product_toml.hpp"
 #include "rampart/training/gate_inputs.hpp"
+#include "services/rampartd/store_layout.hpp"
 
 namespace rampart::rampartd {
 namespace {
@@ -53,14 +54,26 @@ http::ServerOptions read_http(config::Table table) {
     return options;
 }
 
-PrivacySettings read_privacy(config::Table table, const std::filesystem::path& folder, const LogSettings& log) {
+/// A backup without keys tells the secrets of a store by their names (is_secret()).
+void check_place(config::Table& privacy, const std::filesystem::path& secret, const std::filesystem::path& store) {
+    const auto inside = secret.lexically_normal().lexically_relative(store.lexically_normal());
+    if (inside.empty() || *inside.begin() == ".." || is_secret(inside.generic_string())) return;
+    privacy.fail("secret", "lies in the store but not in its keys/, so that a backup without keys would have it; "
+                           "move the file to <store>/keys/ or out of the store, and name it there");
+}
+
+PrivacySettings read_privacy(config::Table table, const std::filesystem::path& folder, const std::filesystem::path& store,
+                             const LogSettings& log) {
     PrivacySettings privacy;
     // the nodes of a group need one secret, which somebody has to hand round first
     privacy.encrypt_log = table.boolean("encrypt_log", log.broker == LogSettings::Broker::kLocal);
     privacy.retention_months =
         static_cast<int>(table.integer("retention_months", 0, 1200, privacy.retention_months));
     const std::string secret = table.string("secret", "");
-    if (!secret.empty()) privacy.secret = folder / secret;
+    if (!secret.empty()) {
+        privacy.secret = folder / secret;
+        check_place(table, privacy.secret, store);
+    }
     return privacy;
 }
 
@@ -104,7 +117,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
         root.table("postprocess").fail("criterion", "statistical_parity sets thresholds by group, so it needs "
                                                     "decision.protected_attributes = \"group_aware\"");
     }
-    const PrivacySettings privacy = read_privacy(root.table("privacy"), folder, log);
+    const PrivacySettings privacy = read_privacy(root.table("privacy"), folder, store, log);
     const auto monitor = monitor::read_monitor_settings(root);
     const auto event_window = decision_service::read_event_window(root.table("event_time"));
     RAMPART_RETURN_IF_ERROR(root.finish());

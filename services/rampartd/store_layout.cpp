@@ -1,5 +1,7 @@
 #include "services/rampartd/store_layout.hpp"
 
+#include <algorithm>
+
 #include "rampart/storage/folder.hpp"
 
 namespace rampart::rampartd {
@@ -10,6 +12,11 @@ std::vector<std::filesystem::path> databases_of_earlier_layout(const std::filesy
         if (storage::is_database(store / name)) found.push_back(store / name);
     }
     return found;
+}
+
+bool is_secret(std::string_view path) {
+    return path.starts_with("keys/") ||
+           std::find(kSecretFiles.begin(), kSecretFiles.end(), path) != kSecretFiles.end();
 }
 
 }  // namespace rampart::rampartd

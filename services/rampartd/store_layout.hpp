@@ -13,6 +13,11 @@ inline constexpr std::array<std::string_view, 8> kSecretFiles{
     "keys/draw",  "keys/split",  "keys/evidence", "keys/signing",
     "keys/token", "keys/person", "draw.key",      "api.token"};
 
+/// Whether a file of a store, by its path relative to it, is one of them, or lies in keys/ beside
+/// them: a key that was taken out of use, or the file that privacy.secret names, for which
+/// load_settings() refuses every other place in the store.
+bool is_secret(std::string_view path);
+
 /// Databases in a store that releases before there were partitions made, and that no release since
 /// then reads: joined state and index of decisions at the top of the store, where `partitions/` is
 /// now. Both follow from the log, and are made anew from it.

@@ -4,7 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <filesystem>
+#include <optional>
 
+#include "backup_check.hpp"
 #include "commands.hpp"
 #include "rampart/runtime/system_clock.hpp"
 #include "store_contents.hpp"
@@ -24,6 +26,7 @@ struct Options {
     uint64_t id = 0;  // 0: the newest, or all
     size_t keep = 0;  // 0: all
     bool with_keys = false;
+    bool incomplete = false;
 };
 
 size_t databases_of(const BackupInfo& info) {
@@ -51,24 +54,40 @@ std::string to_text(const BackupInfo& info) {
 }
 
 Result<Answer> create(const Options& options) {
-    RAMPART_TRY(const auto contents, contents_of(options.store, options.with_keys));
+    RAMPART_TRY(const auto databases, databases_in(options.store));
     RAMPART_TRY(const auto backups,
                 BackupFolder::open(options.folder, BackupFolder::Mode::kChange));
+    std::vector<std::string> secrets;
+    const auto files = [&]() -> Result<std::vector<storage::BackupItem>> {
+        RAMPART_TRY(auto found, files_in(options.store, options.with_keys));
+        secrets = std::move(found.secrets);
+        return std::move(found.items);
+    };
     RAMPART_TRY(const auto info,
-                backups->create(options.store, contents.items, runtime::SystemClock().now()));
+                backups->create(options.store, databases, runtime::SystemClock().now(), files));
+    RAMPART_TRY(const auto missing, missing_from(*backups, info.id));
     size_t dropped = 0;
-    if (options.keep > 0) {
+    if (options.keep > 0 && missing.empty()) {
         RAMPART_TRY(dropped, backups->keep_newest(options.keep));
     }
     Answer answer;
     answer.text = to_text(info);
     auto object = to_json(info);
     object["dropped"] = dropped;
+    object["missing"] = json::value_from(missing);
     answer.json = json::serialize(object);
-    if (!contents.secrets.empty()) {
-        answer.notes.push_back(fmt::format(
-            "{} secret files are not in it, such as {}; keep them elsewhere or give --with-keys",
-            contents.secrets.size(), contents.secrets.front()));
+    if (!secrets.empty()) {
+        answer.notes.push_back(
+            fmt::format("{} secret files are not in it: {}; keep them elsewhere, or give "
+                        "--with-keys",
+                        secrets.size(), fmt::join(secrets, ", ")));
+    }
+    if (!missing.empty()) {
+        answer.exit_code = 1;
+        answer.text += fmt::format("BAD  {}\n", describe_missing(missing));
+        answer.notes.push_back(
+            "the store does not have them either: see `rampart store check`; no earlier backup was "
+            "dropped");
     }
     return answer;
 }
@@ -96,19 +115,31 @@ Result<std::vector<uint64_t>> chosen(const BackupFolder& backups, uint64_t id) {
     return ids;
 }
 
+/// Why a backup is not whole: bytes that are not as they were written, or files that its registry
+/// names and it does not have. nullopt: it is.
+Result<std::optional<std::string>> damage_of(const BackupFolder& backups, uint64_t id) {
+    const auto read = backups.verify(id);
+    if (!read && read.error().reason != "backup_damaged") return read.error();
+    if (!read) return std::optional(read.error().message);
+    const auto missing = missing_from(backups, id);
+    if (!missing && missing.error().code != base::ErrorCode::kDataLoss) return missing.error();
+    if (!missing) return std::optional(missing.error().message);
+    if (missing->empty()) return std::optional<std::string>();
+    return std::optional("incomplete: " + describe_missing(*missing));
+}
+
 Result<Answer> verify(const Options& options) {
     RAMPART_TRY(const auto backups, BackupFolder::open(options.folder, BackupFolder::Mode::kRead));
     RAMPART_TRY(const auto ids, chosen(*backups, options.id));
     Answer answer;
     json::array array;
     for (const uint64_t id : ids) {
-        const auto whole = backups->verify(id);
-        if (!whole && whole.error().reason != "backup_damaged") return whole.error();
-        answer.text += fmt::format("{:>6}  {}\n", id, whole ? "whole" : whole.error().message);
+        RAMPART_TRY(const auto damage, damage_of(*backups, id));
+        answer.text += fmt::format("{:>6}  {}\n", id, damage.value_or("whole"));
         array.push_back({{"id", id},
-                         {"whole", whole.has_value()},
-                         {"damage", whole ? json::value() : json::value(whole.error().message)}});
-        if (!whole) answer.exit_code = 1;
+                         {"whole", !damage},
+                         {"damage", damage ? json::value(*damage) : json::value()}});
+        if (damage) answer.exit_code = 1;
     }
     answer.json = json::serialize(json::object{{"backups", array}});
     return answer;
@@ -117,10 +148,24 @@ Result<Answer> verify(const Options& options) {
 Result<Answer> restore(const Options& options) {
     RAMPART_TRY(const auto backups, BackupFolder::open(options.folder, BackupFolder::Mode::kRead));
     RAMPART_TRY(const auto ids, chosen(*backups, options.id));
+    RAMPART_TRY(const auto missing, missing_from(*backups, ids.back()));
+    if (!missing.empty() && !options.incomplete) {
+        return base::data_loss("backup_incomplete",
+                               "backup {}: {}; restore another one that `rampart backup verify` "
+                               "finds whole, or with --incomplete what is there",
+                               ids.back(), describe_missing(missing));
+    }
     RAMPART_TRY(const auto info, backups->restore(ids.back(), options.store));
     Answer answer;
     answer.text = to_text(info);
-    answer.json = json::serialize(to_json(info));
+    auto object = to_json(info);
+    object["missing"] = json::value_from(missing);
+    answer.json = json::serialize(object);
+    if (!missing.empty()) {
+        answer.notes.push_back(describe_missing(missing) +
+                               "; put them back from elsewhere before the store is served: "
+                               "`rampart store check` names them all");
+    }
     if (!info.with_secrets()) {
         answer.notes.push_back(
             "the backup has no keys: put the store's own back into its keys/ before it is served; "
@@ -142,7 +187,7 @@ void add_backup_create(Frame& frame) {
         [options](const Context&) { return create(*options); });
     command.add_option("--store", options->store, "the store folder")->required();
     command.add_option("--to", options->folder, "folder of backups of this store")->required();
-    command.add_flag("--with-keys", options->with_keys, "secrets too; guard the folder like them");
+    command.add_flag("--with-keys", options->with_keys, "keys/ too; guard the folder like them");
     command.add_option("--keep", options->keep, "drop all but the newest so many afterwards");
 }
 
@@ -160,7 +205,9 @@ void add_backup_verify(Frame& frame) {
     auto& command = frame.add({.name = "backup verify",
                                .summary = "Read backups whole and compare every checksum",
                                .example = "rampart backup verify --from /backup/loans --id 7",
-                               .detail = "Exit code 1: one is damaged."},
+                               .detail = "Every model, certificate and evidence file that a backup's "
+                                         "registry names has to be in it, too. Exit code 1: one "
+                                         "backup is damaged or incomplete."},
                               [options](const Context&) { return verify(*options); });
     command.add_option("--from", options->folder, "folder of backups")->required();
     command.add_option("--id", options->id, "this one only; default: all")
@@ -179,6 +226,8 @@ void add_backup_restore(Frame& frame) {
     command.add_option("--from", options->folder, "folder of backups")->required();
     command.add_option("--store", options->store, "a new or empty folder")->required();
     command.add_option("--id", options->id, "default: the newest")->check(CLI::PositiveNumber);
+    command.add_flag("--incomplete", options->incomplete,
+                     "also if it lacks models, certificates or evidence that its registry names");
 }
 
 }  // namespace rampart::cli

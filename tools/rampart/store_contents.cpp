@@ -4,12 +4,15 @@
 
 #include "rampart/storage/folder.hpp"
 #include "rampart/storage/inspection.hpp"
+#include "services/rampartd/store_layout.hpp"
 
 namespace rampart::cli {
 namespace {
 
 namespace fs = std::filesystem;
 using Kind = storage::BackupItem::Kind;
+
+constexpr const char* kAuditHead = "registry/audit.head";
 
 /// Taken earlier: smaller.
 int rank(const std::string& database) {
@@ -27,21 +30,24 @@ bool is_transient(const std::string& path) {
     return path == "endpoint" || path.find(".tmp.") != std::string::npos;
 }
 
-bool is_secret(const std::string& path, fs::perms mode) {
-    return path.starts_with("keys/") ||
-           (mode & (fs::perms::group_all | fs::perms::others_all)) == fs::perms::none;
-}
-
 }  // namespace
 
-base::Result<StoreContents> contents_of(const fs::path& store, bool with_secrets) {
+base::Result<std::vector<storage::BackupItem>> databases_in(const fs::path& store) {
     RAMPART_TRY(auto databases, storage::find_databases(store));
     if (databases.empty() || databases.front() == ".") {
         return base::not_found("no_store", "there is no store at '{}'", store.string());
     }
     std::stable_sort(databases.begin(), databases.end(),
                      [](const auto& a, const auto& b) { return rank(a) < rank(b); });
-    std::vector<storage::BackupItem> files, secrets;
+    std::vector<storage::BackupItem> items;
+    std::error_code error;
+    if (fs::is_regular_file(store / kAuditHead, error)) items.push_back({Kind::kFile, kAuditHead});
+    for (const auto& database : databases) items.push_back({Kind::kDatabase, database});
+    return items;
+}
+
+base::Result<StoreFiles> files_in(const fs::path& store, bool with_secrets) {
+    StoreFiles found;
     std::error_code failure;
     for (auto it = fs::recursive_directory_iterator(store, failure);
          !failure && it != fs::recursive_directory_iterator(); it.increment(failure)) {
@@ -51,35 +57,22 @@ base::Result<StoreContents> contents_of(const fs::path& store, bool with_secrets
         if (folder && (hidden || storage::is_database(it->path()))) it.disable_recursion_pending();
         const auto path = it->path().lexically_relative(store).generic_string();
         if (folder || hidden || !it->is_regular_file(ignored) || is_transient(path)) continue;
-        const bool secret = is_secret(path, it->status(ignored).permissions());
-        (secret ? secrets : files).push_back({secret ? Kind::kSecret : Kind::kFile, path});
+        if (path == kAuditHead) continue;
+        const bool secret = rampartd::is_secret(path);
+        if (secret && !with_secrets) {
+            found.secrets.push_back(path);
+        } else {
+            found.items.push_back({secret ? Kind::kSecret : Kind::kFile, path});
+        }
     }
     if (failure) {
         return base::unavailable("io_error", "cannot list '{}': {}", store.string(),
                                  failure.message());
     }
-    StoreContents contents;
-    const auto add = [&](std::vector<storage::BackupItem>& items) {
-        std::sort(items.begin(), items.end(),
-                  [](const auto& a, const auto& b) { return a.path < b.path; });
-        contents.items.insert(contents.items.end(), items.begin(), items.end());
-    };
-    const auto head = std::find_if(files.begin(), files.end(), [](const auto& item) {
-        return item.path == "registry/audit.head";
-    });
-    if (head != files.end()) {
-        contents.items.push_back(*head);
-        files.erase(head);
-    }
-    for (const auto& database : databases) contents.items.push_back({Kind::kDatabase, database});
-    add(files);  // models, certificates, evidence: written before the registry names them
-    if (with_secrets) {
-        add(secrets);
-    } else {
-        for (const auto& secret : secrets) contents.secrets.push_back(secret.path);
-        std::sort(contents.secrets.begin(), contents.secrets.end());
-    }
-    return contents;
+    std::sort(found.items.begin(), found.items.end(),
+              [](const auto& a, const auto& b) { return a.path < b.path; });
+    std::sort(found.secrets.begin(), found.secrets.end());
+    return found;
 }
 
 }  // namespace rampart::cli

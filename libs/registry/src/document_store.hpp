@@ -28,6 +28,11 @@ class DocumentStore {
     /// not_found "unknown_<what>", data_loss "<what>_digest".
     base::Result<std::string> get(const base::Digest& id) const;
 
+    /// Path of a file in the folder of the registry.
+    std::string name_of(const base::Digest& id) const {
+        return (folder_.filename() / path_of(id).filename()).generic_string();
+    }
+
   private:
     std::filesystem::path path_of(const base::Digest& id) const {
         return folder_ / (id.hex() + extension_);

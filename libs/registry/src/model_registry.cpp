@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
 
 #include "certificate_check.hpp"
 #include "document_store.hpp"
@@ -13,6 +14,9 @@ namespace rampart::registry {
 namespace {
 
 constexpr size_t kMaxEvidenceBytes = size_t{1} << 30;
+/// Actions of the audit log whose model and certificate are kept here.
+const std::set<std::string_view> kWithDocuments{"register_model", "certify", "bootstrap", "promote",
+                                                "rollback"};
 
 }  // namespace
 
@@ -222,6 +226,34 @@ base::Result<std::vector<CertificateInfo>> ModelRegistry::certificates() const {
                      [](const CertificateInfo& a, const CertificateInfo& b) {
                          return a.stored_at < b.stored_at;
                      });
+    return all;
+}
+
+base::Result<std::map<std::string, base::Digest>> ModelRegistry::documents() const {
+    std::map<std::string, base::Digest> all;
+    const auto add = [&](const DocumentStore& store, const std::string& hex) -> base::Status {
+        RAMPART_TRY(const auto id, base::Digest::from_hex(hex));
+        all.emplace(store.name_of(id), id);
+        return base::ok();
+    };
+    RAMPART_TRY(const auto registered, models());
+    for (const auto& model : registered) {
+        RAMPART_RETURN_IF_ERROR(add(impl_->models, model.id.value()));
+    }
+    RAMPART_TRY(const auto kept, certificates());
+    for (const auto& certificate : kept) {
+        all.emplace(impl_->certificates.name_of(certificate.id), certificate.id);
+        if (!certificate.evidence) continue;
+        all.emplace(impl_->evidence.name_of(*certificate.evidence), *certificate.evidence);
+    }
+    RAMPART_TRY(const auto entries, audit_entries());
+    for (const auto& entry : entries) {
+        if (!kWithDocuments.contains(entry.action)) continue;
+        for (const auto& [what, hex] : entry.details) {
+            if (what == "model") RAMPART_RETURN_IF_ERROR(add(impl_->models, hex));
+            if (what == "certificate") RAMPART_RETURN_IF_ERROR(add(impl_->certificates, hex));
+        }
+    }
     return all;
 }
 

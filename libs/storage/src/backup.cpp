@@ -78,6 +78,17 @@ void find_engines(const fs::path& folder, std::vector<fs::path>& found) {
     }
 }
 
+/// Refuses what cannot be backed up, or is there twice; adds the paths to `seen`.
+Status check_items(const std::vector<BackupItem>& items, std::set<std::string>& seen) {
+    for (const auto& item : items) {
+        RAMPART_RETURN_IF_ERROR(check_item(item));
+        if (seen.insert(item.path).second) continue;
+        return base::invalid_argument("bad_backup_item", "'{}' is to be backed up twice",
+                                      item.path);
+    }
+    return base::ok();
+}
+
 bool is_inside(const fs::path& inner, const fs::path& outer) {
     std::error_code error;
     const auto relative =
@@ -102,8 +113,8 @@ struct BackupFolder::Impl {
 
     Result<std::vector<uint64_t>> ids() const;
     Result<BackupList> load(uint64_t id) const;
-    Result<BackupList::Entry> take(const fs::path& store, const fs::path& stage,
-                                   const BackupItem& item) const;
+    Status take(const fs::path& store, const std::vector<BackupItem>& items,
+                BackupList& list) const;
     Result<BackupList::Entry> take_database(const fs::path& store, const fs::path& stage,
                                             const BackupItem& item) const;
     Result<BackupList::Entry> take_file(const fs::path& store, const BackupItem& item) const;
@@ -230,15 +241,22 @@ Result<BackupList::Entry> BackupFolder::Impl::take_file(const fs::path& store,
     return entry;
 }
 
-Result<BackupInfo> BackupFolder::create(const fs::path& store, const std::vector<BackupItem>& items,
-                                        base::TimePoint now) {
-    std::set<std::string_view> seen;
+/// Takes the items one after the other into the list.
+Status BackupFolder::Impl::take(const fs::path& store, const std::vector<BackupItem>& items,
+                                BackupList& list) const {
     for (const auto& item : items) {
-        RAMPART_RETURN_IF_ERROR(check_item(item));
-        if (seen.insert(item.path).second) continue;
-        return base::invalid_argument("bad_backup_item", "'{}' is to be backed up twice",
-                                      item.path);
+        RAMPART_TRY(auto entry, item.kind == Kind::kDatabase
+                                    ? take_database(store, store / ".backup" / "copy", item)
+                                    : take_file(store, item));
+        list.entries.push_back(std::move(entry));
     }
+    return base::ok();
+}
+
+Result<BackupInfo> BackupFolder::create(const fs::path& store, const std::vector<BackupItem>& items,
+                                        base::TimePoint now, const Rest& rest) {
+    std::set<std::string> seen;
+    RAMPART_RETURN_IF_ERROR(check_items(items, seen));
     if (is_inside(impl_->folder, store) || is_inside(store, impl_->folder)) {
         return base::invalid_argument("backup_inside_store",
                                       "'{}' and the store '{}' lie one in the other; name a folder "
@@ -262,11 +280,11 @@ Result<BackupInfo> BackupFolder::create(const fs::path& store, const std::vector
     BackupList list;
     list.id = ids.empty() ? 1 : ids.back() + 1;
     list.created = now;
-    for (const auto& item : items) {
-        RAMPART_TRY(auto entry, item.kind == Kind::kDatabase
-                                    ? impl_->take_database(store, work / "copy", item)
-                                    : impl_->take_file(store, item));
-        list.entries.push_back(std::move(entry));
+    RAMPART_RETURN_IF_ERROR(impl_->take(store, items, list));
+    if (rest) {
+        RAMPART_TRY(const auto last, rest());
+        RAMPART_RETURN_IF_ERROR(check_items(last, seen));
+        RAMPART_RETURN_IF_ERROR(impl_->take(store, last, list));
     }
     RAMPART_RETURN_IF_ERROR(
         base::write_file_atomically(impl_->lists() / std::to_string(list.id), encode(list), 0600));
@@ -284,6 +302,11 @@ Result<std::vector<BackupInfo>> BackupFolder::list() const {
         all.push_back(std::move(info));
     }
     return all;
+}
+
+Result<BackupInfo> BackupFolder::info(uint64_t id) const {
+    RAMPART_TRY(const auto list, impl_->load(id));
+    return list.info();
 }
 
 Status BackupFolder::Impl::check(const BackupList::Entry& entry) const {
@@ -354,6 +377,16 @@ Result<BackupInfo> BackupFolder::restore(uint64_t id, const fs::path& store) con
     if (::rename(growing.c_str(), name.c_str()) != 0) return file_error(errno, name, "restore to");
     RAMPART_RETURN_IF_ERROR(sync_folder(name.parent_path()));
     return list.info();
+}
+
+Status BackupFolder::extract(uint64_t id, const std::set<std::string>& paths,
+                             const fs::path& folder) const {
+    RAMPART_TRY(const auto list, impl_->load(id));
+    for (const auto& entry : list.entries) {
+        if (!paths.contains(entry.item.path)) continue;
+        RAMPART_RETURN_IF_ERROR(impl_->restore(entry, folder / entry.item.path));
+    }
+    return base::ok();
 }
 
 Result<size_t> BackupFolder::keep_newest(size_t n) {

@@ -87,10 +87,13 @@ bool BackupInfo::with_secrets() const {
 }
 
 BackupInfo BackupList::info() const {
-    BackupInfo info{.id = id, .created = created, .items = {}, .bytes = 0, .damage = {}};
+    BackupInfo info{
+        .id = id, .created = created, .items = {}, .bytes = 0, .digests = {}, .damage = {}};
     for (const auto& entry : entries) {
         info.items.push_back(entry.item);
         info.bytes += entry.bytes;
+        if (entry.item.kind == Kind::kDatabase) continue;
+        info.digests.emplace(entry.item.path, entry.digest);
     }
     return info;
 }

@@ -135,6 +135,25 @@ TEST_F(ModelRegistryTest, AFileThatIsNoModelIsRefusedAndAnUnknownIdIsNamed) {
     }
 }
 
+TEST_F(ModelRegistryTest, NamesEveryFileThatItOrItsAuditLogSpeaksOf) {
+    start();
+    const auto run = charged_run(a_, first_);
+    ASSERT_TRUE(registry_->promote(a_, proof(run), at(20), "anna"));
+    ASSERT_TRUE(registry_->rollback(at(30), "anna", "a test"));
+    const auto named = registry_->documents().value();
+    std::map<std::string, base::Digest> there;
+    for (const char* folder : {"models", "certificates", "evidence"}) {
+        for (const auto& file : fs::directory_iterator(folder_ / folder)) {
+            const auto id = base::Digest::from_hex(file.path().stem().string()).value();
+            there.emplace(fmt::format("{}/{}", folder, file.path().filename().string()), id);
+        }
+    }
+    EXPECT_EQ(there.size(), 5u);
+    EXPECT_EQ(named, there);
+    fs::remove_all(folder_ / "models");  // named all the same
+    EXPECT_EQ(registry_->documents().value(), there);
+}
+
 TEST_F(ModelRegistryTest, ADamagedOrMissingModelFileIsDataLossNotAnotherModel) {
     const auto id = add(learned_file(0.5));
     const auto path = folder_ / "models" / (id.value() + ".rmp");

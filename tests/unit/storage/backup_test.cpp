@@ -139,6 +139,29 @@ TEST(Backup, TheSecondTakesOnlyWhatIsNew) {
     EXPECT_LT(bytes_under(folder) - first, second.bytes / 10);
 }
 
+TEST(Backup, AsksForTheRestWhenAllElseIsTaken) {
+    const auto store = make_store(), folder = fresh_folder(), restored = fresh_folder();
+    const auto backups = open_backups(folder, Mode::kChange);
+    const std::vector<BackupItem> databases{kItems[0], kItems[1]};
+    const auto rest = [&]() -> base::Result<std::vector<BackupItem>> {
+        put(store / "log", "b", 5);  // too late for this backup
+        write_file(store / "late", "in time");
+        return std::vector<BackupItem>{{Kind::kFile, "late"}};
+    };
+    const auto made = backups->create(store, databases, kNow, rest);
+    ASSERT_TRUE(made) << made.error().message;
+    const std::map<std::string, base::Digest> digests{{"late", base::sha256("in time")}};
+    EXPECT_EQ(made->digests, digests);
+    EXPECT_EQ(backups->info(1)->items, made->items);
+    EXPECT_EQ(backups->info(2).error().reason, "no_backup");
+    ASSERT_TRUE(backups->extract(1, {"late", "log", "not there"}, restored));
+    EXPECT_EQ(content_of(restored / "late"), "in time");
+    EXPECT_EQ(find_databases(restored).value(), std::vector<std::string>{"log"});
+    EXPECT_EQ(inspect(restored / "log")->keys, 5000u);
+    const auto twice = [&]() -> base::Result<std::vector<BackupItem>> { return databases; };
+    EXPECT_EQ(backups->create(store, databases, kNow, twice).error().reason, "bad_backup_item");
+}
+
 TEST(Backup, OfAStoreThatIsInUseDoesNotDisturbIt) {
     const auto store = make_store(), folder = fresh_folder(), restored = fresh_folder();
     const auto db = open(store / "log");

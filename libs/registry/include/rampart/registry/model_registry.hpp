@@ -87,6 +87,10 @@ class ModelRegistry {
     base::Result<std::string> evidence_file(const base::Digest& evidence) const;
     base::Result<std::vector<CertificateInfo>> certificates() const;  // by time of storing
 
+    /// Every file that the registry or its audit log names, champion and evidence among them: path
+    /// in the folder, and the SHA-256 that its content must have. The files need not be there.
+    base::Result<std::map<std::string, base::Digest>> documents() const;
+
     // --- the δ-ledger's entries, in order; what they mean is certification's business
 
     /// Appends the entry at `position` (0, 1, 2, ...), durable when it returns. The same bytes at a

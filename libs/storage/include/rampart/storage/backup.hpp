@@ -2,12 +2,16 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "rampart/base/clock.hpp"
+#include "rampart/base/digest.hpp"
 #include "rampart/base/result.hpp"
 
 namespace rampart::storage {
@@ -29,6 +33,7 @@ struct BackupInfo {
     base::TimePoint created;
     std::vector<BackupItem> items;  // in the order in which they were taken
     uint64_t bytes = 0;             // of all that it restores
+    std::map<std::string, base::Digest> digests;  // SHA-256 of each file, by its path
     std::string damage;             // why its list cannot be read: all but the id is unknown
     bool with_secrets() const;
 };
@@ -58,14 +63,20 @@ class BackupFolder {
 
     /// Takes the items one after the other, each as it stands when its turn comes: an item that was
     /// derived from another has to be taken before it. The databases may be in use by another
-    /// process (live_copy.hpp). Their tables are linked into `store`/.backup meanwhile.
-    /// failed_precondition "backup_running": of the same store, by another process;
-    /// invalid_argument "bad_backup_item": absolute, has "..", twice, or a line break.
+    /// process (live_copy.hpp). Their tables are linked into `store`/.backup meanwhile. `rest` is
+    /// asked for the last items when all others have been taken: files that a database names and
+    /// that may be written meanwhile. failed_precondition "backup_running": of the same store, by
+    /// another process; invalid_argument "bad_backup_item": absolute, has "..", twice, or a line
+    /// break.
+    using Rest = std::function<base::Result<std::vector<BackupItem>>()>;
     base::Result<BackupInfo> create(const std::filesystem::path& store,
-                                    const std::vector<BackupItem>& items, base::TimePoint now);
+                                    const std::vector<BackupItem>& items, base::TimePoint now,
+                                    const Rest& rest = {});
 
     /// The oldest first.
     base::Result<std::vector<BackupInfo>> list() const;
+    /// not_found "no_backup".
+    base::Result<BackupInfo> info(uint64_t id) const;
 
     /// Reads every byte of a backup and compares checksums. not_found "no_backup".
     base::Status verify(uint64_t id) const;
@@ -74,6 +85,11 @@ class BackupFolder {
     /// database is read and its checksum compared on the way. not_found "no_backup"; already_exists
     /// "store_not_empty".
     base::Result<BackupInfo> restore(uint64_t id, const std::filesystem::path& store) const;
+
+    /// Puts those items of a backup that have one of the paths into `folder`, for a look at them.
+    /// not_found "no_backup".
+    base::Status extract(uint64_t id, const std::set<std::string>& paths,
+                         const std::filesystem::path& folder) const;
 
     /// Drops all but the newest `n` >= 1, and says how many went. Not where a list is damaged: what
     /// it needs is not known.
