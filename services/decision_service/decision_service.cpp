@@ -245,6 +245,11 @@ base::Error DecisionService::refusal(const OwnedPartition& partition,
                              why.message);
 }
 
+EventWindow DecisionService::event_window() const {
+    const bool unknown = options_.time_unknown && options_.time_unknown();
+    return unknown ? EventWindow{kWidestWindow, kWidestWindow} : options_.event_window;
+}
+
 Result<DecisionService::Candidate> DecisionService::prepare(
     const Application& application, const decision::PolicyInForce& policy) const {
     RAMPART_RETURN_IF_ERROR(domain::validate(application));
@@ -265,7 +270,7 @@ Result<DecisionService::Candidate> DecisionService::prepare(
         return refusal(partition, status.error());
     }
     const base::TimePoint now = deps_.clock.now();
-    RAMPART_RETURN_IF_ERROR(check_event_time(application, now, options_.event_window));
+    RAMPART_RETURN_IF_ERROR(check_event_time(application, now, event_window()));
     RAMPART_TRY(candidate.row, decision::encode_row(application, policy.policy().schema()));
     if (policy.policy().group_aware()) {
         RAMPART_TRY(candidate.group, options_.group_lookup(application.person));
@@ -437,8 +442,7 @@ Status DecisionService::submit_outcomes(std::span<const domain::Outcome> outcome
         auto status = domain::check_outcome(options_.product, outcome);
         if (status) {
             const auto known = find(outcome.decision);
-            status = known ? check_observed_at(outcome, *known, deps_.clock.now(),
-                                               options_.event_window)
+            status = known ? check_observed_at(outcome, *known, deps_.clock.now(), event_window())
                            : Status(known.error());
         }
         if (!status) return at("outcomes", records.size(), outcomes.size(), status.error());

@@ -69,6 +69,8 @@ struct DecisionServiceOptions {
     /// exploration_share().
     uint64_t exploration_per_day = 0;
     EventWindow event_window{};
+    /// Whether the clock may be wrong, so that no event time is held against it. Empty: never.
+    std::function<bool()> time_unknown{};
     GroupLookup group_lookup{};  // empty: group-blind; group-aware policies are refused
 
     // What may be under way at a time; more is refused as overload.
@@ -207,6 +209,7 @@ class DecisionService {
     base::Result<std::optional<AcceptedGap>> accept_gap_of(OwnedPartition& partition,
                                                            streaming::PartitionId which);
     OwnedPartition* owned(streaming::PartitionId partition) const;
+    EventWindow event_window() const;
     base::Error not_owner(streaming::PartitionId partition) const;
     base::Error refusal(const OwnedPartition& partition, const base::Error& why) const;
     base::Result<Candidate> prepare(const domain::Application& application,

@@ -7,7 +7,7 @@ using base::TimePoint;
 using base::to_iso8601;
 
 EventWindow read_event_window(config::Table table) {
-    constexpr int64_t kMostDays = 36'500;
+    constexpr int64_t kMostDays = kWidestWindow.micros() / base::Duration::days(1).micros();
     return {base::Duration::days(table.integer("max_age_days", 0, kMostDays, 30)),
             base::Duration::days(table.integer("max_ahead_days", 0, kMostDays, 1))};
 }

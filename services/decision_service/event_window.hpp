@@ -8,6 +8,8 @@
 
 namespace rampart::decision_service {
 
+inline constexpr base::Duration kWidestWindow = base::Duration::days(36'500);
+
 /// How far the times that clients send may lie from the service's clock. What replays the past
 /// declares more.
 struct EventWindow {

@@ -48,17 +48,21 @@ Result<Keys> load_keys(const std::filesystem::path& store, const std::filesystem
     return Keys{std::move(draw), std::move(split), std::move(evidence), base::to_hex(token), std::move(person), std::move(key)};
 }
 
-Node::Node(Settings settings, Keys keys, const runtime::Shutdown* shutdown)
-    : settings_(std::move(settings)), keys_(std::move(keys)), pool_(settings_.training_threads), shutdown_(shutdown) {}
+Node::Node(Settings settings, Keys keys, const runtime::Shutdown* shutdown, Clocks clocks)
+    : settings_(std::move(settings)),
+      keys_(std::move(keys)),
+      pool_(settings_.training_threads),
+      clocks_(clocks),
+      shutdown_(shutdown) {}
 
-Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutdown* shutdown) {
+Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutdown* shutdown, Clocks clocks) {
     std::error_code failure;
     std::filesystem::create_directories(settings.store, failure);
     if (failure) {
         return base::unavailable("no_store", "cannot make the store '{}': {}", settings.store.string(), failure.message());
     }
     RAMPART_TRY(auto keys, load_keys(settings.store, settings.privacy.secret));
-    std::unique_ptr<Node> node(new Node(std::move(settings), std::move(keys), shutdown));
+    std::unique_ptr<Node> node(new Node(std::move(settings), std::move(keys), shutdown, clocks));
     RAMPART_RETURN_IF_ERROR(node->open_log());
     RAMPART_RETURN_IF_ERROR(node->open_stores());
     RAMPART_RETURN_IF_ERROR(node->bootstrap());
@@ -92,14 +96,7 @@ Status Node::open_stores() {
     joiner_options.held = settings_.log.held();
     joiner_options.memory = memory_;
     RAMPART_TRY(joiner_, joiner::OutcomeJoiner::open(store / "partitions", std::move(joiner_options), log_->reader()));
-    if (settings_.event_clock) {
-        // event time goes on where it stood; a new store begins at the dawn of time
-        auto manual = std::make_unique<runtime::ManualClock>(joiner_->clock().value_or(TimePoint::from_micros(0)));
-        manual_clock_ = manual.get();
-        clock_ = std::move(manual);
-    } else {
-        clock_ = std::make_unique<runtime::SystemClock>();
-    }
+    RAMPART_RETURN_IF_ERROR(open_clock());
     RAMPART_TRY(registry_, registry::ModelRegistry::open(store / "registry"));
     return base::ok();
 }
@@ -123,6 +120,7 @@ decision_service::DecisionServiceOptions Node::decision_options() {
     options.draw_key = {runtime::secret_id(keys_.draw), keys_.draw};
     options.exploration_per_day = static_cast<uint64_t>(settings_.exploration_per_day);
     options.event_window = settings_.event_window;
+    if (clock_guard_ != nullptr) options.time_unknown = [guard = clock_guard_] { return guard->time_unknown(); };
     if (auto* leases = log_->leases()) {
         options.node = settings_.log.node;
         options.claim = [leases](const decision_service::Epochs& fences) {
@@ -210,7 +208,11 @@ Status Node::tend() {
         }
     }
     decisions_->tend();
-    const Status retained = retain();
+    if (clock_guard_ != nullptr) {
+        const Status beaten = clock_guard_->beat();
+        if (status) status = beaten;
+    }
+    const Status retained = check_clock() ? retain() : base::ok();
     return status ? retained : status;
 }
 
@@ -253,23 +255,26 @@ Status Node::catch_up() {
 
 Status Node::advance(TimePoint now) {
     const std::lock_guard lock(mutex_);
+    const Status time = check_clock();
+    if (clock_guard_ != nullptr) now = std::min(now, clock_->now());  // it may have been set right since
     const auto step = [&]() -> Status {
         if (manual_clock_ != nullptr) manual_clock_->advance_to(now);
         // an interrupted run goes on with what was known when it began
-        if (trainer_) RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
+        if (trainer_ && time) RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
         RAMPART_RETURN_IF_ERROR(catch_up());
-        RAMPART_RETURN_IF_ERROR(trainer_ ? train_and_watch(now) : joiner_->advance(now).map([](size_t) {}));
+        if (time) RAMPART_RETURN_IF_ERROR(trainer_ ? train_and_watch(now) : joiner_->advance(now).map([](size_t) {}));
         return serve_champion();
     };
     const Status status = step();
     const std::lock_guard status_lock(status_mutex_);
-    last_advance_ = status;
-    return status;
+    last_advance_ = status;  // a clock in doubt keeps nothing from being decided
+    return status ? time : status;
 }
 
 Result<trainer::RunRecord> Node::certify(const domain::PolicyId& candidate, TimePoint t, const std::string& new_epoch) {
     const std::lock_guard lock(mutex_);
     if (!trainer_) return base::failed_precondition("trains_elsewhere", "another node of the group trains and certifies");
+    RAMPART_RETURN_IF_ERROR(check_clock());
     RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
     RAMPART_RETURN_IF_ERROR(catch_up());
     RAMPART_RETURN_IF_ERROR(joiner_->advance(t).map([](size_t) {}));

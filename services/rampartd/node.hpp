@@ -22,6 +22,7 @@
 #include "services/monitor/champion_monitor.hpp"
 #include "services/rampartd/attribute_feed.hpp"
 #include "services/rampartd/champion_feed.hpp"
+#include "services/rampartd/clock_guard.hpp"
 #include "services/rampartd/erasure.hpp"
 #include "services/rampartd/key_feed.hpp"
 #include "services/rampartd/log_access.hpp"
@@ -47,12 +48,14 @@ base::Result<Keys> load_keys(const std::filesystem::path& store, const std::file
 /// Thread safe.
 class Node {
   public:
-    /// `shutdown`, if given, ends the wait for another node's lease.
-    static base::Result<std::unique_ptr<Node>> open(Settings settings, const runtime::Shutdown* shutdown = nullptr);
+    /// `shutdown`, if given, ends the wait for another node's lease; it and `clocks` have to outlive the node.
+    static base::Result<std::unique_ptr<Node>> open(Settings settings, const runtime::Shutdown* shutdown = nullptr,
+                                                    Clocks clocks = {});
 
     /// Keeps this node's leases, gives up partitions that another has taken over, and tries again what failed; every
     /// settings().retention_period, and the first time, applies the retention of the embedded log's topics as of
-    /// now(), but for what is not decided yet. To be called every third of the lease's ttl (settings().log.lease_ttl).
+    /// now(), but for what is not decided yet, and unless now() is in doubt. To be called every third of the lease's ttl
+    /// (settings().log.lease_ttl).
     base::Status tend();
 
     /// Gives the leases up, so that others need not wait. Nothing may be decided afterwards.
@@ -60,6 +63,8 @@ class Node {
 
     /// Event time is `now`: reads the log to its end, matures, trains and tests what is due, looks at how the champions
     /// do, and lets a newly certified policy decide, or the one before an alarm. Returns when all that is done.
+    /// failed_precondition "clock_jump": by the wall clock, which is in doubt (ClockGuard): the log was read, and the
+    /// champion followed; nothing else was done, until the clock is accepted.
     base::Status advance(base::TimePoint now);
 
     /// Takes a registered model to the gate as of `t`, after reading the log to its end; promotes if CERTIFIED. A
@@ -96,9 +101,10 @@ class Node {
     base::Result<base::Digest> state_hash() const;
 
   private:
-    Node(Settings settings, Keys keys, const runtime::Shutdown* shutdown);
+    Node(Settings settings, Keys keys, const runtime::Shutdown* shutdown, Clocks clocks);
     base::Status open_log();
     base::Status open_stores();
+    base::Status open_clock();
     base::Status open_services();
     base::Status bootstrap();
     base::Status serve_champion();
@@ -122,6 +128,8 @@ class Node {
     base::Result<http::Response> list_quarantined() const;
     base::Result<http::Response> take_from_quarantine(const http::Request& request, bool replay);
     base::Result<http::Response> take_clock(const http::Request& request);
+    base::Status check_clock();
+    base::Result<http::Response> take_clock_acceptance(const http::Request& request);
     base::Result<http::Response> take_protected_attributes(const http::Request& request);
     base::Result<http::Response> take_rollback(const http::Request& request);
     base::Result<http::Response> list_models() const;
@@ -134,8 +142,11 @@ class Node {
     runtime::Metrics metrics_;
     runtime::Health health_;
     const runtime::SystemClock wall_clock_;
+    const runtime::BootClock boot_clock_;
+    const Clocks clocks_;
     std::unique_ptr<base::Clock> clock_;
     runtime::ManualClock* manual_clock_ = nullptr;  // clock_, in event mode
+    ClockGuard* clock_guard_ = nullptr;              // clock_, by the wall clock
     std::mutex wait_mutex_;
     std::condition_variable wait_;  // never notified: a wait that only shutdown or time ends
     const runtime::Shutdown* shutdown_ = nullptr;

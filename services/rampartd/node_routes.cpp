@@ -75,6 +75,7 @@ void Node::add_routes(http::Router& router) {
     using http::Access;
     decisions_->add_routes(router);
     router.add("POST", "/v1/clock", Access::kToken, [this](const auto& r) { return respond(take_clock(r)); });
+    router.add("POST", "/v1/clock/accept", Access::kToken, [this](const auto& r) { return respond(take_clock_acceptance(r)); });
     router.add("POST", "/v1/protected-attributes", Access::kToken, [this](const auto& r) { return respond(take_protected_attributes(r)); });
     router.add("POST", "/v1/rollback", Access::kToken, [this](const auto& r) { return respond(take_rollback(r)); });
     router.add("GET", "/v1/models", Access::kToken, [this](const auto&) { return respond(list_models()); });

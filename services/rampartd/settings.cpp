@@ -102,6 +102,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const std::filesystem::path store = folder / root.string("store", "store");
     const http::ServerOptions http = read_http(root.table("http"));
     const bool event_clock = root.table("clock").choice("mode", {"system", "event"}, "system") == "event";
+    const auto max_downtime = base::Duration::hours(root.table("clock").integer("max_downtime_hours", 1, 24 * 365, 24));
     auto decision = root.table("decision");
     const bool group_aware = decision.choice("protected_attributes", {"group_blind", "group_aware"}, "group_blind") == "group_aware";
     const long exploration_per_day = decision.integer("exploration_per_day", 0, 1'000'000'000, 1000);
@@ -133,7 +134,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     }
     return Settings{store, http, event_clock, threads, exploration_per_day, std::move(log),
                     static_cast<size_t>(memory_mib) << 20, trains, gate_key.empty() ? std::filesystem::path() : folder / gate_key, std::move(product.product),
-                    std::move(product.catalog), std::move(product.bootstrap), std::move(table_schema.features), std::move(training), privacy, monitor, event_window};
+                    std::move(product.catalog), std::move(product.bootstrap), std::move(table_schema.features), std::move(training), privacy, monitor, event_window, max_downtime};
 }
 
 }  // namespace rampart::rampartd

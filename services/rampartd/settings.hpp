@@ -42,6 +42,8 @@ struct Settings {
     PrivacySettings privacy{};
     monitor::MonitorSettings monitor{};
     decision_service::EventWindow event_window{};
+    // by the wall clock, between two starts; after a longer one the clock has to be accepted
+    base::Duration max_downtime = base::Duration::hours(24);
     // how often the embedded log lets go what its topics need not keep; not for operators to choose
     base::Duration retention_period = base::Duration::seconds(600);
 };

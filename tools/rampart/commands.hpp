@@ -29,6 +29,7 @@ void add_erase(Frame& frame);
 void add_hold_add(Frame& frame);
 void add_hold_remove(Frame& frame);
 void add_hold_list(Frame& frame);
+void add_clock_accept(Frame& frame);
 void add_topics_create(Frame& frame);
 void add_topics_check(Frame& frame);
 void add_partition_list(Frame& frame);

@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
     rampart::cli::add_hold_add(frame);
     rampart::cli::add_hold_remove(frame);
     rampart::cli::add_hold_list(frame);
+    rampart::cli::add_clock_accept(frame);
     rampart::cli::add_topics_create(frame);
     rampart::cli::add_topics_check(frame);
     rampart::cli::add_partition_list(frame);

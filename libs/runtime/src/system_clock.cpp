@@ -1,6 +1,7 @@
 #include "rampart/runtime/system_clock.hpp"
 
 #include <chrono>
+#include <ctime>
 
 namespace rampart::runtime {
 
@@ -8,6 +9,12 @@ base::TimePoint SystemClock::now() const {
     const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
     return base::TimePoint::from_micros(
         std::chrono::duration_cast<std::chrono::microseconds>(since_epoch).count());
+}
+
+base::TimePoint BootClock::now() const {
+    timespec time{};
+    ::clock_gettime(CLOCK_BOOTTIME, &time);  // fails on no Linux since 2.6.39
+    return base::TimePoint::from_micros(int64_t{time.tv_sec} * 1'000'000 + time.tv_nsec / 1000);
 }
 
 void ManualClock::advance_to(base::TimePoint time) {

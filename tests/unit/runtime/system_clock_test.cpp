@@ -16,6 +16,14 @@ TEST(SystemClock, TellsTodaysTime) {
     EXPECT_LE(now, SystemClock().now());
 }
 
+TEST(BootClock, GoesOnFromTheStartOfTheHost) {
+    const auto first = BootClock().now();
+    EXPECT_GT(first, TimePoint());
+    EXPECT_LT(first, base::parse_iso8601("2005-01-01").value()) << "35 years without a restart";
+    const auto later = BootClock().now();
+    EXPECT_LE(first, later);
+}
+
 TEST(ManualClock, StandsUntilItIsMoved) {
     ManualClock clock(TimePoint::from_micros(5));
     EXPECT_EQ(clock.now().micros(), 5);
