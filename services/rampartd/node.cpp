@@ -278,8 +278,7 @@ Result<trainer::RunRecord> Node::certify(const domain::PolicyId& candidate, Time
     RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
     RAMPART_RETURN_IF_ERROR(catch_up());
     RAMPART_RETURN_IF_ERROR(joiner_->advance(t).map([](size_t) {}));
-    if (!new_epoch.empty()) RAMPART_RETURN_IF_ERROR(trainer_->open_epoch(t, new_epoch));
-    RAMPART_TRY(auto run, trainer_->certify(candidate, t));
+    RAMPART_TRY(auto run, trainer_->certify(candidate, t, new_epoch));
     RAMPART_RETURN_IF_ERROR(serve_champion());
     return run;
 }

@@ -68,7 +68,7 @@ class Node {
     base::Status advance(base::TimePoint now);
 
     /// Takes a registered model to the gate as of `t`, after reading the log to its end; promotes if CERTIFIED. A
-    /// non-empty `new_epoch` opens a new budget epoch first, and says why.
+    /// non-empty `new_epoch` opens a new budget epoch with the run, and says why.
     base::Result<trainer::RunRecord> certify(const domain::PolicyId& candidate, base::TimePoint t, const std::string& new_epoch);
 
     /// What GET /v1/monitor answers, a JSON document: the last look, or, before the first since the start, one as of

@@ -13,6 +13,7 @@ namespace json = boost::json;
 
 constexpr storage::ColumnFamily kState{0}, kRuns{1};
 constexpr std::string_view kStarted = "started", kServedUntil = "served_until";
+constexpr uint8_t kOnRequest = 1, kOpensEpoch = 2;  // 2: on request, and with an epoch of its own
 
 std::string run_key(uint32_t ordinal) {
     std::string key;
@@ -26,9 +27,13 @@ std::string encode(const StartedRun& run) {
     base::append_i64(out, run.at.micros());
     base::append_field(out, run.reference);
     base::append_field(out, run.candidate);
-    base::append_u8(out, run.on_request ? 1 : 0);
+    base::append_u8(out, run.opens_epoch > 0 ? kOpensEpoch : run.on_request ? kOnRequest : 0);
     base::append_u8(out, run.distilled ? 1 : 0);
     base::append_u64(out, run.matured);
+    if (run.opens_epoch > 0) {
+        base::append_u32(out, run.opens_epoch);
+        base::append_field(out, run.epoch_note);
+    }
     for (const auto& [name, value] : run.figures) {
         base::append_field(out, name);
         base::append_field(out, value);
@@ -46,6 +51,11 @@ Result<StartedRun> decode_started(std::string_view bytes) {
     RAMPART_TRY(const uint8_t on_request, reader.u8());
     RAMPART_TRY(const uint8_t distilled, reader.u8());
     RAMPART_TRY(run.matured, reader.u64());
+    if (on_request == kOpensEpoch) {
+        RAMPART_TRY(run.opens_epoch, reader.u32());
+        RAMPART_TRY(const auto note, reader.field());
+        run.epoch_note = std::string(note);
+    }
     while (!reader.empty()) {
         RAMPART_TRY(const auto name, reader.field());
         RAMPART_TRY(const auto value, reader.field());

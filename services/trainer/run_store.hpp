@@ -18,7 +18,7 @@ struct RunRecord {
     base::TimePoint at;                 // event time; the run used what was known then
     std::string candidate, reference;   // policy ids; candidate empty: none could be made
     std::string verdict;                // CERTIFIED, NO_SOLUTION_FOUND, REFUSED, IDENTICAL
-    std::string reason, message;        // of REFUSED and IDENTICAL
+    std::string reason, message;        // of REFUSED and IDENTICAL; message also: what the epoch's budget proves
     std::string certificate;            // id; empty: none
     std::map<std::string, std::string> figures;  // of the training, from D_c
     uint64_t matured = 0;               // labelled decisions when it ran
@@ -32,6 +32,8 @@ struct StartedRun {
     std::string candidate;  // the model under test; empty until it is registered
     bool on_request = false;  // somebody named the candidate: not a run of the schedule
     bool distilled = false;   // the trainer made the candidate by distillation
+    uint32_t opens_epoch = 0;   // the epoch of the error budget that this run opens; 0: none
+    std::string epoch_note{};   // why
     std::map<std::string, std::string> figures;  // of the training
     uint64_t matured = 0;
 };

@@ -144,7 +144,7 @@ Status TrainingLoop::check_fits(const model::Policy& policy) const {
     return training::check_fits(policy, around_.builder.schema(), around_.builder.cell_names(), settings_.group_aware);
 }
 
-Result<RunRecord> TrainingLoop::certify(const domain::PolicyId& candidate, TimePoint t) {
+Result<RunRecord> TrainingLoop::certify(const domain::PolicyId& candidate, TimePoint t, const std::string& new_epoch) {
     RAMPART_RETURN_IF_ERROR(finish_started());
     RAMPART_TRY(const auto loaded, around_.registry.load_model(candidate));
     RAMPART_RETURN_IF_ERROR(check_fits(loaded.policy));
@@ -153,10 +153,10 @@ Result<RunRecord> TrainingLoop::certify(const domain::PolicyId& candidate, TimeP
         return base::failed_precondition("before_promotion", "the present champion decides since {}; a candidate can't be compared with it as of {}",
                                          base::to_iso8601(champion->at), base::to_iso8601(t));
     }
-    return begin(t, candidate.value());
+    return begin(t, candidate.value(), new_epoch);
 }
 
-Result<RunRecord> TrainingLoop::begin(TimePoint t, std::string candidate) {
+Result<RunRecord> TrainingLoop::begin(TimePoint t, std::string candidate, const std::string& new_epoch) {
     const auto champion = around_.registry.champion();
     if (!champion) return base::failed_precondition("no_champion", "there is no policy in charge to compare a candidate with");
     RAMPART_TRY(const auto last, store_.last_run());
@@ -167,6 +167,12 @@ Result<RunRecord> TrainingLoop::begin(TimePoint t, std::string candidate) {
     run.on_request = !candidate.empty();
     run.candidate = std::move(candidate);
     run.matured = around_.joiner.counts().matured;
+    if (!new_epoch.empty()) {
+        RAMPART_TRY(const auto ledger, read_ledger());
+        RAMPART_RETURN_IF_ERROR(epoch_entry(ledger, new_epoch, t).map([](const std::string&) {}));
+        run.opens_epoch = ledger.epoch() + 1;
+        run.epoch_note = new_epoch;
+    }
     RAMPART_RETURN_IF_ERROR(store_.start(run));
     return execute(std::move(run));
 }
@@ -178,7 +184,7 @@ Result<training::GateOutlook> TrainingLoop::outlook_of(const StartedRun& run) co
     const auto delta = ledger.next_delta();  // none before the first epoch, or when it is spent
     RAMPART_TRY(const auto vault, vault_of_epoch(ledger, run.at));
     return training::GateOutlook{
-        gate, delta ? *delta : certification::delta_of_run(gate.delta_epoch, gate.runs_per_epoch, gate.spending, 1, 0),
+        gate, delta ? *delta : certification::delta_of_run(gate.delta_epoch, gate.runs_per_epoch, gate.spending, 0, 0),
         training::persons_by_group(vault)};
 }
 
@@ -214,6 +220,9 @@ Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
     record.reason = verdict.result.reason;
     record.message = verdict.result.message;
     record.certificate = verdict.certificate;
+    RAMPART_TRY(const auto ledger, read_ledger());
+    const auto spending = say_spending(ledger);
+    record.message += (record.message.empty() || spending.empty() ? "" : "; ") + spending;
     if (verdict.result.verdict != certification::Verdict::kCertified) return base::ok();
     const auto promoted = promote(run, candidate.id, verdict.certificate);
     if (promoted || !is_about_data(promoted.error())) return promoted;
@@ -249,23 +258,51 @@ Result<DeltaLedger> TrainingLoop::read_ledger() const {
     return DeltaLedger::open(entries);
 }
 
+/// Stores the entry and, in the same write, the epoch in front of it that is not stored yet.
 Status TrainingLoop::write_entry(DeltaLedger& ledger, const std::string& entry, TimePoint t) {
-    RAMPART_RETURN_IF_ERROR(around_.registry.append_ledger_entry(ledger.entries().size(), entry, t, kGate));
+    RAMPART_TRY(const auto stored, around_.registry.ledger_entries());
+    std::vector<std::string> added(ledger.entries().begin() + static_cast<ptrdiff_t>(std::min(stored.size(), ledger.entries().size())),
+                                   ledger.entries().end());
+    const size_t position = ledger.entries().size() - added.size();
+    added.push_back(entry);
+    RAMPART_RETURN_IF_ERROR(around_.registry.append_ledger_entries(position, added, t, kGate));
     return ledger.append(entry);
 }
 
-Status TrainingLoop::open_epoch(TimePoint t, std::string note) {
-    RAMPART_TRY(auto ledger, read_ledger());
-    if (ledger.open_run()) RAMPART_RETURN_IF_ERROR(abandon_open_run(ledger, "a new epoch was opened", t));
+Result<std::string> TrainingLoop::epoch_entry(const DeltaLedger& ledger, std::string note, TimePoint t) const {
     const auto& gate = settings_.gate;
-    RAMPART_TRY(const auto entry, ledger.next_epoch(gate.delta_epoch, gate.runs_per_epoch, gate.spending, std::move(note), t));
-    return write_entry(ledger, entry, t);
+    return ledger.next_epoch(gate.delta_epoch, gate.runs_per_epoch, gate.spending, std::move(note), t);
+}
+
+/// Adds the epoch that the run opens to `ledger`, but stores nothing: that is done with the charge of its first
+/// run. False: the run opens none, or did before a crash.
+Result<bool> TrainingLoop::begin_epoch(const StartedRun& run, DeltaLedger& ledger) const {
+    if (ledger.epoch() > 0 && run.opens_epoch <= ledger.epoch()) return false;
+    RAMPART_TRY(const auto entry, epoch_entry(ledger, run.opens_epoch > 0 ? run.epoch_note : "the first epoch", run.at));
+    RAMPART_RETURN_IF_ERROR(ledger.append(entry));
+    return true;
+}
+
+/// An epoch keeps the spending that it was opened with; what that does not prove is said with each run.
+std::string TrainingLoop::say_spending(const DeltaLedger& ledger) const {
+    using certification::Spending;
+    if (!ledger.current()) return "";
+    const auto& epoch = *ledger.current();
+    const bool looks = epoch.spending == Spending::kByHistory && !epoch.counts_looks;
+    if (epoch.spending == settings_.gate.spending && !looks) return "";
+    const std::string_view proves = looks ? ", which proves its budget while no run is looked at again"
+                                    : epoch.spending == Spending::kEqual
+                                        ? ", which proves its budget up to the first certificate only"
+                                        : "";
+    return fmt::format("epoch {} keeps the spending that it was opened with, {}{}; gate.spending = \"{}\" holds from the next epoch on",
+                       epoch.epoch, to_string(epoch.spending), proves, to_string(settings_.gate.spending));
 }
 
 /// A distilled candidate carries no exact copy of the reference to be clipped to. The gate measures how far it
 /// strays in what matters here, P(approve), as declines have a known impact. Only the trainer's own word counts.
-certification::GateConfig TrainingLoop::gate_config(const StartedRun& run) const {
+certification::GateConfig TrainingLoop::gate_config(const StartedRun& run, const DeltaLedger& ledger) const {
     certification::GateConfig config = settings_.gate;
+    config.spending = ledger.current()->spending;
     if (run.distilled) {
         config.trust_region = certification::TrustRegion::kApprovals;
         config.kappa = settings_.distilled_kappa;
@@ -273,17 +310,21 @@ certification::GateConfig TrainingLoop::gate_config(const StartedRun& run) const
     return config;
 }
 
-/// An epoch after the first is a new budget, so it gets records that no earlier run has used.
+/// An epoch after the first is a new budget, so it gets records that no run of an earlier epoch has read: those
+/// decided after the last that had matured when such a run was charged.
 Result<training_set::VaultSet> TrainingLoop::vault_of_epoch(const DeltaLedger& ledger, TimePoint t) const {
     RAMPART_TRY(auto vault, around_.builder.vault_rows(t));
     if (settings_.max_age_months > 0) vault = training::decided_since(vault, base::add_months(t, -settings_.max_age_months));
-    if (ledger.epoch() <= 1) return vault;
-    TimePoint from;
+    std::optional<TimePoint> charged;
     for (const auto& bytes : ledger.entries()) {
         RAMPART_TRY(const auto entry, certification::decode_ledger_entry(bytes));
-        if (const auto* opened = std::get_if<certification::EpochOpened>(&entry.body)) from = opened->at;
+        const auto* run = std::get_if<certification::Registration>(&entry.body);
+        if (run != nullptr && run->epoch < ledger.epoch()) charged = std::max(charged.value_or(run->at), run->at);
     }
-    return training::decided_since(vault, from);
+    if (!charged) return vault;
+    RAMPART_TRY(const auto read, around_.builder.vault_rows(*charged));
+    if (read.rows.empty()) return vault;
+    return training::decided_since(vault, read.rows.back().event_time + base::Duration::micros(1));
 }
 
 /// Of the vault's records against everybody who applied in the last weeks; nullopt: too few did, or nobody wants to
@@ -307,17 +348,13 @@ Status TrainingLoop::abandon_open_run(DeltaLedger& ledger, std::string_view why,
 Result<TrainingLoop::Verdict> TrainingLoop::gate(const StartedRun& run, const training_set::DevelopmentSet& development,
                                                  const model::LoadedPolicy& candidate, const model::LoadedPolicy& reference) {
     RAMPART_TRY(auto ledger, read_ledger());
-    if (ledger.epoch() == 0) {
-        RAMPART_RETURN_IF_ERROR(open_epoch(run.at, "the first epoch"));
-        RAMPART_TRY(ledger, read_ledger());
-    }
     RAMPART_TRY(auto closed, already_closed(ledger, run, candidate.id.value()));
     if (closed) return std::move(*closed);
-
+    RAMPART_TRY(const bool opens_epoch, begin_epoch(run, ledger));
     RAMPART_TRY(const auto vault, vault_of_epoch(ledger, run.at));
     auto identity = identity_of(around_.product, vault, settings_.max_age_months, candidate.id.value(), run.reference);
     RAMPART_TRY(identity.drift_auc, drift_auc(vault, run.at));
-    const auto config = gate_config(run);
+    const auto config = gate_config(run, ledger);
     RAMPART_TRY(const auto constraints, certification::ConstraintSet::compile(config));
     RAMPART_TRY(auto selection, training::selection_feedback(development, candidate.policy, reference.policy, constraints));
     RAMPART_TRY(auto decisions, training::vault_decisions(vault, candidate.policy, reference.policy, constraints));
@@ -342,7 +379,10 @@ Result<TrainingLoop::Verdict> TrainingLoop::gate(const StartedRun& run, const tr
         RAMPART_RETURN_IF_ERROR(abandon_open_run(ledger, "settings or data are not those it was registered for", run.at));
         RAMPART_TRY(checked, check());
     }
-    if (!checked.prepared) return refuse(config, identity, checked.result, run.at);
+    if (!checked.prepared) {
+        if (opens_epoch && run.opens_epoch > 0) checked.result.message += "; no new epoch was opened";
+        return refuse(config, identity, checked.result, run.at);
+    }
     return test(run, *checked.prepared, ledger, [&](const certification::RunTicket& ticket) {
         return training::vault_outcomes(ticket, vault, candidate.policy, reference.policy, constraints);
     });
@@ -353,6 +393,7 @@ Result<std::optional<certification::RunPlan>> TrainingLoop::earlier_plan(const D
                                                                           const std::string& candidate) const {
     std::string certificate;
     uint32_t run_number = 0;
+    if (!settings_.look_again) return std::optional<certification::RunPlan>();
     for (const auto& bytes : ledger.entries()) {
         RAMPART_TRY(const auto entry, certification::decode_ledger_entry(bytes));
         if (std::holds_alternative<certification::EpochOpened>(entry.body)) certificate.clear();
@@ -424,7 +465,8 @@ Result<std::optional<TrainingLoop::Verdict>> TrainingLoop::already_closed(const 
     for (const auto& bytes : ledger.entries()) {
         RAMPART_TRY(const auto entry, certification::decode_ledger_entry(bytes));
         if (const auto* registration = std::get_if<certification::Registration>(&entry.body)) {
-            ours = registration->candidate_id == candidate && registration->reference_id == run.reference && registration->at == run.at;
+            ours = registration->candidate_id == candidate && registration->reference_id == run.reference &&
+                   registration->at == run.at && registration->epoch >= run.opens_epoch;
         }
         const auto* closing = std::get_if<certification::Closing>(&entry.body);
         if (ours && closing != nullptr && !closing->certificate.empty()) {

@@ -49,14 +49,13 @@ class TrainingLoop {
     base::Result<RunRecord> run_at(base::TimePoint t);
 
     /// Takes a registered model to the gate, as run_at does with its own candidate. failed_precondition: it does
-    /// not fit this deployment, or `t` lies before the present champion's promotion.
-    base::Result<RunRecord> certify(const domain::PolicyId& candidate, base::TimePoint t);
+    /// not fit this deployment, or `t` lies before the present champion's promotion. A non-empty `new_epoch` opens
+    /// the next budget epoch and says why: its entry is written together with the run's charge, so that a command
+    /// that fails or is refused leaves the epoch before as it was.
+    base::Result<RunRecord> certify(const domain::PolicyId& candidate, base::TimePoint t, const std::string& new_epoch = "");
 
     /// Takes an interrupted run up again, if there is one.
     base::Status finish_started();
-
-    /// Opens the next budget epoch, whose runs read vault decisions from `t` on only. An open run is abandoned.
-    base::Status open_epoch(base::TimePoint t, std::string note);
 
     base::Result<std::vector<RunRecord>> runs() const { return store_.runs(); }
 
@@ -78,13 +77,16 @@ class TrainingLoop {
     base::Result<std::optional<model::LoadedPolicy>> anchor_of(const certification::DeltaLedger& ledger,
                                                                const std::string& reference) const;
     base::Result<RunRecord> execute(StartedRun run);
-    base::Result<RunRecord> begin(base::TimePoint t, std::string candidate);
+    base::Result<RunRecord> begin(base::TimePoint t, std::string candidate, const std::string& new_epoch = "");
     base::Result<training::GateOutlook> outlook_of(const StartedRun& run) const;
     base::Result<model::LoadedPolicy> candidate_of(StartedRun& run, const training_set::DevelopmentSet& development,
                                                    const model::LoadedPolicy& reference);
     base::Status judge(StartedRun& run, RunRecord& record);
     base::Status check_fits(const model::Policy& policy) const;
-    certification::GateConfig gate_config(const StartedRun& run) const;
+    certification::GateConfig gate_config(const StartedRun& run, const certification::DeltaLedger& ledger) const;
+    base::Result<std::string> epoch_entry(const certification::DeltaLedger& ledger, std::string note, base::TimePoint t) const;
+    base::Result<bool> begin_epoch(const StartedRun& run, certification::DeltaLedger& ledger) const;
+    std::string say_spending(const certification::DeltaLedger& ledger) const;
     base::Result<training_set::VaultSet> vault_of_epoch(const certification::DeltaLedger& ledger, base::TimePoint t) const;
     base::Result<std::optional<double>> drift_auc(const training_set::VaultSet& vault, base::TimePoint t) const;
     base::Status abandon_open_run(certification::DeltaLedger& ledger, std::string_view why, base::TimePoint t);

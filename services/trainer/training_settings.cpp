@@ -110,16 +110,17 @@ TrainingSettings read_training_settings(config::Table& root) {
         training.fail("selection", "compares with the policy in charge, record by record: leave out gate.at_least and gate.max_weight, or make it \"none\"");
     }
     settings.gate.margin = gate.number("margin", 0, 1e9, 0);
-    settings.gate.spending = gate.choice("spending", {"equal", "by_history"}, "equal") == "equal"
+    settings.gate.spending = gate.choice("spending", {"equal", "by_history"}, "by_history") == "equal"
                                  ? certification::Spending::kEqual
                                  : certification::Spending::kByHistory;
     settings.gate.min_units = static_cast<unsigned>(gate.integer("min_units_per_group", 2, 1'000'000'000, 100));
     settings.gate.declines_overridden = gate.boolean("declines_overridden", false);
     if (gate.has("max_drift_auc")) settings.gate.max_drift_auc = gate.number("max_drift_auc", 0.5, 1);
     settings.drift_weeks = static_cast<int>(gate.integer("drift_weeks", 1, 520, settings.drift_weeks));
+    settings.gate.calibration_level = gate.number("calibration_level", 1e-6, 0.5, settings.gate.calibration_level);
     settings.gate.max_missing_rate = gate.number("max_missing_rate", 0, 1, 0.02);
     if (gate.has("missing_gamma")) settings.gate.missing_gamma = gate.number("missing_gamma", 0, 1e9);
-    settings.look_again = gate.boolean("look_again", true);
+    settings.look_again = gate.boolean("look_again", false);
     // a tolerated loss must not add up from promotion to promotion
     settings.anchor = gate.boolean("anchor", settings.gate.margin > 0);
     settings.max_age_months = static_cast<int>(gate.integer("max_age_months", 0, 1200, 0));

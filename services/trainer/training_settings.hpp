@@ -21,8 +21,9 @@ struct TrainingSettings {
     double distilled_kappa = 10;  // trust region of a distilled candidate: |pi - s| <= this * s, measured
     bool group_aware = false;
     /// The last candidate that did not pass is looked at again before another one is made: on the
-    /// records that have matured since, with the same bets, at no charge.
-    bool look_again = true;
+    /// records that have matured since, with the same bets, at no charge. Without it a candidate that
+    /// comes again is a run of its own.
+    bool look_again = false;
     /// Each candidate is held besides against the epoch's first policy in charge.
     bool anchor = false;
     int max_age_months = 0;  // vault records older than that are left out; 0: none is

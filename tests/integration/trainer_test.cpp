@@ -7,6 +7,7 @@
 
 #include "rampart/base/digest.hpp"
 #include "services/trainer/run_store.hpp"
+#include "services/trainer/training_settings.hpp"
 
 namespace rampart::trainer {
 namespace {
@@ -72,6 +73,47 @@ TEST_F(RunStoreTest, TheScheduleNeverGoesBackAndOwesNothingToRunsOnRequest) {
     record.at = at(3);
     ASSERT_TRUE(store.finish(record, true));
     EXPECT_EQ(store.served_until().value(), at(10));
+}
+
+TEST_F(RunStoreTest, ARunThatOpensAnEpochIsRememberedWithItsReason) {
+    StartedRun started;
+    started.ordinal = 1;
+    started.on_request = true;
+    started.opens_epoch = 2;
+    started.epoch_note = "the first one is spent";
+    started.figures = {{"rows", "12"}};
+    auto store = RunStore::open(folder_).value();
+    ASSERT_TRUE(store.start(started));
+    const auto found = store.started().value();
+    ASSERT_TRUE(found);
+    EXPECT_TRUE(found->on_request);
+    EXPECT_EQ(found->opens_epoch, 2u);
+    EXPECT_EQ(found->epoch_note, started.epoch_note);
+    EXPECT_EQ(found->figures, started.figures);
+}
+
+base::Result<TrainingSettings> settings_of(const std::string& gate) {
+    RAMPART_TRY(auto root, config::parse("[gate]\n" + gate, "t.toml"));
+    auto settings = read_training_settings(root);
+    RAMPART_RETURN_IF_ERROR(root.finish());
+    return settings;
+}
+
+TEST(TrainingSettings, ByDefaultTheBudgetHoldsByHistoryAndNoCandidateIsLookedAtAgain) {
+    const auto settings = settings_of("").value();
+    EXPECT_EQ(settings.gate.spending, certification::Spending::kByHistory);
+    EXPECT_EQ(certification::GateConfig().spending, certification::Spending::kByHistory);
+    EXPECT_FALSE(settings.look_again);
+}
+
+TEST(TrainingSettings, TheLevelOfTheCalibrationAlarmIsSetInItsRange) {
+    EXPECT_EQ(settings_of("").value().gate.calibration_level, 0.01);
+    EXPECT_EQ(settings_of("calibration_level = 0.001").value().gate.calibration_level, 0.001);
+    for (const char* value : {"0.0", "0.51", "-1.0"}) {
+        const auto settings = settings_of(fmt::format("calibration_level = {}", value));
+        ASSERT_FALSE(settings);
+        EXPECT_NE(settings.error().message.find("gate.calibration_level"), std::string::npos) << settings.error().message;
+    }
 }
 
 TEST(RunRecord, BytesThatAreNoRecordAreDataLoss) {

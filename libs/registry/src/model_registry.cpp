@@ -259,14 +259,25 @@ base::Result<std::map<std::string, base::Digest>> ModelRegistry::documents() con
 
 base::Status ModelRegistry::append_ledger_entry(uint64_t position, std::string_view entry,
                                                 base::TimePoint now, std::string_view actor) {
-    if (entry.empty() || entry.size() > base::limits::kMaxRecordBytes) {
+    const std::string one(entry);
+    return append_ledger_entries(position, {&one, 1}, now, actor);
+}
+
+base::Status ModelRegistry::append_ledger_entries(uint64_t position,
+                                                  std::span<const std::string> added,
+                                                  base::TimePoint now, std::string_view actor) {
+    for (const auto& entry : added) {
+        if (!entry.empty() && entry.size() <= base::limits::kMaxRecordBytes) continue;
         return base::invalid_argument("ledger_entry",
                                       "a ledger entry has {} bytes: 1 to {} are kept", entry.size(),
                                       base::limits::kMaxRecordBytes);
     }
     const std::lock_guard lock(impl_->mutex);
     RAMPART_TRY(const auto entries, impl_->ledger());
-    if (position < entries.size() && entries[position] == entry) return base::ok();
+    const bool there = position + added.size() <= entries.size() &&
+                       std::equal(added.begin(), added.end(),
+                                  entries.begin() + static_cast<ptrdiff_t>(position));
+    if (there) return base::ok();
     if (position != entries.size()) {
         return base::failed_precondition(
             "ledger_moved_on",
@@ -275,10 +286,14 @@ base::Status ModelRegistry::append_ledger_entry(uint64_t position, std::string_v
             entries.size(), position);
     }
     storage::WriteBatch batch;
-    batch.put(RegistryStore::kLedger, RegistryStore::key(position), entry);
-    return impl_->store->commit(
-        std::move(batch), now, actor, "ledger",
-        {{"position", std::to_string(position)}, {"entry", base::sha256(entry).hex()}});
+    std::map<std::string, std::string> details;
+    for (const auto& entry : added) {
+        const std::string further = details.empty() ? "" : fmt::format("_{}", position);
+        details["position" + further] = std::to_string(position);
+        details["entry" + further] = base::sha256(entry).hex();
+        batch.put(RegistryStore::kLedger, RegistryStore::key(position++), entry);
+    }
+    return impl_->store->commit(std::move(batch), now, actor, "ledger", std::move(details));
 }
 
 base::Result<std::vector<std::string>> ModelRegistry::ledger_entries() const {

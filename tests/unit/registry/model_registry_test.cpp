@@ -375,6 +375,21 @@ TEST_F(ModelRegistryTest, LedgerEntriesAreAppendedInOrderByOneRunAtATime) {
     EXPECT_EQ(registry_->audit_head().count, 3u);
 }
 
+TEST_F(ModelRegistryTest, SeveralLedgerEntriesAreOneWriteWithOneAuditEntry) {
+    const std::vector<std::string> two{"epoch", "charge"};
+    EXPECT_EQ(registry_->append_ledger_entries(1, two, at(1), "gate").error().reason,
+              "ledger_moved_on");
+    EXPECT_TRUE(registry_->append_ledger_entries(0, two, at(1), "gate"));
+    EXPECT_TRUE(registry_->append_ledger_entries(0, two, at(2), "gate")) << "after a crash";
+    EXPECT_FALSE(registry_->append_ledger_entries(1, two, at(2), "gate"));
+    reopen();
+    EXPECT_EQ(registry_->ledger_entries().value(), two);
+    ASSERT_EQ(registry_->audit_head().count, 1u);
+    const auto details = registry_->audit_entries().value()[0].details;
+    EXPECT_EQ(details.at("entry"), base::sha256("epoch").hex());
+    EXPECT_EQ(details.at("entry_1"), base::sha256("charge").hex());
+}
+
 TEST_F(ModelRegistryTest, ManyThreadsGetOneChainAndNoEntryTwice) {
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -98,6 +99,9 @@ class ModelRegistry {
     /// or there is a gap: another run came first, read the ledger again.
     base::Status append_ledger_entry(uint64_t position, std::string_view entry, base::TimePoint now,
                                      std::string_view actor);
+    /// The same of several entries from `position` on: all of them, or after a crash none.
+    base::Status append_ledger_entries(uint64_t position, std::span<const std::string> added,
+                                       base::TimePoint now, std::string_view actor);
     base::Result<std::vector<std::string>> ledger_entries() const;
 
     // --- champion
