@@ -191,8 +191,9 @@ class DecisionService {
     DecisionIndex* index_of(streaming::PartitionId partition);
 
     /// Adds POST /v1/decisions, GET /v1/decisions/{id}, POST /v1/outcomes, POST /v1/overrides
-    /// (with the token), GET /v1/policy, /healthz, /readyz and /metrics (open). As in schemas/http/openapi.yaml. The
-    /// service has to outlive the router.
+    /// (with the token), GET /v1/policy, /healthz, /readyz and /metrics (open, and answered inline:
+    /// none waits for a commit). As in schemas/http/openapi.yaml. The service has to outlive the
+    /// router.
     void add_routes(http::Router& router);
 
   private:

@@ -56,9 +56,7 @@ base::Status serve(const std::filesystem::path& config) {
     // clients come last in and first out
     http::Router router(base::to_hex(token));
     service->add_routes(router);
-    RAMPART_TRY(const auto server, http::Server::start(settings.http, [&](http::Request request) {
-                    return router.handle(std::move(request));
-                }));
+    RAMPART_TRY(const auto server, http::Server::start(settings.http, router));
     std::printf("listening on %s\n", server->endpoint().c_str());
     std::fflush(stdout);
     while (!shutdown->wait_for(settings.registry_poll)) {

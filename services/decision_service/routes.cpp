@@ -11,6 +11,7 @@ namespace rampart::decision_service {
 using http::Access;
 using http::error_response;
 using http::json_quoted;
+using http::Lane;
 using http::Request;
 using http::Response;
 
@@ -96,17 +97,23 @@ void DecisionService::add_routes(http::Router& router) {
                [this](const Request& request) { return get_decision(*this, request); });
     router.add("POST", "/v1/outcomes", Access::kToken,
                [this](const Request& request) { return post_outcomes(*this, request); });
+    // each override has its own entry in the audit log, so a thousand of them take their time
     router.add("POST", "/v1/overrides", Access::kToken,
-               [this](const Request& request) { return post_overrides(*this, request); });
+               [this](const Request& request) { return post_overrides(*this, request); },
+               Lane::kBulk);
     router.add("GET", "/v1/policy", Access::kOpen,
-               [this](const Request&) { return get_policy(*this); });
+               [this](const Request&) { return get_policy(*this); }, Lane::kInline);
     router.add("GET", "/healthz", Access::kOpen,
-               [this](const Request&) { return health(deps_.health, runtime::Probe::kLive); });
+               [this](const Request&) { return health(deps_.health, runtime::Probe::kLive); },
+               Lane::kInline);
     router.add("GET", "/readyz", Access::kOpen,
-               [this](const Request&) { return health(deps_.health, runtime::Probe::kReady); });
-    router.add("GET", "/metrics", Access::kOpen, [this](const Request&) {
-        return Response{200, deps_.metrics.prometheus_text(), "text/plain; version=0.0.4", {}};
-    });
+               [this](const Request&) { return health(deps_.health, runtime::Probe::kReady); },
+               Lane::kInline);
+    router.add("GET", "/metrics", Access::kOpen,
+               [this](const Request&) {
+                   return Response{200, deps_.metrics.prometheus_text(), "text/plain; version=0.0.4", {}};
+               },
+               Lane::kInline);
 }
 
 }  // namespace rampart::decision_service

@@ -20,9 +20,12 @@ base::Result<Settings> load_settings(const std::filesystem::path& file) {
     auto http = root.table("http");
     settings.http.address = http.string("address", "127.0.0.1");
     settings.http.port = static_cast<uint16_t>(http.integer("port", 0, 65535, 8080));
-    settings.http.threads = static_cast<size_t>(http.integer("threads", 1, 256, 4));
+    const auto count = [&](const char* key, int64_t most, size_t usual) {
+        return static_cast<size_t>(http.integer(key, 1, most, static_cast<int64_t>(usual)));
+    };
+    settings.http.threads = count("threads", 256, settings.http.threads);
     settings.http.max_connections =
-        static_cast<size_t>(http.integer("max_connections", 1, 1'000'000, 1024));
+        count("max_connections", 1'000'000, settings.http.max_connections);
     RAMPART_RETURN_IF_ERROR(root.finish());
     return settings;
 }

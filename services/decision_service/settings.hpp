@@ -22,7 +22,7 @@ namespace rampart::decision_service {
 ///     [http]
 ///     address = "127.0.0.1"
 ///     port = 8080
-///     threads = 4
+///     threads = 32
 ///     max_connections = 1024
 struct Settings {
     std::filesystem::path store, product, registry;

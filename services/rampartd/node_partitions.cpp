@@ -179,17 +179,20 @@ Result<http::Response> Node::take_from_quarantine(const http::Request& request, 
 }
 
 void Node::add_partition_routes(http::Router& router) {
-    using http::Access;
+    using http::Access, http::Lane;
     router.add("GET", "/v1/partitions", Access::kToken,
                [this](const auto&) { return respond(list_partitions()); });
     router.add("POST", "/v1/partitions/resume", Access::kToken,
-               [this](const auto& r) { return respond(take_resume(r)); });
+               [this](const auto& r) { return respond(take_resume(r)); },
+               Lane::kAdministrative);
     router.add("GET", "/v1/quarantine", Access::kToken,
-               [this](const auto&) { return respond(list_quarantined()); });
+               [this](const auto&) { return respond(list_quarantined()); }, Lane::kBulk);
     router.add("POST", "/v1/quarantine/replay", Access::kToken,
-               [this](const auto& r) { return respond(take_from_quarantine(r, true)); });
+               [this](const auto& r) { return respond(take_from_quarantine(r, true)); },
+               Lane::kAdministrative);
     router.add("POST", "/v1/quarantine/drop", Access::kToken,
-               [this](const auto& r) { return respond(take_from_quarantine(r, false)); });
+               [this](const auto& r) { return respond(take_from_quarantine(r, false)); },
+               Lane::kAdministrative);
 }
 
 }  // namespace rampart::rampartd

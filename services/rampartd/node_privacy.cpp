@@ -230,9 +230,9 @@ Result<http::Response> Node::list_dangling() const {
 }
 
 void Node::add_privacy_routes(http::Router& router) {
-    using http::Access;
+    using http::Access, http::Lane;
     router.add("POST", "/v1/erasures", Access::kToken,
-               [this](const auto& r) { return respond(take_erasure(r)); });
+               [this](const auto& r) { return respond(take_erasure(r)); }, Lane::kAdministrative);
     router.add("GET", "/v1/holds", Access::kToken,
                [this](const auto&) { return respond(list_holds()); });
     router.add("POST", "/v1/holds", Access::kToken,
@@ -240,7 +240,7 @@ void Node::add_privacy_routes(http::Router& router) {
     router.add("POST", "/v1/holds/remove", Access::kToken,
                [this](const auto& r) { return respond(take_hold(r, false)); });
     router.add("GET", "/v1/dangling", Access::kToken,
-               [this](const auto&) { return respond(list_dangling()); });
+               [this](const auto&) { return respond(list_dangling()); }, Lane::kBulk);
 }
 
 }  // namespace rampart::rampartd

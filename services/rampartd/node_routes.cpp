@@ -72,16 +72,17 @@ Result<http::Response> Node::list_runs() const {
 }
 
 void Node::add_routes(http::Router& router) {
-    using http::Access;
+    using http::Access, http::Lane;
     decisions_->add_routes(router);
-    router.add("POST", "/v1/clock", Access::kToken, [this](const auto& r) { return respond(take_clock(r)); });
+    // what may wait for a training run, or read a lot, is administrative; a rollback does neither, and may not be refused
+    router.add("POST", "/v1/clock", Access::kToken, [this](const auto& r) { return respond(take_clock(r)); }, Lane::kAdministrative);
     router.add("POST", "/v1/clock/accept", Access::kToken, [this](const auto& r) { return respond(take_clock_acceptance(r)); });
-    router.add("POST", "/v1/protected-attributes", Access::kToken, [this](const auto& r) { return respond(take_protected_attributes(r)); });
+    router.add("POST", "/v1/protected-attributes", Access::kToken, [this](const auto& r) { return respond(take_protected_attributes(r)); }, Lane::kBulk);
     router.add("POST", "/v1/rollback", Access::kToken, [this](const auto& r) { return respond(take_rollback(r)); });
     router.add("GET", "/v1/models", Access::kToken, [this](const auto&) { return respond(list_models()); });
     add_partition_routes(router);
     add_privacy_routes(router);
-    router.add("GET", "/v1/monitor", Access::kToken, [this](const auto&) { return respond(show_monitor()); });
+    router.add("GET", "/v1/monitor", Access::kToken, [this](const auto&) { return respond(show_monitor()); }, Lane::kAdministrative);
     router.add("GET", "/v1/runs", Access::kToken, [this](const auto&) { return respond(list_runs()); });
 }
 

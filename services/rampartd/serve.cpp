@@ -44,9 +44,7 @@ base::Status serve(const std::filesystem::path& config) {
     RAMPART_TRY(const auto node, Node::open(std::move(settings), shutdown.get()));
     http::Router router(node->keys().token);
     node->add_routes(router);
-    RAMPART_TRY(const auto server, http::Server::start(node->settings().http, [&router](http::Request request) {
-        return router.handle(std::move(request));
-    }));
+    RAMPART_TRY(const auto server, http::Server::start(node->settings().http, router));
     // keeps what this node owns, and goes on where something failed
     const auto beat = base::Duration::micros(node->settings().log.lease_ttl.micros() / 3);
     // a database that has stopped takes writes only in a new process

@@ -50,7 +50,11 @@ http::ServerOptions read_http(config::Table table) {
     http::ServerOptions options;
     options.address = table.string("address", "127.0.0.1");
     options.port = static_cast<uint16_t>(table.integer("port", 0, 65535, 8080));
-    options.threads = static_cast<size_t>(table.integer("threads", 1, 64, 2));
+    const auto count = [&](const char* key, int64_t most, size_t usual) {
+        return static_cast<size_t>(table.integer(key, 1, most, static_cast<int64_t>(usual)));
+    };
+    options.threads = count("threads", 256, options.threads);
+    options.max_connections = count("max_connections", 1'000'000, options.max_connections);
     return options;
 }
 

@@ -353,9 +353,7 @@ class DecisionHttp : public DecisionServiceTest {
     void SetUp() override {
         DecisionServiceTest::SetUp();
         service_->add_routes(router_);
-        server_ = http::Server::start({}, [this](http::Request request) {
-                      return router_.handle(std::move(request));
-                  }).value();
+        server_ = http::Server::start({}, router_).value();
     }
     void TearDown() override {
         server_.reset();

@@ -76,15 +76,17 @@ Response call(const Handler& handler, const Request& request) {
 
 }  // namespace
 
-void Router::add(std::string method, std::string pattern, Access access, Handler handler) {
+void Router::add(std::string method, std::string pattern, Access access, Handler handler,
+                 Lane lane) {
     RAMPART_CHECK(!pattern.empty() && pattern.front() == '/', "pattern '{}'", pattern);
     auto segments = split_path(pattern);
     for (const auto& entry : entries_) {
         RAMPART_CHECK(entry.route.method != method || !same_shape(entry.segments, segments),
                       "{} {} is routed twice", method, pattern);
     }
-    entries_.push_back(
-        {{std::move(method), std::move(pattern), access}, std::move(segments), std::move(handler)});
+    entries_.push_back({{std::move(method), std::move(pattern), access, lane},
+                        std::move(segments),
+                        std::move(handler)});
 }
 
 bool Router::token_accepted(const Request& request) const {
@@ -94,32 +96,46 @@ bool Router::token_accepted(const Request& request) const {
            base::constant_time_equal(given.substr(kScheme.size()), token_);
 }
 
-Response Router::handle(Request request) const {
-    if (request.path.empty() || request.path.front() != '/') {
-        return error_response(base::invalid_argument("bad_target", "the path has no leading '/'"));
+Plan Router::plan(Request& head) const {
+    Plan plan;
+    if (head.path.empty() || head.path.front() != '/') {
+        plan.refusal =
+            error_response(base::invalid_argument("bad_target", "the path has no leading '/'"));
+        return plan;
     }
-    const auto path = split_path(request.path);
+    const auto path = split_path(head.path);
     const Entry* best = nullptr;
     std::set<std::string> methods;
     for (const auto& entry : entries_) {
         if (!matches(entry.segments, path)) continue;
         methods.insert(entry.route.method);
-        if (entry.route.method == request.method &&
+        if (entry.route.method == head.method &&
             (best == nullptr || specificity(entry.segments) < specificity(best->segments))) {
             best = &entry;
         }
     }
     if (methods.empty()) {
-        return error_response(
-            base::not_found("unknown_path", "there is nothing at {}", request.path.substr(0, 200)));
+        plan.refusal = error_response(
+            base::not_found("unknown_path", "there is nothing at {}", head.path.substr(0, 200)));
+    } else if (best == nullptr) {
+        plan.refusal = method_not_allowed(methods);
+    } else if (best->route.access == Access::kToken && !token_accepted(head)) {
+        plan.refusal = unauthenticated();
     }
-    if (best == nullptr) return method_not_allowed(methods);
-    if (best->route.access == Access::kToken && !token_accepted(request)) return unauthenticated();
+    if (plan.refusal) return plan;
     for (size_t i = 0; i < path.size(); ++i) {
         const auto& segment = best->segments[i];
-        if (is_name(segment)) request.path_values[segment.substr(1, segment.size() - 2)] = path[i];
+        if (is_name(segment)) head.path_values[segment.substr(1, segment.size() - 2)] = path[i];
     }
-    return call(best->handler, request);
+    plan.handler = &best->handler;
+    plan.lane = best->route.lane;
+    if (best->route.access == Access::kOpen) plan.max_body_bytes = kMaxOpenBody;
+    return plan;
+}
+
+Response Router::handle(Request request) const {
+    const Plan plan = this->plan(request);
+    return plan.refusal ? *plan.refusal : call(*plan.handler, request);
 }
 
 std::vector<Router::Route> Router::routes() const {

@@ -1,12 +1,15 @@
 #include "rampart/http/server.hpp"
 
+#include <array>
 #include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <condition_variable>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -26,10 +29,13 @@ using boost::system::error_code;
 
 constexpr base::Logger kLog("http");
 constexpr size_t kMaxThreads = 256;
+constexpr size_t kInlineThreads = 2;  // more than handlers of all lanes can take
 // After a refusal the rest of what the client is sending is read and thrown away for so long and so
 // much: closing at once would reset the connection and could take the answer with it.
 constexpr size_t kDrainBytes = 16u << 20;
 constexpr auto kDrainTime = std::chrono::seconds(2);
+// A connection past max_connections has so long to ask for something that is answered all the same.
+constexpr auto kSpareTime = std::chrono::seconds(2);
 
 std::chrono::microseconds chrono_of(base::Duration duration) {
     return std::chrono::microseconds(duration.micros());
@@ -44,13 +50,42 @@ Response overloaded() {
         "too_many_connections", "the service has as many connections as it takes; retry later"));
 }
 
-Request to_request(bhttp::request<bhttp::string_body>&& message) {
+Response administrative_busy() {
+    return error_response(base::resource_exhausted(
+        "administrative_busy",
+        "as many administrative requests as run at a time are under way, or wait for a training "
+        "run; nothing was done, retry later"));
+}
+
+using Head = bhttp::request<bhttp::string_body>;
+
+/// Why the message cannot be taken for one request with a known end. Two readers of it, such as a
+/// proxy and this server, must not differ in where the next one begins.
+std::optional<Response> framing_error(const Head& head) {
+    const auto refuse = [](std::string_view reason, std::string_view message) {
+        return error_response(base::invalid_argument(reason, "{}", message));
+    };
+    if (head.count(bhttp::field::host) > 1 ||
+        (head.version() >= 11 && head.count(bhttp::field::host) == 0)) {
+        return refuse("bad_host", "a request has one Host header");
+    }
+    if (const auto codings = head.count(bhttp::field::transfer_encoding);
+        codings > 1 ||
+        (codings == 1 && !beast::iequals(head[bhttp::field::transfer_encoding], "chunked"))) {
+        return refuse("bad_transfer_encoding",
+                      "the only Transfer-Encoding that is understood is 'chunked'");
+    }
+    return std::nullopt;
+}
+
+/// All but the body.
+base::Result<Request> to_request(const Head& head) {
     Request request;
-    request.method = std::string(message.method_string());
-    for (const auto& field : message) {
+    request.method = std::string(head.method_string());
+    for (const auto& field : head) {
         request.headers.push_back({std::string(field.name_string()), std::string(field.value())});
     }
-    request.body = std::move(message.body());
+    RAMPART_RETURN_IF_ERROR(parse_target(std::string(head.target()), request));
     return request;
 }
 
@@ -69,15 +104,62 @@ bhttp::response<bhttp::string_body> to_message(Response&& response, bool keep_al
     return message;
 }
 
+class Session;
+
+/// How many handlers of a Lane run at a time, and who waits.
+class Gate {
+  public:
+    enum class Entry { kGo, kWait, kFull };
+    void open(size_t places, bool queue) {
+        free_ = places;
+        queue_ = queue;
+    }
+
+    /// kGo: run, then leave(). kWait: run() of the session is called when its turn has come.
+    Entry enter(const std::shared_ptr<Session>& session) {
+        const std::lock_guard lock(mutex_);
+        if (free_ > 0) {
+            --free_;
+            return Entry::kGo;
+        }
+        if (!queue_) return Entry::kFull;
+        waiting_.push_back(session);
+        return Entry::kWait;
+    }
+    /// Who has the place now; nullptr: it is free.
+    std::shared_ptr<Session> leave() {
+        const std::lock_guard lock(mutex_);
+        if (waiting_.empty()) {
+            ++free_;
+            return nullptr;
+        }
+        auto next = std::move(waiting_.front());
+        waiting_.pop_front();
+        return next;
+    }
+    void clear() {
+        std::deque<std::shared_ptr<Session>> gone;
+        const std::lock_guard lock(mutex_);
+        gone.swap(waiting_);
+    }
+
+  private:
+    std::mutex mutex_;
+    size_t free_ = 0;
+    bool queue_ = true;
+    std::deque<std::shared_ptr<Session>> waiting_;
+};
+
 /// What the sessions of one server share.
 struct Shared {
     ServerOptions options;
-    std::function<Response(Request)> handler;
+    std::function<Plan(Request&)> plan;
+    std::array<Gate, 3> gates;  // of all lanes but kInline
     std::atomic<bool> stopping{false};
 
-    Response answer(Request request) const {
+    static Response answer(const Plan& plan, const Request& request) {
         try {
-            return handler(std::move(request));
+            return (*plan.handler)(request);
         } catch (const std::exception& e) {
             kLog.error("msg=\"handler failed\" what=\"{}\"", e.what());
             return error_response(
@@ -85,8 +167,6 @@ struct Shared {
         }
     }
 };
-
-class Session;
 
 /// Who is connected, so that stop() can reach them and wait for the last one.
 class Sessions {
@@ -124,11 +204,12 @@ class Sessions {
 };
 
 /// One connection. Everything happens on its strand, one step at a time:
-/// header -> (100 continue) -> body -> handler -> answer -> header …, or answer -> drain -> close.
+/// header -> (100 continue) -> body -> (gate of the lane) -> handler -> answer -> header …, or
+/// answer -> drain -> close. A spare one is answered once, and only what is answered inline.
 class Session : public std::enable_shared_from_this<Session> {
   public:
-    Session(tcp::socket socket, const Shared& shared, Sessions& sessions)
-        : stream_(std::move(socket)), shared_(shared), sessions_(sessions) {}
+    Session(tcp::socket socket, Shared& shared, Sessions& sessions, bool spare)
+        : stream_(std::move(socket)), shared_(shared), sessions_(sessions), spare_(spare) {}
     ~Session() { sessions_.remove(this); }
 
     void serve() {
@@ -136,11 +217,9 @@ class Session : public std::enable_shared_from_this<Session> {
                        [self = shared_from_this()] { self->read_header(); });
     }
 
-    void refuse(Response response) {
-        asio::dispatch(stream_.get_executor(),
-                       [self = shared_from_this(), response = std::move(response)]() mutable {
-                           self->write(std::move(response), false);
-                       });
+    /// Its turn in the lane has come: goes on with the caller's thread, when that is through.
+    void run() {
+        asio::defer(stream_.get_executor(), [self = shared_from_this()] { self->run_in_lane(); });
     }
 
     /// Closes at once if no request is under way; otherwise its answer will be the last.
@@ -153,12 +232,17 @@ class Session : public std::enable_shared_from_this<Session> {
   private:
     void read_header() {
         if (shared_.stopping) return close();
+        head_ = false;
+        plan_ = {};
+        plan_.max_body_bytes = shared_.options.max_body_bytes;
         parser_.emplace();
         parser_->header_limit(static_cast<uint32_t>(shared_.options.max_header_bytes));
         parser_->body_limit(shared_.options.max_body_bytes);
         idle_ = buffer_.size() == 0;
         stream_.expires_after(
-            chrono_of(idle_ ? shared_.options.idle_timeout : shared_.options.request_timeout));
+            spare_ ? kSpareTime
+                   : chrono_of(idle_ ? shared_.options.idle_timeout
+                                     : shared_.options.request_timeout));
         if (!idle_) return read_rest_of_header();
         // The first byte ends the idle time and starts the time for a whole request.
         stream_.async_read_some(
@@ -166,7 +250,9 @@ class Session : public std::enable_shared_from_this<Session> {
                 if (ec) return self->close();
                 self->buffer_.commit(bytes);
                 self->idle_ = false;
-                self->stream_.expires_after(chrono_of(self->shared_.options.request_timeout));
+                if (!self->spare_) {
+                    self->stream_.expires_after(chrono_of(self->shared_.options.request_timeout));
+                }
                 self->read_rest_of_header();
             });
     }
@@ -179,9 +265,35 @@ class Session : public std::enable_shared_from_this<Session> {
 
     void on_header(error_code ec) {
         if (ec) return on_bad_request(ec);
-        const auto& message = parser_->get();
-        if (beast::iequals(message[bhttp::field::expect], "100-continue")) return send_continue();
+        const auto& head = parser_->get();
+        if (auto error = framing_error(head)) return write(*std::move(error), false);
+        keep_alive_ = head.keep_alive() && !spare_;
+        // HEAD is GET without the body
+        head_ = head.method() == bhttp::verb::head;
+        auto request = to_request(head);
+        if (!request) return refuse(error_response(request.error()));
+        request_ = *std::move(request);
+        if (head_) request_.method = "GET";
+        plan_ = shared_.plan(request_);
+        if (spare_ && (plan_.refusal || plan_.lane != Lane::kInline)) return refuse(overloaded());
+        if (plan_.refusal) return refuse(*std::move(plan_.refusal));
+        plan_.max_body_bytes = std::min(plan_.max_body_bytes, shared_.options.max_body_bytes);
+        if (parser_->content_length().value_or(0) > plan_.max_body_bytes) {
+            return refuse(too_large());
+        }
+        parser_->body_limit(plan_.max_body_bytes);
+        if (beast::iequals(head[bhttp::field::expect], "100-continue")) return send_continue();
         read_body();
+    }
+
+    /// Answers by the head alone. The next request can be found only if there is no body.
+    void refuse(Response response) {
+        write(std::move(response), keep_alive_ && parser_->is_done());
+    }
+
+    Response too_large() const {
+        return refusal(413, "body_too_large",
+                       fmt::format("the body may have up to {} bytes", plan_.max_body_bytes));
     }
 
     void send_continue() {
@@ -202,10 +314,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
     void on_bad_request(error_code ec) {
         if (ec == bhttp::error::body_limit) {
-            return write(refusal(413, "body_too_large",
-                                 fmt::format("the body may have up to {} bytes",
-                                             shared_.options.max_body_bytes)),
-                         false);
+            return write(too_large(), false);
         }
         if (ec == bhttp::error::header_limit) {
             return write(refusal(431, "headers_too_large",
@@ -227,21 +336,28 @@ class Session : public std::enable_shared_from_this<Session> {
     }
 
     void answer() {
-        auto message = parser_->release();
-        const bool keep_alive = message.keep_alive();
-        const std::string target(message.target());
-        Request request = to_request(std::move(message));
-        // HEAD is GET without the body
-        head_ = request.method == "HEAD";
-        if (head_) request.method = "GET";
-        const auto parsed = parse_target(target, request);
-        write(parsed ? shared_.answer(std::move(request)) : error_response(parsed.error()),
-              keep_alive);
+        request_.body = std::move(parser_->get().body());
+        if (plan_.lane == Lane::kInline) return write(Shared::answer(plan_, request_), keep_alive_);
+        switch (gate().enter(shared_from_this())) {
+            case Gate::Entry::kGo: return run_in_lane();
+            case Gate::Entry::kWait: return;
+            case Gate::Entry::kFull: return write(administrative_busy(), keep_alive_);
+        }
     }
+
+    void run_in_lane() {
+        auto response = Shared::answer(plan_, request_);
+        const auto next = gate().leave();
+        write(std::move(response), keep_alive_);
+        if (next) next->run();
+    }
+
+    Gate& gate() { return shared_.gates[static_cast<size_t>(plan_.lane)]; }
 
     void write(Response response, bool keep_alive) {
         keep_alive = keep_alive && !shared_.stopping;
         idle_ = false;
+        request_ = {};
         response_ = to_message(std::move(response), keep_alive, head_);
         stream_.expires_after(chrono_of(shared_.options.request_timeout));
         bhttp::async_write(stream_, response_,
@@ -274,13 +390,17 @@ class Session : public std::enable_shared_from_this<Session> {
     void close() { stream_.close(); }
 
     beast::tcp_stream stream_;
-    const Shared& shared_;
+    Shared& shared_;
     Sessions& sessions_;
+    const bool spare_;
     beast::flat_buffer buffer_;
     std::optional<bhttp::request_parser<bhttp::string_body>> parser_;
     bhttp::response<bhttp::empty_body> continue_;
     bhttp::response<bhttp::string_body> response_;
+    Request request_;
+    Plan plan_;
     size_t drained_ = 0;
+    bool keep_alive_ = false;
     bool head_ = false;
     bool idle_ = true;  // waiting for a request that has not begun
 };
@@ -310,6 +430,8 @@ struct Server::Impl {
     Shared shared;
     Sessions sessions;  // outlives the context: sessions that die with it say goodbye here
     asio::io_context context;
+    // until the last session is gone: stop() posts to sessions that may have nothing under way
+    asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
     tcp::acceptor acceptor;  // used on its strand only, once the threads run
     std::optional<asio::steady_timer> accept_pause;
     std::vector<std::thread> threads;
@@ -352,12 +474,12 @@ void Server::Impl::on_accept(error_code ec, tcp::socket socket) {
     }
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    const bool full = sessions.count() >= shared.options.max_connections;
-    const auto session = std::make_shared<Session>(std::move(socket), shared, sessions);
-    sessions.add(session);
-    if (full) {
-        session->refuse(overloaded());
-    } else {
+    const size_t others = sessions.count();
+    const size_t most = shared.options.max_connections;
+    if (others < most + kSpareConnections) {
+        const auto session =
+            std::make_shared<Session>(std::move(socket), shared, sessions, others >= most);
+        sessions.add(session);
         session->serve();
     }
     accept();
@@ -388,15 +510,31 @@ void Server::Impl::stop() {
         kLog.warning("msg=\"requests under way are cut off\" connections={}", sessions.count());
         context.stop();
     }
+    work.reset();
     for (auto& thread : threads) thread.join();
     threads.clear();
+    for (auto& gate : shared.gates) gate.clear();  // sessions go before what they refer to
 }
 
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Server::~Server() { stop(); }
 
 base::Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
-                                                    std::function<Response(Request)> handler) {
+                                                    const Router& router) {
+    return start_with(options, [&router](Request& head) { return router.plan(head); });
+}
+
+base::Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Handler handler) {
+    const auto kept = std::make_shared<const Handler>(std::move(handler));
+    return start_with(options, [kept](Request&) {
+        Plan plan;
+        plan.handler = kept.get();
+        return plan;
+    });
+}
+
+base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& options,
+                                                         std::function<Plan(Request&)> plan) {
     error_code ec;
     const auto address = asio::ip::make_address(options.address, ec);
     if (ec) {
@@ -404,16 +542,25 @@ base::Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options
                                       "address '{}' is no numeric address like 127.0.0.1 or ::1",
                                       options.address);
     }
-    if (options.threads < 1 || options.threads > kMaxThreads) {
-        return base::invalid_argument("bad_threads", "threads {} is not in 1 to {}",
-                                      options.threads, kMaxThreads);
+    const size_t places[] = {options.threads, options.bulk_threads, options.administrative_threads};
+    size_t threads = kInlineThreads;
+    for (const size_t n : places) {
+        if (n < 1 || n > kMaxThreads) {
+            return base::invalid_argument("bad_threads", "threads {} is not in 1 to {}", n,
+                                          kMaxThreads);
+        }
+        threads += n;
     }
-    auto impl = std::make_unique<Impl>(options.threads);
+    auto impl = std::make_unique<Impl>(threads);
     impl->shared.options = options;
-    impl->shared.handler = std::move(handler);
+    impl->shared.plan = std::move(plan);
+    for (const Lane lane : {Lane::kWork, Lane::kBulk, Lane::kAdministrative}) {
+        const auto i = static_cast<size_t>(lane);
+        impl->shared.gates[i].open(places[i], lane != Lane::kAdministrative);
+    }
     if ((ec = impl->listen({address, options.port}))) return listen_error(options, ec);
     impl->accept();
-    for (size_t i = 0; i < options.threads; ++i) {
+    for (size_t i = 0; i < threads; ++i) {
         impl->threads.emplace_back([server = impl.get()] { server->run(); });
     }
     return std::unique_ptr<Server>(new Server(std::move(impl)));

@@ -70,6 +70,26 @@ TEST(Router, WithoutATokenProtectedRoutesRefuseEverybody) {
     EXPECT_EQ(router.handle(request("POST", "/x")).status, 401);
 }
 
+TEST(Router, APlanIsMadeFromTheHeadAlone) {
+    Router router("secret");
+    router.add("GET", "/healthz", Access::kOpen, says("ok"), Lane::kInline);
+    router.add("POST", "/v1/x/{id}", Access::kToken, says("done"), Lane::kAdministrative);
+    auto probe = request("GET", "/healthz");
+    const auto open = router.plan(probe);
+    EXPECT_FALSE(open.refusal);
+    EXPECT_EQ(open.lane, Lane::kInline);
+    EXPECT_EQ(open.max_body_bytes, kMaxOpenBody);
+    auto known = request("POST", "/v1/x/7", "Bearer secret");
+    const auto plan = router.plan(known);
+    EXPECT_EQ(plan.lane, Lane::kAdministrative);
+    EXPECT_EQ(plan.max_body_bytes, SIZE_MAX);
+    EXPECT_EQ((*plan.handler)(known).body, "done");
+    EXPECT_EQ(known.path_values.at("id"), "7");
+    auto stranger = request("POST", "/v1/x/7");
+    EXPECT_EQ(router.plan(stranger).refusal->status, 401);
+    EXPECT_EQ(router.plan(stranger).handler, nullptr);
+}
+
 TEST(Router, AHandlerThatThrowsIsAnInternalError) {
     Router router;
     router.add("GET", "/x", Access::kOpen,

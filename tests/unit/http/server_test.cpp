@@ -1,9 +1,6 @@
 #include "rampart/http/server.hpp"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -11,9 +8,12 @@
 #include <thread>
 
 #include "rampart/http/client.hpp"
+#include "support/raw_connection.hpp"
 
 namespace rampart::http {
 namespace {
+
+using test_support::RawConnection;
 
 Response echo(const Request& request) {
     return {200, request.method + " " + request.path + " " + request.body, "text/plain", {}};
@@ -27,40 +27,6 @@ std::unique_ptr<Server> start(ServerOptions options = {},
 }
 
 Client client_of(const Server& server) { return Client::create(server.endpoint()).value(); }
-
-/// A bare socket, for what no client would send. Gives up after 10 s.
-class RawConnection {
-  public:
-    explicit RawConnection(uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_port = htons(port);
-        ::inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
-        const timeval patience{10, 0};
-        ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-        connected_ = ::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-    }
-    ~RawConnection() { ::close(fd_); }
-    bool connected() const { return connected_; }
-    void send(const std::string& bytes) {
-        (void)!::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    }
-    /// Until the server closes, or until `wanted` has come.
-    std::string receive(const std::string& wanted = {}) {
-        std::string all;
-        char chunk[4096];
-        while (wanted.empty() || all.find(wanted) == std::string::npos) {
-            const auto n = ::recv(fd_, chunk, sizeof chunk, 0);
-            if (n <= 0) break;
-            all.append(chunk, static_cast<size_t>(n));
-        }
-        return all;
-    }
-
-  private:
-    int fd_;
-    bool connected_ = false;
-};
 
 TEST(Server, AnswersOnAPortOfItsChoice) {
     const auto server = start();
@@ -88,6 +54,9 @@ TEST(Server, BadOptionsAreNamed) {
     options.threads = 0;
     EXPECT_EQ(Server::start(options, echo).error().reason, "bad_threads");
     options.threads = 257;
+    EXPECT_EQ(Server::start(options, echo).error().reason, "bad_threads");
+    options = {};
+    options.administrative_threads = 0;
     EXPECT_EQ(Server::start(options, echo).error().reason, "bad_threads");
 }
 
