@@ -249,6 +249,7 @@ TEST(WeeklyGates, WithTheWholeDeltaEveryWeekAlmostEveryYearHasOne) {
     // WRONG: an epoch of its own for every week, on the same vault
     GateConfig config = yearly_config();
     config.runs_per_epoch = 1;
+    config.spending = certification::Spending::kEqual;
     config.bound = certification::Bound::kStudentT;  // which uses all of delta
     const double rate =
         rate_of("WRONG: an epoch a week on one vault", 20, 62, [&](base::Random& random) {
