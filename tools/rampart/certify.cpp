@@ -61,7 +61,7 @@ void add_certify(Frame& frame) {
     command.add_option("--config", options->config, "rampartd.toml of the store")->required();
     command.add_option("--model", options->model, "a model file, or the id of a registered model")->required();
     command.add_option("--at", options->at, "as known at this time; default: now");
-    command.add_option("--new-epoch", options->new_epoch, "open a new budget epoch first; the text says why");
+    command.add_option("--new-epoch", options->new_epoch, "open a new budget epoch with this run, if it is charged; the text says why");
     command.add_option("--actor", options->actor, "who asks, for the audit log")->capture_default_str();
 }
 
