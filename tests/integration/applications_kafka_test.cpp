@@ -319,9 +319,9 @@ TEST_F(ApplicationsOverKafka, WhatMakesNoSenseIsInTheTopicOfTheQuarantine) {
 
 TEST_F(ApplicationsOverKafka, WhileTheBrokerIsAwayItWaitsAndThenGoesOn) {
     test_support::KafkaBroker broker;
-    settings_.request_timeout = base::Duration::seconds(1);
-    settings_.delivery_timeout = base::Duration::seconds(2);
-    settings_.stall_limit = base::Duration::seconds(1);
+    settings_.request_timeout = base::Duration::seconds(4);
+    settings_.delivery_timeout = base::Duration::seconds(8);
+    settings_.stall_limit = base::Duration::seconds(2);
     use(broker.bootstrap());
     send(0, 30);
     const auto run = start();

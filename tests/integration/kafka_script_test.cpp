@@ -127,10 +127,10 @@ TEST_F(KafkaScript, JarsAreAskedOfMavenByCoordinatesAndOneThatDiffersFromItsPinI
         std::ofstream(folder_ / "fetched" / path.filename()) << "not the jar";
     }
     const auto cache = folder_ / "cache";
-    const auto ran = kafka("fetch --version 3.9",
-                           maven("cp " + quoted(folder_ / "fetched") + "/* \"${7#*=}\"; cp \"$5\" " +
-                                 quoted(folder_)) +
-                               " RAMPART_KAFKA_CACHE=" + quoted(cache));
+    const auto script =
+        "cp " + quoted(folder_ / "fetched") + "/* \"${7#*=}\"; cp \"$5\" " + quoted(folder_);
+    const auto ran =
+        kafka("fetch --version 3.9", maven(script) + " RAMPART_KAFKA_CACHE=" + quoted(cache));
     EXPECT_EQ(ran.exit_code, 1);
     EXPECT_NE(ran.output.find("differs from the pinned checksum"), std::string::npos) << ran.output;
     EXPECT_TRUE(fs::is_empty(cache / "3.9.2"));
@@ -150,7 +150,8 @@ TEST_F(KafkaScript, JarsThatCannotBeHadAreSaidSoPlainly) {
     EXPECT_NE(offline.output.find("57 jars of Kafka 3.9.2 are not in"), std::string::npos)
         << offline.output;
 
-    const auto nowhere = kafka("fetch", maven("echo '[ERROR] no route to it'; exit 1") + " " + cache);
+    const auto nowhere =
+        kafka("fetch", maven("echo '[ERROR] no route to it'; exit 1") + " " + cache);
     EXPECT_EQ(nowhere.exit_code, 3);
     EXPECT_NE(nowhere.output.find("Maven cannot fetch at/yawk/lz4"), std::string::npos)
         << nowhere.output;

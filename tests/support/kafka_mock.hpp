@@ -90,12 +90,14 @@ class KafkaMock {
         const std::vector<rd_kafka_resp_err_t> errors(count, error);
         rd_kafka_mock_push_request_errors_array(cluster_, api, count, errors.data());
     }
-    /// Broker 1 answers the next request of the kind late, with an error. Returns once that request
-    /// is on its way.
-    void fail_late(Api api, rd_kafka_resp_err_t error, std::chrono::milliseconds rtt) const {
+    /// Broker 1 answers the next request of the kind late, and with an error unless it is NO_ERROR.
+    void answer_late(Api api, std::chrono::milliseconds rtt, rd_kafka_resp_err_t error) const {
         rd_kafka_mock_broker_push_request_error_rtts(cluster_, 1, api, 1, error,
                                                      static_cast<int>(rtt.count()));
-        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    }
+    /// Until the request that it answers late has come.
+    void wait_for_late(Api api) const {
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
         for (size_t left = 1; left > 0;) {
             ASSERT_EQ(rd_kafka_mock_broker_error_stack_cnt(cluster_, 1, api, &left),
                       RD_KAFKA_RESP_ERR_NO_ERROR);

@@ -43,7 +43,7 @@ class KafkaReaderTest : public testing::Test {
         for (int32_t p = 0; p < 3; ++p) mock.lead("many", PartitionId(p), 1);
         mock.lead("t", kFirst, 1);
         settings = mock.settings();
-        settings.request_timeout = Duration::seconds(3);
+        settings.request_timeout = Duration::seconds(10);
         writer = KafkaWriter::open(settings).value();
         reader = KafkaReader::open(settings).value();
     }
@@ -178,8 +178,9 @@ TEST_F(KafkaReaderTest, AnOffsetPastTheEndIsReportedAndTheCursorRecovers) {
 TEST_F(KafkaReaderTest, WhatABrokerSaysOfAnEarlierPlaceIsNotTakenForTheNextOne) {
     append(0, 10);
     EXPECT_EQ(read_on(0), 10);  // and fetches on from there
-    mock.fail_late(KafkaMock::kFetch, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE,
-                   std::chrono::milliseconds(200));
+    mock.answer_late(KafkaMock::kFetch, std::chrono::milliseconds(200),
+                     RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE);
+    mock.wait_for_late(KafkaMock::kFetch);
     mock.fail(KafkaMock::kListOffsets, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
     expect_error(reader->read("t", kFirst, Offset(10), 1), ErrorCode::kPermissionDenied,
                  "not_authorized");  // fetches no more
@@ -264,6 +265,11 @@ TEST_F(KafkaReaderTest, ABrokerThatIsDownIsUnavailableAndThenReadOn) {
     mock.up(1);
     mock.up(2);
     append(10, 5);
+    // the library waits up to a second before it connects again: all that a request may take
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!reader->read("t", kFirst, Offset(10), 1) || !reader->partitions("t")) {
+        ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    }
     EXPECT_EQ(read_on(10), 15);
     EXPECT_EQ(reader->partitions("t"), 1);
 }
@@ -282,6 +288,7 @@ TEST_F(KafkaReaderTest, APartitionWhoseLeaderIsGoneHoldsUpNoOther) {
     append(0, 10, "many", PartitionId(1));
     mock.lead("t", kFirst, 2);
     mock.down(2);
+    settings.request_timeout = Duration::seconds(5);
     reader = KafkaReader::open(settings).value();
     std::atomic<bool> waiting = true;
     std::jthread slow([&] {
@@ -295,7 +302,7 @@ TEST_F(KafkaReaderTest, APartitionWhoseLeaderIsGoneHoldsUpNoOther) {
     EXPECT_TRUE(waiting);
     slow.join();
     mock.lead("t", kFirst, 1);  // found again, if not at once
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!reader->read("t", kFirst, Offset(0), 1)) {
         ASSERT_LT(std::chrono::steady_clock::now(), deadline);
     }
