@@ -496,6 +496,19 @@ Status DecisionIndex::compact_erased(std::span<const domain::DecisionId> decisio
     return database_->compact(kQuarantine);
 }
 
+Status DecisionIndex::compact_erased() {
+    RAMPART_RETURN_IF_ERROR(database_->compact(kDecisions));
+    return database_->compact(kQuarantine);
+}
+
+Status DecisionIndex::visit_ids(const IdVisitor& visit) const {
+    return database_->scan(
+        kDecisions, storage::KeyRange::all(), [&](auto key, auto value) -> Result<bool> {
+            RAMPART_RETURN_IF_ERROR(visit(domain::DecisionId(std::string(key)), value == kErased));
+            return true;
+        });
+}
+
 Status DecisionIndex::drop_quarantined(const wire::Quarantined& one) {
     storage::WriteBatch batch;
     batch.erase(kQuarantine, wire::quarantine_key(one.topic, one.partition, one.offset));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -81,6 +82,9 @@ class DecisionIndex {
     /// another id or belongs to another partition; totals and explored approvals that do not add
     /// up. Empty: all is well. While nothing is written.
     base::Result<std::vector<std::string>> check() const;
+    /// Called with each decision id in turn, by id; an error ends the visit.
+    using IdVisitor = std::function<base::Status(const domain::DecisionId& id, bool erased)>;
+    base::Status visit_ids(const IdVisitor& visit) const;
     Fence fence() const;
     IndexCounts counts() const;
     streaming::PartitionId partition() const { return options_.partition; }
@@ -112,6 +116,8 @@ class DecisionIndex {
     /// When it returns, what was erased of these decisions, or dropped from quarantine, is in none
     /// of the files. failed_precondition "snapshot_held".
     base::Status compact_erased(std::span<const domain::DecisionId> decisions);
+    /// The same of whatever was erased; reads and writes all that there is.
+    base::Status compact_erased();
 
     /// After a gap, goes on from the first record that the topic's partition has now: that of the
     /// decisions, or a source of applications; for partition -1, in the topic as it is now. What

@@ -155,11 +155,19 @@ class DecisionService {
     base::Status submit_overrides(std::span<const domain::Override> overrides);
 
     /// Erases decisions of any partition: an erasure of each is in the log, durably, when it
-    /// returns, and of those that are owned here nothing is left in the index nor in its files. Takes
-    /// in what others have erased, too: with no decisions named that alone. Whether they may be erased
-    /// is not asked. May be repeated. Errors: those of Writer, of the
-    /// index's catch_up() and compact_erased().
+    /// returns, and of those that are owned here nothing is left in the index nor in its files. With
+    /// no decisions named, takes in what others have erased. Either way, what was on its way into
+    /// the log when it was called is there when it returns. Whether they may be erased is not
+    /// asked. May be repeated. Errors: those of Writer, of the index's catch_up() and
+    /// compact_erased().
     base::Status erase(std::span<const domain::DecisionId> decisions, base::TimePoint now);
+    /// The same for decisions whose records in the log can no longer be opened. Those that the
+    /// index here does not have, or has as erased, are passed over: it reads of their erasure.
+    base::Status erase_unreadable(std::span<const domain::DecisionId> decisions,
+                                  base::TimePoint now);
+    /// When it returns, none of the indices' files has what was erased at any time, whatever was
+    /// interrupted. Takes as long as reading and writing all that they hold.
+    base::Status compact_erased();
 
     /// Tries again what failed, so that a service without requests becomes ready again. Call it
     /// every few seconds.

@@ -56,6 +56,14 @@ std::vector<wire::Quarantined> about(const domain::PersonId& person, const Findi
     return quarantined;
 }
 
+Status find_quarantined(const ErasureDeps& deps, const domain::PersonId& person, Findings& found) {
+    RAMPART_TRY(auto joined, deps.joiner.list_quarantined(kMaxQuarantined));
+    RAMPART_TRY(auto applications, deps.applications.list_quarantined(kMaxQuarantined));
+    found.joined = about(person, found, std::move(joined));
+    found.applications = about(person, found, std::move(applications));
+    return base::ok();
+}
+
 Result<Findings> find(const ErasureDeps& deps, const ErasureRequest& request,
                       const std::optional<privacy::PendingErasure>& pending) {
     Findings found;
@@ -64,10 +72,7 @@ Result<Findings> find(const ErasureDeps& deps, const ErasureRequest& request,
     for (const auto& one : found.decisions) ids.insert(one.decision.value());
     if (pending) ids.insert(pending->decisions.begin(), pending->decisions.end());
     for (const auto& id : ids) found.ids.emplace_back(id);
-    RAMPART_TRY(auto joined, deps.joiner.list_quarantined(kMaxQuarantined));
-    RAMPART_TRY(auto applications, deps.applications.list_quarantined(kMaxQuarantined));
-    found.joined = about(request.person, found, std::move(joined));
-    found.applications = about(request.person, found, std::move(applications));
+    RAMPART_RETURN_IF_ERROR(find_quarantined(deps, request.person, found));
     return found;
 }
 
@@ -190,15 +195,19 @@ Status refuse(const ErasureDeps& deps, const ErasureRequest& request, const base
     return why;
 }
 
-/// From the first moment on that something goes; each step may be repeated.
-Result<size_t> carry_out(const ErasureDeps& deps, const ErasureRequest& request,
-                         const privacy::PendingErasure& begun, Findings& found) {
+/// From the first moment on that something goes; each step may be repeated. `resumed`: some of it
+/// was done before.
+Result<size_t> carry_out(const ErasureDeps& deps, const ErasureRequest& request, bool resumed,
+                         Findings& found) {
     RAMPART_TRY(const size_t keys, deps.keys.destroy(request.person));
-    // what was decided since the first look was sealed with a key that is gone
-    RAMPART_RETURN_IF_ERROR(deps.catch_up());
-    RAMPART_TRY(found, find(deps, request, begun));
+    // What was joined is in `found`. What was sealed with these keys and was not joined yet is in
+    // the log after erase(), and reads as an erasure, which the joiner hands on to the index. What
+    // is decided from now on has a key of its own: it is a new person's, and stays.
     RAMPART_RETURN_IF_ERROR(deps.decisions.erase(found.ids, request.now));
     RAMPART_RETURN_IF_ERROR(deps.catch_up());
+    // what was handed on before a crash is not handed on again
+    if (resumed) RAMPART_RETURN_IF_ERROR(deps.decisions.compact_erased());
+    RAMPART_RETURN_IF_ERROR(find_quarantined(deps, request.person, found));
     RAMPART_RETURN_IF_ERROR(drop_quarantined(deps, found));
     if (deps.feed != nullptr) {
         RAMPART_RETURN_IF_ERROR(deps.feed->publish_erasure(request.person, request.now));
@@ -207,6 +216,22 @@ Result<size_t> carry_out(const ErasureDeps& deps, const ErasureRequest& request,
     RAMPART_RETURN_IF_ERROR(deps.joiner.compact_erased(found.ids));
     RAMPART_RETURN_IF_ERROR(deps.applications.compact_erased());
     return keys;
+}
+
+/// not_found "unknown_person" unless there is something that an erasure would take away.
+Status check_known(const ErasureDeps& deps, const ErasureRequest& request, const Findings& found,
+                   bool attributes) {
+    RAMPART_TRY(const bool has_key, deps.keys.has_key(request.person));
+    if (has_key || attributes || !found.ids.empty() || !found.joined.empty() ||
+        !found.applications.empty()) {
+        return base::ok();
+    }
+    return base::not_found(
+        "unknown_person",
+        "nothing is held here of the person '{}', no decision, key, protected attribute or record "
+        "in quarantine, or not any more: check the id{}",
+        request.person,
+        deps.log.holds_all() ? "" : ", and ask the nodes that hold the other partitions");
 }
 
 }  // namespace
@@ -226,9 +251,14 @@ Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest
         if (!allowed) RAMPART_RETURN_IF_ERROR(refuse(deps, request, allowed.error()));
     }
     ErasureReport report;
-    RAMPART_TRY(report.in_clear, count_in_clear(deps, found.ids));
     RAMPART_TRY(const auto attributes, deps.attributes.get(request.person));
     report.attributes = attributes.has_value();
+    if (!pending) {
+        const Status known = check_known(deps, request, found, report.attributes);
+        if (!known && request.dry_run) return known.error();
+        if (!known) RAMPART_RETURN_IF_ERROR(refuse(deps, request, known.error()));
+    }
+    RAMPART_TRY(report.in_clear, count_in_clear(deps, found.ids));
     report.remains = what_remains(deps, report.in_clear);
     if (!request.dry_run) {
         privacy::PendingErasure begun{tag, request.now, {}};
@@ -237,15 +267,9 @@ Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest
         RAMPART_RETURN_IF_ERROR(audit(deps, request, "erase", found.ids.size(),
                                       found.joined.size() + found.applications.size()));
         RAMPART_RETURN_IF_ERROR(deps.list.begin(begun));
-        Findings later;
-        RAMPART_TRY(report.keys, carry_out(deps, request, begun, later));
-        found.joined = std::move(later.joined);
-        found.applications = std::move(later.applications);
-        if (later.decisions.size() > found.decisions.size()) {
-            found.decisions = std::move(later.decisions);
-        }
+        RAMPART_TRY(report.keys, carry_out(deps, request, pending.has_value(), found));
         RAMPART_RETURN_IF_ERROR(deps.list.finish(tag));
-        RAMPART_RETURN_IF_ERROR(audit(deps, request, "erased", later.ids.size(),
+        RAMPART_RETURN_IF_ERROR(audit(deps, request, "erased", found.ids.size(),
                                       found.joined.size() + found.applications.size()));
     }
     report.quarantined = found.joined.size() + found.applications.size();

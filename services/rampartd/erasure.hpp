@@ -56,12 +56,18 @@ struct ErasureDeps {
 /// returns, no file of these stores has a byte of the person; what stays elsewhere is in the
 /// report.
 ///
-/// Refused with failed_precondition "on_hold" or "retention", naming until when, unless an erasure
-/// of the person was begun before. Both, and what was done, are in the audit log, under the
-/// person's tag. A crash on the way loses nothing: asked again, it goes on.
+/// Decisions about the person may be made meanwhile. The moment at which the keys go divides them: what
+/// was sealed before is erased, what comes after is a new person's and stays, in index, joined
+/// state and log alike.
 ///
-/// One at a time, while nothing trains or is certified: a reader's snapshot would keep old bytes
-/// (failed_precondition "snapshot_held": ask again).
+/// Refused with failed_precondition "on_hold" or "retention", naming until when, or with not_found
+/// "unknown_person", unless an erasure of the person was begun before. Refusals, and what was done,
+/// are in the audit log, under the person's tag. A crash on the way loses nothing: asked again, it
+/// goes on.
+///
+/// One at a time, while nothing trains or is certified (a reader's snapshot would keep old bytes:
+/// failed_precondition "snapshot_held": ask again) and nothing else reads the log into the joined
+/// state.
 base::Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest& request);
 
 }  // namespace rampart::rampartd

@@ -95,6 +95,9 @@ Status Node::open_stores() {
     joiner_options.partitions = settings_.log.partitions;
     joiner_options.held = settings_.log.held();
     joiner_options.memory = memory_;
+    joiner_options.on_unreadable = [this](std::span<const domain::DecisionId> decisions) {
+        return decisions_->erase_unreadable(decisions, clock_->now());
+    };
     RAMPART_TRY(joiner_, joiner::OutcomeJoiner::open(store / "partitions", std::move(joiner_options), log_->reader()));
     RAMPART_RETURN_IF_ERROR(open_clock());
     RAMPART_TRY(registry_, registry::ModelRegistry::open(store / "registry"));

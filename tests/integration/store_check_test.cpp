@@ -6,8 +6,12 @@
 #include <functional>
 
 #include "rampart/base/bytes.hpp"
+#include "rampart/joiner/join_state.hpp"
 #include "rampart/storage/database.hpp"
 #include "rampart/storage/folder.hpp"
+#include "rampart/streaming/bookmark.hpp"
+#include "rampart/streaming_local/local_log.hpp"
+#include "rampart/wire/record_codec.hpp"
 #include "support/program.hpp"
 #include "tools/demo/driver.hpp"
 #include "tools/demo/service_process.hpp"
@@ -97,7 +101,8 @@ TEST_F(StoreCheckTest, ASoundStoreIsSoundAndEveryDatabaseIsLookedAt) {
     EXPECT_EQ(sound.exit_code, 0) << sound.output;
     for (const char* name : {"log ", "partitions/0/joins", "partitions/3/decisions", "protected ",
                              "registry/registry", "trainer ", "embedded log", "joined state",
-                             "decisions", "protected attributes", "registry", "training runs"}) {
+                             "decisions", "decisions against joined state",
+                             "protected attributes", "registry", "training runs"}) {
         EXPECT_NE(sound.output.find(std::string("ok   ") + name), std::string::npos)
             << name << " is not in\n"
             << sound.output;
@@ -133,6 +138,47 @@ TEST_F(StoreCheckTest, InTheJoinedState) {
     expect_found(database, joins, one.first, std::nullopt, "joined state: ");
     expect_found(database, family(database, "by_time"),
                  last(database, family(database, "by_time")).first, std::nullopt, "joined state: ");
+}
+
+TEST_F(StoreCheckTest, BetweenTheIndexOfDecisionsTheJoinedStateAndTheLog) {
+    const char *index = "partitions/1/decisions", *joined = "partitions/1/joins";
+    const auto decisions = family(index, "decisions"), joins = family(joined, "joins");
+    const auto id = last(index, decisions).first;
+    const auto decision = fmt::format(
+        "decisions against joined state: partition 1: decision '{}' is ", id);
+    const auto erased = joiner::encode(joiner::erased_state());
+    expect_found(joined, joins, id, erased,
+                 decision + "readable in the index of decisions, and erased in the joined state");
+    expect_found(index, decisions, id, "",
+                 decision + "erased in the index of decisions, and readable in the joined state");
+    expect_found(joined, joins, id, std::nullopt,
+                 decision + "readable in the index of decisions, and not known in the joined state");
+    expect_found(index, decisions, id, std::nullopt,
+                 decision + "not known in the index of decisions, and readable in the joined state");
+    // an erasure that is in the log, and is none of what either has read
+    {
+        const auto log = streaming_local::LocalLog::open(workspace_.store / "log").value();
+        const auto erasure = wire::to_record(
+            domain::Erasure{domain::DecisionId(id), base::TimePoint::from_micros(0)});
+        ASSERT_TRUE(log->append_to("decisions", streaming::PartitionId(1), std::span(&erasure, 1)));
+    }
+    EXPECT_EQ(check().exit_code, 0) << "neither has come to it yet";
+    const auto move_bookmark = [&](const char* database, int64_t by) {
+        std::string key = "bookmark/";
+        base::append_field(key, "decisions");
+        base::append_u32(key, 1);
+        const auto meta = family(database, "meta");
+        auto mark = streaming::decode_bookmark(put(database, meta, key, "").value()).value();
+        mark.next = streaming::Offset(mark.next.value() + by);
+        put(database, meta, key, streaming::encode(mark));
+    };
+    for (const char* database : {index, joined}) move_bookmark(database, 1);
+    const auto found = check();
+    for (const char* database : {index, joined}) move_bookmark(database, -1);
+    EXPECT_EQ(found.exit_code, 1);
+    EXPECT_NE(found.output.find(fmt::format("decision '{}' is erased in the log at ", id)),
+              std::string::npos)
+        << found.output;
 }
 
 TEST_F(StoreCheckTest, InTheEmbeddedLog) {

@@ -261,8 +261,19 @@ TEST_F(TwoNodes, WhoIsErasedAtOneNodeIsForgottenAtBothAndTheBrokerHasOnlyWhatNob
     EXPECT_EQ(erased->decisions.size(), 1u);
     EXPECT_EQ(erased->keys, 1u);
     EXPECT_EQ(erased->in_clear, 0u);
+    // b has not heard of it, and seals a further one with the key that is gone
+    auto further = *hers;
+    for (int n = 0; b->decisions().partition_of(further.id).value() < 2 || further.id == hers->id; ++n) {
+        further.id = domain::ApplicationId(fmt::format("further-{}", n));
+    }
+    const auto late = decide(*b, further);
+    ASSERT_TRUE(late) << late.error().message;
     // b hears of it from the log
-    ASSERT_TRUE(b->advance(end));
+    for (Node* node : {b.get(), a.get(), b.get()}) ASSERT_TRUE(node->advance(end));
+    EXPECT_EQ(b->joiner().find_decision(late->id).value(), std::nullopt);
+    const auto gone = b->decisions().find(late->id);
+    ASSERT_FALSE(gone) << "it can still be read";
+    EXPECT_EQ(gone.error().reason, "erased");
     EXPECT_EQ(b->joiner().find_decision(*id).value(), std::nullopt);
     const auto refused = decide(*b, *hers);
     ASSERT_FALSE(refused);

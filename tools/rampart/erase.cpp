@@ -24,12 +24,14 @@ std::string text_of(const json::object& object, const char* name) {
     return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
 }
 
-/// A refusal by the rules is an answer; everything else is an error.
+/// That it is refused by the rules, or that there is nothing to erase, is an answer; everything else
+/// is an error.
 Result<Answer> refused(const base::Error& error) {
-    if (error.reason != "on_hold" && error.reason != "retention") return error;
+    const bool unknown = error.reason == "unknown_person";
+    if (!unknown && error.reason != "on_hold" && error.reason != "retention") return error;
     Answer answer;
     answer.exit_code = 1;
-    answer.text = fmt::format("refused: {}\n", error.message);
+    answer.text = fmt::format("{}: {}\n", unknown ? "unknown" : "refused", error.message);
     answer.json = json::serialize(
         json::object{{"erased", false}, {"refused", error.reason}, {"message", error.message}});
     return answer;
@@ -131,7 +133,8 @@ void add_erase(Frame& frame) {
          .detail = "All that is held of the person goes, also where --application names one of "
                    "several applications. What stays elsewhere is listed. Ask again after a crash: "
                    "it goes on. Exit code 0: erased; 1: a hold or the retention forbids it, which "
-                   "and until when is said; 2: misuse, or nobody is known by that application."},
+                   "and until when is said, or nothing is held of that person; 2: misuse, or no "
+                   "decision is known by that application."},
         options, [options](const Context&) { return erase(*options); });
     auto* who = command.add_option_group("who");
     who->add_option("--person", options->person, "the person's id");

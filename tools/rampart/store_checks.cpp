@@ -1,8 +1,10 @@
 #include "store_checks.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include "rampart/certification/delta_ledger.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
@@ -12,6 +14,7 @@
 #include "rampart/storage/live_copy.hpp"
 #include "rampart/streaming/bookmark.hpp"
 #include "rampart/streaming_local/local_log.hpp"
+#include "rampart/wire/record_codec.hpp"
 #include "rampart/wire/topics.hpp"
 #include "services/decision_service/decision_index.hpp"
 #include "services/trainer/run_store.hpp"
@@ -184,18 +187,33 @@ base::Status check_bookmark(const Derived& derived, Problems& problems, const st
     return base::ok();
 }
 
-Result<Problems> check_joined_state(const rampartd::Settings& settings) {
-    RAMPART_TRY(const auto derived, Derived::of(settings));
-    if (derived->joined.empty()) return Problems{};
+Result<std::unique_ptr<joiner::OutcomeJoiner>> open_joined(const rampartd::Settings& settings,
+                                                           const Derived& derived,
+                                                           std::vector<PartitionId> held) {
     const auto topics = wire::Topics::with_prefix(settings.log.topic_prefix);
     joiner::JoinerOptions options;
     options.product = settings.product;
     options.decisions_topic = topics.decisions;
     options.outcomes_topic = topics.outcomes;
     options.partitions = settings.log.partitions;
-    options.held = derived->joined;
-    RAMPART_TRY(const auto joiner,
-                joiner::OutcomeJoiner::open(derived->partitions(), options, derived->reader()));
+    options.held = std::move(held);
+    return joiner::OutcomeJoiner::open(derived.partitions(), options, derived.reader());
+}
+
+Result<std::unique_ptr<decision_service::DecisionIndex>> open_index(
+    const rampartd::Settings& settings, const Derived& derived, PartitionId partition) {
+    decision_service::IndexOptions options;
+    options.path = derived.partitions() / std::to_string(partition.value()) / "decisions";
+    options.decisions_topic = wire::Topics::with_prefix(settings.log.topic_prefix).decisions;
+    options.partition = partition;
+    options.partitions = settings.log.partitions;
+    return decision_service::DecisionIndex::open(options, derived.reader());
+}
+
+Result<Problems> check_joined_state(const rampartd::Settings& settings) {
+    RAMPART_TRY(const auto derived, Derived::of(settings));
+    if (derived->joined.empty()) return Problems{};
+    RAMPART_TRY(const auto joiner, open_joined(settings, *derived, derived->joined));
     RAMPART_TRY(auto problems, joiner->check());
     RAMPART_TRY(const auto states, joiner->partition_states());
     for (const auto& state : states) {
@@ -216,12 +234,7 @@ Result<Problems> check_decisions(const rampartd::Settings& settings) {
     const auto topics = wire::Topics::with_prefix(settings.log.topic_prefix);
     Problems problems;
     for (const auto p : derived->decided) {
-        decision_service::IndexOptions options;
-        options.path = derived->partitions() / std::to_string(p.value()) / "decisions";
-        options.decisions_topic = topics.decisions;
-        options.partition = p;
-        options.partitions = settings.log.partitions;
-        const auto index = decision_service::DecisionIndex::open(options, derived->reader());
+        const auto index = open_index(settings, *derived, p);
         const auto where = fmt::format("partition {}", p);
         RAMPART_RETURN_IF_ERROR(add_if_damaged(problems, where, index.map([](const auto&) {})));
         if (!index) continue;
@@ -239,6 +252,144 @@ Result<Problems> check_decisions(const rampartd::Settings& settings) {
     return problems;
 }
 
+/// Of one partition, which decisions its index, its joined state and the log know, and which of
+/// these are erased. What lies in the log between the places up to which the two have read it may
+/// differ.
+class Agreement {
+  public:
+    Agreement(const joiner::OutcomeJoiner& joined, const decision_service::DecisionIndex& index,
+              const streaming::Reader* log, std::string topic)
+        : joined_(joined), index_(index), log_(log), topic_(std::move(topic)) {}
+
+    Result<Problems> check() {
+        RAMPART_TRY(const auto mark, index_.bookmark(topic_, index_.partition()));
+        const Offset by_index = mark ? mark->next : Offset(0);
+        RAMPART_TRY(const auto state, joined_state());
+        const Offset by_joiner = state.second;
+        const bool index_is_behind = by_index < by_joiner;
+        if (log_ == nullptr && index_is_behind) return problems_;  // it may yet read of it
+        read_by_both_ = std::min(by_index, by_joiner);
+        RAMPART_TRY(const bool comparable, read_log(std::max(by_index, by_joiner)));
+        if (!comparable) return problems_;
+        complete_ = log_ != nullptr && state.first.gaps_accepted == 0;
+        RAMPART_RETURN_IF_ERROR(index_.visit_ids([&](const auto& id, bool erased) -> base::Status {
+            RAMPART_TRY(const auto joined, joined_.is_erased(id));
+            compare(id, erased, joined);
+            return base::ok();
+        }));
+        RAMPART_RETURN_IF_ERROR(joined_.visit_ids(
+            index_.partition(), [&](const auto& id, bool erased) -> base::Status {
+                RAMPART_TRY(const auto known, in_index(id));
+                if (!known) compare(id, known, erased);  // the others were compared
+                return base::ok();
+            }));
+        return problems_;
+    }
+
+  private:
+    using Offset = streaming::Offset;
+    static constexpr int64_t kMaxBetween = 1'000'000;  // records whose ids are kept in memory
+    static constexpr size_t kReadBatch = 1000, kMaxProblems = 100;
+
+    void problem(std::string text) {
+        if (problems_.size() < kMaxProblems) problems_.push_back(std::move(text));
+    }
+    Result<std::pair<joiner::Counts, Offset>> joined_state() const {
+        RAMPART_TRY(const auto states, joined_.partition_states());
+        const auto source = fmt::format("{}/{}", topic_, index_.partition());
+        std::pair<joiner::Counts, Offset> found{{}, Offset(0)};
+        for (const auto& state : states) {
+            if (state.partition != index_.partition()) continue;
+            found.first = state.counts;
+            for (const auto& [name, mark] : state.bookmarks) {
+                if (name == source) found.second = mark.next;
+            }
+        }
+        return found;
+    }
+    /// Whether it is erased there; nullopt: it is not known.
+    Result<std::optional<bool>> in_index(const domain::DecisionId& id) const {
+        const auto found = index_.find(id);
+        if (found) return *found ? std::optional(false) : std::nullopt;
+        if (found.error().reason == "erased") return std::optional(true);
+        return found.error();
+    }
+    /// Notes what may differ, and looks whether both know of the erasures that both have read.
+    Result<bool> read_log(Offset end) {
+        if (log_ == nullptr) return true;
+        if (end.value() - read_by_both_.value() > kMaxBetween) {
+            problem(fmt::format("index and joined state are {} records apart, too many to compare "
+                                "them: check again when the node has read on",
+                                end.value() - read_by_both_.value()));
+            return false;
+        }
+        RAMPART_TRY(Offset next, log_->begin_offset(topic_, index_.partition()));
+        while (next < end) {
+            RAMPART_TRY(const auto records,
+                        log_->read(topic_, index_.partition(), next, kReadBatch));
+            if (records.empty()) break;
+            for (const auto& [partition, offset, record, seal] : records) {
+                const domain::DecisionId id(record.key);
+                if (offset >= read_by_both_) {
+                    between_.insert(record.key);
+                } else if (wire::is_erasure(record)) {
+                    RAMPART_TRY(const auto by_index, in_index(id));
+                    RAMPART_TRY(const auto by_joiner, joined_.is_erased(id));
+                    if (by_index == false && by_joiner == false) {
+                        problem(fmt::format("decision '{}' is erased in the log at {}, and readable "
+                                            "in the index and in the joined state",
+                                            id, offset));
+                    }
+                }
+            }
+            next = Offset(records.back().offset.value() + 1);
+        }
+        return true;
+    }
+    void compare(const domain::DecisionId& id, std::optional<bool> index,
+                 std::optional<bool> joined) {
+        if (index == joined || between_.contains(id.value())) return;
+        if ((!index || !joined) && !complete_) return;
+        const auto standing = [](std::optional<bool> erased) {
+            return !erased ? "not known" : *erased ? "erased" : "readable";
+        };
+        problem(fmt::format("decision '{}' is {} in the index of decisions, and {} in the joined "
+                            "state: make them anew from the log (ops/runbooks/partitions.md)",
+                            id, standing(index), standing(joined)));
+    }
+
+    const joiner::OutcomeJoiner& joined_;
+    const decision_service::DecisionIndex& index_;
+    const streaming::Reader* log_;  // nullptr: not here
+    const std::string topic_;
+    Offset read_by_both_;
+    std::set<std::string, std::less<>> between_;
+    bool complete_ = false;  // what one of them lacks was lost, and not before both began
+    Problems problems_;
+};
+
+/// The state is copied before the index, and the index reads first.
+Result<Problems> check_agreement(const rampartd::Settings& settings) {
+    RAMPART_TRY(const auto derived, Derived::of(settings));
+    std::vector<PartitionId> both;
+    std::set_intersection(derived->joined.begin(), derived->joined.end(), derived->decided.begin(),
+                          derived->decided.end(), std::back_inserter(both));
+    Problems problems;
+    if (both.empty()) return problems;
+    RAMPART_TRY(const auto joiner, open_joined(settings, *derived, both));
+    const auto topics = wire::Topics::with_prefix(settings.log.topic_prefix);
+    for (const auto p : both) {
+        const auto where = fmt::format("partition {}", p);
+        const auto index = open_index(settings, *derived, p);
+        RAMPART_RETURN_IF_ERROR(add_if_damaged(problems, where, index.map([](const auto&) {})));
+        if (!index) continue;
+        RAMPART_TRY(const auto found,
+                    Agreement(*joiner, **index, derived->log.get(), topics.decisions).check());
+        add(problems, where, found);
+    }
+    return problems;
+}
+
 Result<Problems> check_log(const rampartd::Settings& settings) {
     if (!storage::is_database(settings.store / "log")) return Problems{};
     RAMPART_TRY(const auto log, streaming_local::LocalLog::open_read_only(settings.store / "log"));
@@ -249,7 +400,8 @@ Result<Problems> check_log(const rampartd::Settings& settings) {
 
 std::vector<StoreCheck> store_checks() {
     return {{"embedded log", check_log},    {"joined state", check_joined_state},
-            {"decisions", check_decisions}, {"protected attributes", check_protected},
+            {"decisions", check_decisions}, {"decisions against joined state", check_agreement},
+            {"protected attributes", check_protected},
             {"registry", check_registry},   {"training runs", check_runs}};
 }
 

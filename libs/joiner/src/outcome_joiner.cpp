@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "examples_by_time.hpp"
+#include "listings.hpp"
 #include "partition_joiner.hpp"
 #include "person_scan.hpp"
 #include "rampart/base/check.hpp"
@@ -29,10 +30,6 @@ using streaming::PartitionId;
 namespace {
 
 const PartitionId kWholeTopic(-1);
-
-domain::Override to_override(const TakenAction& taken, const domain::DecisionId& id) {
-    return {id, taken.revision, taken.action, taken.actor, taken.reason, taken.at};
-}
 
 /// `taken`: what people did, as far as it counts here; nullptr: nothing.
 Result<LabeledExample> to_example(const JoinState& state, const Version& version,
@@ -63,6 +60,7 @@ struct OutcomeJoiner::Impl {
     /// A poll under way: a batch of each held partition.
     struct Round {
         std::vector<JoinBatch> batches;
+        std::vector<domain::DecisionId> unreadable;  // read for the first time
         PollReport report;
     };
 
@@ -211,6 +209,10 @@ Status OutcomeJoiner::Impl::apply(Round& round, const Source& source,
     }
     if (home == partitions.size() || stored.offset < next[home]) return base::ok();
     JoinBatch& batch = round.batches[home];
+    if (stored.seal == streaming::Seal::kErased) {
+        RAMPART_TRY(const JoinState* state, batch.load(stored.record.key));
+        if (!state->erased) round.unreadable.emplace_back(stored.record.key);
+    }
     RAMPART_TRY(const auto why,
                 reduce(batch, *partitions[home], source.decisions, stored.record));
     if (!why) return base::ok();
@@ -282,6 +284,9 @@ Result<PollReport> OutcomeJoiner::poll(size_t limit, Ends* ends) {
             impl_->read(round, source, std::min(share, limit - report.records), ends));
     }
     ++impl_->turn;
+    if (!round.unreadable.empty() && impl_->options.on_unreadable) {
+        RAMPART_RETURN_IF_ERROR(impl_->options.on_unreadable(round.unreadable));
+    }
     RAMPART_RETURN_IF_ERROR(impl_->commit(round));
     return std::move(report);
 }
@@ -407,6 +412,24 @@ Result<std::optional<domain::Decision>> OutcomeJoiner::find_decision(
     return std::optional(std::move(decision));
 }
 
+Result<std::optional<bool>> OutcomeJoiner::is_erased(const domain::DecisionId& id) const {
+    RAMPART_TRY(const auto state, impl_->load(id.value()));
+    if (!state || (!state->erased && state->decision.empty())) return std::optional<bool>();
+    return std::optional(state->erased);
+}
+
+Status OutcomeJoiner::visit_ids(PartitionId id, const IdVisitor& visit) const {
+    const auto at = std::lower_bound(impl_->held.begin(), impl_->held.end(), id);
+    RAMPART_CHECK(at != impl_->held.end() && *at == id, "partition {} is not held", id);
+    const auto& store = impl_->partitions[static_cast<size_t>(at - impl_->held.begin())]->store();
+    return store.db().scan(kJoins, KeyRange::all(), [&](auto key, auto value) -> Result<bool> {
+        RAMPART_TRY(const auto state, decode_join_state(value));
+        if (!state.erased && state.decision.empty()) return true;
+        RAMPART_RETURN_IF_ERROR(visit(domain::DecisionId(std::string(key)), state.erased));
+        return true;
+    });
+}
+
 Result<std::optional<LabeledExample>> OutcomeJoiner::find_example(const domain::DecisionId& id,
                                                                   std::string_view measure) const {
     RAMPART_TRY(const auto state, impl_->load(id.value()));
@@ -472,24 +495,7 @@ Status OutcomeJoiner::compact_erased(std::span<const domain::DecisionId> decisio
 Result<std::vector<Dangling>> OutcomeJoiner::list_dangling(size_t limit) const {
     std::vector<Dangling> found;
     for (const auto& partition : impl_->partitions) {
-        const auto snapshot = partition->store().db().snapshot();
-        const auto visit = [&](std::string_view id, std::string_view) -> Result<bool> {
-            if (found.size() >= limit) return false;
-            RAMPART_TRY(const auto state, partition->store().load(id, &snapshot));
-            if (!state) return base::data_loss("corrupt_index", "decision '{}' has no state", id);
-            Dangling dangling{domain::DecisionId(std::string(id)), {}, {}};
-            for (const auto& r : state->reports) {
-                dangling.outcomes.push_back({dangling.decision, r.measure, r.revision, r.value,
-                                             r.observed_at, r.censored});
-            }
-            for (const auto& taken : state->taken) {
-                dangling.overrides.push_back(to_override(taken, dangling.decision));
-            }
-            found.push_back(std::move(dangling));
-            return true;
-        };
-        RAMPART_RETURN_IF_ERROR(
-            partition->store().db().scan(kDangling, KeyRange::all(), visit, &snapshot));
+        RAMPART_RETURN_IF_ERROR(add_dangling(partition->store(), limit, found));
     }
     return found;
 }
@@ -497,40 +503,17 @@ Result<std::vector<Dangling>> OutcomeJoiner::list_dangling(size_t limit) const {
 Result<std::vector<Overdue>> OutcomeJoiner::list_overdue(size_t limit) const {
     std::vector<Overdue> found;
     for (const auto& partition : impl_->partitions) {
-        size_t left = limit;
-        const auto visit = [&](std::string_view key, std::string_view) -> Result<bool> {
-            if (left-- == 0) return false;
-            RAMPART_TRY(auto parsed, parse_maturity_key(key));
-            found.push_back({domain::DecisionId(parsed.id), parsed.measure, parsed.maturity});
-            return true;
-        };
-        RAMPART_RETURN_IF_ERROR(partition->store().db().scan(kOverdue, KeyRange::all(), visit));
+        RAMPART_RETURN_IF_ERROR(add_overdue(partition->store(), limit, found));
     }
-    std::sort(found.begin(), found.end(), [](const Overdue& a, const Overdue& b) {
-        return std::tie(a.matured_at, a.measure, a.decision) <
-               std::tie(b.matured_at, b.measure, b.decision);
-    });
-    if (found.size() > limit) found.resize(limit);
-    return found;
+    return first_of(std::move(found), limit);
 }
 
 Result<std::vector<Quarantined>> OutcomeJoiner::list_quarantined(size_t limit) const {
     std::vector<Quarantined> found;
     for (const auto& partition : impl_->partitions) {
-        size_t left = limit;
-        const auto visit = [&](std::string_view key, std::string_view value) -> Result<bool> {
-            if (left-- == 0) return false;
-            RAMPART_TRY(auto quarantined, wire::decode_quarantined(key, value));
-            found.push_back(std::move(quarantined));
-            return true;
-        };
-        RAMPART_RETURN_IF_ERROR(partition->store().db().scan(kQuarantine, KeyRange::all(), visit));
+        RAMPART_RETURN_IF_ERROR(add_quarantined(partition->store(), limit, found));
     }
-    std::sort(found.begin(), found.end(), [](const Quarantined& a, const Quarantined& b) {
-        return std::tie(a.topic, a.partition, a.offset) < std::tie(b.topic, b.partition, b.offset);
-    });
-    if (found.size() > limit) found.resize(limit);
-    return found;
+    return first_of(std::move(found), limit);
 }
 
 /// The record and the position in `partitions` of the one that keeps it.

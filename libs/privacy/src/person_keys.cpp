@@ -282,6 +282,10 @@ Status PersonKeys::Impl::compact(const PersonTag& tag, const std::vector<std::st
     return db->compact(kPeople, only(tag.value()));
 }
 
+Result<bool> PersonKeys::has_key(const domain::PersonId& person) const {
+    return impl_->ids_of(tag_of(person)).map([](const auto& ids) { return !ids.empty(); });
+}
+
 Result<size_t> PersonKeys::destroy(const domain::PersonId& person) {
     RAMPART_RETURN_IF_ERROR(impl_->fetch(*this));
     const PersonTag tag = tag_of(person);

@@ -161,5 +161,46 @@ TEST_F(ErasureTest, AfterCompactionTheBytesAreInNoFileAndWithoutItTheyAre) {
     expect_sound();
 }
 
+TEST_F(ErasureTest, WhatCanNoLongerBeOpenedIsHandedOnBeforeItIsWrittenAndAgainAfterAnError) {
+    const auto one = make_decision("1", day(0)), other = make_decision("2", day(0));
+    for (const auto& decision : {one, other, one}) {  // the first stands there twice
+        append("decisions", wire::to_record(decision, 0));
+    }
+    for (auto& partition : log.topics["decisions"].partitions) {
+        for (auto& stored : partition) {
+            if (stored.record.key != one.id.value()) continue;
+            stored.record = wire::to_record(domain::Erasure{one.id, day(0)});
+            stored.seal = streaming::Seal::kErased;
+        }
+    }
+    joiner.reset();
+    std::vector<domain::DecisionId> handed_on;
+    base::Status answer = base::unavailable("busy", "later");
+    JoinerOptions options{.product = support::two_measure_product(), .partitions = 3};
+    options.on_unreadable = [&](std::span<const domain::DecisionId> ids) {
+        EXPECT_EQ(joiner->is_erased(one.id).value(), std::nullopt) << "not written yet";
+        handed_on.insert(handed_on.end(), ids.begin(), ids.end());
+        return answer;
+    };
+    joiner = OutcomeJoiner::open(folder, options, log).value();
+    EXPECT_EQ(joiner->poll(100).error().reason, "busy");
+    EXPECT_EQ(joiner->counts(), Counts{}) << "nothing is accounted for";
+    answer = base::ok();
+    poll(*joiner);
+    EXPECT_EQ(handed_on, (std::vector{one.id, one.id})) << "once a try";
+    EXPECT_EQ(joiner->is_erased(one.id).value(), true);
+    EXPECT_EQ(joiner->is_erased(other.id).value(), false);
+    size_t visited = 0;
+    for (const auto partition : joiner->held()) {
+        EXPECT_TRUE(joiner->visit_ids(partition, [&](const auto& id, bool erased) {
+            EXPECT_EQ(erased, id == one.id);
+            ++visited;
+            return base::ok();
+        }));
+    }
+    EXPECT_EQ(visited, 2u);
+    expect_sound();
+}
+
 }  // namespace
 }  // namespace rampart::joiner

@@ -37,6 +37,11 @@ struct JoinerOptions {
     /// Which of them are held here, each once; empty: all.
     std::vector<streaming::PartitionId> held{};
     std::shared_ptr<storage::MemoryBudget> memory{};  // of the databases; null: some of their own
+    /// Called with decisions whose record can no longer be opened (streaming::Seal::kErased), when
+    /// they are read for the first time: another view of the log may have taken them in while it
+    /// could. Comes before anything of them is written here, so that after an error, or a crash,
+    /// they are read and given again. An error ends the poll.
+    std::function<base::Status(std::span<const domain::DecisionId>)> on_unreadable{};
 };
 
 /// A source that poll() could not read on from; the others go on. Tried again at every poll.
@@ -196,6 +201,13 @@ class OutcomeJoiner {
     /// now; ordered as examples are.
     base::Status decisions(base::TimePoint from, base::TimePoint to,
                            const DecisionVisitor& visit) const;
+
+    /// Called with each decision id that has arrived or is erased; an error ends the visit.
+    using IdVisitor = std::function<base::Status(const domain::DecisionId& id, bool erased)>;
+    /// Those of a held partition, by id.
+    base::Status visit_ids(streaming::PartitionId partition, const IdVisitor& visit) const;
+    /// Whether it is erased; nullopt: it has not arrived.
+    base::Result<std::optional<bool>> is_erased(const domain::DecisionId& id) const;
 
     /// nullopt: no such decision (yet).
     base::Result<std::optional<domain::Decision>> find_decision(const domain::DecisionId& id) const;

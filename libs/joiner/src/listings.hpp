@@ -1,0 +1,22 @@
+#pragma once
+
+#include <vector>
+
+#include "join_store.hpp"
+
+/// What is listed of a partition's joined state for people.
+namespace rampart::joiner {
+
+domain::Override to_override(const TakenAction& taken, const domain::DecisionId& id);
+
+/// Adds those of the store until there are `limit`, by decision id.
+base::Status add_dangling(const JoinStore& store, size_t limit, std::vector<Dangling>& found);
+// Add the first `limit` of the store, which first_of() brings into the order of all partitions.
+base::Status add_overdue(const JoinStore& store, size_t limit, std::vector<Overdue>& found);
+base::Status add_quarantined(const JoinStore& store, size_t limit, std::vector<Quarantined>& found);
+
+/// By maturity, or by position.
+std::vector<Overdue> first_of(std::vector<Overdue> found, size_t limit);
+std::vector<Quarantined> first_of(std::vector<Quarantined> found, size_t limit);
+
+}  // namespace rampart::joiner
