@@ -119,7 +119,7 @@ Result<std::unique_ptr<ApplicationConsumer>> ApplicationConsumer::create(Consume
     }
     std::unique_ptr<ApplicationConsumer> consumer(
         new ApplicationConsumer(std::move(options), deps));
-    deps.health.add(runtime::Probe::kReady, "applications",
+    deps.health.add(runtime::Probe::kDegraded, "applications",
                     [raw = consumer.get()] { return raw->status(); });
     return consumer;
 }

@@ -67,7 +67,8 @@ struct StoppedSource {
 ///
 /// When the log, the index or the policy is missing, nothing is read on for the partitions
 /// concerned until it works again; the others go on, and so does one that is further behind than
-/// the rest. No more is read than is decided. /readyz says what stands still.
+/// the rest. No more is read than is decided. /readyz
+/// names what stands still, and is 200 all the same.
 ///
 /// Thread safe; one poll at a time.
 class ApplicationConsumer {

@@ -120,6 +120,8 @@ Result<std::unique_ptr<DecisionService>> DecisionService::open(DecisionServiceOp
     RAMPART_RETURN_IF_ERROR(service->claim_partitions());
     deps.health.add(runtime::Probe::kReady, "decision_service",
                     [raw = service.get()] { return raw->ready(); });
+    deps.health.add(runtime::Probe::kDegraded, "partitions",
+                    [raw = service.get()] { return raw->all_decide(); });
     return service;
 }
 
@@ -204,14 +206,29 @@ std::shared_ptr<const decision::PolicyInForce> DecisionService::policy() const {
 
 Status DecisionService::ready() const {
     if (policy() == nullptr) return base::unavailable("no_policy", "no policy is in force yet");
+    return std::any_of(partitions_.begin(), partitions_.end(),
+                       [](const auto& partition) { return partition && partition->status(); })
+               ? base::ok()
+               : all_decide();
+}
+
+/// The first owned partition that nothing is decided for, and how many there are.
+Status DecisionService::all_decide() const {
+    size_t owned = 0, stopped = 0;
+    std::optional<base::Error> first;
     for (const auto& partition : partitions_) {
         if (!partition) continue;
+        ++owned;
         const auto status = partition->status();
-        if (!status) {
-            return status.error().with_context(fmt::format("partition {}", partition->id()));
+        if (status) continue;
+        ++stopped;
+        if (!first) {
+            first = status.error().with_context(fmt::format("partition {}", partition->id()));
         }
     }
-    return base::ok();
+    if (!first) return base::ok();
+    return first->with_context(
+        fmt::format("{} of {} partitions stand still, the first", stopped, owned));
 }
 
 PartitionId DecisionService::partition_of(const domain::ApplicationId& application) const {

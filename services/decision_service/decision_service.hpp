@@ -107,7 +107,7 @@ struct DecisionServiceDeps {
 ///
 /// A partition whose log or index fails refuses its applications, and is tried again with the next
 /// one and by tend(); after a gap in the log it waits for accept_gap(). The others go on. /readyz
-/// says what stands still.
+/// names what stands still; it is 503 only while nothing at all can be decided here.
 ///
 /// Thread safe.
 class DecisionService {
@@ -237,6 +237,7 @@ class DecisionService {
                  Landing& landing);
     static void finish(Batch& batch, const Landing& landing);
     base::Status ready() const;
+    base::Status all_decide() const;
     void count(const domain::Decision& decision);
 
     DecisionServiceOptions options_;

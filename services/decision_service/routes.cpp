@@ -73,18 +73,29 @@ Response get_policy(const DecisionService& service) {
 Response health(const runtime::Health& health, runtime::Probe probe) {
     const auto report = health.report(probe);
     std::string checks;
-    for (const auto& [name, status] : report.checks) {
+    for (const auto& [name, status, required] : report.checks) {
         if (!checks.empty()) checks += ',';
-        checks += fmt::format(R"({{"name":{},"ok":{},"message":{}}})", json_quoted(name),
-                              status.has_value(),
+        checks += fmt::format(R"({{"name":{},"ok":{},"required":{},"message":{}}})",
+                              json_quoted(name), status.has_value(), required,
                               json_quoted(status ? std::string() : status.error().message));
     }
-    auto response = json(fmt::format(R"({{"ok":{},"checks":[{}]}})", report.ok(), checks));
+    auto response = json(fmt::format(R"({{"ok":{},"degraded":{},"checks":[{}]}})", report.ok(),
+                                     report.degraded(), checks));
     if (!report.ok()) {
         response.status = 503;
         response.headers.push_back({"Retry-After", "1"});
     }
     return response;
+}
+
+/// The checks of /readyz among them, as they are now.
+Response metrics(const runtime::Health& health, runtime::Metrics& metrics) {
+    for (const auto& check : health.report(runtime::Probe::kReady).checks) {
+        metrics.gauge("rampart_check_ok", "Whether a check of /readyz passes.",
+                      {{"check", check.name}})
+            .set(check.status ? 1 : 0);
+    }
+    return {200, metrics.prometheus_text(), "text/plain; version=0.0.4", {}};
 }
 
 }  // namespace
@@ -110,9 +121,7 @@ void DecisionService::add_routes(http::Router& router) {
                [this](const Request&) { return health(deps_.health, runtime::Probe::kReady); },
                Lane::kInline);
     router.add("GET", "/metrics", Access::kOpen,
-               [this](const Request&) {
-                   return Response{200, deps_.metrics.prometheus_text(), "text/plain; version=0.0.4", {}};
-               },
+               [this](const Request&) { return metrics(deps_.health, deps_.metrics); },
                Lane::kInline);
 }
 

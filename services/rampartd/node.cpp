@@ -169,7 +169,7 @@ Status Node::open_services() {
         RAMPART_TRY(auto key, base::VerifyingKey::from_pem(pem));
         follower_.emplace(reader, log_->topics().policies, std::move(key));
     }
-    health_.add(runtime::Probe::kReady, "loop", [this] {
+    health_.add(runtime::Probe::kDegraded, "loop", [this] {
         const std::lock_guard lock(status_mutex_);
         return last_advance_;
     });

@@ -95,6 +95,8 @@ TEST_F(DecisionServiceTest, AFullLogDecidesNothing) {
     writer_->fail_before = true;
     EXPECT_EQ(decide_error({application(1)}).code, ErrorCode::kResourceExhausted);
     EXPECT_FALSE(service_->find(domain::decision_id_of(application(1).id)));
+    EXPECT_TRUE(health_->report(runtime::Probe::kReady).degraded());
+    decide_error(applications(2, 20));  // in every partition
     EXPECT_FALSE(health_->report(runtime::Probe::kReady).ok());
     writer_->fail_before = false;
     decide(application(1));
@@ -517,7 +519,9 @@ TEST_F(DecisionHttp, TellsWhichPolicyDecidesAndHowItIs) {
     const auto policy = constant(0.5);
     set_policy(policy);
     EXPECT_EQ(http.get("/readyz")->body,
-              R"({"ok":true,"checks":[{"name":"decision_service","ok":true,"message":""}]})");
+              R"({"ok":true,"degraded":false,"checks":[)"
+              R"({"name":"decision_service","ok":true,"required":true,"message":""},)"
+              R"({"name":"partitions","ok":true,"required":false,"message":""}]})");
     EXPECT_EQ(http.get("/v1/policy")->body,
               fmt::format(R"({{"policy_id":"{}","certified":false,"learned":false,)"
                           R"("group_aware":false,"features":["age"]}})",

@@ -148,6 +148,7 @@ TEST_F(PartitionCommands, ATopicThatWasMadeAnewStopsTheNodeUntilSomebodyAcceptsI
     EXPECT_NE(listed.output.find("topic_recreated"), std::string::npos) << listed.output;
     const auto ready = run_program(
         fmt::format("curl -s http://$(cat {})/readyz", workspace_.endpoint_file.string()));
+    EXPECT_TRUE(ready.output.starts_with(R"({"ok":true,"degraded":true,)")) << ready.output;
     EXPECT_NE(ready.output.find("is stopped"), std::string::npos) << ready.output;
 
     const std::string resume = "partition resume all --topic outcomes --reason 'restored empty'";

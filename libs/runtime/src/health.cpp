@@ -8,7 +8,12 @@ namespace rampart::runtime {
 
 bool HealthReport::ok() const {
     return std::all_of(checks.begin(), checks.end(),
-                       [](const CheckResult& check) { return check.status.has_value(); });
+                       [](const CheckResult& check) { return check.status || !check.required; });
+}
+
+bool HealthReport::degraded() const {
+    return std::any_of(checks.begin(), checks.end(),
+                       [](const CheckResult& check) { return !check.status && !check.required; });
 }
 
 void Health::add(Probe probe, std::string name, Check check) {
@@ -28,7 +33,8 @@ HealthReport Health::report(Probe probe) const {
     HealthReport report;
     for (const auto& entry : entries) {
         if (probe == Probe::kReady || entry.probe == Probe::kLive) {
-            report.checks.push_back({entry.name, entry.check()});
+            report.checks.push_back(
+                {entry.name, entry.check(), entry.probe != Probe::kDegraded});
         }
     }
     return report;

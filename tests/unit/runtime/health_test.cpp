@@ -32,6 +32,26 @@ TEST(Health, NotReadyIsNotDeadButDeadIsNotReady) {
     EXPECT_FALSE(dead.report(Probe::kReady).ok());
 }
 
+TEST(Health, WhatIsDegradedIsToldAndLeavesTheProcessReady) {
+    Health health;
+    health.add(Probe::kReady, "policy", [] { return base::ok(); });
+    bool good = false;
+    health.add(Probe::kDegraded, "loop", [&]() -> base::Status {
+        if (good) return base::ok();
+        return base::unavailable("gap", "outcomes are missing");
+    });
+    const auto report = health.report(Probe::kReady);
+    EXPECT_TRUE(report.ok());
+    EXPECT_TRUE(report.degraded());
+    ASSERT_EQ(report.checks.size(), 2u);
+    EXPECT_TRUE(report.checks[0].required);
+    EXPECT_FALSE(report.checks[1].required);
+    EXPECT_EQ(report.checks[1].status.error().reason, "gap");
+    EXPECT_TRUE(health.report(Probe::kLive).checks.empty());
+    good = true;
+    EXPECT_FALSE(health.report(Probe::kReady).degraded());
+}
+
 TEST(Health, ChecksAreAskedAnewEachTime) {
     Health health;
     bool good = false;
