@@ -15,6 +15,7 @@
 #include "rampart/streaming_local/local_log.hpp"
 #include "services/decision_service/champion.hpp"
 #include "services/decision_service/decision_service.hpp"
+#include "services/decision_service/files_needed.hpp"
 #include "services/decision_service/settings.hpp"
 
 namespace rampart::decision_service {
@@ -31,6 +32,9 @@ base::Status serve(const std::filesystem::path& config) {
     options.exploration_per_day = settings.exploration_per_day;
     options.event_window = settings.event_window;
 
+    // the log, the registry, and an index for each partition
+    RAMPART_RETURN_IF_ERROR(
+        runtime::reserve_files(files_needed(options.partitions + 2, settings.http)));
     // signals become a flag before there is anything that they could interrupt
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
     // the secret behind the draws, and the token that clients show

@@ -5,6 +5,7 @@
 #include "rampart/base/log.hpp"
 #include "rampart/runtime/secrets.hpp"
 #include "services/outcome_joiner/joiner_service.hpp"
+#include "services/rampartd/files_needed.hpp"
 #include "services/rampartd/store_layout.hpp"
 
 namespace rampart::rampartd {
@@ -56,6 +57,7 @@ Node::Node(Settings settings, Keys keys, const runtime::Shutdown* shutdown, Cloc
       shutdown_(shutdown) {}
 
 Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutdown* shutdown, Clocks clocks) {
+    RAMPART_RETURN_IF_ERROR(runtime::reserve_files(files_needed(settings)));
     std::error_code failure;
     std::filesystem::create_directories(settings.store, failure);
     if (failure) {

@@ -1,0 +1,49 @@
+#include "rampart/runtime/open_files.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "rampart/base/log.hpp"
+
+namespace rampart::runtime {
+namespace {
+
+constexpr base::Logger kLog("runtime");
+
+base::Error no_limit(std::string_view action) {
+    return base::unavailable("no_file_limit", "cannot {} the limit of open files: {}", action,
+                             std::strerror(errno));
+}
+
+}  // namespace
+
+base::Result<uint64_t> soft_limit_for(std::span<const FilesNeeded> needs, FileLimits limits) {
+    uint64_t total = 0;
+    std::string parts;
+    for (const auto& need : needs) {
+        total += need.count;
+        parts += fmt::format("{}{} for {}", parts.empty() ? "" : ", ", need.count, need.what);
+    }
+    if (total <= limits.hard) return std::max(total, limits.soft);
+    return base::failed_precondition(
+        "too_few_files",
+        "up to {} files and sockets may be open at a time ({}), and the hard limit of this process "
+        "is {}: raise it (systemd: LimitNOFILE={}; container: --ulimit nofile={}), or configure "
+        "fewer partitions or connections",
+        total, parts, limits.hard, total, total);
+}
+
+base::Status reserve_files(std::span<const FilesNeeded> needs) {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return no_limit("read");
+    RAMPART_TRY(const uint64_t soft, soft_limit_for(needs, {limit.rlim_cur, limit.rlim_max}));
+    if (soft == limit.rlim_cur) return base::ok();
+    kLog.info("msg=\"limit of open files raised\" from={} to={}", limit.rlim_cur, soft);
+    limit.rlim_cur = soft;
+    return ::setrlimit(RLIMIT_NOFILE, &limit) == 0 ? base::ok() : no_limit("raise");
+}
+
+}  // namespace rampart::runtime
