@@ -10,7 +10,9 @@
 #include "rampart/runtime/product_toml.hpp"
 #include "rampart/runtime/secrets.hpp"
 #include "rampart/runtime/shutdown.hpp"
+#include "rampart/runtime/store_start.hpp"
 #include "rampart/runtime/system_clock.hpp"
+#include "rampart/storage/inspection.hpp"
 #include "rampart/storage/writable.hpp"
 #include "rampart/streaming_local/local_log.hpp"
 #include "services/decision_service/champion.hpp"
@@ -37,11 +39,16 @@ base::Status serve(const std::filesystem::path& config) {
         runtime::reserve_files(files_needed(options.partitions + 2, settings.http)));
     // signals become a flag before there is anything that they could interrupt
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
-    // the secret behind the draws, and the token that clients show
-    RAMPART_TRY(options.draw_key.secret,
-                runtime::load_or_create_secret(settings.store / "draw.key"));
-    options.draw_key.id = runtime::secret_id(options.draw_key.secret);
-    RAMPART_TRY(const auto token, runtime::load_or_create_secret(settings.store / "api.token"));
+    // the secret behind the draws, and the token that clients show; a start that fails leaves none
+    RAMPART_TRY(const auto start,
+                runtime::StoreStart::begin(settings.store, {"log", "partitions"}, [&] {
+                    return storage::find_databases(settings.store).map([](const auto& found) {
+                        return !found.empty();
+                    });
+                }));
+    RAMPART_TRY(const auto secrets, start->secrets({settings.store / "draw.key"}));
+    options.draw_key = {runtime::secret_id(secrets.front()), secrets.front()};
+    RAMPART_TRY(const auto token, start->renewable_secret(settings.store / "api.token"));
 
     // where decisions and outcomes are kept
     RAMPART_TRY(const auto log, streaming_local::LocalLog::open(settings.store / "log"));
@@ -61,6 +68,7 @@ base::Status serve(const std::filesystem::path& config) {
     http::Router router(base::to_hex(token));
     service->add_routes(router);
     RAMPART_TRY(const auto server, http::Server::start(settings.http, router));
+    start->succeed();
     std::printf("listening on %s\n", server->endpoint().c_str());
     std::fflush(stdout);
     while (!shutdown->wait_for(settings.registry_poll)) {

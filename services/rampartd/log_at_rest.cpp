@@ -14,7 +14,7 @@ base::Result<LogAtRest> LogAtRest::open(const std::filesystem::path& store,
     if (!storage::is_database(keys) || !std::filesystem::exists(secret_file, ignored)) {
         return at_rest;
     }
-    RAMPART_TRY(auto secret, runtime::load_or_create_secret(secret_file));
+    RAMPART_TRY(auto secret, runtime::load_secret(secret_file));
     RAMPART_TRY(at_rest.keys_, privacy::PersonKeys::open_read_only(keys, std::move(secret)));
     at_rest.opened_ = std::make_unique<sealed_log::SealedReader>(*at_rest.log_, *at_rest.keys_,
                                                                  std::move(decisions_topic));

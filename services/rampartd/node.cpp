@@ -3,7 +3,7 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/log.hpp"
-#include "rampart/runtime/secrets.hpp"
+#include "rampart/runtime/store_start.hpp"
 #include "services/outcome_joiner/joiner_service.hpp"
 #include "services/rampartd/files_needed.hpp"
 #include "services/rampartd/store_layout.hpp"
@@ -36,19 +36,6 @@ Result<std::string> bootstrap_model(const Settings& settings) {
 
 }  // namespace
 
-Result<Keys> load_keys(const std::filesystem::path& store, const std::filesystem::path& person_file) {
-    const auto folder = store / "keys";
-    RAMPART_TRY(auto draw, runtime::load_or_create_secret(folder / "draw"));
-    RAMPART_TRY(auto split, runtime::load_or_create_secret(folder / "split"));
-    RAMPART_TRY(auto evidence, runtime::load_or_create_secret(folder / "evidence"));
-    RAMPART_TRY(const auto token, runtime::load_or_create_secret(folder / "token"));
-    RAMPART_TRY(auto person, runtime::load_or_create_secret(person_file.empty() ? folder / "person" : person_file));
-    RAMPART_TRY(const auto signing, runtime::load_or_create_secret(folder / "signing"));
-    RAMPART_TRY(auto key, base::SigningKey::from_raw(signing));
-    RAMPART_RETURN_IF_ERROR(base::write_file_atomically(store / "gate.pub.pem", key.public_key().to_pem()));
-    return Keys{std::move(draw), std::move(split), std::move(evidence), base::to_hex(token), std::move(person), std::move(key)};
-}
-
 Node::Node(Settings settings, Keys keys, const runtime::Shutdown* shutdown, Clocks clocks)
     : settings_(std::move(settings)),
       keys_(std::move(keys)),
@@ -58,20 +45,27 @@ Node::Node(Settings settings, Keys keys, const runtime::Shutdown* shutdown, Cloc
 
 Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutdown* shutdown, Clocks clocks) {
     RAMPART_RETURN_IF_ERROR(runtime::reserve_files(files_needed(settings)));
-    std::error_code failure;
-    std::filesystem::create_directories(settings.store, failure);
-    if (failure) {
-        return base::unavailable("no_store", "cannot make the store '{}': {}", settings.store.string(), failure.message());
-    }
-    RAMPART_TRY(auto keys, load_keys(settings.store, settings.privacy.secret));
+    const auto& store = settings.store;
+    RAMPART_TRY(const auto start, runtime::StoreStart::begin(store, entries_of_a_store(), [&] { return holds_a_store(store); }));
+    RAMPART_TRY(auto keys, load_keys(*start, store, settings.privacy.secret));
     std::unique_ptr<Node> node(new Node(std::move(settings), std::move(keys), shutdown, clocks));
+    RAMPART_RETURN_IF_ERROR(node->open_registry());
     RAMPART_RETURN_IF_ERROR(node->open_log());
     RAMPART_RETURN_IF_ERROR(node->open_stores());
     RAMPART_RETURN_IF_ERROR(node->bootstrap());
     RAMPART_RETURN_IF_ERROR(node->open_services());
+    start->succeed();  // from here on others hear of what is done with the keys
     RAMPART_RETURN_IF_ERROR(node->serve_champion());
     node->applications_->start();
     return node;
+}
+
+/// Before anything is written: what is in the store was made with the keys that the registry names.
+Status Node::open_registry() {
+    const auto& store = settings_.store;
+    RAMPART_TRY(registry_, registry::ModelRegistry::open(store / "registry"));
+    RAMPART_RETURN_IF_ERROR(check_keys(keys_, registry_->recorded_keys(), store));
+    return base::write_file_atomically(store / "gate.pub.pem", keys_.signing.public_key().to_pem());
 }
 
 Status Node::open_log() {
@@ -102,11 +96,14 @@ Status Node::open_stores() {
     };
     RAMPART_TRY(joiner_, joiner::OutcomeJoiner::open(store / "partitions", std::move(joiner_options), log_->reader()));
     RAMPART_RETURN_IF_ERROR(open_clock());
-    RAMPART_TRY(registry_, registry::ModelRegistry::open(store / "registry"));
     return base::ok();
 }
 
 Status Node::bootstrap() {
+    if (registry_->champion() && registry_->recorded_keys().empty()) {
+        kLog.warning("msg=\"the registry did not hold the ids of the store's keys: recorded those of the keys that are there\"");
+    }
+    RAMPART_RETURN_IF_ERROR(registry_->record_keys(recorded(keys_.ids), clock_->now(), kActor));
     if (registry_->champion()) return base::ok();
     RAMPART_TRY(const auto file, bootstrap_model(settings_));
     RAMPART_TRY(const auto id, registry_->register_model(file, clock_->now(), kActor));
@@ -122,7 +119,7 @@ decision_service::DecisionServiceOptions Node::decision_options() {
     options.owned = settings_.log.own;
     options.memory = memory_;
     options.product = settings_.product;
-    options.draw_key = {runtime::secret_id(keys_.draw), keys_.draw};
+    options.draw_key = {keys_.ids.draw, keys_.draw};
     options.exploration_per_day = static_cast<uint64_t>(settings_.exploration_per_day);
     options.event_window = settings_.event_window;
     if (clock_guard_ != nullptr) options.time_unknown = [guard = clock_guard_] { return guard->time_unknown(); };
@@ -161,7 +158,7 @@ Status Node::open_services() {
     if (settings_.trains) {
         RAMPART_TRY(trainer_, trainer::TrainingLoop::open(settings_.store / "trainer", settings_.training,
                                                           {settings_.product, *joiner_, *builder_, *registry_, keys_.signing,
-                                                           keys_.evidence, &pool_}));
+                                                           keys_.evidence, &pool_, keys_.ids}));
         RAMPART_TRY(monitor_, monitor::ChampionMonitor::open(settings_.monitor,
                                                              {settings_.product, *builder_, *registry_, metrics_,
                                                               settings_.training.gate.declines_overridden}));

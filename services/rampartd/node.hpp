@@ -6,7 +6,6 @@
 #include <mutex>
 #include <string>
 
-#include "rampart/base/signing.hpp"
 #include "rampart/base/thread_pool.hpp"
 #include "rampart/http/router.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
@@ -25,26 +24,19 @@
 #include "services/rampartd/clock_guard.hpp"
 #include "services/rampartd/erasure.hpp"
 #include "services/rampartd/key_feed.hpp"
+#include "services/rampartd/keys.hpp"
 #include "services/rampartd/log_access.hpp"
 #include "services/rampartd/settings.hpp"
 #include "services/trainer/training_loop.hpp"
 
 namespace rampart::rampartd {
 
-/// The secrets of a store, each 32 bytes in a file of mode 0600 under <store>/keys, made at the first start.
-struct Keys {
-    std::string draw, split, evidence, token;  // token: as clients send it, 64 hex digits
-    std::string person;                        // behind person keys and tags
-    base::SigningKey signing;
-};
-/// `person`: where that secret lies, if not under the store.
-base::Result<Keys> load_keys(const std::filesystem::path& store, const std::filesystem::path& person = {});
-
 /// The whole loop in one process, without its network: log, joined state, models, decisions, training.
 ///
 /// open() takes the store's locks (one process at a time) and, on a shared log, the leases of the partitions that
-/// this node owns; makes topics (of the embedded log) and the bootstrap champion in a new store; and takes up what a
-/// crash interrupted at the next advance(). Of several nodes on one log one trains; the others follow its champion.
+/// this node owns; makes keys, topics (of the embedded log) and the bootstrap champion in a new store, and nothing of it
+/// stays if that fails; refuses a store whose keys are not there or are others; and takes up what a crash interrupted at
+/// the next advance(). Of several nodes on one log one trains; the others follow its champion.
 /// Thread safe.
 class Node {
   public:
@@ -102,6 +94,7 @@ class Node {
 
   private:
     Node(Settings settings, Keys keys, const runtime::Shutdown* shutdown, Clocks clocks);
+    base::Status open_registry();
     base::Status open_log();
     base::Status open_stores();
     base::Status open_clock();

@@ -41,6 +41,7 @@ base::Status serve(const std::filesystem::path& config) {
     base::set_log_level(base::LogLevel::kInfo);
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
     RAMPART_TRY(auto settings, load_settings(config));
+    RAMPART_RETURN_IF_ERROR(http::Server::check(settings.http));  // before a store is made
     RAMPART_TRY(const auto node, Node::open(std::move(settings), shutdown.get()));
     http::Router router(node->keys().token);
     node->add_routes(router);

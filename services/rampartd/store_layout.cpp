@@ -3,8 +3,18 @@
 #include <algorithm>
 
 #include "rampart/storage/folder.hpp"
+#include "rampart/storage/inspection.hpp"
 
 namespace rampart::rampartd {
+
+std::vector<std::string> entries_of_a_store() {
+    return {"registry",   "log",     "privacy", "protected",
+            "partitions", "trainer", "clock",   "gate.pub.pem"};
+}
+
+base::Result<bool> holds_a_store(const std::filesystem::path& folder) {
+    return storage::find_databases(folder).map([](const auto& found) { return !found.empty(); });
+}
 
 std::vector<std::filesystem::path> databases_of_earlier_layout(const std::filesystem::path& store) {
     std::vector<std::filesystem::path> found;

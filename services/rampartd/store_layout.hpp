@@ -2,8 +2,11 @@
 
 #include <array>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
+
+#include "rampart/base/result.hpp"
 
 namespace rampart::rampartd {
 
@@ -17,6 +20,12 @@ inline constexpr std::array<std::string_view, 8> kSecretFiles{
 /// them: a key that was taken out of use, or the file that privacy.secret names, for which
 /// load_settings() refuses every other place in the store.
 bool is_secret(std::string_view path);
+
+/// What a node makes at the top of its store, beside `keys/` and the file of its address.
+std::vector<std::string> entries_of_a_store();
+
+/// Whether there is a database in the folder: then something was made with the keys.
+base::Result<bool> holds_a_store(const std::filesystem::path& folder);
 
 /// Databases in a store that releases before there were partitions made, and that no release since
 /// then reads: joined state and index of decisions at the top of the store, where `partitions/` is

@@ -271,7 +271,7 @@ Status TrainingLoop::write_entry(DeltaLedger& ledger, const std::string& entry, 
 
 Result<std::string> TrainingLoop::epoch_entry(const DeltaLedger& ledger, std::string note, TimePoint t) const {
     const auto& gate = settings_.gate;
-    return ledger.next_epoch(gate.delta_epoch, gate.runs_per_epoch, gate.spending, std::move(note), t);
+    return ledger.next_epoch(gate.delta_epoch, gate.runs_per_epoch, gate.spending, std::move(note), t, around_.key_ids);
 }
 
 /// Adds the epoch that the run opens to `ledger`, but stores nothing: that is done with the charge of its first

@@ -29,6 +29,7 @@ struct Surroundings {
     const base::SigningKey& signing_key;
     std::string evidence_key;   // secret behind the pseudonyms in evidence files
     base::ThreadPool* pool;
+    certification::KeyIds key_ids{};  // of the store, for the ledger
 };
 
 /// Retrains on schedule and takes each candidate to the gate.

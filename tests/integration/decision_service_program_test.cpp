@@ -185,6 +185,24 @@ TEST_F(DecisionServiceProgram, APortInUseIsNamedAndTheExitCodeIsTwo) {
               std::string::npos)
         << program.printed();
     EXPECT_EQ(program.wait(), 2);
+    EXPECT_FALSE(fs::exists(folder_ / "store")) << "a first start that fails leaves nothing";
+}
+
+TEST_F(DecisionServiceProgram, AStoreWithoutItsDrawKeyGetsNoNewOne) {
+    make_champion();
+    {
+        Program program(config());
+        ASSERT_FALSE(program.endpoint().empty()) << program.printed();
+        EXPECT_EQ(program.end(SIGINT), 0);
+    }
+    const auto key = folder_ / "store" / "draw.key";
+    fs::rename(key, folder_ / "draw.key");
+    Program program(config());
+    EXPECT_EQ(program.endpoint(), "");
+    EXPECT_NE(program.printed().find(key.string() + ": missing"), std::string::npos)
+        << program.printed();
+    EXPECT_EQ(program.wait(), 2);
+    EXPECT_FALSE(fs::exists(key));
 }
 
 TEST_F(DecisionServiceProgram, WithoutAChampionItDoesNotStart) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "rampart/base/file.hpp"
+#include "rampart/runtime/secrets.hpp"
 #include "rampart/sealed_log/sealed_log.hpp"
 #include "rampart/storage/backup.hpp"
 #include "rampart/storage/folder.hpp"
@@ -83,7 +84,7 @@ class Erasure : public testing::Test {
     /// node may be open.
     static bool in_opened_log(const demo::Workspace& workspace, std::string_view bytes) {
         const auto log = streaming_local::LocalLog::open(workspace.store / "log").value();
-        const auto secret = load_keys(workspace.store).value().person;
+        const auto secret = runtime::load_secret(workspace.store / "keys" / "person").value();
         const auto keys =
             privacy::PersonKeys::open(workspace.store / "privacy/keys", secret).value();
         const sealed_log::SealedLog opened(*log, *log, *keys, "decisions", true);
@@ -105,7 +106,7 @@ class Erasure : public testing::Test {
     static std::set<domain::DecisionId> opened_from_log(
         const demo::Workspace& workspace, const std::vector<domain::DecisionId>& ids) {
         const auto log = streaming_local::LocalLog::open(workspace.store / "log").value();
-        const auto secret = load_keys(workspace.store).value().person;
+        const auto secret = runtime::load_secret(workspace.store / "keys" / "person").value();
         const auto keys =
             privacy::PersonKeys::open(workspace.store / "privacy/keys", secret).value();
         const sealed_log::SealedLog opened(*log, *log, *keys, "decisions", true);

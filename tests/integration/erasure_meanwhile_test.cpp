@@ -131,7 +131,7 @@ TEST_F(Erasure, AfterACrashWithTheKeyGoneWhatWasNotJoinedIsErasedToo) {
     }
     node.reset();
     {
-        const auto secret = load_keys(workspace.store).value().person;
+        const auto secret = runtime::load_secret(workspace.store / "keys" / "person").value();
         auto keys = privacy::PersonKeys::open(workspace.store / "privacy/keys", secret).value();
         auto list = privacy::Register::open(workspace.store / "privacy/register").value();
         ASSERT_TRUE(list->begin({keys->tag_of(kAnna), end, {joined.value()}}));
@@ -174,7 +174,7 @@ TEST_F(Erasure, WhoIsNotKnownIsSaidToBeAndWhoIsKnownByLittleIsErased) {
     const domain::PersonId by_key("by-key"), by_attributes("by-attributes"), by_quarantine("by-q");
     {
         const auto settings = load_settings(workspace.config).value();
-        const auto secret = load_keys(settings.store).value().person;
+        const auto secret = runtime::load_secret(settings.store / "keys" / "person").value();
         auto keys = privacy::PersonKeys::open(settings.store / "privacy/keys", secret).value();
         const privacy::Letter letter{by_key, "name", "content"};
         ASSERT_TRUE(keys->seal(std::span(&letter, 1)));

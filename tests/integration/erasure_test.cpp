@@ -167,7 +167,7 @@ TEST_F(Erasure, RetentionAndHoldsForbidItAndNameTheDayAndAnErasureThatWasBegunIs
     {
         // as after a crash in the midst of it: the key is gone, and nothing else
         const auto settings = load_settings(workspace.config).value();
-        const auto secret = load_keys(settings.store).value().person;
+        const auto secret = runtime::load_secret(settings.store / "keys" / "person").value();
         auto keys = privacy::PersonKeys::open(workspace.store / "privacy/keys", secret).value();
         auto list = privacy::Register::open(workspace.store / "privacy/register").value();
         ASSERT_TRUE(list->begin({keys->tag_of(kAnna), later, {id.value()}}));

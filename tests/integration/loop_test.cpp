@@ -134,6 +134,15 @@ TEST_F(Loop, VerifyFindsKeyAndEvidenceOfAStoresOwnCertificates) {
     EXPECT_GE(with_evidence, 1u);
 }
 
+TEST_F(Loop, TheEpochInACertificateHoldsTheIdsOfTheStoresKeys) {
+    const auto shown = run_program(fmt::format("{} inspect certificate {}", kRampart, certified().string()));
+    const auto keys = shown.output.find(R"("keys":{"draw":")");
+    ASSERT_NE(keys, std::string::npos) << shown.output;
+    for (const char* name : {"evidence", "signing", "split"}) {
+        EXPECT_NE(shown.output.find(fmt::format(R"("{}":")", name), keys), std::string::npos) << name;
+    }
+}
+
 TEST_F(Loop, PromoteFindsTheEvidenceOfAStoresOwnCertificate) {
     const auto copy = out_ / "promoted";
     fs::copy(out_ / "a", copy, fs::copy_options::recursive);

@@ -169,7 +169,7 @@ Result<Answer> restore(const Options& options) {
     if (!info.with_secrets()) {
         answer.notes.push_back(
             "the backup has no keys: put the store's own back into its keys/ before it is served; "
-            "with new ones decisions cannot be replayed and the vault is lost");
+            "without them the service does not start");
     }
     return answer;
 }

@@ -43,7 +43,7 @@ base::Status put_scores(const Options& options, const domain::Application& appli
         return base::not_found("no_such_file", "--draw-key {}: there is no such file; a store has it as keys/draw",
                                options.draw_key.string());
     }
-    RAMPART_TRY(const auto secret, runtime::load_or_create_secret(options.draw_key));
+    RAMPART_TRY(const auto secret, runtime::load_secret(options.draw_key));
     const auto id = domain::decision_id_of(application.id);
     const double draw = base::keyed_uniform(secret, id.value());
     const double drawn = model::drawn_score(scores, draw);

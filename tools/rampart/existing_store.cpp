@@ -1,10 +1,11 @@
 #include "existing_store.hpp"
 
+#include "rampart/storage/folder.hpp"
+
 namespace rampart::cli {
 
 base::Status check_exists(const rampartd::Settings& settings) {
-    std::error_code failure;
-    if (std::filesystem::exists(settings.store / "registry", failure)) return base::ok();
+    if (storage::is_database(settings.store / "registry" / "registry")) return base::ok();
     return base::not_found("no_store", "there is no store at '{}'; 'rampart serve' makes one", settings.store.string());
 }
 

@@ -249,9 +249,11 @@ Result<std::string> DeltaLedger::next(std::variant<EpochOpened, Registration, Cl
 }
 
 Result<std::string> DeltaLedger::next_epoch(double delta_epoch, uint32_t runs, Spending spending,
-                                            std::string note, base::TimePoint at) const {
+                                            std::string note, base::TimePoint at,
+                                            KeyIds keys) const {
     return next(EpochOpened{epoch() + 1, delta_epoch, runs, spending,
-                            spending == Spending::kByHistory, std::move(note), at});
+                            spending == Spending::kByHistory, std::move(note), at,
+                            std::move(keys)});
 }
 
 Result<double> DeltaLedger::next_delta() const {

@@ -39,6 +39,14 @@ struct EnumValues<Spending> {
 };
 
 template <class A>
+void members(A& a, KeyIds& k) {
+    a("draw", k.draw);
+    a("evidence", k.evidence);
+    a("signing", k.signing);
+    a("split", k.split);
+}
+
+template <class A>
 void members(A& a, EpochOpened& e) {
     a("epoch", e.epoch);
     a("delta_epoch", e.delta_epoch);
@@ -47,6 +55,7 @@ void members(A& a, EpochOpened& e) {
     a.unless_default("counts_looks", e.counts_looks);
     a("note", e.note);
     a("at", e.at);
+    a.unless_default("keys", e.keys);
 }
 
 template <class A>

@@ -405,6 +405,15 @@ class Session : public std::enable_shared_from_this<Session> {
     bool idle_ = true;  // waiting for a request that has not begun
 };
 
+base::Result<tcp::endpoint> endpoint_of(const ServerOptions& options) {
+    error_code ec;
+    const auto address = asio::ip::make_address(options.address, ec);
+    if (!ec) return tcp::endpoint(address, options.port);
+    return base::invalid_argument("bad_address",
+                                  "address '{}' is no numeric address like 127.0.0.1 or ::1",
+                                  options.address);
+}
+
 base::Error listen_error(const ServerOptions& options, const error_code& ec) {
     if (ec == asio::error::address_in_use) {
         return base::failed_precondition(
@@ -535,13 +544,7 @@ base::Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options
 
 base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& options,
                                                          std::function<Plan(Request&)> plan) {
-    error_code ec;
-    const auto address = asio::ip::make_address(options.address, ec);
-    if (ec) {
-        return base::invalid_argument("bad_address",
-                                      "address '{}' is no numeric address like 127.0.0.1 or ::1",
-                                      options.address);
-    }
+    RAMPART_TRY(const auto wanted, endpoint_of(options));
     const size_t places[] = {options.threads, options.bulk_threads, options.administrative_threads};
     size_t threads = kInlineThreads;
     for (const size_t n : places) {
@@ -558,12 +561,19 @@ base::Result<std::unique_ptr<Server>> Server::start_with(const ServerOptions& op
         const auto i = static_cast<size_t>(lane);
         impl->shared.gates[i].open(places[i], lane != Lane::kAdministrative);
     }
-    if ((ec = impl->listen({address, options.port}))) return listen_error(options, ec);
+    if (const auto ec = impl->listen(wanted)) return listen_error(options, ec);
     impl->accept();
     for (size_t i = 0; i < threads; ++i) {
         impl->threads.emplace_back([server = impl.get()] { server->run(); });
     }
     return std::unique_ptr<Server>(new Server(std::move(impl)));
+}
+
+base::Status Server::check(const ServerOptions& options) {
+    RAMPART_TRY(const auto wanted, endpoint_of(options));
+    Impl impl(1);
+    if (const auto ec = impl.listen(wanted)) return listen_error(options, ec);
+    return base::ok();
 }
 
 uint16_t Server::port() const { return impl_->endpoint.port(); }

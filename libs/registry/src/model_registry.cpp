@@ -411,6 +411,24 @@ std::vector<Promotion> ModelRegistry::promotions() const {
     return impl_->store->promotions().entries();
 }
 
+base::Status ModelRegistry::record_keys(const std::map<std::string, std::string>& ids,
+                                        base::TimePoint now, std::string_view actor) {
+    const std::lock_guard lock(impl_->mutex);
+    const auto& known = impl_->store->recorded_keys();
+    if (known == ids) return base::ok();
+    if (!known.empty()) {
+        return base::failed_precondition("keys_recorded",
+                                         "the registry holds the ids of other keys: those that a "
+                                         "store was made with stay with it");
+    }
+    return impl_->store->commit_keys(ids, now, actor);
+}
+
+std::map<std::string, std::string> ModelRegistry::recorded_keys() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->store->recorded_keys();
+}
+
 base::Status ModelRegistry::record_operation(base::TimePoint now, std::string_view actor,
                                              std::string_view action,
                                              std::map<std::string, std::string> details) {

@@ -9,6 +9,7 @@ namespace {
 
 constexpr base::Logger kLog("registry");
 constexpr std::string_view kChampionKey = "champion";
+constexpr std::string_view kKeysAction = "keys";
 constexpr size_t kMaxHeadBytes = 128;
 
 }  // namespace
@@ -82,6 +83,9 @@ base::Status RegistryStore::load_audit(const std::optional<AuditHead>& apart) {
     }
     RAMPART_RETURN_IF_ERROR(verify_chain(entries, apart.value_or(AuditHead{})));
     if (!entries.empty()) head_ = head_of(entries.back());
+    for (const auto& entry : entries) {
+        if (entry.action == kKeysAction) recorded_keys_ = entry.details;
+    }
     return base::ok();
 }
 
@@ -149,6 +153,13 @@ base::Status RegistryStore::commit(storage::WriteBatch batch, const Promotion& p
     RAMPART_RETURN_IF_ERROR(
         commit(std::move(batch), promotion.at, promotion.actor, action, std::move(details)));
     promotions_ = std::move(after);
+    return base::ok();
+}
+
+base::Status RegistryStore::commit_keys(const std::map<std::string, std::string>& ids,
+                                        base::TimePoint at, std::string_view actor) {
+    RAMPART_RETURN_IF_ERROR(commit({}, at, actor, kKeysAction, ids));
+    recorded_keys_ = ids;
     return base::ok();
 }
 

@@ -31,12 +31,17 @@ class RegistryStore {
     const storage::Database& database() const { return *database_; }
     const PromotionLog& promotions() const { return promotions_; }
     const AuditHead& head() const { return head_; }
+    /// From the audit log's entry of them; empty: there is none.
+    const std::map<std::string, std::string>& recorded_keys() const { return recorded_keys_; }
 
     /// Writes the batch and its audit entry together, synced.
     base::Status commit(storage::WriteBatch batch, base::TimePoint at, std::string_view actor,
                         std::string_view action, std::map<std::string, std::string> details);
     /// The same for a promotion: entry, champion pointer, audit entry, and what the batch holds.
     base::Status commit(storage::WriteBatch batch, const Promotion& promotion);
+    /// An audit entry of the ids, and nothing else.
+    base::Status commit_keys(const std::map<std::string, std::string>& ids, base::TimePoint at,
+                             std::string_view actor);
 
     base::Result<std::vector<AuditEntry>> read_audit() const;
     /// As of now, not of the time of opening.
@@ -57,6 +62,7 @@ class RegistryStore {
     std::unique_ptr<storage::Database> database_;
     PromotionLog promotions_;
     AuditHead head_;
+    std::map<std::string, std::string> recorded_keys_;
 };
 
 }  // namespace rampart::registry

@@ -21,9 +21,8 @@ base::Status check_mode(const std::filesystem::path& path) {
     }
     if ((status.st_mode & 077) != 0) {
         return base::permission_denied("secret_exposed",
-                                       "{}: others than its owner have access (mode {:04o}); it "
-                                       "may have been read: make a new "
-                                       "one, or if you are sure, chmod 600",
+                                       "{}: others than its owner have access (mode {:04o}); if "
+                                       "you are sure that none of them has read it, chmod 600",
                                        path.string(), status.st_mode & 07777);
     }
     return base::ok();
@@ -31,21 +30,11 @@ base::Status check_mode(const std::filesystem::path& path) {
 
 }  // namespace
 
-base::Result<std::string> load_or_create_secret(const std::filesystem::path& path) {
+base::Result<std::string> load_secret(const std::filesystem::path& path) {
     std::error_code ec;
     const bool exists = std::filesystem::exists(path, ec);
     if (ec) return base::unavailable("no_access", "{}: {}", path.string(), ec.message());
-    if (!exists) {
-        const std::string secret = base::random_bytes(kSecretBytes);
-        if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ec);
-        if (ec) {
-            return base::unavailable("no_access", "{}: {}", path.parent_path().string(),
-                                     ec.message());
-        }
-        RAMPART_RETURN_IF_ERROR(
-            base::write_file_atomically(path, base::to_hex(secret) + "\n", 0600));
-        return secret;
-    }
+    if (!exists) return base::not_found("no_secret", "{}: there is no such file", path.string());
     RAMPART_RETURN_IF_ERROR(check_mode(path));
     RAMPART_TRY(std::string text, base::read_file(path, kMaxFileBytes));
     if (!text.empty() && text.back() == '\n') text.pop_back();
@@ -55,6 +44,19 @@ base::Result<std::string> load_or_create_secret(const std::filesystem::path& pat
                                path.string(), 2 * kSecretBytes);
     }
     return *std::move(secret);
+}
+
+base::Result<std::string> load_or_create_secret(const std::filesystem::path& path) {
+    auto known = load_secret(path);
+    if (known || known.error().reason != "no_secret") return known;
+    std::error_code ec;
+    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), ec);
+    if (ec) {
+        return base::unavailable("no_access", "{}: {}", path.parent_path().string(), ec.message());
+    }
+    std::string secret = base::random_bytes(kSecretBytes);
+    RAMPART_RETURN_IF_ERROR(base::write_file_atomically(path, base::to_hex(secret) + "\n", 0600));
+    return secret;
 }
 
 std::string secret_id(std::string_view secret) {

@@ -127,6 +127,17 @@ TEST(DeltaLedger, ReopensToTheSameState) {
     for (const std::string& bytes : entries) EXPECT_EQ(encode(*decode_ledger_entry(bytes)), bytes);
 }
 
+TEST(DeltaLedger, AnEpochHoldsTheIdsOfItsKeysAndOneFromBeforeHasNone) {
+    DeltaLedger ledger = with_epoch(3);
+    EXPECT_EQ(ledger.entries()[0].find("keys"), std::string::npos);
+    EXPECT_EQ(ledger.current()->keys, KeyIds());
+    const KeyIds ids{.draw = "1", .evidence = "2", .signing = "3", .split = "4"};
+    const auto entry = ledger.next_epoch(0.1, 2, Spending::kEqual, "new records", kNow, ids);
+    ASSERT_TRUE(ledger.append(entry.value()));
+    EXPECT_EQ(ledger.current()->keys, ids);
+    EXPECT_EQ(encode(*decode_ledger_entry(*entry)), *entry);
+}
+
 TEST(DeltaLedger, AChangedDroppedSwappedOrRepeatedEntryBreaksTheChain) {
     const auto entries = some_entries();
     for (size_t i = 0; i + 1 < entries.size(); ++i) {

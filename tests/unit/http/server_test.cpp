@@ -46,6 +46,18 @@ TEST(Server, APortInUseIsNamed) {
     EXPECT_NE(second.error().message.find(std::to_string(first->port())), std::string::npos);
 }
 
+TEST(Server, CheckFindsWhatStartWouldAndKeepsNothingOpen) {
+    const auto first = start();
+    ServerOptions options;
+    options.port = first->port();
+    EXPECT_EQ(Server::check(options).error().reason, "port_in_use");
+    first->stop();
+    EXPECT_TRUE(Server::check(options));
+    EXPECT_TRUE(Server::check(options));
+    options.address = "localhost";
+    EXPECT_EQ(Server::check(options).error().reason, "bad_address");
+}
+
 TEST(Server, BadOptionsAreNamed) {
     ServerOptions options;
     options.address = "localhost";

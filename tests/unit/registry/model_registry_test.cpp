@@ -488,5 +488,20 @@ TEST_F(ModelRegistryTest, AnOperatorsActIsInTheAuditLogAndSurvivesReopening) {
     EXPECT_FALSE(registry_->record_operation(base::TimePoint(), "", "accept_gap", {}));
 }
 
+TEST_F(ModelRegistryTest, TheIdsOfTheKeysAreRecordedOnceAndStand) {
+    const std::map<std::string, std::string> ids{{"draw", "0123"}, {"split", "4567"}};
+    EXPECT_TRUE(registry_->recorded_keys().empty());
+    ASSERT_TRUE(registry_->record_keys(ids, base::TimePoint(), "test"));
+    const auto before = registry_->audit_head().count;
+    ASSERT_TRUE(registry_->record_keys(ids, base::TimePoint(), "test"));
+    EXPECT_EQ(registry_->audit_head().count, before);
+    EXPECT_EQ(registry_->record_keys({{"draw", "ffff"}}, base::TimePoint(), "test").error().reason,
+              "keys_recorded");
+    registry_.reset();
+    registry_ = ModelRegistry::open(folder_).value();
+    EXPECT_EQ(registry_->recorded_keys(), ids);
+    EXPECT_TRUE(registry_->verify_audit());
+}
+
 }  // namespace
 }  // namespace rampart::registry

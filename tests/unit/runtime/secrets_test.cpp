@@ -32,6 +32,16 @@ TEST_F(Secrets, AreMadeOnceAndReadAgain) {
     EXPECT_NE(load_or_create_secret(folder_ / "other.key").value(), *made);
 }
 
+TEST_F(Secrets, LoadingMakesNone) {
+    const auto path = folder_ / "key";
+    const auto secret = load_secret(path);
+    ASSERT_FALSE(secret);
+    EXPECT_EQ(secret.error().code, ErrorCode::kNotFound);
+    EXPECT_FALSE(fs::exists(folder_));
+    const auto made = load_or_create_secret(path);
+    EXPECT_EQ(load_secret(path).value(), made.value());
+}
+
 TEST_F(Secrets, AFileThatOthersCanReadIsRefused) {
     const auto path = folder_ / "key";
     ASSERT_TRUE(load_or_create_secret(path));

@@ -14,6 +14,12 @@
 
 namespace rampart::certification {
 
+/// Names the secrets behind a vault without giving them away. Another `split` is another vault.
+struct KeyIds {
+    std::string draw, evidence, signing, split;
+    bool operator==(const KeyIds&) const = default;
+};
+
 /// A budget is declared: `runs` runs share delta_epoch.
 struct EpochOpened {
     uint32_t epoch = 0;  // 1, 2, …
@@ -25,6 +31,7 @@ struct EpochOpened {
     bool counts_looks = false;
     std::string note;  // why it was opened
     base::TimePoint at;  // not before any entry in front of it
+    KeyIds keys{};  // empty: of an epoch from before they were written down
 };
 
 /// A run is charged. Written durably before an impact of the vault is read.
@@ -100,7 +107,8 @@ class DeltaLedger {
     /// Errors: failed_precondition while a run is open; invalid_argument for a bad budget, or a time
     /// before that of an entry ("time_goes_back").
     base::Result<std::string> next_epoch(double delta_epoch, uint32_t runs, Spending spending,
-                                         std::string note, base::TimePoint at) const;
+                                         std::string note, base::TimePoint at,
+                                         KeyIds keys = {}) const;
 
     /// delta of the open run or, if none is open, of the next. Errors: failed_precondition before
     /// the first epoch; resource_exhausted ("delta_spent") when the epoch's runs are spent.

@@ -50,6 +50,8 @@ class Server {
     /// All requests to one handler, in Lane::kWork.
     static base::Result<std::unique_ptr<Server>> start(const ServerOptions& options,
                                                        Handler handler);
+    /// The error that start() would have with address and port at this moment. Nothing stays open.
+    static base::Status check(const ServerOptions& options);
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;

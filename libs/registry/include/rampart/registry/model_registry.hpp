@@ -137,6 +137,16 @@ class ModelRegistry {
     std::optional<Promotion> live_at(base::TimePoint time) const;
     std::vector<Promotion> promotions() const;
 
+    // --- keys
+
+    /// Keeps the ids of the secret keys that the store is made with, by name; durable when it
+    /// returns. The same again changes nothing. failed_precondition "keys_recorded": others are
+    /// kept.
+    base::Status record_keys(const std::map<std::string, std::string>& ids, base::TimePoint now,
+                             std::string_view actor);
+    /// Empty: not recorded yet.
+    std::map<std::string, std::string> recorded_keys() const;
+
     // --- audit
 
     /// Keeps that an operator asked for something that is not the registry's own business, such as

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "rampart/base/signing.hpp"
+#include "rampart/certification/delta_ledger.hpp"
+#include "rampart/runtime/store_start.hpp"
+
+namespace rampart::rampartd {
+
+/// The secrets of a store, each 32 bytes in a file of mode 0600 under <store>/keys, made at the
+/// first start and at no other. The token alone is made whenever it is not there.
+struct Keys {
+    std::string draw, split, evidence, token;  // token: as clients send it, 64 hex digits
+    std::string person;                        // behind person keys and tags
+    base::SigningKey signing;
+    certification::KeyIds ids;
+};
+
+/// `person_file`: where the secret `person` lies; empty: in the store. Errors: those of
+/// runtime::StoreStart::secrets.
+base::Result<Keys> load_keys(runtime::StoreStart& start, const std::filesystem::path& store,
+                             const std::filesystem::path& person_file);
+
+/// Ids as the registry records them, by the names of the files.
+std::map<std::string, std::string> recorded(const certification::KeyIds& ids);
+
+/// Errors: failed_precondition "other_key" names each file that holds another key than the one
+/// whose id was recorded. Nothing recorded: every key will do.
+base::Status check_keys(const Keys& keys, const std::map<std::string, std::string>& known,
+                        const std::filesystem::path& store);
+
+}  // namespace rampart::rampartd

@@ -1,0 +1,239 @@
+// A store and its keys: made together, and never one without the other.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <map>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/base/file.hpp"
+#include "rampart/http/server.hpp"
+#include "rampart/registry/model_registry.hpp"
+#include "rampart/runtime/secrets.hpp"
+#include "services/rampartd/node.hpp"
+#include "support/program.hpp"
+#include "tools/demo/workspace.hpp"
+
+namespace rampart::rampartd {
+namespace {
+
+namespace fs = std::filesystem;
+using test_support::run_program;
+
+const fs::path kProgram = RAMPART_BIN_DIR "/rampartd";
+
+class NodeKeys : public testing::Test {
+  protected:
+    void SetUp() override {
+        loan_stream::StreamOptions options;
+        options.name = "simulated";
+        options.rows = 100;
+        options.seed = 3;
+        const auto stream = loan_stream::load(options).value();
+        folder_ = fs::path(testing::TempDir()) / fmt::format("node_keys.{}", ::getpid());
+        fs::remove_all(folder_);
+        workspace_ =
+            demo::prepare_workspace(folder_, RAMPART_SOURCE_DIR "/ops/config", stream, 3).value();
+        fs::remove_all(store());  // with the keys that a demo has before it starts
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    const fs::path& store() const { return workspace_.store; }
+    fs::path key(const std::string& name) const { return store() / "keys" / name; }
+    Settings settings() const { return load_settings(workspace_.config).value(); }
+    base::Result<std::unique_ptr<Node>> open() { return Node::open(settings()); }
+    void make_store() {
+        const auto node = open();
+        ASSERT_TRUE(node) << node.error().message;
+    }
+    /// Every file with its content.
+    std::map<std::string, std::string> content() const {
+        std::map<std::string, std::string> found;
+        for (const auto& entry : fs::recursive_directory_iterator(store())) {
+            const auto path = entry.path().lexically_relative(store()).generic_string();
+            found[path] = entry.is_regular_file() ? base::read_file(entry.path(), 1 << 28).value()
+                                                  : std::string("folder");
+        }
+        return found;
+    }
+    void configure_port(int port) {
+        auto text = base::read_file(workspace_.config, 1 << 20).value();
+        const size_t at = text.find("port = ");
+        ASSERT_NE(at, std::string::npos);
+        text.replace(at, text.find_first_of(" #\n", at + 7) - at, fmt::format("port = {}", port));
+        ASSERT_TRUE(base::write_file_atomically(workspace_.config, text));
+    }
+    std::string serve_command() const {
+        return fmt::format("{} --config {}", kProgram.string(), workspace_.config.string());
+    }
+
+    fs::path folder_;
+    demo::Workspace workspace_;
+};
+
+TEST_F(NodeKeys, AStoreWhoseKeyIsMissingIsRefusedByNameAndNothingIsWritten) {
+    make_store();
+    for (const std::string name : {"draw", "split", "evidence", "signing", "person"}) {
+        const fs::path kept = folder_ / name;
+        fs::rename(key(name), kept);
+        const auto before = content();
+        const auto refused = open();
+        ASSERT_FALSE(refused) << name;
+        EXPECT_EQ(refused.error().reason, "key_missing");
+        EXPECT_NE(refused.error().message.find(key(name).string()), std::string::npos);
+        EXPECT_NE(refused.error().message.find("Restore"), std::string::npos);
+        EXPECT_EQ(content(), before) << name;
+        fs::rename(kept, key(name));
+    }
+    fs::rename(store() / "keys", folder_ / "keys");
+    const auto refused = open();
+    ASSERT_FALSE(refused);
+    for (const std::string name : {"draw", "split", "evidence", "signing", "person"}) {
+        EXPECT_NE(refused.error().message.find(key(name).string()), std::string::npos) << name;
+    }
+    EXPECT_FALSE(fs::exists(store() / "keys"));
+    fs::rename(folder_ / "keys", store() / "keys");
+    EXPECT_TRUE(open());
+}
+
+TEST_F(NodeKeys, AStoreThatLostItsRegistryGetsNoNewKeysEither) {
+    make_store();
+    fs::remove_all(store() / "registry");
+    fs::remove(key("split"));
+    const auto refused = open();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "key_missing");
+    EXPECT_FALSE(fs::exists(store() / "registry"));
+}
+
+TEST_F(NodeKeys, AnotherKeyThanTheStoreWasMadeWithIsRefusedByName) {
+    make_store();
+    const auto log = store() / "log" / "CURRENT";
+    for (const std::string name : {"draw", "split", "evidence", "signing"}) {
+        const auto own = base::read_file(key(name), 100).value();
+        ASSERT_TRUE(base::write_file_atomically(key(name), std::string(64, 'a') + "\n", 0600));
+        const auto opened_before = fs::last_write_time(log);
+        const auto gate_key = base::read_file(store() / "gate.pub.pem", 4096).value();
+        const auto refused = open();
+        ASSERT_FALSE(refused) << name;
+        EXPECT_EQ(refused.error().reason, "other_key");
+        EXPECT_NE(refused.error().message.find(key(name).string()), std::string::npos)
+            << refused.error().message;
+        EXPECT_EQ(fs::last_write_time(log), opened_before) << "the log was opened";
+        EXPECT_EQ(base::read_file(store() / "gate.pub.pem", 4096).value(), gate_key);
+        ASSERT_TRUE(base::write_file_atomically(key(name), own, 0600));
+    }
+    EXPECT_TRUE(open());
+}
+
+TEST_F(NodeKeys, TheRegistryHoldsTheIdsOfTheKeysFromTheFirstStartOn) {
+    const auto node = open().value();
+    for (const std::string name : {"draw", "evidence", "signing", "split"}) {
+        EXPECT_EQ(node->registry().recorded_keys().at(name),
+                  runtime::secret_id(runtime::load_secret(key(name)).value()));
+    }
+    const auto entries = node->registry().audit_entries().value();
+    EXPECT_EQ(entries.front().action, "keys");
+}
+
+TEST_F(NodeKeys, AStoreThatHadNotRecordedIdsGetsThoseOfItsKeysAndNoNewKeys) {
+    const auto with_keys = settings();
+    for (const char* name : {"draw", "split", "evidence", "signing"}) {
+        ASSERT_TRUE(runtime::load_or_create_secret(key(name)));
+    }
+    {  // as a release before made it
+        const auto policy = model::Policy::create(with_keys.schema, {with_keys.bootstrap}, {},
+                                                  {{"learner", "bootstrap"}})
+                                .value();
+        const auto registry = registry::ModelRegistry::open(store() / "registry").value();
+        const auto id =
+            registry->register_model(model::encode_model_file(policy), {}, "test").value();
+        ASSERT_TRUE(registry->bootstrap_champion(id, {}, "test"));
+    }
+    fs::rename(key("draw"), folder_ / "draw");
+    const auto refused = open();
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "key_missing");
+    fs::rename(folder_ / "draw", key("draw"));
+    testing::internal::CaptureStderr();
+    { const auto node = open().value(); }
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("recorded those"), std::string::npos);
+    EXPECT_EQ(open().value()->registry().recorded_keys().at("draw"),
+              runtime::secret_id(runtime::load_secret(key("draw")).value()));
+}
+
+TEST_F(NodeKeys, AMissingTokenIsMadeAnewAndOpensForNoOldOne) {
+    make_store();
+    const auto before = base::read_file(key("token"), 100).value();
+    fs::remove(key("token"));
+    make_store();
+    EXPECT_NE(base::read_file(key("token"), 100).value(), before);
+}
+
+TEST_F(NodeKeys, AFirstStartThatFailsLeavesNothing) {
+    auto bad = settings();
+    bad.training.recipe.params.learning_rate = -1;  // noticed last, when all databases are there
+    const auto failed = Node::open(bad);
+    ASSERT_FALSE(failed);
+    EXPECT_FALSE(fs::exists(store())) << failed.error().message;
+
+    const auto given = runtime::load_or_create_secret(key("split")).value();
+    ASSERT_FALSE(Node::open(bad));
+    EXPECT_EQ(content().size(), 2u) << "keys/ and keys/split";
+    EXPECT_EQ(runtime::load_secret(key("split")).value(), given);
+    EXPECT_TRUE(open());
+}
+
+TEST_F(NodeKeys, AFirstStartOnAPortInUseLeavesNothing) {
+    const auto other =
+        http::Server::start({}, [](const http::Request&) { return http::Response{}; }).value();
+    configure_port(other->port());
+    const auto ran = run_program(serve_command());
+    EXPECT_EQ(ran.exit_code, 2);
+    EXPECT_NE(ran.output.find("is in use"), std::string::npos) << ran.output;
+    EXPECT_FALSE(fs::exists(store()));
+}
+
+/// A service, killed as soon as `mark` is in its store; false: it served or ended before.
+bool killed_at(const fs::path& config, const fs::path& store, const std::string& mark) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const int quiet = ::open("/dev/null", O_WRONLY);
+        ::dup2(quiet, STDERR_FILENO);
+        ::execl(kProgram.c_str(), kProgram.c_str(), "--config", config.c_str(), nullptr);
+        ::_exit(127);
+    }
+    int status = 0;
+    while (!fs::exists(store / mark)) {
+        if (::waitpid(child, &status, WNOHANG) == child) return false;
+    }
+    ::kill(child, SIGKILL);
+    ::waitpid(child, &status, 0);
+    return WIFSIGNALED(status);
+}
+
+TEST_F(NodeKeys, AFirstStartThatIsKilledLeavesAStoreThatStarts) {
+    for (const std::string mark :
+         {"keys", "keys/draw", "keys/evidence", "registry", "registry/registry/CURRENT",
+          "gate.pub.pem", "log/CURRENT", "partitions", "trainer/CURRENT"}) {
+        ASSERT_TRUE(killed_at(workspace_.config, store(), mark)) << mark;
+        std::map<std::string, std::string> there;
+        for (const char* name : {"draw", "split", "evidence", "signing", "person"}) {
+            if (fs::exists(key(name))) there[name] = base::read_file(key(name), 100).value();
+        }
+        {
+            const auto node = open();
+            ASSERT_TRUE(node) << mark << ": " << node.error().message;
+        }
+        for (const auto& [name, secret] : there) {
+            EXPECT_EQ(base::read_file(key(name), 100).value(), secret) << mark;
+        }
+        fs::remove_all(store());
+    }
+}
+
+}  // namespace
+}  // namespace rampart::rampartd
