@@ -28,6 +28,8 @@ constexpr base::Logger kLog("decision_service");
 constexpr size_t kRecordMargin = 4096;
 // Of one append; below what any log takes at once.
 constexpr size_t kMaxAppendBytes = 16u << 20;
+constexpr size_t kRecentOutcomes = 1u << 15;  // a second or more until they are joined
+constexpr size_t kNamedFeatures = 500;        // in a metric, which takes 1000 label sets
 
 Status check_batch(std::string_view what, size_t size) {
     if (size >= 1 && size <= limits::kMaxBatch) return base::ok();
@@ -98,7 +100,8 @@ DecisionService::DecisionService(DecisionServiceOptions options, DecisionService
     : options_(std::move(options)),
       deps_(deps),
       instruments_(std::make_unique<Instruments>(deps.metrics)),
-      admission_(options_.max_waiting_applications, options_.max_waiting_bytes) {}
+      admission_(options_.max_waiting_applications, options_.max_waiting_bytes),
+      recent_outcomes_(kRecentOutcomes) {}
 
 DecisionService::~DecisionService() = default;
 
@@ -346,7 +349,7 @@ Result<std::vector<Decision>> DecisionService::decide(std::span<const Applicatio
     std::vector<Decision> decisions;
     decisions.reserve(batch.candidates.size());
     for (auto& candidate : batch.candidates) {
-        count(candidate.decision);
+        count(candidate.decision, batch.policy->policy());
         decisions.push_back(std::move(candidate.decision));
     }
     return decisions;
@@ -364,18 +367,38 @@ Result<std::vector<Result<Decision>>> DecisionService::decide_each(
             results.emplace_back(*std::move(candidate.error));
             continue;
         }
-        count(candidate.decision);
+        count(candidate.decision, batch.policy->policy());
         results.emplace_back(std::move(candidate.decision));
     }
     return results;
 }
 
-void DecisionService::count(const Decision& decision) {
+void DecisionService::count(const Decision& decision, const model::Policy& policy) {
     const bool approved = decision.action == domain::Action::kApprove;
     auto& counter = !approved           ? instruments_->declined
                     : decision.explored ? instruments_->explored
                                         : instruments_->approved;
     counter.add();
+    for (const size_t i : decision::unseen_categories(decision.application, policy.schema())) {
+        const auto& name = policy.schema().features()[i].name;
+        deps_.metrics
+            .counter("rampart_unseen_categories_total",
+                     "Categories that the policy does not know, in decisions answered, repeats "
+                     "included: counted as missing.",
+                     {{"feature", i < kNamedFeatures ? name : "others"}})
+            .add();
+    }
+}
+
+std::vector<std::string> DecisionService::unseen_categories(const Application& application) const {
+    std::vector<std::string> names;
+    const auto in_force = policy();
+    if (in_force == nullptr) return names;
+    const auto& schema = in_force->policy().schema();
+    for (const size_t i : decision::unseen_categories(application, schema)) {
+        names.push_back(schema.features()[i].name);
+    }
+    return names;
 }
 
 void DecisionService::tend() {
@@ -451,7 +474,8 @@ Result<Decision> DecisionService::find(const domain::DecisionId& id) const {
     return base::not_found("unknown_decision", "there is no decision '{}'", id);
 }
 
-Status DecisionService::submit_outcomes(std::span<const domain::Outcome> outcomes) {
+Result<std::vector<size_t>> DecisionService::submit_outcomes(
+    std::span<const domain::Outcome> outcomes) {
     RAMPART_RETURN_IF_ERROR(check_batch("outcomes", outcomes.size()));
     std::vector<streaming::Record> records;
     records.reserve(outcomes.size());
@@ -467,7 +491,21 @@ Status DecisionService::submit_outcomes(std::span<const domain::Outcome> outcome
     }
     RAMPART_RETURN_IF_ERROR(deps_.writer.append(options_.outcomes_topic, records));
     instruments_->outcomes.add(outcomes.size());
-    return base::ok();
+    return contradicting(outcomes);
+}
+
+/// Which of those that were just taken in contradict one before.
+std::vector<size_t> DecisionService::contradicting(std::span<const domain::Outcome> outcomes) {
+    std::vector<size_t> found;
+    for (size_t i = 0; i < outcomes.size(); ++i) {
+        bool other = recent_outcomes_.add(outcomes[i]);
+        if (!other && options_.contradicts) {
+            // the outcome is durable in any case: what cannot be looked up is not said
+            other = options_.contradicts(outcomes[i]).value_or(false);
+        }
+        if (other) found.push_back(i);
+    }
+    return found;
 }
 
 Status DecisionService::submit_overrides(std::span<const domain::Override> overrides) {
@@ -507,6 +545,7 @@ Status DecisionService::erase(std::span<const domain::DecisionId> decisions, bas
         }
     };
     wait_for_turn(batch);
+    recent_outcomes_.clear();
     RAMPART_RETURN_IF_ERROR(status);
     // decisions go on meanwhile
     for (const auto& [home, ids] : homes) {

@@ -30,6 +30,7 @@
 #include "services/decision_service/decision_index.hpp"
 #include "services/decision_service/event_window.hpp"
 #include "services/decision_service/owned_partition.hpp"
+#include "services/decision_service/recent_outcomes.hpp"
 
 namespace rampart::decision_service {
 
@@ -57,6 +58,9 @@ struct DecisionServiceOptions {
     /// Called once for a partition that turns out to be somebody else's, by the thread that found
     /// out; must not call the service.
     std::function<void(streaming::PartitionId)> on_given_up{};
+    /// Whether another report than this one is known of its decision, measure and revision, among
+    /// those that were joined. Empty: nothing is joined here.
+    std::function<base::Result<bool>(const domain::Outcome&)> contradicts{};
     /// Called with overrides that are about to be taken in, to keep a record of them; an error
     /// refuses them. Empty: only the log has them.
     std::function<base::Status(std::span<const domain::Override>)> on_overrides{};
@@ -147,10 +151,15 @@ class DecisionService {
     /// not_found "unknown_decision"; failed_precondition "not_owner".
     base::Result<domain::Decision> find(const domain::DecisionId& id) const;
 
+    /// The features of an application whose category the policy in force does not know.
+    std::vector<std::string> unseen_categories(const domain::Application& application) const;
+
     /// 1 to limits::kMaxBatch outcomes, all durable when it returns, or none taken in. not_found
-    /// "unknown_decision"; those of domain::check_outcome and check_observed_at. Repeats are taken in again: whoever
-    /// joins them tells them apart.
-    base::Status submit_outcomes(std::span<const domain::Outcome> outcomes);
+    /// "unknown_decision"; those of domain::check_outcome and check_observed_at. Repeats are taken
+    /// in again: the joiner tells them apart. Returns which of them contradict an earlier one of the same
+    /// decision, measure and revision, which stays: as far as it is known here, by what was joined
+    /// and what this process took in of late.
+    base::Result<std::vector<size_t>> submit_outcomes(std::span<const domain::Outcome> outcomes);
     /// The same for what people did instead of what was drawn. Those of domain::validate.
     base::Status submit_overrides(std::span<const domain::Override> overrides);
 
@@ -238,7 +247,8 @@ class DecisionService {
     static void finish(Batch& batch, const Landing& landing);
     base::Status ready() const;
     base::Status all_decide() const;
-    void count(const domain::Decision& decision);
+    void count(const domain::Decision& decision, const model::Policy& policy);
+    std::vector<size_t> contradicting(std::span<const domain::Outcome> outcomes);
 
     DecisionServiceOptions options_;
     DecisionServiceDeps deps_;
@@ -247,6 +257,7 @@ class DecisionService {
     Epochs claimed_;
     std::unique_ptr<Instruments> instruments_;
     Admission admission_;
+    RecentOutcomes recent_outcomes_;
 
     mutable std::mutex policy_mutex_;  // held to copy a pointer, no longer
     std::shared_ptr<const decision::PolicyInForce> policy_;

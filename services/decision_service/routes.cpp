@@ -25,25 +25,45 @@ Response error_of(const base::Error& error) {
     return elsewhere ? error_response(error, 421) : error_response(error);
 }
 
+/// The decision, and what the client should know of it.
+std::string answer_of(const DecisionService& service, const domain::Decision& decision) {
+    return wire::to_json(decision, service.unseen_categories(decision.application));
+}
+
 Response post_decisions(DecisionService& service, const Request& request) {
     const auto parsed = wire::applications_from_json(request.body);
     if (!parsed) return error_response(parsed.error());
     const auto decisions = service.decide(parsed->applications);
     if (!decisions) return error_of(decisions.error());
-    return json(parsed->batch ? wire::to_json(*decisions) : wire::to_json(decisions->front()));
+    if (!parsed->batch) return json(answer_of(service, decisions->front()));
+    std::string answers;
+    for (const auto& decision : *decisions) {
+        if (!answers.empty()) answers += ',';
+        answers += answer_of(service, decision);
+    }
+    return json(fmt::format(R"({{"decisions":[{}]}})", answers));
 }
 
 Response get_decision(const DecisionService& service, const Request& request) {
     const auto decision = service.find(domain::DecisionId(request.path_values.at("id")));
-    return decision ? json(wire::to_json(*decision)) : error_of(decision.error());
+    return decision ? json(answer_of(service, *decision)) : error_of(decision.error());
 }
 
 Response post_outcomes(DecisionService& service, const Request& request) {
     const auto parsed = wire::outcomes_from_json(request.body);
     if (!parsed) return error_response(parsed.error());
-    const auto status = service.submit_outcomes(parsed->outcomes);
-    if (!status) return error_of(status.error());
-    return json(fmt::format(R"({{"accepted":{}}})", parsed->outcomes.size()));
+    const auto contradicting = service.submit_outcomes(parsed->outcomes);
+    if (!contradicting) return error_of(contradicting.error());
+    std::string named;
+    for (const size_t i : *contradicting) {
+        const auto& outcome = parsed->outcomes[i];
+        if (!named.empty()) named += ',';
+        named += fmt::format(R"({{"decision_id":{},"measure":{},"revision":{}}})",
+                             json_quoted(outcome.decision.value()), json_quoted(outcome.measure),
+                             outcome.revision);
+    }
+    if (!named.empty()) named = fmt::format(R"(,"contradicting":[{}])", named);
+    return json(fmt::format(R"({{"accepted":{}{}}})", parsed->outcomes.size(), named));
 }
 
 Response post_overrides(DecisionService& service, const Request& request) {

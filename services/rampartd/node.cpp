@@ -135,6 +135,7 @@ decision_service::DecisionServiceOptions Node::decision_options() {
             return holder ? std::optional(holder->node) : std::nullopt;
         };
     }
+    options.contradicts = [this](const domain::Outcome& outcome) { return joiner_->contradicts(outcome); };
     options.on_overrides = [this](std::span<const domain::Override> taken) { return record_overrides(taken); };
     if (settings_.training.group_aware) {
         options.group_lookup = [this](const domain::PersonId& person) -> Result<std::optional<size_t>> {
@@ -243,7 +244,13 @@ Status Node::release() { return log_->leases() == nullptr ? base::ok() : log_->l
 Status Node::catch_up() {
     if (attributes_) RAMPART_RETURN_IF_ERROR(attributes_->catch_up());
     RAMPART_RETURN_IF_ERROR(person_keys_->refresh());
+    const uint64_t before = joiner_->counts().conflicting_outcomes;
     RAMPART_TRY(auto caught_up, outcome_joiner::catch_up(*joiner_));
+    const uint64_t conflicts = joiner_->counts().conflicting_outcomes;
+    metrics_.counter("rampart_conflicting_outcomes_total",
+                     "Outcomes and overrides, however they came, that contradict an earlier one of the same revision: the "
+                     "earlier one stays, they are in quarantine.")
+        .add(conflicts - std::min(before, conflicts));
     const Status status = outcome_joiner::nothing_stopped(caught_up.stopped);
     if (const uint64_t erased = joiner_->counts().erased; decisions_ && erased != erased_) {
         // another node may have been asked: the index would read of it with the next decision only

@@ -465,6 +465,74 @@ TEST_F(DecisionHttp, OutcomesAreAcceptedInABatch) {
     EXPECT_EQ(response.body, R"({"accepted":2})");
 }
 
+TEST_F(DecisionHttp, AnUnseenCategoryIsNamedInTheAnswerAndCounted) {
+    const auto schema =
+        dataset::FeatureSchema::create({{"age", dataset::FeatureKind::kNumeric, {}},
+                                        {"job", dataset::FeatureKind::kCategorical, {"1", "none"}}})
+            .value();
+    auto policy =
+        model::Policy::create(schema, {model::BootstrapLink{"age", {{0, 0.5}}, 0.5}}, {}, {})
+            .value();
+    const auto id = model::policy_id_of(model::encode_model_file(policy));
+    set_policy(std::make_shared<const model::LoadedPolicy>(std::move(policy), id));
+    auto http = client();
+    const auto with_job = [](int number, domain::FeatureValue job) {
+        auto one = application(number);
+        one.features.push_back({"job", std::move(job)});
+        return one;
+    };
+    const std::string unseen = R"(,"unseen_categories":["job"])";
+    const std::vector<std::pair<domain::FeatureValue, bool>> cases{
+        {std::string("None"), true}, {3.0, true}, {std::string(), true},
+        {std::string("none"), false}, {1.0, false}, {std::monostate(), false}};
+    std::vector<Application> all;
+    for (const auto& [job, named] : cases) {
+        all.push_back(with_job(static_cast<int>(all.size()), job));
+        const auto answer = http.post("/v1/decisions", wire::to_json(all.back())).value();
+        ASSERT_EQ(answer.status, 200) << answer.body;
+        EXPECT_EQ(answer.body.find(unseen) != std::string::npos, named) << answer.body;
+        const auto decision = wire::decision_from_json(answer.body).value();
+        EXPECT_EQ(http.get("/v1/decisions/" + decision.id.value())->body, answer.body);
+    }
+    const auto batch = http.post("/v1/decisions", wire::to_json(std::span(all)))->body;
+    EXPECT_EQ(wire::decisions_from_json(batch)->size(), cases.size());
+    size_t named = 0;
+    for (size_t at = batch.find(unseen); at != std::string::npos; at = batch.find(unseen, at + 1)) {
+        ++named;
+    }
+    EXPECT_EQ(named, 3u);
+    const auto metrics = http.get("/metrics")->body;
+    EXPECT_NE(metrics.find("rampart_unseen_categories_total{feature=\"job\"} 6\n"),
+              std::string::npos);
+}
+
+TEST_F(DecisionHttp, AnOutcomeThatContradictsAnEarlierOneIsNamedInTheAnswer) {
+    set_policy(constant(0.5));
+    const auto first = decide(application(1)).id, second = decide(application(2)).id;
+    clock_.advance_to(time("2005-10-01"));
+    auto http = client();
+    const auto post = [&](const std::vector<domain::Outcome>& outcomes) {
+        const auto answer = http.post("/v1/outcomes", wire::to_json(std::span(outcomes))).value();
+        EXPECT_EQ(answer.status, 200) << answer.body;
+        return answer.body;
+    };
+    const domain::Outcome repaid{first, "repaid", 0, 1, time("2005-10-01")};
+    auto defaulted = repaid, corrected = repaid;
+    defaulted.value = 0;
+    corrected.value = 0, corrected.revision = 1;
+    EXPECT_EQ(post({repaid}), R"({"accepted":1})");
+    EXPECT_EQ(post({repaid, corrected}), R"({"accepted":2})") << "a repeat and a correction";
+    const std::string named = fmt::format(
+        R"("contradicting":[{{"decision_id":"{}","measure":"repaid","revision":0}}]}})", first);
+    EXPECT_EQ(post({corrected, defaulted}), R"({"accepted":2,)" + named);
+    EXPECT_EQ(post({defaulted}), R"({"accepted":1,)" + named) << "the first stays";
+    auto other = repaid;
+    other.decision = second;
+    auto censored = other;
+    censored.value = 0, censored.censored = true;
+    EXPECT_NE(post({other, censored}).find(second.value()), std::string::npos) << "in one batch";
+}
+
 TEST_F(DecisionHttp, OverridesAreLoggedAmongTheOutcomesUnderTheirDecision) {
     set_policy(constant(0.5));
     const auto id = decide(application(1)).id;

@@ -144,6 +144,34 @@ TEST_F(Outcomes, AHigherRevisionWithdrawsAnOverrideAndAnotherContentOfARevisionI
     EXPECT_EQ(quarantined.front().reason, "conflicting_override");
 }
 
+TEST_F(Outcomes, AContradictionOfWhatWasJoinedBeforeARestartIsToldAndCounted) {
+    const auto decision = decide(0);
+    domain::Outcome report{decision.id, "repaid", 0, 1, start_ + Duration::days(90)};
+    EXPECT_EQ(post("/v1/outcomes", wire::to_json(report)), 200);
+    advance(100);
+    const auto settings = node_->settings();
+    node_.reset();
+    node_ = Node::open(settings).value();
+    http::Router router("t");
+    node_->add_routes(router);
+    report.value = 0;
+    http::Request request;
+    request.method = "POST";
+    request.path = "/v1/outcomes";
+    request.headers = {{"Authorization", "Bearer t"}};
+    request.body = wire::to_json(report);
+    const auto answer = router.handle(request);
+    EXPECT_EQ(answer.body, fmt::format(R"({{"accepted":1,"contradicting":[{{"decision_id":"{}",)"
+                                       R"("measure":"repaid","revision":0}}]}})",
+                                       decision.id));
+    advance(101);
+    http::Request metrics;
+    metrics.method = "GET";
+    metrics.path = "/metrics";
+    EXPECT_NE(router.handle(metrics).body.find("rampart_conflicting_outcomes_total 1\n"),
+              std::string::npos);
+}
+
 TEST_F(Outcomes, CorrectionsChangeWhatIsKnownLaterAndCensoredLoansHaveNoValueAndAreNotOwed) {
     const auto corrected = drawn(Action::kApprove), censored = drawn(Action::kApprove, 20),
                silent = drawn(Action::kApprove, 10);

@@ -1,5 +1,6 @@
 #include "rampart/decision/encode.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "rampart/base/utf8.hpp"
@@ -55,6 +56,20 @@ Result<std::vector<float>> encode_row(const domain::Application& application,
         }
     }
     return row;
+}
+
+std::vector<size_t> unseen_categories(const domain::Application& application,
+                                      const dataset::FeatureSchema& schema) {
+    std::vector<size_t> unseen;
+    for (const auto& feature : application.features) {
+        if (std::holds_alternative<std::monostate>(feature.value)) continue;
+        const auto index = schema.find(feature.name);
+        if (!index) continue;
+        if (schema.features()[*index].kind != dataset::FeatureKind::kCategorical) continue;
+        const auto code = encode(feature, schema, *index);
+        if (code && std::isnan(*code)) unseen.push_back(*index);
+    }
+    return unseen;
 }
 
 }  // namespace rampart::decision

@@ -440,6 +440,11 @@ Result<std::optional<LabeledExample>> OutcomeJoiner::find_example(const domain::
     return std::optional(std::move(example));
 }
 
+Result<bool> OutcomeJoiner::contradicts(const domain::Outcome& report) const {
+    RAMPART_TRY(auto state, impl_->load(report.decision.value()));
+    return state && add_report(*state, report, report.observed_at) == Applied::kConflict;
+}
+
 base::Digest OutcomeJoiner::state_hash() const {
     base::Sha256 hash;
     for (const auto& partition : impl_->partitions) {

@@ -38,6 +38,7 @@ Result<Decision> read_decision(const JsonValue& value, const std::string& path) 
     decision.explored = object.boolean("explored");
     decision.reasons = object.strings("reasons");
     const JsonValue* application = object.value("application");
+    if (object.has("unseen_categories")) static_cast<void>(object.strings("unseen_categories"));
     RAMPART_RETURN_IF_ERROR(object.finish());
     RAMPART_TRY(decision.application,
                 read_application(*application, object.path_of("application")));
@@ -45,14 +46,19 @@ Result<Decision> read_decision(const JsonValue& value, const std::string& path) 
     return decision;
 }
 
+std::string json_strings(std::span<const std::string> texts) {
+    std::string json;
+    for (const auto& text : texts) {
+        if (!json.empty()) json += ',';
+        json += json_string(text);
+    }
+    return json;
+}
+
 }  // namespace
 
-std::string to_json(const Decision& decision) {
-    std::string reasons;
-    for (const auto& reason : decision.reasons) {
-        if (!reasons.empty()) reasons += ',';
-        reasons += json_string(reason);
-    }
+std::string to_json(const Decision& decision, std::span<const std::string> unseen_categories) {
+    const std::string reasons = json_strings(decision.reasons);
     std::string json = fmt::format(
         R"({{"decision_id":{},"action":"{}","decided_at":{},"policy_id":{},"certified":{},)",
         json_string(decision.id.value()), domain::to_string(decision.action),
@@ -62,8 +68,12 @@ std::string to_json(const Decision& decision) {
         json_number(decision.score), json_number(decision.p_exploit),
         json_number(decision.p_approve), json_number(decision.draw),
         json_string(decision.draw_key_id), json_number(decision.propensity));
-    return json + fmt::format(R"("explored":{},"reasons":[{}],"application":{}}})",
-                              decision.explored, reasons, to_json(decision.application));
+    json += fmt::format(R"("explored":{},"reasons":[{}],"application":{})", decision.explored,
+                        reasons, to_json(decision.application));
+    if (!unseen_categories.empty()) {
+        json += fmt::format(R"(,"unseen_categories":[{}])", json_strings(unseen_categories));
+    }
+    return json + "}";
 }
 
 std::string to_json(std::span<const Decision> decisions) {

@@ -34,6 +34,18 @@ TEST(EncodeRow, AnUnknownCategoryIsMissing) {
     EXPECT_TRUE(std::isnan(encode_row(application, sample_schema()).value()[2]));
 }
 
+TEST(UnseenCategories, AreThoseThatTheSchemaDoesNotKnowAndNoMissingValue) {
+    auto application = sample_application();
+    EXPECT_TRUE(unseen_categories(application, sample_schema()).empty());
+    const std::vector<domain::FeatureValue> values{"kindergarten", "", 7.0};
+    for (const auto& unseen : values) {
+        application.features[2].value = unseen;
+        EXPECT_EQ(unseen_categories(application, sample_schema()), std::vector<size_t>{2});
+    }
+    application.features[2].value = std::monostate();
+    EXPECT_TRUE(unseen_categories(application, sample_schema()).empty());
+}
+
 TEST(EncodeRow, ANumberCanBeACategory) {
     auto application = sample_application();
     application.features[2].value = 2.0;

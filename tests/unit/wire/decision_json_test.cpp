@@ -31,6 +31,13 @@ TEST(DecisionJson, EveryMemberStandsUnderItsOwnName) {
                   R"("event_time":"2005-04-01T10:00:00.250000Z","features":{"age":41.5}}})");
 }
 
+TEST(DecisionJson, UnseenCategoriesAreToldAndNoPartOfTheDecision) {
+    const std::vector<std::string> unseen{"job", "say \"x\""};
+    const auto json = to_json(sample_decision(), unseen);
+    EXPECT_THAT(json, EndsWith(R"(,"unseen_categories":["job","say \"x\""]})"));
+    EXPECT_EQ(decision_from_json(json), sample_decision());
+}
+
 TEST(DecisionJson, ADecisionThatContradictsItselfIsRefused) {
     auto decision = sample_decision();
     decision.propensity = 0.5;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "rampart/base/result.hpp"
@@ -19,5 +20,10 @@ namespace rampart::decision {
 /// UTF-8).
 base::Result<std::vector<float>> encode_row(const domain::Application& application,
                                             const dataset::FeatureSchema& schema);
+
+/// Features, by index, whose category the schema does not know, so that encode_row counts it as
+/// missing. Of those that the application gives, in its order.
+std::vector<size_t> unseen_categories(const domain::Application& application,
+                                      const dataset::FeatureSchema& schema);
 
 }  // namespace rampart::decision

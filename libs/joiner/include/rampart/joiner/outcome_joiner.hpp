@@ -215,6 +215,9 @@ class OutcomeJoiner {
     base::Result<std::optional<domain::LabeledExample>> find_example(
         const domain::DecisionId& id, std::string_view measure) const;
 
+    /// Whether another report than this one is known of its decision, measure and revision.
+    base::Result<bool> contradicts(const domain::Outcome& report) const;
+
     Counts counts() const;
 
     /// SHA-256 over the hashes of the held partitions: decisions, reports and the examples' last
