@@ -104,10 +104,10 @@ struct DecisionServiceDeps {
 /// appends counts nowhere, and it acknowledges nothing: it finds the other's fence before its own
 /// record, and gives the partition up.
 ///
-/// Exploration: once a day has had the explored approvals of a partition, what is decided later that
-/// day in that partition is decided, and logged, with P = p_exploit. The day is that of the service's
-/// clock at the decision (decided_at), not one that clients choose. What counts is the order of the
-/// log.
+/// Exploration: once a day has had the explored approvals of a partition, what is decided later
+/// that day in that partition is decided, and logged, with P = p_exploit. The day is that of the
+/// service's clock at the decision (decided_at), not one that clients choose. What counts is the
+/// order of the log.
 ///
 /// A partition whose log or index fails refuses its applications, and is tried again with the next
 /// one and by tend(); after a gap in the log it waits for accept_gap(). The others go on. /readyz
@@ -136,8 +136,8 @@ class DecisionService {
     /// none: an error names its application. already_exists "application_differs": decided before
     /// with other content; failed_precondition "not_owner": another node decides for its partition,
     /// "fenced": another node has just taken it over; out_of_range
-    /// "event_time_outside": see EventWindow, not of what was decided before; unavailable "no_policy", "partition_stopped":
-    /// after a gap in the log; resource_exhausted "overloaded", or the log is full: nothing was
+    /// "event_time_outside": see EventWindow, not of what was decided before; unavailable
+    /// "no_policy", "partition_stopped": after a gap in the log; resource_exhausted "overloaded", or the log is full: nothing was
     /// decided; those of encode_row, decide and Writer. After any other error than the first and
     /// resource_exhausted the application may have been decided: ask again.
     base::Result<std::vector<domain::Decision>> decide(

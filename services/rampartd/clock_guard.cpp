@@ -82,7 +82,8 @@ Status ClockGuard::check_locked() {
     const Duration step = wall < expected ? expected - wall : wall - expected;
     if (step <= kMostStep) return base::ok();
     doubt_ = base::failed_precondition(
-        "clock_jump", "the wall clock was set {} by {}: it says {}, and by the boot clock it is {}; {}",
+        "clock_jump",
+        "the wall clock was set {} by {}: it says {}, and by the boot clock it is {}; {}",
         wall < expected ? "back" : "forward", seconds_of(step), to_iso8601(wall),
         to_iso8601(expected), kStopped);
     kLog.error("msg=\"{}\" reason=clock_jump", doubt_->message);

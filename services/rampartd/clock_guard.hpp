@@ -20,10 +20,11 @@ struct Clocks {
 /// a wrong time stays so.
 ///
 /// It is in doubt, until accept(), from the moment that
-/// - it is found to have been set by more than kMostStep since open() or accept(), by the boot clock;
+/// - it is found to have been set by more than 10 minutes since open() or accept(), by the boot
+///   clock;
 /// - at open(), it is earlier than the store was last used, or later than that by more than
-///   `max_downtime`. The store keeps that time in a file, which beat() renews while there is no doubt;
-///   so a restart does not end the doubt where the time is still wrong.
+///   `max_downtime`. The store keeps that time in a file, which beat() renews while there is no
+///   doubt; so a restart does not end the doubt where the time is still wrong.
 ///
 /// Thread safe.
 class ClockGuard final : public base::Clock {

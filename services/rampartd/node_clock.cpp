@@ -40,13 +40,13 @@ Status Node::check_clock() {
 
 Result<http::Response> Node::take_clock_acceptance(const http::Request& request) {
     if (clock_guard_ == nullptr) {
-        return base::failed_precondition("event_clock",
-                                         "time moves by POST /v1/clock here; there is no wall clock "
-                                         "to accept");
+        return base::failed_precondition(
+            "event_clock", "time moves by POST /v1/clock here; there is no wall clock to accept");
     }
     RAMPART_TRY(const auto members, text_members(request.body, {"actor", "reason"}));
     if (members.at("reason").empty()) {
-        return base::invalid_argument("reason_missing", "$.reason is empty; say why for the audit log");
+        return base::invalid_argument("reason_missing",
+                                      "$.reason is empty; say why for the audit log");
     }
     const Status doubt = check_clock();
     if (doubt) {

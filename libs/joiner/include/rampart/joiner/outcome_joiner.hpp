@@ -169,8 +169,8 @@ class OutcomeJoiner {
     /// Reads up to `limit` (>= 1) records, over all sources, from where it stopped, and applies
     /// them. records == 0 and nothing stopped: the end of the log, for now; costs no write. An
     /// error means that a store could not be read or written; what was not applied is read again.
-    /// With `ends`, no source is read beyond the one given for it; of a source that is not among them,
-    /// the end as it stands now is added first. So polls with the same `ends`, empty at first, come
+    /// With `ends`, no source is read beyond the one given for it; of a source that is not among
+    /// them, the end as it stands now is added first. So polls with the same `ends`, empty at first, come
     /// to an end, however fast the log grows.
     base::Result<PollReport> poll(size_t limit, Ends* ends = nullptr);
 
