@@ -276,8 +276,8 @@ Status Node::advance(TimePoint now) {
     };
     const Status status = step();
     const std::lock_guard status_lock(status_mutex_);
-    last_advance_ = status;  // a clock in doubt keeps nothing from being decided
-    return status ? time : status;
+    last_advance_ = status ? time : status;
+    return last_advance_;
 }
 
 Result<trainer::RunRecord> Node::certify(const domain::PolicyId& candidate, TimePoint t, const std::string& new_epoch) {

@@ -218,6 +218,7 @@ TEST_F(NodeClock, AJumpOfTheWallClockStopsTimeDrivenWorkOnlyUntilItIsAccepted) {
     EXPECT_EQ(node_->joiner().counts().decisions, 21u) << "joining goes on";
     const auto ready = ask("GET", "/readyz");
     EXPECT_EQ(ready.status, 200) << ready.body;
+    EXPECT_NE(ready.body.find("rampart clock accept"), std::string::npos) << ready.body;
     const auto metrics = [&] { return ask("GET", "/metrics").body; };
     EXPECT_NE(metrics().find("rampart_clock_in_doubt 1\n"), std::string::npos);
 
