@@ -96,6 +96,14 @@ class Roles {
     std::map<std::string, std::string, std::less<>> role_of_;
 };
 
+/// A number that TOML takes for one with a fraction, where as a whole one it would not fit a double.
+std::string toml_number(double value) {
+    constexpr double kWhole = 9007199254740992;  // 2^53
+    std::string text = number_text(value);
+    const bool whole = text.find_first_of(".e") == std::string::npos;
+    return whole && std::abs(value) >= kWhole ? text + ".0" : text;
+}
+
 std::string label_text(const TableSchema& schema, const std::string& remark) {
     const auto label = quote(schema.label_column);
     if (!schema.label_range) {
@@ -107,7 +115,7 @@ std::string label_text(const TableSchema& schema, const std::string& remark) {
     return fmt::format(
         "# The column to predict, a number, and where it can lie.\n"
         "label = {}{}\nlabel_range = {{ lo = {}, hi = {} }}\n\n",
-        label, remark, number_text(schema.label_range->lo), number_text(schema.label_range->hi));
+        label, remark, toml_number(schema.label_range->lo), toml_number(schema.label_range->hi));
 }
 
 }  // namespace

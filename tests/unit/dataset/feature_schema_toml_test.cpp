@@ -123,6 +123,14 @@ RC_GTEST_PROP(FeatureSchemaToml, ARangeIsReadBackToTheLastBit, ()) {
     RC_ASSERT(*back == schema);
 }
 
+TEST(FeatureSchemaToml, ARangeOfWholeNumbersPastTheReachOfADoubleIsReadBack) {
+    TableSchema schema{FeatureSchema::create({{"x", FeatureKind::kNumeric, {}}}).value(),
+                       "y", "", {}, {}, {}, {}, NumericRange{9.96674e15, 2.91564e16}};
+    const auto back = parse_table_schema(write_table_schema(schema), "x");
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ(*back, schema);
+}
+
 TEST(FeatureSchemaToml, RemarksBecomeComments) {
     auto schema = parse_table_schema(kExample, "x").value();
     const auto text =
