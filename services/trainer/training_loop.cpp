@@ -33,6 +33,18 @@ std::string metric_text(const domain::Product& product) {
                        impact.declined, impact.lo, impact.hi);
 }
 
+/// The constraints of its training that a candidate misses; empty: none.
+std::string missed_in_training(const model::Policy& candidate) {
+    const auto found = candidate.provenance().find(std::string(training::kMissedConstraintsKey));
+    return found == candidate.provenance().end() ? std::string() : found->second;
+}
+
+void say_missed(const std::string& missed, RunRecord& record) {
+    if (missed.empty()) return;
+    record.message += fmt::format("{}the candidate misses constraints of its training: {}", record.message.empty() ? "" : "; ", missed);
+    kLog.warning("run={} missed_in_training=\"{}\"", record.ordinal, missed);
+}
+
 certification::RunIdentity identity_of(const domain::Product& product, const training_set::VaultSet& vault, int max_age_months,
                                        const std::string& candidate, const std::string& reference) {
     certification::RunIdentity identity;
@@ -223,12 +235,15 @@ Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
     RAMPART_TRY(const auto ledger, read_ledger());
     const auto spending = say_spending(ledger);
     record.message += (record.message.empty() || spending.empty() ? "" : "; ") + spending;
+    const auto missed = missed_in_training(candidate.policy);
+    say_missed(missed, record);
     if (verdict.result.verdict != certification::Verdict::kCertified) return base::ok();
     const auto promoted = promote(run, candidate.id, verdict.certificate);
     if (promoted || !is_about_data(promoted.error())) return promoted;
     // e.g. somebody rolled back meanwhile: the certificate stands, but it no longer opens the door
     record.reason = promoted.error().reason;
     record.message = "certified, but not promoted: " + promoted.error().message;
+    say_missed(missed, record);
     return base::ok();
 }
 

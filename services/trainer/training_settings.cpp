@@ -27,6 +27,7 @@ void read_learner(config::Table& table, training::Recipe& recipe) {
     if (recipe.learner == "fairgbm" && recipe.constraints.empty()) recipe.constraints = {"fnr"};
     recipe.tolerance = table.number("tolerance", 0, 0.999, recipe.tolerance);
     recipe.multiplier_step = table.number("multiplier_step", 1e-6, 1e6, recipe.multiplier_step);
+    recipe.allow_infeasible = table.boolean("allow_infeasible", recipe.allow_infeasible);
     recipe.validation_fraction = table.number("validation_fraction", 0.05, 0.5, recipe.validation_fraction);
     recipe.ipw_cap = table.number("ipw_cap", 1, 1e6, recipe.ipw_cap);
     recipe.params.trees = static_cast<int>(table.integer("trees", 1, 20'000, 200));

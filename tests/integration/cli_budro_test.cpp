@@ -103,7 +103,7 @@ TEST_F(TrainBudro, MetricAttackAndChoiceOfTheModelAreTaken) {
 TEST_F(TrainBudro, GroupConstraintsAreKeptInTheSameTraining) {
     const std::string call =
         "--learner budro --epsilon 0.0005 --trees 60 --leaves 8 --learning-rate 0.05 ";
-    const auto out = train(call + "--out g.rmp --constraint dp --tolerance 0.05");
+    const auto out = train(call + "--out g.rmp --constraint dp --tolerance 0.05 --allow-infeasible");
     const auto free = train(call + "--out f.rmp");
     const auto gap = [](const json::value& of) {
         return number(of.at("train").at("gaps").at("approval_rate"), "difference");

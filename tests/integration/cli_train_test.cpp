@@ -160,9 +160,44 @@ TEST_F(CommandLine, FairGbmReportsItsVerdictAndItsRates) {
                 number(verdict, "gap"), 1e-9);
 }
 
-TEST_F(CommandLine, AnUnreachableToleranceIsSaidAloud) {
-    train("--learner fairgbm --tolerance 0 --multiplier-step 1e-9");
-    EXPECT_THAT(read(".err"), HasSubstr("--tolerance"));
+TEST_F(CommandLine, AConstraintThatIsMissedIsExitCode1AndWritesNothingUnlessAllowed) {
+    train();
+    std::filesystem::remove(path("m.rmp"));
+    const std::string missed =
+        "train --data loans.csv --schema schema.toml --seed 7 --trees 20 --out m.rmp --tolerance 0 ";
+    for (const std::string learner :
+         {"--learner fairgbm --multiplier-step 1e-9", "--learner gs --reduction-fits 2"}) {
+        const auto ran = run(missed + learner + " --json");
+        EXPECT_EQ(ran.exit_code, 1) << ran.err;
+        EXPECT_THAT(ran.err, AllOf(HasSubstr("a constraint is missed: fnr differs by 0."),
+                                   HasSubstr("between groups, 0 is allowed"),
+                                   HasSubstr("--threshold"), HasSubstr("--tolerance"),
+                                   HasSubstr("no model was written: --allow-infeasible")));
+        EXPECT_FALSE(std::filesystem::exists(path("m.rmp")));
+        EXPECT_FALSE(ran.json().contains("model"));
+        EXPECT_TRUE(ran.json().contains("validation"));  // what was reached is reported
+        const auto allowed = run(missed + learner + " --allow-infeasible");
+        EXPECT_EQ(allowed.exit_code, 0) << allowed.err;
+        EXPECT_THAT(allowed.err, HasSubstr("a constraint is missed: fnr differs by 0."));
+        EXPECT_TRUE(std::filesystem::remove(path("m.rmp")));
+    }
+    EXPECT_THAT(run(missed + "--learner fairgbm --multiplier-step 1e-9").err,
+                AllOf(HasSubstr("--operate-at"), HasSubstr("rampart postprocess"),
+                      HasSubstr("at P(favourable) >= 0.5,")));
+}
+
+/// Hardly anybody repays with so high a probability: deciding all alike is fair, and no answer.
+TEST_F(CommandLine, AThresholdThatFewReachDoesNotMakeAModelThatDeclinesEverybody) {
+    train("--learner fairgbm --constraint fnr --tolerance 0.05 --threshold 0.9 --allow-infeasible "
+          "--learning-rate 0.2 --json",
+          4000);
+    const auto fair = boost::json::parse(read(".out")).as_object();
+    train("--learning-rate 0.2 --json", 4000);
+    const auto scores = run("evaluate --model m.rmp --data loans.csv --split validation "
+                            "--threshold 0.8 --json");  // of 2 P - 1
+    const double plain = number(scores.json(), "approval_rate");
+    ASSERT_GT(plain, 0.02);
+    EXPECT_GT(number(fair.at("validation").as_object(), "approval_rate"), 0.1 * plain);
 }
 
 TEST_F(CommandLine, TheRampEqualisesApprovalRatesWhereItWasFitted) {
@@ -268,10 +303,30 @@ TEST_F(CommandLine, AnotherTableIsMeasuredWholeOrNotAtAll) {
 }
 
 TEST_F(CommandLine, AnOptionWithoutEffectIsNoted) {
-    train("--constraint fpr --gamma 0.2");
-    EXPECT_THAT(read(".err"),
-                AllOf(HasSubstr("--constraint has no effect without --learner fairgbm"),
-                      HasSubstr("--gamma has no effect without --postprocess ramp")));
+    train();
+    const auto plain =
+        run("train --data loans.csv --schema schema.toml --trees 5 --out n.rmp --constraint fpr "
+            "--gamma 0.2 --criterion dp --operate-at 'fpr<=0.1' --allow-infeasible "
+            "--early-stopping 10 --split 80/0/20");
+    EXPECT_EQ(plain.exit_code, 0);
+    for (const char* note : {"--constraint has no effect without --learner fairgbm",
+                             "--gamma has no effect without --postprocess ramp",
+                             "--criterion has no effect without --postprocess ramp",
+                             "--operate-at has no effect without --learner fairgbm",
+                             "--allow-infeasible has no effect without --learner fairgbm",
+                             "--early-stopping has no effect without validation rows"})
+        EXPECT_THAT(plain.err, HasSubstr(note));
+    train("--learner fairgbm --constraint none --tolerance 0.1 --threshold 0.6 --operate-at "
+          "'fpr<=0.1' --proxy sigmoid --proxy-margin 2 --target 'dp<=0.9'");
+    for (const char* note : {"--tolerance has no effect with --constraint none",
+                             "--threshold has no effect with --operate-at",
+                             "--proxy-margin has no effect with --proxy sigmoid"})
+        EXPECT_THAT(read(".err"), HasSubstr(note));
+}
+
+TEST_F(CommandLine, AModelThatLearntNothingSaysSo) {
+    train("--l1 1e6");
+    EXPECT_THAT(read(".err"), AllOf(HasSubstr("0 trees were learnt"), HasSubstr("--l1")));
 }
 
 TEST_F(CommandLine, UnknownOptionsAndCommandsExitWith2AndAHint) {
@@ -383,15 +438,19 @@ TEST_F(BadTable, ALabelWithThreeValuesIsNamed) {
     expect_refused(train_on(csv), {"bad.csv", "repaid", "maybe"});
 }
 
-TEST_F(BadTable, AGroupThatTheSplitLeavesEmptyIsNamed) {
+TEST_F(BadTable, OnePersonOfARareGroupStopsNoPlainTrainingAndIsNamedByFairLearners) {
     auto csv = loans(50);
     csv += "2000,51.5,north,c,yes\n";
     bool refused = false;  // the lone row falls into one part; training rows lack it for some seed
     for (int seed = 0; seed < 20 && !refused; ++seed) {
-        const auto ran = train_on(csv, fmt::format("--split 20/40/40 --seed {}", seed));
-        if (ran.exit_code == 0) continue;
+        const auto split = fmt::format("--split 20/40/40 --seed {}", seed);
+        const auto plain = train_on(csv, split);
+        ASSERT_EQ(plain.exit_code, 0) << plain.err;
+        EXPECT_THAT(plain.out, HasSubstr("sex=c"));
+        const auto fair = train_on(csv, split + " --learner fairgbm --constraint dp");
+        if (!fair.err.starts_with("rampart train: the ")) continue;
         refused = true;
-        expect_refused(ran, {"sex=c"});
+        expect_refused(fair, {"training rows", "sex=c", "has no rows", "merge", "--learner gbdt"});
     }
     EXPECT_TRUE(refused);
 }
@@ -428,7 +487,9 @@ TEST_F(BadTable, SplitsAndParametersOutOfRangeAreNamed) {
 }
 
 TEST_F(CommandLine, TheRandomizedClassifierIsAMixtureWhoseRatesAreThoseOfTheVerdict) {
-    train("--learner fairgbm --constraint dp --tolerance 0.1 --output randomized --json", 3000);
+    train("--learner fairgbm --constraint dp --tolerance 0.1 --output randomized --allow-infeasible "
+          "--json",
+          3000);
     const auto verdict = boost::json::parse(read(".out")).at("fairgbm").as_object();
     ASSERT_LT(number(verdict, "first_tree"), 40);
     const auto ran = run("evaluate --model m.rmp --data loans.csv --split validation --json");
@@ -463,7 +524,7 @@ TEST_F(CommandLine, EachIterateOfARandomizedClassifierDecidesAtItsOwnOperatingPo
 }
 
 TEST_F(CommandLine, FairGbmGoesOnWithItsMultipliers) {
-    const std::string fair = "--learner fairgbm --constraint dp --output last ";
+    const std::string fair = "--learner fairgbm --constraint dp --output last --allow-infeasible ";
     train(fair);
     const auto whole = read("m.rmp");
     const auto on = [&](const std::string& options) {
@@ -481,7 +542,7 @@ TEST_F(CommandLine, FairGbmGoesOnWithItsMultipliers) {
 }
 
 TEST_F(CommandLine, AnOperatingPointHoldsOnTheRowsThatItWasPutOn) {
-    train("--learner fairgbm --constraint fpr --operate-at 'fpr<=0.1'", 3000);
+    train("--learner fairgbm --constraint fpr --operate-at 'fpr<=0.1' --allow-infeasible", 3000);
     const auto ran = run("evaluate --model m.rmp --data loans.csv --split validation --json");
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
     const double fpr = number(ran.json(), "false_positive_rate");
@@ -491,7 +552,8 @@ TEST_F(CommandLine, AnOperatingPointHoldsOnTheRowsThatItWasPutOn) {
 
 TEST_F(CommandLine, ReductionsAreLearnersToo) {
     for (const std::string learner : {"eg", "gs", "rs"}) {
-        train(fmt::format("--learner {} --constraint dp --tolerance 0.1 --reduction-fits 8 --json",
+        train(fmt::format("--learner {} --constraint dp --tolerance 0.1 --reduction-fits 8 "
+                          "--allow-infeasible --json",
                           learner),
               3000);
         const auto verdict = boost::json::parse(read(".out")).at("reduction").as_object();

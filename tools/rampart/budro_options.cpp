@@ -163,8 +163,8 @@ std::string budro_note(const fairness::BudroResult& result) {
     if (result.rounds.empty()) return {};
     const auto& kept = result.rounds[result.kept];
     if (!kept.violation || *kept.violation <= 0) return {};
-    return fmt::format("the model that was kept is over its group constraints by {:.4f} on the "
-                       "training rows; try a larger --tolerance or --multiplier-step, or more "
+    return fmt::format("a constraint is missed: the model that was kept is over its group constraints "
+                       "by {:.4f} on the training rows; try a larger --tolerance or --multiplier-step, or more "
                        "--trees",
                        *kept.violation);
 }

@@ -12,20 +12,37 @@ namespace {
 
 constexpr std::string_view kStateKey = "fairgbm.multipliers";
 
+std::string decisions_text(const fairness::FairGbmResult& result,
+                           const fairness::FairGbmParams& params) {
+    const auto& verdict = result.verdict;
+    const auto& judged = verdict.validation ? *verdict.validation : verdict.train;
+    const auto& meets = params.players.operating_point.meets;
+    return fmt::format("{}, {:.1f} % are approved",
+                       meets ? fmt::format("where {}<={} just holds, P(favourable) >= {:.3f}",
+                                           fairness::to_string(meets->rate), meets->at_most,
+                                           model::sigmoid(result.centre))
+                             : fmt::format("at P(favourable) >= {:g}",
+                                           params.players.operating_point.threshold),
+                       100 * judged.values.approval);
+}
+
 }  // namespace
 
 void add_fairgbm_options(CLI::App& command, FairGbmOptions& o) {
-    const auto keep = [&](CLI::Option* option) { o.options.push_back(option); };
-    const auto keep_own = [&](CLI::Option* option) {
+    const auto keep = [&](CLI::Option* option) {
         o.options.push_back(option);
+        return option;
+    };
+    const auto keep_own = [&](CLI::Option* option) {
         o.own.push_back(option);
+        return keep(option);
     };
     keep(command
              .add_option("--constraint", o.constraint,
                          "fairgbm, eg, gs, rs: rates that the groups share: fpr, fnr, eo (both), dp (approval), "
                          "error; fnr@sex compares one attribute's groups")
              ->capture_default_str());
-    keep(command
+    o.tolerance_option = keep(command
              .add_option("--tolerance", o.tolerance,
                          "fairgbm, eg, gs, rs: allowed difference of a rate between groups")
              ->capture_default_str());
@@ -33,15 +50,16 @@ void add_fairgbm_options(CLI::App& command, FairGbmOptions& o) {
                             "fairgbm, eg, gs, rs: bounds on rates over everybody, as in 'fpr<=0.05,dp<=0.3'"));
     keep(command.add_option("--operate-at", o.operate_at,
                             "fairgbm, gs, rs: put the threshold where 'fpr<=0.05' (or fnr, dp) just holds"));
-    keep(command
+    o.threshold_option = keep(command
              .add_option("--threshold", o.players.operating_point.threshold,
                          "fairgbm: approve from this P(favourable) on")
              ->capture_default_str());
     keep_own(command
              .add_option("--proxy", o.proxy, "fairgbm: cross_entropy, quadratic, hinge or sigmoid")
              ->capture_default_str());
-    keep_own(command.add_option("--proxy-margin", o.players.proxy_margin, "fairgbm")
-             ->capture_default_str());
+    o.proxy_margin_option =
+        keep_own(command.add_option("--proxy-margin", o.players.proxy_margin, "fairgbm")
+                     ->capture_default_str());
     keep_own(command
              .add_option("--multiplier-step", o.players.ascent.step,
                          "fairgbm: pace of the multipliers, in units of the learning rate")
@@ -108,6 +126,7 @@ boost::json::object fairgbm_json(const fairness::FairGbmResult& result,
             {"gaps", boost::json::value_from(judged.values.gaps)},
             {"targets", boost::json::value_from(judged.values.targets)},
             {"violation", judged.values.violation},
+            {"missed", fairness::missed_constraints(verdict, params.constraints)},
             {"tightest_violation", verdict.tightest.violation},
             {"train_gap", largest(verdict.train.values.gaps)},
             {"threshold", model::sigmoid(result.centre)},
@@ -119,15 +138,22 @@ boost::json::object fairgbm_json(const fairness::FairGbmResult& result,
 std::string fairgbm_note(const fairness::FairGbmResult& result,
                          const fairness::FairGbmParams& params) {
     const auto& verdict = result.verdict;
-    if (verdict.feasibility == fairness::Feasibility::kFeasible) return {};
+    const auto missed = fairness::missed_constraints(verdict, params.constraints);
+    if (missed.empty()) return {};
+    const auto nearest =
+        verdict.tightest.violation > 0
+            ? fmt::format("no iterate worth having keeps {}, the nearest is over by {:.4f}{}",
+                          params.constraints.parity.size() + params.constraints.targets.size() > 1
+                              ? "all"
+                              : "it",
+                          verdict.tightest.violation,
+                          verdict.plain ? " (plain boosting was kept)" : "")
+            : std::string("another iterate keeps it: take --output best");
     return fmt::format(
-        "no iterate worth having keeps {}: the one kept{} is over by {:.4f}, the least of all by "
-        "{:.4f}; try a larger --tolerance or --multiplier-step, or more --trees",
-        fairness::to_string(params.constraints),
-        verdict.plain ? ", of plain boosting, which came nearest," : "",
-        std::max(verdict.train.values.violation,
-                 verdict.validation ? verdict.validation->values.violation : -1.0),
-        verdict.tightest.violation);
+        "a constraint is missed: {}; {}; {}. Try another --threshold or --operate-at, which decide "
+        "what can be equal, a larger --tolerance or --multiplier-step, or more --trees; `rampart "
+        "postprocess` puts thresholds by group on a plain model",
+        missed, nearest, decisions_text(result, params));
 }
 
 model::LearnedLink fairgbm_link(const fairness::FairGbmResult& result) {

@@ -19,6 +19,8 @@ struct FairGbmOptions {
     fairness::PlayerParams players;
     // to say which have no effect: with gbdt all, with reductions FairGBM's own
     std::vector<const CLI::Option*> options, own;
+    const CLI::Option *threshold_option = nullptr, *tolerance_option = nullptr,
+                      *proxy_margin_option = nullptr;
 };
 void add_fairgbm_options(CLI::App& command, FairGbmOptions& options);
 base::Status apply(const FairGbmOptions& options, fairness::FairGbmParams& params);
@@ -27,7 +29,7 @@ base::Status apply(const FairGbmOptions& options, fairness::FairGbmParams& param
 std::string fairgbm_text(const fairness::FairGbmParams& params);
 boost::json::object fairgbm_json(const fairness::FairGbmResult& result,
                                  const fairness::FairGbmParams& params);
-/// What to tell when the constraints are not kept; empty if they are.
+/// What to tell when the constraints are not kept, by how much, and what to do; empty if they are.
 std::string fairgbm_note(const fairness::FairGbmResult& result,
                          const fairness::FairGbmParams& params);
 

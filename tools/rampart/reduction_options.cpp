@@ -66,10 +66,10 @@ std::string reduction_note(const fairness::ReductionResult& result,
     const auto& verdict = result.verdict;
     if (verdict.feasibility == fairness::Feasibility::kFeasible) return {};
     return fmt::format(
-        "nothing that {} fits found keeps {}: what was kept is over by {:.4f}, the least found by "
-        "{:.4f}; try a larger --tolerance or more --reduction-fits",
-        result.trials.size(), fairness::to_string(params.constraints),
-        judged(verdict).values.violation, verdict.tightest.violation);
+        "a constraint is missed: {}. Nothing that {} fits found keeps them (the least found is over "
+        "by {:.4f}); try another --threshold, a larger --tolerance or more --reduction-fits",
+        fairness::missed_text(params.constraints, judged(verdict).values), result.trials.size(),
+        verdict.tightest.violation);
 }
 
 }  // namespace rampart::cli

@@ -12,6 +12,7 @@
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/runtime/shutdown.hpp"
+#include "rampart/training/candidate.hpp"
 #include "regression_train.hpp"
 #include "train_options.hpp"
 #include "training_parts.hpp"
@@ -21,6 +22,7 @@ namespace rampart::cli {
 namespace {
 
 constexpr size_t kMaxSchemaBytes = 16 << 20;
+constexpr int kMissed = 1;  // exit code: a stated constraint is not kept
 
 using Options = TrainOptions;
 
@@ -41,12 +43,28 @@ TableSource source_of(const Options& options) {
     return {options.data, options.cache, options.split, options.params.learner.seed};
 }
 
+/// What a learner needs that looks at no groups: one of them may be without rows.
+base::Status validate_but_groups(dataset::Dataset& data) {
+    auto group = std::exchange(data.group, {});
+    auto names = std::exchange(data.group_names, {});
+    auto sound = dataset::validate(data);
+    data.group = std::move(group);
+    data.group_names = std::move(names);
+    return sound;
+}
+
 base::Result<Parts> read_parts(const Options& options, const dataset::TableSchema& schema) {
     RAMPART_TRY(auto table, read_table_parts(source_of(options), schema));
     Parts parts{std::move(table), {}};
-    if (auto status = dataset::validate(parts.train); !status)
-        return status.error().with_context(
+    const auto sound = compares_groups(options) ? dataset::validate(parts.train)
+                                                : validate_but_groups(parts.train);
+    if (!sound) {
+        auto error = sound.error().with_context(
             fmt::format("the {} training rows of {}", parts.train.rows(), options.data));
+        if (error.reason == "empty_group")
+            error.message += "; --learner gbdt does not compare groups and takes them as they are";
+        return error;
+    }
     if (options.postprocess == "ramp" && parts.validation.rows() == 0)
         return base::invalid_argument(
             "no_validation_rows",
@@ -295,25 +313,23 @@ base::Status put_individual(const Options& options, const Parts& parts, const Pa
     return base::ok();
 }
 
+/// What a constraint that was stated and is not kept is missed by, and what to do; empty: all are.
+std::string missed_note(const Options& options, const Trained& trained) {
+    if (trained.fairgbm) return fairgbm_note(*trained.fairgbm, options.params);
+    if (trained.reduction) return reduction_note(*trained.reduction, options.reduction);
+    return trained.budro ? budro_note(*trained.budro) : "";
+}
+
 /// What each learner says of itself.
 void put_learner(const Options& options, const Trained& trained, boost::json::object& json,
                  Answer& answer) {
-    const auto add_note = [&](std::string note) {
-        if (!note.empty()) answer.notes.push_back(std::move(note));
-    };
-    if (trained.fairgbm) {
-        json["fairgbm"] = fairgbm_json(*trained.fairgbm, options.params);
-        add_note(fairgbm_note(*trained.fairgbm, options.params));
-    }
-    if (trained.reduction) {
+    if (trained.fairgbm) json["fairgbm"] = fairgbm_json(*trained.fairgbm, options.params);
+    if (trained.reduction)
         json["reduction"] = reduction_json(*trained.reduction, options.reduction);
-        add_note(reduction_note(*trained.reduction, options.reduction));
-    }
     if (trained.budro) {
         json["budro"] = budro_json(*trained.budro, *trained.budro_params);
         answer.text += fmt::format("\nthe attack on the training rows:\n{}",
                                    align(budro_table(*trained.budro)));
-        add_note(budro_note(*trained.budro));
     }
     if (trained.ramp) json["ramp"] = describe(*trained.ramp);
     if (options.baseline == "project")
@@ -321,21 +337,48 @@ void put_learner(const Options& options, const Trained& trained, boost::json::ob
                                "comparison, `rampart evaluate` and decisions refuse it");
 }
 
+/// What did not come of the training as it was asked for.
+void put_shortfalls(const Options& options, const Parts& parts, const Trained& trained,
+                    bool written, Answer& answer) {
+    if (trained.link.trees() == 0)
+        answer.notes.push_back(fmt::format(
+            "0 trees were learnt, so the model has one score for everybody: no tree made it better "
+            "on the {} rows; look at the features, --min-rows-in-leaf, --row-fraction, --l1 and --l2",
+            parts.validation.rows() > 0 ? "validation" : "training"));
+    if (options.early_stopping_option->count() > 0 && parts.validation.rows() == 0 &&
+        !is_reduction(options.learner))
+        answer.notes.push_back(fmt::format("--early-stopping has no effect without validation rows, "
+                                           "and the split {} leaves none",
+                                           options.split));
+    const auto missed = missed_note(options, trained);
+    if (missed.empty()) return;
+    answer.notes.push_back(missed);
+    if (written) return;
+    answer.exit_code = kMissed;
+    answer.notes.push_back("no model was written: --allow-infeasible writes one that misses a "
+                           "constraint");
+}
+
 base::Result<Answer> answer_of(const Options& options, const Parts& parts, const Parts& seen,
                                const Trained& trained, const model::Policy& policy,
-                               const domain::PolicyId& id) {
+                               const std::optional<domain::PolicyId>& id) {
     Answer answer;
     answer.notes = ineffective(options);
     if (!parts.note.empty()) answer.notes.push_back(parts.note);
-    boost::json::object json{
-        {"model", options.out},       {"id", id.value()},
-        {"learner", options.learner}, {"trees", trained.link.trees()},
-        {"split", options.split},     {"seed", options.params.learner.seed}};
+    boost::json::object json{{"learner", options.learner},
+                             {"trees", trained.link.trees()},
+                             {"split", options.split},
+                             {"seed", options.params.learner.seed}};
     if (options.baseline != "none") json["baseline"] = options.baseline;
-    answer.text =
-        fmt::format("wrote {}\nid {}\n{}, {} trees, {} training rows\n", options.out, id.value(),
-                    options.learner, trained.link.trees(), parts.train.rows());
+    if (id) {
+        json["model"] = options.out;
+        json["id"] = id->value();
+        answer.text = fmt::format("wrote {}\nid {}\n", options.out, id->value());
+    }
+    answer.text += fmt::format("{}, {} trees, {} training rows\n", options.learner,
+                               trained.link.trees(), parts.train.rows());
     put_learner(options, trained, json, answer);
+    put_shortfalls(options, parts, trained, id.has_value(), answer);
     for (const auto& [name, part] : {std::pair{"train", &seen.train},
                                      {"validation", &seen.validation},
                                      {"test", &seen.test}}) {
@@ -414,6 +457,10 @@ std::map<std::string, std::string> provenance_of(const Options& options, const P
         {"parameters", parameter_text(options, trained)},
         {"postprocess", options.postprocess}};
     if (trained.fairgbm) put_state(trained.fairgbm->state, provenance);
+    const auto missed = trained.fairgbm ? fairness::missed_constraints(
+                                              trained.fairgbm->verdict, options.params.constraints)
+                                        : std::string();
+    if (!missed.empty()) provenance[std::string(training::kMissedConstraintsKey)] = missed;
     if (trained.budro) put_metric(*parts.metric, provenance);
     put({.table_schema = schema_text,
          .split = options.split,
@@ -469,9 +516,13 @@ base::Result<Answer> train(Options& options, const Context& context) {
     RAMPART_TRY(const auto policy,
                 model::Policy::create(seen.train.schema, {trained.link}, names,
                                       provenance_of(options, parts, trained, schema_text)));
-    if (!options.save_metric.empty() && parts.metric)
-        RAMPART_RETURN_IF_ERROR(fairness::save_fair_metric(*parts.metric, options.save_metric));
-    RAMPART_TRY(const auto id, model::save_model_file(policy, options.out));
+    std::optional<domain::PolicyId> id;
+    if (options.allow_infeasible || missed_note(options, trained).empty()) {
+        if (!options.save_metric.empty() && parts.metric)
+            RAMPART_RETURN_IF_ERROR(
+                fairness::save_fair_metric(*parts.metric, options.save_metric));
+        RAMPART_TRY(id, model::save_model_file(policy, options.out));
+    }
     return answer_of(options, parts, seen, trained, policy, id);
 }
 

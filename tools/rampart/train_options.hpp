@@ -33,13 +33,16 @@ struct TrainOptions {
     double favourable_weight = 1;
     std::string criterion = "dp";
     fairness::RampParams ramp;
+    bool allow_infeasible = false;  // a model that misses a constraint is written all the same
     std::vector<double> epsilon;  // of the ramp, of budro, of fair regression
     RegressionOptions regression;
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
+    std::vector<const CLI::Option*> tree_options;
     // options that another option asks for
     CLI::Option *epsilon_option = nullptr, *gamma_option = nullptr,
                 *favourable_weight_option = nullptr, *reduction_fits_option = nullptr,
-                *early_stopping_option = nullptr, *save_metric_option = nullptr;
+                *early_stopping_option = nullptr, *save_metric_option = nullptr,
+                *allow_infeasible_option = nullptr, *criterion_option = nullptr;
 };
 void add_train_options(CLI::App& command, TrainOptions& options);
 
@@ -47,6 +50,8 @@ void add_train_options(CLI::App& command, TrainOptions& options);
 bool needs_metric(const TrainOptions& options);
 /// budro: whether group constraints are to be kept, too.
 bool asks_for_groups(const TrainOptions& options);
+/// Whether the training compares protected groups, so that each has to have training rows.
+bool compares_groups(const TrainOptions& options);
 /// Options that were given and do nothing in this training, each with what it needs.
 std::vector<std::string> ineffective(const TrainOptions& options);
 

@@ -104,6 +104,9 @@ Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& rec
     figures["trees"] = fmt::format("{} of {}", result.verdict.trees, result.verdict.trees_grown);
     figures["feasible"] =
         result.verdict.feasibility == fairness::Feasibility::kFeasible ? "yes" : "no";
+    if (const auto missed = fairness::missed_constraints(result.verdict, params.constraints);
+        !missed.empty())
+        figures[std::string(kMissedConstraints)] = missed;
     if (!result.verdict.validation->values.gaps.empty())
         figures["gap"] = fmt::format("{:.4f}", *std::max_element(
                                                    result.verdict.validation->values.gaps.begin(),
@@ -263,6 +266,19 @@ Result<LinkParameters> selected_parameters(const DevelopmentSet& development,
     return p;
 }
 
+/// Whether the gate may see a candidate that misses the constraints of its training.
+base::Status check_constraints(const Recipe& recipe,
+                               const std::map<std::string, std::string>& figures) {
+    const auto missed = figures.find(std::string(kMissedConstraints));
+    if (missed == figures.end() || recipe.allow_infeasible) return base::ok();
+    return base::failed_precondition(
+        kMissedConstraints,
+        "no candidate keeps the training's constraints, so none was taken to the gate: {}; widen "
+        "training.tolerance, take other training.constraints, or let the gate alone decide with "
+        "training.allow_infeasible = true",
+        missed->second);
+}
+
 /// The teacher's probabilities have no noise to overfit, so the student is large: what counts is
 /// that it comes close everywhere.
 gbdt::LearnerParams student_params(uint64_t seed) {
@@ -312,6 +328,7 @@ Result<Candidate> make_candidate(const DevelopmentSet& development, const domain
     RAMPART_TRY(const ScoreMap map, score_map(development, impact));
     model::LearnedLink link;
     RAMPART_TRY(link.ensemble, fit(development, recipe, pool, figures));
+    RAMPART_RETURN_IF_ERROR(check_constraints(recipe, figures));
     std::vector<model::Link> links = champion.links();
     const bool long_chain = links.size() >= static_cast<size_t>(recipe.max_links);
     if (long_chain) {

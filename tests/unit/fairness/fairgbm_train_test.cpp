@@ -218,6 +218,73 @@ TEST(TrainFairGbm, WhatCannotBeReachedIsSaidWithWhatCan) {
     EXPECT_EQ(result->verdict.tightest.violation, result->verdict.train.values.violation);
 }
 
+/// Most repay, in group 0 fewer, and few reach a high threshold.
+dataset::Dataset mostly_good(size_t n, uint64_t seed) {
+    base::Random random(seed);
+    auto data = made_up(n, seed);
+    for (size_t i = 0; i < n; ++i) {
+        const bool positive = random.bernoulli(data.group[i] == 0 ? 0.88 : 0.97);
+        data.label[i] = positive;
+        data.columns[0][i] = static_cast<float>(random.normal() + (positive ? 0.5 : -1.0));
+    }
+    return data;
+}
+
+/// The rarer decision's share of the validation rows.
+double rarer(const FairGbmResult& result) {
+    const double approval = result.verdict.validation->values.approval;
+    return std::min(approval, 1 - approval);
+}
+
+TEST(TrainFairGbm, DecidingNearlyAllAlikeIsNoAnswerWhereOtherIteratesDecide) {
+    for (const uint64_t seed : {1, 2, 3}) {
+        const auto data = mostly_good(4000, seed), validation = mostly_good(3000, 100 + seed);
+        for (const double threshold : {0.5, 0.98}) {
+            auto params = quick({{{Rate::kFalseNegative, 0.01}, {Rate::kFalsePositive, 0.02}}, {}});
+            params.players.operating_point.threshold = threshold;
+            params.learner.early_stopping_rounds = 20;
+            const FairGbmOptions options{.validation = &validation};
+            const auto before = train_fairgbm(data, plain(params), nullptr, options).value();
+            ASSERT_GT(rarer(before), 0.005);
+            for (const Output output : {Output::kBest, Output::kRandomized}) {
+                params.output = output;
+                const auto fair = train_fairgbm(data, params, nullptr, options).value();
+                if (output == Output::kBest) {
+                    EXPECT_GE(rarer(fair), 0.1 * rarer(before)) << seed << " at " << threshold;
+                }
+                EXPECT_GE(fair.verdict.rarer, 0.1 * fair.verdict.most_rarer);
+                EXPECT_EQ(missed_constraints(fair.verdict, params.constraints).empty(),
+                          fair.verdict.feasibility == Feasibility::kFeasible);
+            }
+        }
+    }
+}
+
+TEST(TrainFairGbm, ATargetOfFewApprovalsIsAnAnswer) {
+    const auto data = made_up(3000, 24), validation = made_up(3000, 25);
+    const RateConstraints few{{}, {{Rate::kApproval, 0.02}}};
+    auto params = quick(few);
+    params.min_gain_share = 0.1;  // few approvals leave little to gain
+    const auto fair = train_fairgbm(data, params, nullptr, {.validation = &validation}).value();
+    EXPECT_EQ(fair.verdict.feasibility, Feasibility::kFeasible);
+    EXPECT_LE(fair.verdict.validation->values.approval, 0.02);
+}
+
+TEST(TrainFairGbm, WhatIsMissedIsNamedWithByHowMuch) {
+    const RateConstraints constraints{
+        {{Rate::kFalseNegative, 0.05, "sex"}, {Rate::kFalsePositive, 0.1}},
+        {{Rate::kFalsePositive, 0.05}}};
+    RateValues values;
+    values.gaps = {0.18027, 0.1};
+    values.targets = {0.0712};
+    EXPECT_EQ(missed_text(constraints, values),
+              "fnr@sex differs by 0.1803 between groups, 0.05 is allowed; fpr is 0.0712, 0.05 is "
+              "allowed");
+    values.gaps[0] = 0.05;
+    values.targets[0] = 0.05;
+    EXPECT_EQ(missed_text(constraints, values), "");
+}
+
 TEST(TrainFairGbm, NoSettingMakesTheGapWiderThanPlainBoostingDoes) {
     const auto data = made_up(1500, 17), validation = made_up(1000, 18);
     base::Random random(19);

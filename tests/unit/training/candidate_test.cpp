@@ -97,10 +97,33 @@ TEST(Candidate, FairGbmIsALearnerLikeTheOther) {
     wanted.learner = "fairgbm";
     wanted.constraints = {"fnr"};
     wanted.tolerance = 0.1;
+    wanted.allow_infeasible = true;
     const auto candidate =
         make_candidate(set, impact(), bootstrap(set), "champion", wanted, nullptr).value();
     EXPECT_EQ(candidate.policy.provenance().at("learner"), "fairgbm");
     EXPECT_TRUE(candidate.figures.contains("feasible"));
+}
+
+TEST(Candidate, OneThatMissesItsConstraintsIsMadeOnlyWhereThatIsAllowed) {
+    const auto set = development_set();
+    auto wanted = recipe();
+    wanted.learner = "fairgbm";
+    wanted.constraints = {"fnr"};
+    wanted.tolerance = 0;
+    wanted.multiplier_step = 1e-6;
+    const auto refused = make_candidate(set, impact(), bootstrap(set), "champion", wanted, nullptr);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, base::ErrorCode::kFailedPrecondition);
+    EXPECT_EQ(refused.error().reason, "constraints_missed");
+    for (const char* part : {"fnr differs by 0.", "0 is allowed", "training.tolerance",
+                             "training.allow_infeasible"})
+        EXPECT_NE(refused.error().message.find(part), std::string::npos) << part;
+    wanted.allow_infeasible = true;
+    const auto candidate =
+        make_candidate(set, impact(), bootstrap(set), "champion", wanted, nullptr).value();
+    const auto& missed = candidate.figures.at(std::string(kMissedConstraints));
+    EXPECT_TRUE(missed.starts_with("fnr differs by 0.")) << missed;
+    EXPECT_EQ(candidate.policy.provenance().at(std::string(kMissedConstraintsKey)), missed);
 }
 
 TEST(Candidate, SelectionSearchesTheSettingsAndSaysWhichItTook) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "rampart/fairness/fairgbm/train.hpp"
@@ -13,6 +14,8 @@ struct Scored {
     std::vector<double> approved_train;  // of the training rows, where others judge; else empty
     double loss = 0;
     double violation = 0;  // Judges::violation()
+    double rarer = 0;      // share of everybody that gets the rarer of the two decisions
+    bool keeps_targets = true;
 };
 
 /// Whose constraints count. An iterate that is fair by luck on few validation rows is not taken
@@ -21,6 +24,29 @@ struct Judges {
     const RateSystem* rows = nullptr;
     const RateSystem* train = nullptr;  // nullptr: the rows that judge are the training rows
     double violation(const Scored& scored) const;
+    /// Fills violation, rarer and keeps_targets in.
+    void judge(Scored& scored) const;
+};
+
+/// Rates are equal, too, where everybody is approved or everybody declined. So an iterate does not
+/// come into question where its rarer decision is less than this share as frequent as that of
+/// another iterate that keeps the targets: it decides nearly all alike.
+constexpr double kNearlyAll = 0.1;
+
+/// The largest `rarer` of iterates that keep the targets; of all, where none does.
+class RarestDecision {
+  public:
+    void add(const Scored& scored) {
+        double& most = scored.keeps_targets ? kept_ : other_;
+        most = std::max(most, scored.rarer);
+        any_kept_ = any_kept_ || scored.keeps_targets;
+    }
+    double most() const { return any_kept_ ? kept_ : other_; }
+    bool nearly_all(const Scored& scored) const { return scored.rarer < kNearlyAll * most(); }
+
+  private:
+    double kept_ = 0, other_ = 0;
+    bool any_kept_ = false;
 };
 
 /// a is to be kept rather than b: keeps the constraints, then loss; else violation.
@@ -31,6 +57,7 @@ struct Choice {
     Scored scored;               // of what was chosen
     double least_violation = 0;
     size_t tightest = 0;  // whose it is
+    double most_rarer = 0;  // RarestDecision::most() of those worth having by their loss
 };
 
 /// start_loss: of the constant model. At least one iterate.

@@ -1,5 +1,7 @@
 #include "rampart/fairness/fairgbm/train.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -17,6 +19,7 @@ constexpr std::array kNames = {Name{Output::kBest, "best"}, Name{Output::kLast, 
                                Name{Output::kRandomized, "randomized"}};
 
 constexpr double kNoPressure = 1e-300;  // multipliers that vanish in the gradients
+constexpr double kFewAlike = 0.01;      // where fewer get the rarer decision, plain trees are tried
 
 base::Status check(const dataset::Dataset& data, const FairGbmParams& params,
                    const FairGbmOptions& options) {
@@ -97,10 +100,11 @@ class Watch {
             now.approved_train =
                 moves_ ? objective_.system().approved_from(data_, progress.scores, centre)
                        : objective_.trace().back().approved;
-            now.violation = Judges{&judge_->system(), &objective_.system()}.violation(now);
+            Judges{&judge_->system(), &objective_.system()}.judge(now);
+            rarest_.add(now);
             iterates_.push_back(std::move(now));
             centres_.push_back(centre);
-            if (iterates_.size() == 1 || better(iterates_.back(), iterates_[best_]))
+            if (iterates_.size() == 1 || replaces(iterates_.back(), iterates_[best_]))
                 best_ = iterates_.size() - 1;
             go_on = rounds_ == 0 || iterates_.size() - 1 - best_ < static_cast<size_t>(rounds_);
         }
@@ -112,6 +116,11 @@ class Watch {
     const std::vector<double>& centres() const { return centres_; }
 
   private:
+    bool replaces(const Scored& now, const Scored& best) const {
+        const bool now_alike = rarest_.nearly_all(now), best_alike = rarest_.nearly_all(best);
+        return now_alike == best_alike ? better(now, best) : best_alike;
+    }
+
     const FairGbmOptions& options_;
     const FairGbmObjective& objective_;
     Judge* judge_;
@@ -119,15 +128,17 @@ class Watch {
     int rounds_;
     bool moves_;
     size_t best_ = 0;
+    RarestDecision rarest_;
     std::vector<Scored> iterates_;
     std::vector<double> centres_;
 };
 
 Scored of(const FairGbmIteration& iteration, const RateSystem& system) {
-    return {iteration.approved,
-            {},
-            iteration.loss,
-            system.values(iteration.approved).violation};
+    Scored out;
+    out.approved = iteration.approved;
+    out.loss = iteration.loss;
+    Judges{&system, nullptr}.judge(out);
+    return out;
 }
 
 /// The iterates first … last as one randomized classifier (one iterate: itself).
@@ -194,6 +205,8 @@ void settle(FairGbmResult& result, const FairGbmObjective& objective, const Watc
             : Feasibility::kInfeasible;
     verdict.tightest = system.values(iterates[choice.tightest].approved);
     verdict.tightest.violation = choice.least_violation;
+    verdict.rarer = std::min(decisive.values.approval, 1 - decisive.values.approval);
+    verdict.most_rarer = choice.most_rarer;
     for (size_t i = choice.first; i <= choice.last; ++i)
         result.centres.push_back(elsewhere ? watch.centres()[i] : result.trace[i].centre);
     result.centre = decisive.centre;
@@ -238,6 +251,36 @@ base::Result<FairGbmResult> run(const dataset::Dataset& data, const FairGbmParam
 
 }  // namespace
 
+std::string missed_text(const RateConstraints& constraints, const RateValues& values) {
+    RAMPART_CHECK(values.gaps.size() == constraints.parity.size() &&
+                  values.targets.size() == constraints.targets.size());
+    std::vector<std::string> missed;
+    for (size_t i = 0; i < values.gaps.size(); ++i) {
+        const auto& c = constraints.parity[i];
+        if (values.gaps[i] <= c.tolerance) continue;
+        missed.push_back(fmt::format("{}{}{} differs by {:.4f} between groups, {} is allowed",
+                                     to_string(c.rate), c.attribute.empty() ? "" : "@", c.attribute,
+                                     values.gaps[i], c.tolerance));
+    }
+    for (size_t i = 0; i < values.targets.size(); ++i) {
+        const auto& target = constraints.targets[i];
+        if (values.targets[i] > target.at_most)
+            missed.push_back(fmt::format("{} is {:.4f}, {} is allowed", to_string(target.rate),
+                                         values.targets[i], target.at_most));
+    }
+    return fmt::format("{}", fmt::join(missed, "; "));
+}
+
+std::string missed_constraints(const FairGbmVerdict& verdict, const RateConstraints& constraints) {
+    const auto& train = verdict.train.values;
+    const bool in_training =
+        !verdict.validation || verdict.validation->values.violation < train.violation;
+    const auto& worse = in_training ? train : verdict.validation->values;
+    if (worse.violation <= 0) return {};
+    return fmt::format("{} ({} rows)", missed_text(constraints, worse),
+                       in_training ? "training" : "validation");
+}
+
 std::string_view to_string(Output output) { return name_of(kNames, output); }
 
 base::Result<Output> parse_output(std::string_view text) {
@@ -253,17 +296,22 @@ base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const Fa
         return !stopped;
     };
     RAMPART_TRY(auto result, run(data, params, pool, watched));
-    const bool needs_a_second = params.output == Output::kBest && !stopped &&
-                                result.verdict.feasibility == Feasibility::kInfeasible;
-    if (!needs_a_second || params.players.ascent.paper_compat || options.start != nullptr)
-        return result;
+    const auto& verdict = result.verdict;
+    const bool nearly_all = verdict.rarer < kFewAlike;
+    const bool missed = verdict.feasibility == Feasibility::kInfeasible;
+    if (params.output != Output::kBest || stopped || !(missed || nearly_all)) return result;
+    if (params.players.ascent.paper_compat || options.start != nullptr) return result;
     FairGbmParams plain = params;
     plain.players.ascent.step = kNoPressure;
     plain.players.ascent.damping = 0;  // pushes by itself
     RAMPART_TRY(auto second, run(data, plain, pool, watched));
-    if (second.verdict.tightest.violation > result.verdict.tightest.violation) return result;
     second.verdict.plain = true;
-    return second;
+    const double enough =
+        kNearlyAll * std::max(verdict.most_rarer, second.verdict.most_rarer);
+    const bool decides = verdict.rarer >= enough, plain_decides = second.verdict.rarer >= enough;
+    if (decides != plain_decides) return decides ? result : second;
+    const bool nearer = second.verdict.tightest.violation <= verdict.tightest.violation;
+    return missed && nearer ? second : result;
 }
 
 }  // namespace rampart::fairness

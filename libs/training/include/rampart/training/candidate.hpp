@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rampart/base/thread_pool.hpp"
@@ -20,6 +21,7 @@ struct Recipe {
     std::vector<std::string> constraints;  // fairgbm: fpr, fnr, dp, error, eo; see parse_parity()
     double tolerance = 0.02;               // fairgbm
     double multiplier_step = 4;            // fairgbm
+    bool allow_infeasible = false;  // fairgbm: a candidate that misses its constraints is made, too
     double validation_fraction = 0.2;       // of D_c, for early stopping
     double ipw_cap = 10;                    // cap of the inverse-propensity weights
     std::string criterion = "none";         // none | statistical_parity (ramp, group-aware only)
@@ -46,6 +48,11 @@ struct Candidate {
     bool distilled = false;  // the champion's chain was distilled first
 };
 
+/// Figure and, behind "training.", provenance of a candidate that misses the constraints of its
+/// training: which, and by how much.
+inline constexpr std::string_view kMissedConstraints = "constraints_missed";
+inline constexpr std::string_view kMissedConstraintsKey = "training.constraints_missed";
+
 /// Makes a candidate out of D_c:
 ///   1. approved, granted and labelled rows, weighted by inverse propensity (capped), a part held
 ///   out by person
@@ -60,7 +67,9 @@ struct Candidate {
 /// With selection, steps 4 and 5 take the parameters that the search found; where it can predict
 /// nothing (a group with too few people, too little to fold), the recipe's, and the figure
 /// "selection" says why. Deterministic in its arguments. `outlook`: needed for selection only.
-/// failed_precondition: too little to learn from; invalid_argument "bad_selection": a selection
+/// failed_precondition: too little to learn from, and "constraints_missed" where FairGBM found
+/// nothing that keeps its constraints on the people held out and recipe.allow_infeasible is not
+/// set; invalid_argument "bad_selection": a selection
 /// without an outlook, or one that the gate's settings exclude.
 base::Result<Candidate> make_candidate(const training_set::DevelopmentSet& development,
                                        const domain::Impact& impact, const model::Policy& champion,

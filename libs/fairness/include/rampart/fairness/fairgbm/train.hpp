@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "rampart/base/thread_pool.hpp"
@@ -11,7 +12,10 @@ namespace rampart::fairness {
 
 /// What is handed over of the iterates (the models after 1, 2, … trees).
 enum class Output {
-    kBest,        // the one with the least loss among those that keep the constraints
+    /// The one with the least loss among those that keep the constraints. Never one that decides
+    /// nearly all alike, whose rarer decision is less than a tenth as frequent as that of another
+    /// iterate which keeps the targets: its rates are equal whoever the groups are.
+    kBest,
     kLast,        // all trees
     /// Each decision by an iterate drawn anew, all of a stretch equally likely: of the longest that
     /// keeps the constraints on average (in the paper: of all iterates).
@@ -57,13 +61,21 @@ struct FairGbmVerdict {
     size_t trees_grown = 0;
     Judged train;
     std::optional<Judged> validation;
-    /// Nothing kept the constraints, so the trees were grown once more without them, and that came
-    /// at least as near.
+    /// Nothing kept the constraints (or what did decided nearly all alike), so the trees were grown
+    /// once more without them, and that came at least as near (or decides).
     bool plain = false;
     /// The smallest violation among the iterates that came into question, where judged: what can be
     /// reached. Its violation counts the training rows as well.
     RateValues tightest;
+    double rarer = 0;       // share of the people, where judged, who get the rarer decision
+    double most_rarer = 0;  // the largest of an iterate worth having that keeps the targets
 };
+
+/// The constraints that are not kept, in words: "fnr differs by 0.1803 between groups, 0.05 is
+/// allowed; fpr is 0.0712, 0.05 is allowed"; empty if all are.
+std::string missed_text(const RateConstraints& constraints, const RateValues& values);
+/// The same of what was kept, with the rows on which it misses them.
+std::string missed_constraints(const FairGbmVerdict& verdict, const RateConstraints& constraints);
 
 /// What it takes to go on: the multipliers that belong to the trees.
 struct FairGbmState {
@@ -90,8 +102,10 @@ struct FairGbmOptions {
 
 /// Trains, then keeps what `output` asks for; judged on `validation` when given, else on the
 /// training rows. Where no iterate keeps the constraints (kBest), plain boosting with the same
-/// settings is tried as well: what comes back is never further from them than that. Deterministic like gbdt::train. `pool` may be nullptr. Errors: parameters, groups
-/// without the labels needed, other groups in validation.
+/// settings is tried as well: what comes back is never further from them than that. So it is where
+/// an iterate decides nearly all alike, and taken if it does not. Deterministic like gbdt::train.
+/// `pool` may be nullptr. Errors: parameters, groups without the labels needed, other groups in
+/// validation.
 base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const FairGbmParams& params,
                                           base::ThreadPool* pool,
                                           const FairGbmOptions& options = {});
