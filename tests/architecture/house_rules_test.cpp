@@ -102,6 +102,24 @@ TEST(HouseRules, NoFileIsTooLongToRead) {
     }
 }
 
+TEST(HouseRules, ScriptsFetchByNameAndHoldNoAddressOfARepository) {
+    std::vector<fs::path> scripts;
+    for (const char* folder : {"ops", "tools", "tests", ".ci"}) {
+        const auto found = source_files(folder, {"", ".py", ".cmake", ".txt"});
+        scripts.insert(scripts.end(), found.begin(), found.end());
+    }
+    ASSERT_GT(scripts.size(), 20u);
+    for (const auto& script : scripts) {
+        const auto text = read_source(script);
+        for (size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at + 1)) {
+            const auto host = text.substr(at + 3, 12);
+            EXPECT_TRUE(host.starts_with("127.0.0.1") || host.starts_with("localhost"))
+                << script << " holds the address " << host
+                << "…: package clients know where packages come from";
+        }
+    }
+}
+
 TEST(HouseRules, EveryPublicHeaderHasAUnitTestOfItsName) {
     for (const auto& [library, deps] : declared_dependencies()) {
         const fs::path include = fs::path("libs") / library / "include" / "rampart" / library;
@@ -113,6 +131,24 @@ TEST(HouseRules, EveryPublicHeaderHasAUnitTestOfItsName) {
             EXPECT_TRUE(fs::exists(RAMPART_SOURCE_DIR / test)) << header << " wants " << test;
         }
     }
+}
+
+// The build compiles alone only those headers that have no source file.
+TEST(HouseRules, ASourceFileIncludesItsHeaderFirstSoThatItCompilesAlone) {
+    size_t pairs = 0;
+    for (const auto& [library, deps] : declared_dependencies()) {
+        const fs::path source = fs::path("libs") / library / "src";
+        const fs::path include = fs::path("libs") / library / "include" / "rampart" / library;
+        for (const auto& file : source_files(source, {".cpp"})) {
+            const auto name = fs::relative(file, source).replace_extension(".hpp");
+            if (!fs::exists(RAMPART_SOURCE_DIR / include / name)) continue;
+            ++pairs;
+            const auto first = "#include \"rampart/" + library + "/" + name.string() + "\"\n";
+            EXPECT_TRUE(read_source(file).starts_with(first))
+                << file << " does not begin with " << first;
+        }
+    }
+    EXPECT_GT(pairs, 100u);
 }
 
 TEST(HouseRules, PublicHeadersShowNoThirdParty) {
