@@ -369,6 +369,7 @@ Result<TrainingLoop::Verdict> TrainingLoop::gate(const StartedRun& run, const tr
     RAMPART_TRY(const auto vault, vault_of_epoch(ledger, run.at));
     auto identity = identity_of(around_.product, vault, settings_.max_age_months, candidate.id.value(), run.reference);
     RAMPART_TRY(identity.drift_auc, drift_auc(vault, run.at));
+    identity.missed_in_training = missed_in_training(candidate.policy);
     const auto config = gate_config(run, ledger);
     RAMPART_TRY(const auto constraints, certification::ConstraintSet::compile(config));
     RAMPART_TRY(auto selection, training::selection_feedback(development, candidate.policy, reference.policy, constraints));

@@ -128,6 +128,7 @@ std::string facts(const Certificate& c, const std::string& key_id) {
     const auto& id = c.plan.identity;
     fact("candidate", id.candidate_id);
     fact("reference", id.reference_id);
+    if (!id.missed_in_training.empty()) fact("missed in training", id.missed_in_training);
     fact("impact", id.metric);
     fact("decisions", fmt::format("{}, from {} to {}", id.vault_rule, base::to_iso8601(id.period_from),
                                   base::to_iso8601(id.period_to)));

@@ -130,6 +130,7 @@ void members(A& a, RunIdentity& i) {
     a("period_from", i.period_from);
     a("period_to", i.period_to);
     a.unless_default("drift_auc", i.drift_auc);
+    a.unless_default("missed_in_training", i.missed_in_training);
 }
 
 template <class A>

@@ -37,6 +37,9 @@ struct RunIdentity {
     /// AUC of a classifier for "of late" against "in the vault", from features alone, on persons that
     /// it was not fitted to: monitoring::measure_drift. The gate takes the caller's word for it.
     std::optional<double> drift_auc{};
+    /// The constraints of its training that the candidate misses, and by how much; empty: none. The
+    /// gate does not test them.
+    std::string missed_in_training{};
 };
 
 /// A group as planned before its impacts are read. All but q_*, plan_variance and selection_units
