@@ -26,9 +26,9 @@ const std::string kRampart = RAMPART_BIN_DIR "/rampart";
 
 std::string read(const fs::path& path) { return base::read_file(path, size_t{1} << 30).value(); }
 
-Ran run_demo(const fs::path& out) {
-    return run_program(fmt::format("{}-demo --data simulated --rows 6000 --seed 1 --program {} --config-dir {}/ops/config --out {}", kRampart,
-                                   kRampart, RAMPART_SOURCE_DIR, out.string()));
+Ran run_demo(const fs::path& out, int rows = 6000, const std::string& config = RAMPART_SOURCE_DIR "/ops/config") {
+    return run_program(fmt::format("{}-demo --data simulated --rows {} --seed 1 --program {} --config-dir {} --out {}", kRampart, rows, kRampart,
+                                   config, out.string()));
 }
 
 /// One run of the demo for all tests of the suite.
@@ -309,6 +309,38 @@ TEST_F(Loop, CentresByRegressionAreMadeRegisteredAndProven) {
         return;
     }
     ADD_FAILURE() << "no evidence with centres of the records' own";
+}
+
+/// A tolerance of 0 is out of reach.
+TEST_F(Loop, ACandidateThatMissesItsConstraintsIsTakenToTheGateOnlyWhereThatIsConfiguredAndSaysSo) {
+    const auto config = out_ / "config";
+    fs::copy(RAMPART_SOURCE_DIR "/ops/config", config, fs::copy_options::recursive);
+    const auto file = config / "demo" / "simulated.toml";
+    auto text = read(file);
+    replace_first(text, "tolerance = 0.05", "tolerance = 0.0");
+    for (const bool allowed : {true, false}) {
+        if (!allowed) replace_first(text, "allow_infeasible = true", "allow_infeasible = false");
+        ASSERT_TRUE(base::write_file_atomically(file, text));
+        const auto out = out_ / (allowed ? "allowed" : "refused");
+        const auto ran = run_demo(out, 3000, config.string());
+        ASSERT_EQ(ran.exit_code, 0) << ran.output;
+        const auto report = json::parse(read(out / "report.json"));
+        const auto& runs = report.at("gate_runs").as_array();
+        ASSERT_FALSE(runs.empty());
+        for (const auto& run : runs) {
+            const std::string detail(run.at("detail").as_string()), verdict(run.at("verdict").as_string());
+            EXPECT_NE(detail.find("fnr differs by 0."), std::string::npos) << detail;
+            EXPECT_NE(detail.find(allowed ? "the candidate misses constraints of its training" : "training.allow_infeasible = true"),
+                      std::string::npos) << detail;
+            EXPECT_TRUE(allowed || verdict == "REFUSED") << verdict;
+        }
+        size_t certificates = 0;
+        for (const auto& entry : fs::directory_iterator(out / "certificates")) {
+            if (entry.path().extension() != ".cert") continue;
+            ++certificates;
+        }
+        EXPECT_EQ(certificates > 0, allowed);
+    }
 }
 
 TEST_F(Loop, ACandidateCannotBeComparedWithAChampionOfLater) {
