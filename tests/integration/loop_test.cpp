@@ -338,6 +338,8 @@ TEST_F(Loop, ACandidateThatMissesItsConstraintsIsTakenToTheGateOnlyWhereThatIsCo
         for (const auto& entry : fs::directory_iterator(out / "certificates")) {
             if (entry.path().extension() != ".cert") continue;
             ++certificates;
+            const auto shown = run_program(fmt::format("{} inspect certificate {}", kRampart, entry.path().string()));
+            EXPECT_NE(shown.output.find(R"("missed_in_training":"fnr differs by 0.)"), std::string::npos) << shown.output;
         }
         EXPECT_EQ(certificates > 0, allowed);
     }
