@@ -24,7 +24,7 @@ class Program {
     explicit Program(const fs::path& config) {
         int out[2];
         EXPECT_EQ(::pipe2(out, O_CLOEXEC), 0);
-        const std::string binary = std::string(RAMPART_BIN_DIR) + "/decision_service";
+        const std::string binary = RAMPART_BIN_DIR "/decision_service";
         pid_ = ::fork();
         if (pid_ == 0) {
             ::dup2(out[1], STDOUT_FILENO);

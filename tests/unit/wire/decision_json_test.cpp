@@ -1,5 +1,6 @@
 #include "rampart/wire/decision_json.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -34,7 +35,7 @@ TEST(DecisionJson, EveryMemberStandsUnderItsOwnName) {
 TEST(DecisionJson, UnseenCategoriesAreToldAndNoPartOfTheDecision) {
     const std::vector<std::string> unseen{"job", "say \"x\""};
     const auto json = to_json(sample_decision(), unseen);
-    EXPECT_THAT(json, EndsWith(R"(,"unseen_categories":["job","say \"x\""]})"));
+    EXPECT_THAT(json, ::testing::EndsWith(R"(,"unseen_categories":["job","say \"x\""]})"));
     EXPECT_EQ(decision_from_json(json), sample_decision());
 }
 
