@@ -116,6 +116,7 @@ class ApplicationsOverKafka : public testing::Test {
         options.partitions = kPartitions;
         options.node = name;
         options.product = sample_product();
+        options.event_window = {kWidestWindow, kWidestWindow};  // times that Kafka cannot keep
         options.draw_key = {"key", "secret"};
         options.claim = [leases = run->leases.get()](const Epochs& fences) {
             std::set<PartitionId> all;
