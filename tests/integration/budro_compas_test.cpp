@@ -158,9 +158,10 @@ TEST(Compas, AccuracyAndGapsAreThePublishedOnes) {
             EXPECT_EQ(decisions(result->ensemble, other), approve);
         }
     }
-    // published over 10 splits: .652 with deviations of .012, .125 of .021
-    EXPECT_NEAR(accuracy, 0.652, 0.012);
-    EXPECT_NEAR(race_gap, 0.125, 0.021);
+    // Published; a split deviates by .014 and .024, so that these are three deviations of a mean of
+    // two. A flag that counts twice gives .588, the penalty on the mean loss a gap of .190.
+    EXPECT_NEAR(accuracy, 0.652, 0.030);
+    EXPECT_NEAR(race_gap, 0.125, 0.050);
 }
 
 }  // namespace

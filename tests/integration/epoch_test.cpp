@@ -97,7 +97,7 @@ TEST_F(Epoch, ACommandThatFailsOrIsRefusedLeavesTheEpochBeforeAsItWas) {
     set(folder, "min_units_per_group = 2", "min_units_per_group = 1000000");
     const auto refused = run_program(certify(folder));
     EXPECT_EQ(refused.exit_code, 1) << refused.output;
-    EXPECT_TRUE(refused.output.starts_with("REFUSED")) << refused.output;
+    EXPECT_NE(refused.output.find("REFUSED: "), std::string::npos) << refused.output;
     EXPECT_NE(refused.output.find("no new epoch was opened"), std::string::npos) << refused.output;
     EXPECT_EQ(ledger(folder), before) << refused.output;
 }
@@ -132,7 +132,7 @@ TEST_F(Epoch, ANewOneReadsRecordsThatNoRunOfAnEarlierOneHasReadAndAllOfThose) {
     // what it has read is not read again
     const auto again = run_program(certify(folder));
     EXPECT_EQ(again.exit_code, 1) << again.output;
-    EXPECT_TRUE(again.output.starts_with("REFUSED")) << again.output;
+    EXPECT_NE(again.output.find("REFUSED: "), std::string::npos) << again.output;
     EXPECT_EQ(ledger(folder), after) << again.output;
 }
 

@@ -295,7 +295,7 @@ TEST_F(Loop, CentresByRegressionAreMadeRegisteredAndProven) {
     const auto in = fmt::format("cd {} && {} ", copy.string(), kRampart);
     ASSERT_EQ(run_program(in + "rollback --config rampartd.toml --reason 'a test'").exit_code, 0);
     const auto id = std::string(report_.at("policies").as_array().back().at("id").as_string());
-    const auto ran = run_program(in + fmt::format("certify --config rampartd.toml --model {} --json", id));
+    const auto ran = run_program("(" + in + fmt::format("certify --config rampartd.toml --model {} --json 2>/dev/null)", id));
     ASSERT_LE(ran.exit_code, 1) << ran.output;
     const auto run = json::parse(ran.output);
     const std::string verdict(run.at("verdict").as_string()), certificate(run.at("certificate").as_string());
@@ -304,7 +304,7 @@ TEST_F(Loop, CentresByRegressionAreMadeRegisteredAndProven) {
         if (read(file.path()).find("\"q1\":") == std::string::npos) continue;
         const auto verified = run_program(in + fmt::format("verify store/registry/certificates/{}.cert --key certificates/gate.pub.pem --evidence {}",
                                                            certificate, file.path().string()));
-        EXPECT_EQ(verified.exit_code, verdict == "CERTIFIED" ? 0 : 1) << verified.output;
+        EXPECT_EQ(verified.exit_code, 0) << verified.output;
         EXPECT_NE(verified.output.find("every figure"), std::string::npos) << verified.output;
         return;
     }
