@@ -65,7 +65,7 @@ Scope scope_of(std::string head) {
 }
 
 /// Types that a file defines at namespace scope, "rampart::stats::Interval". Those in unnamed
-/// namespaces, in other types and in functions are nobody else's.
+/// namespaces, in other types and in functions cannot clash with those of another file.
 std::vector<std::string> types_defined(const std::string& text) {
     std::string code;
     for (const auto& line : lines_of(code_only(text)))

@@ -26,8 +26,8 @@ using domain::Application;
 // Markers that nothing else can have: of the person, of her application, of what she said.
 inline const domain::PersonId kAnna("kx7QvW2mZp9RtYb4NcLs8JdH");
 inline const std::string kApplication = "Tg5wBn3KqXe8UhVz6FjMy2Dr";
-inline const domain::PersonId kBert("Rw3JxPz8VbNq6CmTk9YhGs5L");  // somebody else
-inline constexpr double kIncome = 987'654.321'098;  // nobody else's
+inline const domain::PersonId kBert("Rw3JxPz8VbNq6CmTk9YhGs5L");  // another person
+inline constexpr double kIncome = 987'654.321'098;  // no other person has it
 
 class Erasure : public testing::Test {
   protected:

@@ -14,7 +14,7 @@ namespace rampart::fairness {
 enum class Output {
     /// The one with the least loss among those that keep the constraints. Never one that decides
     /// nearly all alike, whose rarer decision is less than a tenth as frequent as that of another
-    /// iterate which keeps the targets: its rates are equal whoever the groups are.
+    /// iterate which keeps the targets: its rates are equal for any groups.
     kBest,
     kLast,        // all trees
     /// Each decision by an iterate drawn anew, all of a stretch equally likely: of the longest that
