@@ -31,7 +31,7 @@ const PartitionId kWholeTopic(-1);
 constexpr std::string_view kPartitionKey = "partition", kFenceKey = "fence", kCountsKey = "counts",
                            kExploredByKey = "explored_by";
 constexpr std::string_view kDecidedAt = "decided_at";  // whose days explored approvals count for
-constexpr std::string_view kErased;  // no message is empty
+constexpr std::string_view kErased;                    // no message is empty
 constexpr size_t kReadBatch = 1000;
 constexpr size_t kMaxProblems = 100;  // more say nothing new
 
@@ -179,8 +179,10 @@ Result<std::optional<domain::Decision>> DecisionIndex::find(const domain::Decisi
     if (!bytes) return std::optional<domain::Decision>();
     if (*bytes == kErased) {
         return base::failed_precondition(
-            "erased", "decision '{}' was erased at the applicant's request; a new application needs "
-            "an id of its own", id);
+            "erased",
+            "decision '{}' was erased at the applicant's request; a new application needs "
+            "an id of its own",
+            id);
     }
     RAMPART_TRY(auto decision, wire::decode_decision(*bytes));
     return std::optional(std::move(decision));
@@ -298,8 +300,7 @@ Result<bool> DecisionIndex::index_one(const StoredRecord& stored, Changes& chang
         return false;
     };
     if (wire::is_erasure(record)) {
-        const auto erasure =
-            wire::decode_erasure(record, options_.partition, options_.partitions);
+        const auto erasure = wire::decode_erasure(record, options_.partition, options_.partitions);
         if (!erasure) return pass_over(erasure.error());
         changes.batch.put(kDecisions, erasure->decision.value(), kErased);
         changes.seen.insert(erasure->decision.value());

@@ -92,7 +92,8 @@ struct DecisionService::Instruments {
             {{"action", std::string(action)}, {"explored", std::string(explored)}});
     }
 
-    runtime::Counter &approved, &explored, &declined, &outcomes, &overrides, &swaps, &overloaded, &fenced;
+    runtime::Counter &approved, &explored, &declined, &outcomes, &overrides, &swaps, &overloaded,
+        &fenced;
     runtime::Histogram& decide_seconds;
 };
 

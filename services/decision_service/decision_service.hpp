@@ -137,9 +137,10 @@ class DecisionService {
     /// with other content; failed_precondition "not_owner": another node decides for its partition,
     /// "fenced": another node has just taken it over; out_of_range
     /// "event_time_outside": see EventWindow, not of what was decided before; unavailable
-    /// "no_policy", "partition_stopped": after a gap in the log; resource_exhausted "overloaded", or the log is full: nothing was
-    /// decided; those of encode_row, decide and Writer. After any other error than the first and
-    /// resource_exhausted the application may have been decided: ask again.
+    /// "no_policy", "partition_stopped": after a gap in the log; resource_exhausted "overloaded",
+    /// or the log is full: nothing was decided; those of encode_row, decide and Writer. After any
+    /// other error than the first and resource_exhausted the application may have been decided: ask
+    /// again.
     base::Result<std::vector<domain::Decision>> decide(
         std::span<const domain::Application> applications);
 
@@ -156,17 +157,17 @@ class DecisionService {
 
     /// 1 to limits::kMaxBatch outcomes, all durable when it returns, or none taken in. not_found
     /// "unknown_decision"; those of domain::check_outcome and check_observed_at. Repeats are taken
-    /// in again: the joiner tells them apart. Returns which of them contradict an earlier one of the same
-    /// decision, measure and revision, which stays: as far as it is known here, by what was joined
-    /// and what this process took in of late.
+    /// in again: the joiner tells them apart. Returns which of them contradict an earlier one of
+    /// the same decision, measure and revision, which stays: as far as it is known here, by what
+    /// was joined and what this process took in of late.
     base::Result<std::vector<size_t>> submit_outcomes(std::span<const domain::Outcome> outcomes);
     /// The same for what people did instead of what was drawn. Those of domain::validate.
     base::Status submit_overrides(std::span<const domain::Override> overrides);
 
     /// Erases decisions of any partition: an erasure of each is in the log, durably, when it
-    /// returns, and of those that are owned here nothing is left in the index nor in its files. With
-    /// no decisions named, takes in what others have erased. Either way, what was on its way into
-    /// the log when it was called is there when it returns. Whether they may be erased is not
+    /// returns, and of those that are owned here nothing is left in the index nor in its files.
+    /// With no decisions named, takes in what others have erased. Either way, what was on its way
+    /// into the log when it was called is there when it returns. Whether they may be erased is not
     /// asked. May be repeated. Errors: those of Writer, of the index's catch_up() and
     /// compact_erased().
     base::Status erase(std::span<const domain::DecisionId> decisions, base::TimePoint now);

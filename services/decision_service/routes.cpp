@@ -111,8 +111,9 @@ Response health(const runtime::Health& health, runtime::Probe probe) {
 /// The checks of /readyz among them, as they are now.
 Response metrics(const runtime::Health& health, runtime::Metrics& metrics) {
     for (const auto& check : health.report(runtime::Probe::kReady).checks) {
-        metrics.gauge("rampart_check_ok", "Whether a check of /readyz passes.",
-                      {{"check", check.name}})
+        metrics
+            .gauge("rampart_check_ok", "Whether a check of /readyz passes.",
+                   {{"check", check.name}})
             .set(check.status ? 1 : 0);
     }
     return {200, metrics.prometheus_text(), "text/plain; version=0.0.4", {}};
@@ -129,20 +130,23 @@ void DecisionService::add_routes(http::Router& router) {
     router.add("POST", "/v1/outcomes", Access::kToken,
                [this](const Request& request) { return post_outcomes(*this, request); });
     // each override has its own entry in the audit log, so a thousand of them take their time
-    router.add("POST", "/v1/overrides", Access::kToken,
-               [this](const Request& request) { return post_overrides(*this, request); },
-               Lane::kBulk);
-    router.add("GET", "/v1/policy", Access::kOpen,
-               [this](const Request&) { return get_policy(*this); }, Lane::kInline);
-    router.add("GET", "/healthz", Access::kOpen,
-               [this](const Request&) { return health(deps_.health, runtime::Probe::kLive); },
-               Lane::kInline);
-    router.add("GET", "/readyz", Access::kOpen,
-               [this](const Request&) { return health(deps_.health, runtime::Probe::kReady); },
-               Lane::kInline);
-    router.add("GET", "/metrics", Access::kOpen,
-               [this](const Request&) { return metrics(deps_.health, deps_.metrics); },
-               Lane::kInline);
+    router.add(
+        "POST", "/v1/overrides", Access::kToken,
+        [this](const Request& request) { return post_overrides(*this, request); }, Lane::kBulk);
+    router.add(
+        "GET", "/v1/policy", Access::kOpen, [this](const Request&) { return get_policy(*this); },
+        Lane::kInline);
+    router.add(
+        "GET", "/healthz", Access::kOpen,
+        [this](const Request&) { return health(deps_.health, runtime::Probe::kLive); },
+        Lane::kInline);
+    router.add(
+        "GET", "/readyz", Access::kOpen,
+        [this](const Request&) { return health(deps_.health, runtime::Probe::kReady); },
+        Lane::kInline);
+    router.add(
+        "GET", "/metrics", Access::kOpen,
+        [this](const Request&) { return metrics(deps_.health, deps_.metrics); }, Lane::kInline);
 }
 
 }  // namespace rampart::decision_service

@@ -22,10 +22,11 @@ base::Status nothing_stopped(const std::vector<joiner::StoppedPartition>& stoppe
         stopped.size() == 1 ? "" : fmt::format(" (and {} more sources)", stopped.size() - 1);
     const std::string which =
         first.partition.value() < 0 ? "" : fmt::format("partition {} of ", first.partition);
-    return base::Error{first.error.code, first.error.reason,
-                       fmt::format("{}topic '{}' is stopped: {}{}; nothing matures until it goes on, "
-                                   "see ops/runbooks/partitions.md",
-                                   which, first.topic, first.error.message, more)};
+    return base::Error{
+        first.error.code, first.error.reason,
+        fmt::format("{}topic '{}' is stopped: {}{}; nothing matures until it goes on, "
+                    "see ops/runbooks/partitions.md",
+                    which, first.topic, first.error.message, more)};
 }
 
 }  // namespace rampart::outcome_joiner

@@ -59,8 +59,7 @@ Status AttributeFeed::catch_up() {
                 continue;
             }
             auto person = protected_attributes::decode(stored.record.value);
-            const Status valid = person ? store_.catalog().check(*person)
-                                        : Status(person.error());
+            const Status valid = person ? store_.catalog().check(*person) : Status(person.error());
             if (valid) {
                 people.push_back(*std::move(person));
             } else {

@@ -45,7 +45,8 @@ std::string encode(const ChampionNotice& notice, const base::SigningKey& key) {
 Result<ChampionNotice> decode_notice(std::string_view bytes, const base::VerifyingKey& key) {
     base::ByteReader in(bytes);
     RAMPART_TRY(const uint8_t format, in.u8());
-    if (format != kFormat) return base::data_loss("bad_notice", "format {}, not {}", format, kFormat);
+    if (format != kFormat)
+        return base::data_loss("bad_notice", "format {}, not {}", format, kFormat);
     ChampionNotice notice;
     RAMPART_TRY(notice.sequence, in.u64());
     RAMPART_TRY(const auto policy, in.field());

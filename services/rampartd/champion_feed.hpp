@@ -50,8 +50,8 @@ class ChampionFollower {
         model::LoadedPolicy policy;
     };
     /// Reads on; nullopt: the champion is still the one that was returned last, or there is none
-    /// yet. A notice that is not signed, or whose model is not there or does not load, is passed over
-    /// with a line in the log: what decides goes on deciding.
+    /// yet. A notice that is not signed, or whose model is not there or does not load, is passed
+    /// over with a line in the log: what decides goes on deciding.
     base::Result<std::optional<Champion>> next();
 
   private:

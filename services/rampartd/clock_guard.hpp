@@ -35,9 +35,9 @@ class ClockGuard final : public base::Clock {
     };
     /// `last_used`: where there is no file yet; nullopt: the store is new, any time is good. The
     /// clocks have to outlive the guard. data_loss "bad_clock_file".
-    static base::Result<std::unique_ptr<ClockGuard>> open(
-        Options options, const base::Clock& wall, const base::Clock& boot,
-        std::optional<base::TimePoint> last_used);
+    static base::Result<std::unique_ptr<ClockGuard>> open(Options options, const base::Clock& wall,
+                                                          const base::Clock& boot,
+                                                          std::optional<base::TimePoint> last_used);
 
     /// The wall clock; but after a step in a running process, until it is accepted or undone, the
     /// time that it was before with what has passed since by the boot clock.
@@ -66,7 +66,7 @@ class ClockGuard final : public base::Clock {
     const base::Clock& wall_;
     const base::Clock& boot_;
     mutable std::mutex mutex_;
-    base::Duration agreed_;      // wall minus boot clock, when they were last known to be right
+    base::Duration agreed_;  // wall minus boot clock, when they were last known to be right
     std::optional<base::Error> doubt_;
     bool time_unknown_ = false;
     std::optional<base::TimePoint> written_at_;  // by the boot clock

@@ -56,8 +56,8 @@ struct ErasureDeps {
 /// returns, no file of these stores has a byte of the person; what stays elsewhere is in the
 /// report.
 ///
-/// Decisions about the person may be made meanwhile. The moment at which the keys go divides them: what
-/// was sealed before is erased, what comes after is a new person's and stays, in index, joined
+/// Decisions about the person may be made meanwhile. The moment at which the keys go divides them:
+/// what was sealed before is erased, what comes after is a new person's and stays, in index, joined
 /// state and log alike.
 ///
 /// Refused with failed_precondition "on_hold" or "retention", naming until when, or with not_found

@@ -7,8 +7,8 @@ namespace rampart::rampartd {
 size_t databases_of(const Settings& settings) {
     // registry, protected attributes, person keys, register of holds
     size_t count = settings.log.held().size() + settings.log.own.size() + 4;
-    if (settings.trains) ++count;                                       // training runs
-    if (settings.log.broker == LogSettings::Broker::kLocal) ++count;    // the log
+    if (settings.trains) ++count;                                     // training runs
+    if (settings.log.broker == LogSettings::Broker::kLocal) ++count;  // the log
     return count;
 }
 

@@ -22,7 +22,8 @@ Result<std::unique_ptr<LogAccess>> LogAccess::open(const LogSettings& settings,
 }
 
 void LogAccess::seal_with(privacy::PersonKeys& keys, bool seals) {
-    sealed_ = std::make_unique<sealed_log::SealedLog>(*reader_, *writer_, keys, topics_.decisions, seals);
+    sealed_ =
+        std::make_unique<sealed_log::SealedLog>(*reader_, *writer_, keys, topics_.decisions, seals);
     reader_ = sealed_.get();
     writer_ = sealed_.get();
 }
@@ -72,7 +73,8 @@ Status LogAccess::open_kafka(const LogSettings& settings, const base::Clock& clo
     options.group = settings.group;
     options.node = settings.node;
     options.ttl = settings.lease_ttl;
-    RAMPART_TRY(leases_, lease::PartitionLeases::create(options, {*reader_, *writer_, clock, timer_}));
+    RAMPART_TRY(leases_,
+                lease::PartitionLeases::create(options, {*reader_, *writer_, clock, timer_}));
     return base::ok();
 }
 

@@ -16,8 +16,8 @@
 
 namespace rampart::rampartd {
 
-/// The log that the configuration names, with the leases on its partitions where others may write to
-/// it too. Thread safe.
+/// The log that the configuration names, with the leases on its partitions where others may write
+/// to it too. Thread safe.
 class LogAccess {
   public:
     /// The embedded log is opened (and locked) with its topics made; of Kafka the topics have to be

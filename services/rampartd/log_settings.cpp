@@ -35,7 +35,8 @@ LogSettings read_log_settings(config::Table& root, const std::filesystem::path& 
     auto log = root.table("log");
     auto kafka = root.table("kafka");
     using enum LogSettings::Broker;
-    settings.broker = log.choice("broker", {"local", "kafka"}, "local") == "kafka" ? kKafka : kLocal;
+    settings.broker =
+        log.choice("broker", {"local", "kafka"}, "local") == "kafka" ? kKafka : kLocal;
     settings.partitions = static_cast<int32_t>(log.integer("partitions", 1, 256, 4));
     settings.topic_prefix = log.string("topic_prefix", "");
     settings.own = read_partitions(log, "own", settings.partitions);
@@ -62,11 +63,14 @@ LogSettings read_log_settings(config::Table& root, const std::filesystem::path& 
         return settings;
     }
     if (settings.own.empty()) {
-        log.fail("own", "names no partition: a node that only follows decides nothing; give it one at least");
+        log.fail(
+            "own",
+            "names no partition: a node that only follows decides nothing; give it one at least");
     }
     if (settings.node.empty()) {
-        kafka.fail("node", "is required with log.broker = \"kafka\": a name of this node, its own in "
-                           "the group and the same after every restart");
+        kafka.fail("node",
+                   "is required with log.broker = \"kafka\": a name of this node, its own in "
+                   "the group and the same after every restart");
     }
     if (const auto valid = streaming_kafka::validate(settings.kafka); !valid) {
         kafka.fail("bootstrap_servers", valid.error().message);

@@ -6,7 +6,8 @@
 
 int main(int argc, char** argv) {
     if (argc != 3 || std::string_view(argv[1]) != "--config") {
-        std::fprintf(stderr, "usage: rampartd --config FILE.toml   (every key: ops/config/rampartd.toml)\n");
+        std::fprintf(
+            stderr, "usage: rampartd --config FILE.toml   (every key: ops/config/rampartd.toml)\n");
         return 2;
     }
     const auto status = rampart::rampartd::serve(argv[2]);

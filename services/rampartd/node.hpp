@@ -31,52 +31,59 @@
 
 namespace rampart::rampartd {
 
-/// The whole loop in one process, without its network: log, joined state, models, decisions, training.
+/// The whole loop in one process, without its network: log, joined state, models, decisions,
+/// training.
 ///
-/// open() takes the store's locks (one process at a time) and, on a shared log, the leases of the partitions that
-/// this node owns; makes keys, topics (of the embedded log) and the bootstrap champion in a new store, and nothing of it
-/// stays if that fails; refuses a store whose keys are not there or are others; and takes up what a crash interrupted at
-/// the next advance(). Of several nodes on one log one trains; the others follow its champion.
-/// Thread safe.
+/// open() takes the store's locks (one process at a time) and, on a shared log, the leases of the
+/// partitions that this node owns; makes keys, topics (of the embedded log) and the bootstrap
+/// champion in a new store, and nothing of it stays if that fails; refuses a store whose keys are
+/// not there or are others; and takes up what a crash interrupted at the next advance(). Of several
+/// nodes on one log one trains; the others follow its champion. Thread safe.
 class Node {
   public:
-    /// `shutdown`, if given, ends the wait for another node's lease; it and `clocks` have to outlive the node.
-    static base::Result<std::unique_ptr<Node>> open(Settings settings, const runtime::Shutdown* shutdown = nullptr,
+    /// `shutdown`, if given, ends the wait for another node's lease; it and `clocks` have to
+    /// outlive the node.
+    static base::Result<std::unique_ptr<Node>> open(Settings settings,
+                                                    const runtime::Shutdown* shutdown = nullptr,
                                                     Clocks clocks = {});
 
-    /// Keeps this node's leases, gives up partitions that another has taken over, and tries again what failed; every
-    /// settings().retention_period, and the first time, applies the retention of the embedded log's topics as of
-    /// now(), but for what is not decided yet, and unless now() is in doubt. To be called every third of the lease's ttl
-    /// (settings().log.lease_ttl).
+    /// Keeps this node's leases, gives up partitions that another has taken over, and tries again
+    /// what failed; every settings().retention_period, and the first time, applies the retention of
+    /// the embedded log's topics as of now(), but for what is not decided yet, and unless now() is
+    /// in doubt. To be called every third of the lease's ttl (settings().log.lease_ttl).
     base::Status tend();
 
     /// Gives the leases up, so that others need not wait. Nothing may be decided afterwards.
     base::Status release();
 
-    /// Event time is `now`: reads the log to its end, matures, trains and tests what is due, looks at how the champions
-    /// do, and lets a newly certified policy decide, or the one before an alarm. Returns when all that is done.
-    /// failed_precondition "clock_jump": by the wall clock, which is in doubt (ClockGuard): the log was read, and the
-    /// champion followed; nothing else was done, until the clock is accepted.
+    /// Event time is `now`: reads the log to its end, matures, trains and tests what is due, looks
+    /// at how the champions do, and lets a newly certified policy decide, or the one before an
+    /// alarm. Returns when all that is done. failed_precondition "clock_jump": by the wall clock,
+    /// which is in doubt (ClockGuard): the log was read, and the champion followed; nothing else
+    /// was done, until the clock is accepted.
     base::Status advance(base::TimePoint now);
 
-    /// Takes a registered model to the gate as of `t`, after reading the log to its end; promotes if CERTIFIED. A
-    /// non-empty `new_epoch` opens a new budget epoch with the run, and says why.
-    base::Result<trainer::RunRecord> certify(const domain::PolicyId& candidate, base::TimePoint t, const std::string& new_epoch);
+    /// Takes a registered model to the gate as of `t`, after reading the log to its end; promotes
+    /// if CERTIFIED. A non-empty `new_epoch` opens a new budget epoch with the run, and says why.
+    base::Result<trainer::RunRecord> certify(const domain::PolicyId& candidate, base::TimePoint t,
+                                             const std::string& new_epoch);
 
-    /// What GET /v1/monitor answers, a JSON document: the last look, or, before the first since the start, one as of
-    /// the clock without consequences.
+    /// What GET /v1/monitor answers, a JSON document: the last look, or, before the first since the
+    /// start, one as of the clock without consequences.
     base::Result<std::string> monitor_report();
 
     /// Does not wait for a training run.
     base::Status rollback(std::string_view actor, std::string_view reason);
 
     /// Waits for a training run. As erase_person().
-    base::Result<ErasureReport> erase(const domain::PersonId& person, std::string_view actor, std::string_view reason, bool dry_run);
-    /// Whose application it is. not_found "unknown_application": no decision about it is held here, or it is erased.
+    base::Result<ErasureReport> erase(const domain::PersonId& person, std::string_view actor,
+                                      std::string_view reason, bool dry_run);
+    /// Whose application it is. not_found "unknown_application": no decision about it is held here,
+    /// or it is erased.
     base::Result<domain::PersonId> person_behind(const domain::ApplicationId& application);
 
-    /// The service's routes and those of the whole: clock, protected attributes, models, runs, rollback, monitor,
-    /// partitions, quarantine, erasures, holds, what dangles.
+    /// The service's routes and those of the whole: clock, protected attributes, models, runs,
+    /// rollback, monitor, partitions, quarantine, erasures, holds, what dangles.
     void add_routes(http::Router& router);
 
     const Settings& settings() const { return settings_; }
@@ -88,8 +95,8 @@ class Node {
     const streaming::Reader& log() const { return log_->reader(); }
     decision_service::DecisionService& decisions() { return *decisions_; }
 
-    /// SHA-256 over the joined state (every decision as logged among it), the ledger and the audit log: the same for
-    /// the same stream, whatever crashed in between.
+    /// SHA-256 over the joined state (every decision as logged among it), the ledger and the audit
+    /// log: the same for the same stream, whatever crashed in between.
     base::Result<base::Digest> state_hash() const;
 
   private:
@@ -139,14 +146,14 @@ class Node {
     const Clocks clocks_;
     std::unique_ptr<base::Clock> clock_;
     runtime::ManualClock* manual_clock_ = nullptr;  // clock_, in event mode
-    ClockGuard* clock_guard_ = nullptr;              // clock_, by the wall clock
+    ClockGuard* clock_guard_ = nullptr;             // clock_, by the wall clock
     std::mutex wait_mutex_;
     std::condition_variable wait_;  // never notified: a wait that only shutdown or time ends
     const runtime::Shutdown* shutdown_ = nullptr;
     uint64_t erased_ = 0;  // decisions, when the index last read what others had erased
     std::shared_ptr<storage::MemoryBudget> memory_;
     std::unique_ptr<LogAccess> log_;
-    std::unique_ptr<KeyFeed> key_feed_;                // on a shared log
+    std::unique_ptr<KeyFeed> key_feed_;  // on a shared log
     std::unique_ptr<privacy::PersonKeys> person_keys_;
     std::unique_ptr<privacy::Register> register_;
     std::unique_ptr<protected_attributes::ProtectedStore> protected_;
@@ -157,19 +164,21 @@ class Node {
     std::unique_ptr<monitor::ChampionMonitor> monitor_;  // where it trains
     std::unique_ptr<decision_service::DecisionService> decisions_;
     std::unique_ptr<decision_service::ApplicationConsumer> applications_;
-    std::optional<AttributeFeed> attributes_;          // on a shared log
-    std::optional<ChampionPublisher> publisher_;       // where this node trains for others
-    std::optional<ChampionFollower> follower_;         // where another does
-    mutable std::mutex mutex_;       // advance, certify
-    std::mutex champion_mutex_;      // from a change of champion until it decides
+    std::optional<AttributeFeed> attributes_;     // on a shared log
+    std::optional<ChampionPublisher> publisher_;  // where this node trains for others
+    std::optional<ChampionFollower> follower_;    // where another does
+    mutable std::mutex mutex_;                    // advance, certify
+    std::mutex champion_mutex_;                   // from a change of champion until it decides
     mutable std::mutex status_mutex_;
-    base::Status last_advance_;      // for /readyz
+    base::Status last_advance_;                      // for /readyz
     std::vector<joiner::StoppedPartition> stopped_;  // as of the last reading
     std::mutex retention_mutex_;
-    std::optional<std::chrono::steady_clock::time_point> retained_at_;  // when the log was last relieved
+    std::optional<std::chrono::steady_clock::time_point>
+        retained_at_;  // when the log was last relieved
 };
 
-/// `rampart serve`: opens the node, serves HTTP until SIGTERM or SIGINT, writes the address to <store>/endpoint.
+/// `rampart serve`: opens the node, serves HTTP until SIGTERM or SIGINT, writes the address to
+/// <store>/endpoint.
 base::Status serve(const std::filesystem::path& config);
 
 }  // namespace rampart::rampartd

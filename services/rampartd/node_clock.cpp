@@ -55,11 +55,9 @@ Result<http::Response> Node::take_clock_acceptance(const http::Request& request)
     }
     const std::string wall = base::to_iso8601(clock_guard_->wall());
     // who wants it is on record before anything is done at the time that is accepted
-    RAMPART_RETURN_IF_ERROR(registry_->record_operation(clock_->now(), members.at("actor"),
-                                                        "clock_accept",
-                                                        {{"accepted", wall},
-                                                         {"found", doubt.error().message},
-                                                         {"reason", members.at("reason")}}));
+    RAMPART_RETURN_IF_ERROR(registry_->record_operation(
+        clock_->now(), members.at("actor"), "clock_accept",
+        {{"accepted", wall}, {"found", doubt.error().message}, {"reason", members.at("reason")}}));
     RAMPART_RETURN_IF_ERROR(clock_guard_->accept());
     return json_response(json::object{{"accepted", wall}, {"found", doubt.error().message}});
 }

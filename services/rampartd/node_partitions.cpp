@@ -78,7 +78,8 @@ Result<http::Response> Node::list_partitions() const {
         }
         partitions.push_back(std::move(one));
     }
-    const auto add = [&](const std::string& topic, PartitionId partition, const base::Error& error) {
+    const auto add = [&](const std::string& topic, PartitionId partition,
+                         const base::Error& error) {
         stopped.push_back(json::object{{"topic", topic},
                                        {"partition", text_of(partition)},
                                        {"reason", error.reason},
@@ -97,14 +98,15 @@ Result<http::Response> Node::take_resume(const http::Request& request) {
                 text_members(request.body, {"topic", "partition", "actor", "reason"}));
     RAMPART_TRY(const auto place, place_of(members));
     if (members.at("reason").empty()) {
-        return base::invalid_argument("reason_missing", "$.reason is empty; say why for the audit log");
+        return base::invalid_argument("reason_missing",
+                                      "$.reason is empty; say why for the audit log");
     }
     // who wants it is on record before anything is given up
-    RAMPART_RETURN_IF_ERROR(registry_->record_operation(
-        clock_->now(), members.at("actor"), "accept_gap",
-        {{"topic", place.topic},
-         {"partition", members.at("partition")},
-         {"reason", members.at("reason")}}));
+    RAMPART_RETURN_IF_ERROR(registry_->record_operation(clock_->now(), members.at("actor"),
+                                                        "accept_gap",
+                                                        {{"topic", place.topic},
+                                                         {"partition", members.at("partition")},
+                                                         {"reason", members.at("reason")}}));
     json::array out;
     const auto add = [&](const auto& gap) {
         out.push_back(json::object{{"holder", gap.holder.value()},
@@ -182,17 +184,20 @@ void Node::add_partition_routes(http::Router& router) {
     using http::Access, http::Lane;
     router.add("GET", "/v1/partitions", Access::kToken,
                [this](const auto&) { return respond(list_partitions()); });
-    router.add("POST", "/v1/partitions/resume", Access::kToken,
-               [this](const auto& r) { return respond(take_resume(r)); },
-               Lane::kAdministrative);
-    router.add("GET", "/v1/quarantine", Access::kToken,
-               [this](const auto&) { return respond(list_quarantined()); }, Lane::kBulk);
-    router.add("POST", "/v1/quarantine/replay", Access::kToken,
-               [this](const auto& r) { return respond(take_from_quarantine(r, true)); },
-               Lane::kAdministrative);
-    router.add("POST", "/v1/quarantine/drop", Access::kToken,
-               [this](const auto& r) { return respond(take_from_quarantine(r, false)); },
-               Lane::kAdministrative);
+    router.add(
+        "POST", "/v1/partitions/resume", Access::kToken,
+        [this](const auto& r) { return respond(take_resume(r)); }, Lane::kAdministrative);
+    router.add(
+        "GET", "/v1/quarantine", Access::kToken,
+        [this](const auto&) { return respond(list_quarantined()); }, Lane::kBulk);
+    router.add(
+        "POST", "/v1/quarantine/replay", Access::kToken,
+        [this](const auto& r) { return respond(take_from_quarantine(r, true)); },
+        Lane::kAdministrative);
+    router.add(
+        "POST", "/v1/quarantine/drop", Access::kToken,
+        [this](const auto& r) { return respond(take_from_quarantine(r, false)); },
+        Lane::kAdministrative);
 }
 
 }  // namespace rampart::rampartd

@@ -231,16 +231,18 @@ Result<http::Response> Node::list_dangling() const {
 
 void Node::add_privacy_routes(http::Router& router) {
     using http::Access, http::Lane;
-    router.add("POST", "/v1/erasures", Access::kToken,
-               [this](const auto& r) { return respond(take_erasure(r)); }, Lane::kAdministrative);
+    router.add(
+        "POST", "/v1/erasures", Access::kToken,
+        [this](const auto& r) { return respond(take_erasure(r)); }, Lane::kAdministrative);
     router.add("GET", "/v1/holds", Access::kToken,
                [this](const auto&) { return respond(list_holds()); });
     router.add("POST", "/v1/holds", Access::kToken,
                [this](const auto& r) { return respond(take_hold(r, true)); });
     router.add("POST", "/v1/holds/remove", Access::kToken,
                [this](const auto& r) { return respond(take_hold(r, false)); });
-    router.add("GET", "/v1/dangling", Access::kToken,
-               [this](const auto&) { return respond(list_dangling()); }, Lane::kBulk);
+    router.add(
+        "GET", "/v1/dangling", Access::kToken,
+        [this](const auto&) { return respond(list_dangling()); }, Lane::kBulk);
 }
 
 }  // namespace rampart::rampartd

@@ -20,7 +20,9 @@ class Repeating {
         : shutdown_(shutdown), thread_([this, pause, work = std::move(work)] {
               while (!shutdown_.wait_for(pause)) {
                   const auto status = work();
-                  if (!status) kLog.error("msg=\"{}\" reason={}", status.error().message, status.error().reason);
+                  if (!status)
+                      kLog.error("msg=\"{}\" reason={}", status.error().message,
+                                 status.error().reason);
               }
           }) {}
     ~Repeating() {
@@ -49,20 +51,24 @@ base::Status serve(const std::filesystem::path& config) {
     // keeps what this node owns, and goes on where something failed
     const auto beat = base::Duration::micros(node->settings().log.lease_ttl.micros() / 3);
     // a database that has stopped takes writes only in a new process
-    std::optional<Repeating> watching(std::in_place, *shutdown, base::Duration::seconds(1), [&shutdown] {
-        auto status = storage::all_writable();
-        if (!status) shutdown->request();
-        return status;
-    });
-    std::optional<Repeating> tending(std::in_place, *shutdown, beat, [&node] { return node->tend(); });
+    std::optional<Repeating> watching(std::in_place, *shutdown, base::Duration::seconds(1),
+                                      [&shutdown] {
+                                          auto status = storage::all_writable();
+                                          if (!status) shutdown->request();
+                                          return status;
+                                      });
+    std::optional<Repeating> tending(std::in_place, *shutdown, beat,
+                                     [&node] { return node->tend(); });
     // along the wall clock; along event time the clock's route does it
     std::optional<Repeating> ticking;
     if (!node->settings().event_clock) {
-        ticking.emplace(*shutdown, base::Duration::seconds(1), [&node] { return node->advance(node->now()); });
+        ticking.emplace(*shutdown, base::Duration::seconds(1),
+                        [&node] { return node->advance(node->now()); });
     }
     const auto endpoint_file = node->settings().store / "endpoint";
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(endpoint_file, server->endpoint() + "\n"));
-    kLog.info("msg=serving address={} store={}", server->endpoint(), node->settings().store.string());
+    kLog.info("msg=serving address={} store={}", server->endpoint(),
+              node->settings().store.string());
     shutdown->wait();
     std::error_code ignored;
     std::filesystem::remove(endpoint_file, ignored);

@@ -42,7 +42,8 @@ Result<ProductFile> load_product_file(const std::filesystem::path& file) {
     model::BootstrapLink bootstrap = read_bootstrap(root.table("bootstrap"));
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_RETURN_IF_ERROR(domain::validate(product));
-    RAMPART_TRY(auto catalog, protected_attributes::AttributeCatalog::create(std::move(attributes), intersections));
+    RAMPART_TRY(auto catalog, protected_attributes::AttributeCatalog::create(std::move(attributes),
+                                                                             intersections));
     return ProductFile{std::move(product), std::move(catalog), std::move(bootstrap)};
 }
 
@@ -59,15 +60,18 @@ http::ServerOptions read_http(config::Table table) {
 }
 
 /// A backup without keys tells the secrets of a store by their names (is_secret()).
-void check_place(config::Table& privacy, const std::filesystem::path& secret, const std::filesystem::path& store) {
+void check_place(config::Table& privacy, const std::filesystem::path& secret,
+                 const std::filesystem::path& store) {
     const auto inside = secret.lexically_normal().lexically_relative(store.lexically_normal());
     if (inside.empty() || *inside.begin() == ".." || is_secret(inside.generic_string())) return;
-    privacy.fail("secret", "lies in the store but not in its keys/, so that a backup without keys would have it; "
-                           "move the file to <store>/keys/ or out of the store, and name it there");
+    privacy.fail(
+        "secret",
+        "lies in the store but not in its keys/, so that a backup without keys would have it; "
+        "move the file to <store>/keys/ or out of the store, and name it there");
 }
 
-PrivacySettings read_privacy(config::Table table, const std::filesystem::path& folder, const std::filesystem::path& store,
-                             const LogSettings& log) {
+PrivacySettings read_privacy(config::Table table, const std::filesystem::path& folder,
+                             const std::filesystem::path& store, const LogSettings& log) {
     PrivacySettings privacy;
     // the nodes of a group need one secret, which somebody has to hand round first
     privacy.encrypt_log = table.boolean("encrypt_log", log.broker == LogSettings::Broker::kLocal);
@@ -82,17 +86,21 @@ PrivacySettings read_privacy(config::Table table, const std::filesystem::path& f
 }
 
 /// One node of a group trains, and has to know everything; the others have to know it by its key.
-void check_trainer(config::Table& root, const LogSettings& log, bool trains, const std::string& gate_key) {
+void check_trainer(config::Table& root, const LogSettings& log, bool trains,
+                   const std::string& gate_key) {
     auto training = root.table("training");
     if (trains && !log.holds_all()) {
-        training.fail("here", "the node that trains has to hold all partitions: give the others in log.follow, "
-                              "or set here = false and let another node train");
+        training.fail(
+            "here",
+            "the node that trains has to hold all partitions: give the others in log.follow, "
+            "or set here = false and let another node train");
     }
     if (!trains && log.broker == LogSettings::Broker::kLocal) {
         training.fail("here", "with the embedded log this node is the only one, so it trains");
     }
     if (!trains && gate_key.empty()) {
-        training.fail("gate_key", "is required with here = false: the gate.pub.pem of the node that trains");
+        training.fail("gate_key",
+                      "is required with here = false: the gate.pub.pem of the node that trains");
     }
 }
 
@@ -105,11 +113,15 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const std::filesystem::path schema_path = folder / root.string("schema");
     const std::filesystem::path store = folder / root.string("store", "store");
     const http::ServerOptions http = read_http(root.table("http"));
-    const bool event_clock = root.table("clock").choice("mode", {"system", "event"}, "system") == "event";
-    const auto max_downtime = base::Duration::hours(root.table("clock").integer("max_downtime_hours", 1, 24 * 365, 24));
+    const bool event_clock =
+        root.table("clock").choice("mode", {"system", "event"}, "system") == "event";
+    const auto max_downtime =
+        base::Duration::hours(root.table("clock").integer("max_downtime_hours", 1, 24 * 365, 24));
     auto decision = root.table("decision");
-    const bool group_aware = decision.choice("protected_attributes", {"group_blind", "group_aware"}, "group_blind") == "group_aware";
-    const long exploration_per_day = decision.integer("exploration_per_day", 0, 1'000'000'000, 1000);
+    const bool group_aware = decision.choice("protected_attributes", {"group_blind", "group_aware"},
+                                             "group_blind") == "group_aware";
+    const long exploration_per_day =
+        decision.integer("exploration_per_day", 0, 1'000'000'000, 1000);
     LogSettings log = read_log_settings(root, folder);
     const auto memory_mib = root.table("memory").integer("databases_mib", 32, 1 << 20, 512);
     const bool trains = root.table("training").boolean("here", true);
@@ -119,8 +131,10 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     training.group_aware = group_aware;
     const auto threads = static_cast<size_t>(root.table("training").integer("threads", 1, 64, 2));
     if (training.recipe.criterion != "none" && !group_aware) {
-        root.table("postprocess").fail("criterion", "statistical_parity sets thresholds by group, so it needs "
-                                                    "decision.protected_attributes = \"group_aware\"");
+        root.table("postprocess")
+            .fail("criterion",
+                  "statistical_parity sets thresholds by group, so it needs "
+                  "decision.protected_attributes = \"group_aware\"");
     }
     const PrivacySettings privacy = read_privacy(root.table("privacy"), folder, store, log);
     const auto monitor = monitor::read_monitor_settings(root);
@@ -133,12 +147,29 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     training.gate.declined_impact = product.product.impact.declined;
     training.gate.impact_units = product.product.impact.units;
     RAMPART_TRY(const auto constraints, certification::ConstraintSet::compile(training.gate));
-    if (auto status = training::check_conditions(constraints, table_schema.features, product.catalog.groups()); !status) {
+    if (auto status = training::check_conditions(constraints, table_schema.features,
+                                                 product.catalog.groups());
+        !status) {
         return status.error().with_context(file.string());
     }
-    return Settings{store, http, event_clock, threads, exploration_per_day, std::move(log),
-                    static_cast<size_t>(memory_mib) << 20, trains, gate_key.empty() ? std::filesystem::path() : folder / gate_key, std::move(product.product),
-                    std::move(product.catalog), std::move(product.bootstrap), std::move(table_schema.features), std::move(training), privacy, monitor, event_window, max_downtime};
+    return Settings{store,
+                    http,
+                    event_clock,
+                    threads,
+                    exploration_per_day,
+                    std::move(log),
+                    static_cast<size_t>(memory_mib) << 20,
+                    trains,
+                    gate_key.empty() ? std::filesystem::path() : folder / gate_key,
+                    std::move(product.product),
+                    std::move(product.catalog),
+                    std::move(product.bootstrap),
+                    std::move(table_schema.features),
+                    std::move(training),
+                    privacy,
+                    monitor,
+                    event_window,
+                    max_downtime};
 }
 
 }  // namespace rampart::rampartd

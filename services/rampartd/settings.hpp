@@ -18,22 +18,23 @@ namespace rampart::rampartd {
 
 /// What applies to persons. Section [privacy].
 struct PrivacySettings {
-    bool encrypt_log = true;          // decisions are sealed with a key of each person (ops/adr/0010)
-    int retention_months = 25;        // after a decision nobody may be erased; 0: at any time
-    std::filesystem::path secret;     // file of the secret behind keys and tags; empty: <store>/keys/person
+    bool encrypt_log = true;    // decisions are sealed with a key of each person (ops/adr/0010)
+    int retention_months = 25;  // after a decision nobody may be erased; 0: at any time
+    std::filesystem::path
+        secret;  // file of the secret behind keys and tags; empty: <store>/keys/person
 };
 
 /// Everything that the all-in-one process is told. Paths in the file are relative to the file.
 struct Settings {
     std::filesystem::path store;
     http::ServerOptions http;
-    bool event_clock = false;            // time moves by POST /v1/clock instead of the wall clock
+    bool event_clock = false;  // time moves by POST /v1/clock instead of the wall clock
     size_t training_threads = 2;
-    long exploration_per_day = 1000;     // explored approvals per day
+    long exploration_per_day = 1000;  // explored approvals per day
     LogSettings log;
-    size_t memory_bytes = 512u << 20;    // of all databases together
-    bool trains = true;                  // false: another node of the group does; follows its champion
-    std::filesystem::path gate_key;      // of that node: its gate.pub.pem
+    size_t memory_bytes = 512u << 20;  // of all databases together
+    bool trains = true;              // false: another node of the group does; follows its champion
+    std::filesystem::path gate_key;  // of that node: its gate.pub.pem
     domain::Product product;
     protected_attributes::AttributeCatalog catalog;
     model::BootstrapLink bootstrap;
@@ -48,7 +49,8 @@ struct Settings {
     base::Duration retention_period = base::Duration::seconds(600);
 };
 
-/// Reads rampartd.toml and the product and schema files that it names. Strict: unknown keys are errors.
+/// Reads rampartd.toml and the product and schema files that it names. Strict: unknown keys are
+/// errors.
 base::Result<Settings> load_settings(const std::filesystem::path& file);
 
 }  // namespace rampart::rampartd

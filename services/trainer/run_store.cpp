@@ -93,7 +93,8 @@ std::string encode(const RunRecord& run) {
 }
 
 Result<RunRecord> decode_run_record(std::string_view bytes) {
-    const base::Error broken = base::data_loss("bad_run_record", "the trainer's store holds a run that is not one of its records");
+    const base::Error broken = base::data_loss(
+        "bad_run_record", "the trainer's store holds a run that is not one of its records");
     boost::system::error_code failure;
     const auto document = json::parse(bytes, failure);
     const auto* object = failure ? nullptr : document.if_object();
@@ -104,8 +105,9 @@ Result<RunRecord> decode_run_record(std::string_view bytes) {
     };
     RunRecord run;
     const std::pair<const char*, std::string*> texts[] = {
-        {"candidate", &run.candidate}, {"reference", &run.reference}, {"verdict", &run.verdict},
-        {"reason", &run.reason},       {"message", &run.message},     {"certificate", &run.certificate}};
+        {"candidate", &run.candidate}, {"reference", &run.reference},
+        {"verdict", &run.verdict},     {"reason", &run.reason},
+        {"message", &run.message},     {"certificate", &run.certificate}};
     for (const auto& [name, target] : texts) {
         const auto* value = text(name);
         if (value == nullptr) return broken;
@@ -116,9 +118,11 @@ Result<RunRecord> decode_run_record(std::string_view bytes) {
         const auto* value = object->if_contains(name);
         return value == nullptr ? -1 : value->to_number<int64_t>(bad_number);
     };
-    const int64_t ordinal = number("ordinal"), at = number("at_micros"), matured = number("matured");
+    const int64_t ordinal = number("ordinal"), at = number("at_micros"),
+                  matured = number("matured");
     const auto* figures = object->if_contains("figures");
-    if (bad_number || ordinal < 1 || matured < 0 || figures == nullptr || !figures->is_object()) return broken;
+    if (bad_number || ordinal < 1 || matured < 0 || figures == nullptr || !figures->is_object())
+        return broken;
     run.ordinal = static_cast<uint32_t>(ordinal);
     run.at = base::TimePoint::from_micros(at);
     run.matured = static_cast<uint64_t>(matured);
@@ -141,11 +145,13 @@ Result<RunStore> RunStore::open(const std::filesystem::path& folder, bool read_o
 
 Result<std::vector<RunRecord>> RunStore::runs() const {
     std::vector<RunRecord> runs;
-    RAMPART_RETURN_IF_ERROR(database_->scan(kRuns, storage::KeyRange::all(), [&](std::string_view, std::string_view value) -> Result<bool> {
-        RAMPART_TRY(auto run, decode_run_record(value));
-        runs.push_back(std::move(run));
-        return true;
-    }));
+    RAMPART_RETURN_IF_ERROR(
+        database_->scan(kRuns, storage::KeyRange::all(),
+                        [&](std::string_view, std::string_view value) -> Result<bool> {
+                            RAMPART_TRY(auto run, decode_run_record(value));
+                            runs.push_back(std::move(run));
+                            return true;
+                        }));
     return runs;
 }
 

@@ -18,7 +18,8 @@ std::string trimmed(const std::string& text) {
 
 /// Removes `word` from the front if it stands there as a word of its own.
 bool take_word(std::string& text, const std::string& word) {
-    const bool there = text.starts_with(word) && (text.size() == word.size() || !is_word(text[word.size()]));
+    const bool there =
+        text.starts_with(word) && (text.size() == word.size() || !is_word(text[word.size()]));
     if (there) text = trimmed(text.substr(word.size()));
     return there;
 }
@@ -50,7 +51,8 @@ Scope scope_of(std::string head) {
         return head.empty() ? Scope{Scope::kUnnamed, ""} : Scope{Scope::kNamespace, head};
     while (take_word(head, "template")) take_brackets(head, '<', '>');
     const bool an_enum = take_word(head, "enum");
-    const bool a_class = take_word(head, "struct") || take_word(head, "class") || take_word(head, "union");
+    const bool a_class =
+        take_word(head, "struct") || take_word(head, "class") || take_word(head, "union");
     if (!an_enum && !a_class) return {};
     take_brackets(head, '[', ']');
     if (take_word(head, "alignas")) take_brackets(head, '(', ')');
@@ -60,7 +62,8 @@ Scope scope_of(std::string head) {
     const std::string name = head.substr(0, end);
     head = trimmed(head.substr(end));
     take_word(head, "final");
-    const bool defined = head.empty() || head.front() == ':';  // else a specialisation or a function
+    const bool defined =
+        head.empty() || head.front() == ':';  // else a specialisation or a function
     return defined && !name.empty() ? Scope{Scope::kType, name} : Scope{};
 }
 

@@ -58,7 +58,8 @@ void add_routes_of(const http::Router& router, Routes& routes) {
 
 Routes served_by_the_whole() {
     const auto folder = temporary_folder();
-    const auto stream = loan_stream::load({.name = "simulated", .data_dir = {}, .rows = 50}).value();
+    const auto stream =
+        loan_stream::load({.name = "simulated", .data_dir = {}, .rows = 50}).value();
     const auto workspace =
         demo::prepare_workspace(folder, RAMPART_SOURCE_DIR "/ops/config", stream, 1).value();
     Routes routes;

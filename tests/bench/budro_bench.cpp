@@ -25,7 +25,6 @@
 namespace rampart::fairness {
 namespace {
 
-
 struct People {
     dataset::Dataset data;
     Points points;
@@ -40,12 +39,12 @@ double wall() {
 /// Without rows that lack something, four fifths of the others: about the paper's 36,177.
 base::Result<People> adult(const std::string& path) {
     RAMPART_TRY(auto draft,
-                dataset::infer_schema(path, {.label_column = "income",
-                                             .favourable = ">50K",
-                                             .protected_columns = {},
-                                             .weight_column = {},
-                                             .ignored_columns = {"fnlwgt", "education",
-                                                                 "native_country", "split"}}));
+                dataset::infer_schema(
+                    path, {.label_column = "income",
+                           .favourable = ">50K",
+                           .protected_columns = {},
+                           .weight_column = {},
+                           .ignored_columns = {"fnlwgt", "education", "native_country", "split"}}));
     RAMPART_TRY(auto all, dataset::read_table(path, draft.schema));
     std::vector<uint32_t> rows;
     for (uint32_t i = 0; i < all.rows(); ++i) {
@@ -145,15 +144,15 @@ int run(const People& people, const BudroParams& params) {
             ++rounds;
         }
         if (round.trees <= 3 || round.trees % 20 == 1)
-            fmt::print("  {:4} trees: robust {:.6f} (plain {:.6f}) gap {:.1e} eta {:.5f} "
-                       "evaluations {} pairs {:.2e} looked at {:.4f} {:.5f}; {:.3f} s\n",
-                       round.trees, round.robust_loss, round.loss, round.gap, round.eta,
-                       round.counts.evaluations, static_cast<double>(round.counts.pairs),
-                       static_cast<double>(round.counts.screened) /
-                           static_cast<double>(round.counts.pairs),
-                       static_cast<double>(round.counts.decided) /
-                           static_cast<double>(round.counts.pairs),
-                       now - before);
+            fmt::print(
+                "  {:4} trees: robust {:.6f} (plain {:.6f}) gap {:.1e} eta {:.5f} "
+                "evaluations {} pairs {:.2e} looked at {:.4f} {:.5f}; {:.3f} s\n",
+                round.trees, round.robust_loss, round.loss, round.gap, round.eta,
+                round.counts.evaluations, static_cast<double>(round.counts.pairs),
+                static_cast<double>(round.counts.screened) /
+                    static_cast<double>(round.counts.pairs),
+                static_cast<double>(round.counts.decided) / static_cast<double>(round.counts.pairs),
+                now - before);
         std::fflush(stdout);
         before = now;
         return true;
@@ -165,12 +164,13 @@ int run(const People& people, const BudroParams& params) {
     }
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    fmt::print("{} rounds: {:.2f} s of CPU, {:.2f} s; a round {:.4f} s of CPU, {:.2f} times a "
-               "plain one; looked at {:.4f} of the pairs; {} MiB\n",
-               rounds, cpu() - cpu_start, wall() - wall_start, rounds_cpu / rounds,
-               rounds_cpu / rounds / plain,
-               static_cast<double>(counts.screened) / static_cast<double>(counts.pairs),
-               usage.ru_maxrss / 1024);
+    fmt::print(
+        "{} rounds: {:.2f} s of CPU, {:.2f} s; a round {:.4f} s of CPU, {:.2f} times a "
+        "plain one; looked at {:.4f} of the pairs; {} MiB\n",
+        rounds, cpu() - cpu_start, wall() - wall_start, rounds_cpu / rounds,
+        rounds_cpu / rounds / plain,
+        static_cast<double>(counts.screened) / static_cast<double>(counts.pairs),
+        usage.ru_maxrss / 1024);
     return 0;
 }
 

@@ -24,15 +24,14 @@ std::vector<std::string> names(std::string_view prefix, size_t count) {
 
 TableSchema schema() {
     TableSchema out;
-    out.features =
-        FeatureSchema::create({{"age", FeatureKind::kNumeric, {}},
-                               {"income", FeatureKind::kNumeric, {}},
-                               {"score", FeatureKind::kNumeric, {}},
-                               {"hours", FeatureKind::kNumeric, {}},
-                               {"job", FeatureKind::kCategorical, names("job ", 500)},
-                               {"place", FeatureKind::kCategorical, names("", 220)},
-                               {"work", FeatureKind::kCategorical, names("class-", 8)}})
-            .value();
+    out.features = FeatureSchema::create({{"age", FeatureKind::kNumeric, {}},
+                                          {"income", FeatureKind::kNumeric, {}},
+                                          {"score", FeatureKind::kNumeric, {}},
+                                          {"hours", FeatureKind::kNumeric, {}},
+                                          {"job", FeatureKind::kCategorical, names("job ", 500)},
+                                          {"place", FeatureKind::kCategorical, names("", 220)},
+                                          {"work", FeatureKind::kCategorical, names("class-", 8)}})
+                       .value();
     out.label_column = "repaid";
     out.favourable = "1";
     out.protected_columns = {"sex", "race"};

@@ -30,10 +30,10 @@ dataset::Dataset made_up(size_t d, size_t categorical) {
     dataset::Dataset data;
     for (size_t j = 0; j < d; ++j) {
         const bool is_category = j < categorical;
-        specs.push_back({fmt::format("x{}", j),
-                         is_category ? dataset::FeatureKind::kCategorical
-                                     : dataset::FeatureKind::kNumeric,
-                         is_category ? codes : std::vector<std::string>()});
+        specs.push_back(
+            {fmt::format("x{}", j),
+             is_category ? dataset::FeatureKind::kCategorical : dataset::FeatureKind::kNumeric,
+             is_category ? codes : std::vector<std::string>()});
         auto& column = data.columns.emplace_back(kRows);
         for (auto& x : column)
             x = is_category ? static_cast<float>(random.below(40))
@@ -122,9 +122,8 @@ void iterates(benchmark::State& state) {
 void batch(benchmark::State& state, model::InstructionSet set, bool columns) {
     const Case& data = made(state);
     const model::BatchEngine fast(data.ensemble, set);
-    const auto table = columns
-                           ? model::TableView::of(data.data)
-                           : model::TableView::row_major(data.rows, data.data.columns.size());
+    const auto table = columns ? model::TableView::of(data.data)
+                               : model::TableView::row_major(data.rows, data.data.columns.size());
     std::vector<double> out(kRows);
     for (auto _ : state) {
         fast.predict_raw(table, out);

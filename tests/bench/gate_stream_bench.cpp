@@ -117,10 +117,11 @@ int main_of(size_t records, const fs::path& folder) {
     (void)ledger.append(*ledger.next_registration(request, base::TimePoint()));
     const auto result = certification::run(*checked->prepared, *ledger.ticket(request), vault);
     const double t2 = seconds();
-    std::printf("{\"records\": %zu, \"precheck_seconds\": %.2f, \"run_seconds\": %.2f, "
-                "\"peak_mib_before\": %ld, \"peak_mib\": %ld, \"verdict\": \"%s\"}\n",
-                records, t1 - t0, t2 - t1, before, peak_mib(),
-                std::string(to_string(result.value().verdict)).c_str());
+    std::printf(
+        "{\"records\": %zu, \"precheck_seconds\": %.2f, \"run_seconds\": %.2f, "
+        "\"peak_mib_before\": %ld, \"peak_mib\": %ld, \"verdict\": \"%s\"}\n",
+        records, t1 - t0, t2 - t1, before, peak_mib(),
+        std::string(to_string(result.value().verdict)).c_str());
     fs::remove_all(folder);
     return 0;
 }
@@ -130,9 +131,9 @@ int main_of(size_t records, const fs::path& folder) {
 
 int main(int argc, char** argv) {
     const size_t records = argc > 1 ? std::stoul(argv[1]) : 10'000'000;
-    const std::filesystem::path folder =
-        argc > 2 ? std::filesystem::path(argv[2])
-                 : std::filesystem::temp_directory_path() /
-                       ("gate_stream." + std::to_string(::getpid()));
+    const std::filesystem::path folder = argc > 2
+                                             ? std::filesystem::path(argv[2])
+                                             : std::filesystem::temp_directory_path() /
+                                                   ("gate_stream." + std::to_string(::getpid()));
     return rampart::main_of(records, folder);
 }

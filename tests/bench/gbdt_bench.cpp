@@ -14,7 +14,8 @@ constexpr size_t kRows = 18'000, kFeatures = 21;
 dataset::Dataset made_up() {
     base::Random random(1);
     std::vector<dataset::FeatureSpec> specs;
-    for (size_t j = 0; j < kFeatures; ++j) specs.push_back({fmt::format("x{}", j), dataset::FeatureKind::kNumeric, {}});
+    for (size_t j = 0; j < kFeatures; ++j)
+        specs.push_back({fmt::format("x{}", j), dataset::FeatureKind::kNumeric, {}});
     dataset::Dataset data;
     data.schema = dataset::FeatureSchema::create(std::move(specs)).value();
     data.columns.assign(kFeatures, std::vector<float>(kRows));
@@ -22,7 +23,10 @@ dataset::Dataset made_up() {
         for (auto& x : column) x = static_cast<float>(random.normal());
     }
     for (size_t i = 0; i < kRows; ++i) {
-        data.label.push_back(random.bernoulli(model::sigmoid(data.columns[0][i] + data.columns[1][i] * data.columns[2][i])) ? 1 : 0);
+        data.label.push_back(random.bernoulli(model::sigmoid(
+                                 data.columns[0][i] + data.columns[1][i] * data.columns[2][i]))
+                                 ? 1
+                                 : 0);
     }
     return data;
 }

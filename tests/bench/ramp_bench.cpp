@@ -31,8 +31,8 @@ const Rows& rows() {
             rows.weight.push_back(static_cast<float>(random.uniform(0.5, 2)));
             double part[kGroups], sum = 0;
             for (size_t k = 0; k < kGroups; ++k)
-                sum += part[k] = random.uniform(0, 0.5) +
-                                 (static_cast<size_t>(rows.group[i]) == k ? 1 : 0);
+                sum += part[k] =
+                    random.uniform(0, 0.5) + (static_cast<size_t>(rows.group[i]) == k ? 1 : 0);
             for (const double p : part) rows.posterior.push_back(p / sum);
         }
         return rows;

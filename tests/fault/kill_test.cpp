@@ -1,13 +1,13 @@
-// The promise of the whole: kill -9 at any moment loses no acknowledged decision and counts none twice.
+// The promise of the whole: kill -9 at any moment loses no acknowledged decision and counts none
+// twice.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <map>
 #include <thread>
-
-#include <unistd.h>
-
-#include <gtest/gtest.h>
 
 #include "rampart/base/random.hpp"
 #include "rampart/wire/event_codec.hpp"
@@ -32,7 +32,8 @@ loan_stream::Stream small_stream() {
 }
 
 Workspace workspace_in(const std::string& name, const loan_stream::Stream& stream) {
-    const auto folder = std::filesystem::path(testing::TempDir()) / fmt::format("{}.{}", name, ::getpid());
+    const auto folder =
+        std::filesystem::path(testing::TempDir()) / fmt::format("{}.{}", name, ::getpid());
     return prepare_workspace(folder, kConfig, stream, 11).value();
 }
 
@@ -41,7 +42,8 @@ Session session_of(const Workspace& workspace) {
 }
 
 ServiceProcess start(const Workspace& workspace) {
-    auto process = ServiceProcess::start(kProgram, workspace.config, workspace.endpoint_file, workspace.log);
+    auto process =
+        ServiceProcess::start(kProgram, workspace.config, workspace.endpoint_file, workspace.log);
     EXPECT_TRUE(process) << process.error().message;
     return std::move(*process);
 }
@@ -50,17 +52,21 @@ ServiceProcess start(const Workspace& workspace) {
 struct FinalState {
     std::string hash;
     std::map<std::string, std::string> decisions;  // by id, as logged
-    size_t logged = 0;                             // records in the topic: as many as decisions, if none is there twice
+    size_t logged = 0;  // records in the topic: as many as decisions, if none is there twice
     joiner::Counts counts;
 };
 
 FinalState final_state(const Workspace& workspace) {
-    const auto node = rampartd::Node::open(rampartd::load_settings(workspace.config).value()).value();
+    const auto node =
+        rampartd::Node::open(rampartd::load_settings(workspace.config).value()).value();
     FinalState state;
     state.hash = node->state_hash().value().hex();
     state.counts = node->joiner().counts();
     for (int32_t p = 0; p < node->log().partitions("decisions").value(); ++p) {
-        const auto records = node->log().read("decisions", streaming::PartitionId(p), streaming::Offset(0), 1'000'000).value();
+        const auto records =
+            node->log()
+                .read("decisions", streaming::PartitionId(p), streaming::Offset(0), 1'000'000)
+                .value();
         state.logged += records.size();
         for (const auto& stored : records) state.decisions[stored.record.key] = stored.record.value;
     }
@@ -68,7 +74,8 @@ FinalState final_state(const Workspace& workspace) {
 }
 
 /// Drives the stream while a second thread kills and restarts the service.
-std::vector<domain::Decision> drive_with_kills(const loan_stream::Stream& stream, const Workspace& workspace, int& kills) {
+std::vector<domain::Decision> drive_with_kills(const loan_stream::Stream& stream,
+                                               const Workspace& workspace, int& kills) {
     Driver driver(stream, "repaid", session_of(workspace));
     std::atomic<bool> done = false;
     std::thread killer([&] {
@@ -111,7 +118,8 @@ TEST(KillNine, TwentyTimesAtRandomMomentsLeavesTheStateOfAnUndisturbedRun) {
     EXPECT_EQ(state.logged, stream.applicants.size());
     for (const auto& decision : acknowledged) {
         const auto it = state.decisions.find(decision.id.value());
-        ASSERT_NE(it, state.decisions.end()) << "an acknowledged decision is lost: " << decision.id.value();
+        ASSERT_NE(it, state.decisions.end())
+            << "an acknowledged decision is lost: " << decision.id.value();
         EXPECT_EQ(it->second, wire::encode(decision));
     }
     EXPECT_EQ(state.counts.matured, expected.counts.matured);

@@ -234,7 +234,8 @@ const dataset::FeatureSchema& table_features() {
 bool table_file(std::string_view bytes) {
     const auto data = dataset::decode_table_cache(bytes, {}, table_features());
     if (!data) return refused(data.error());
-    FUZZ_LAW(dataset::encode_table_cache(*data, {}) == bytes, "another form of a table is accepted");
+    FUZZ_LAW(dataset::encode_table_cache(*data, {}) == bytes,
+             "another form of a table is accepted");
     return true;
 }
 

@@ -83,9 +83,9 @@ bool constraint(std::string_view text) {
     const auto program = constraints::compile(*constraint, {-150, 75});
     if (!program) return refused(program.error());
     FUZZ_LAW(program->leaves.size() <= constraints::kMaxLeaves, "{}", program->leaves.size());
-    FUZZ_LAW(!program->statements.empty() &&
-                 program->statements.size() <= constraints::kMaxStatements,
-             "{}", program->statements.size());
+    FUZZ_LAW(
+        !program->statements.empty() && program->statements.size() <= constraints::kMaxStatements,
+        "{}", program->statements.size());
     std::vector<constraints::Known> known;
     for (const auto& leaf : program->leaves) {
         known.push_back(constraints::range_of(leaf, program->impact_range));

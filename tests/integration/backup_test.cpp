@@ -64,8 +64,9 @@ std::string state_hash(const Workspace& workspace) {
     return std::string(answer.at("state_hash").as_string());
 }
 
-void drive(const loan_stream::Stream& stream, const Workspace& workspace,
-           const std::function<void()>& on_progress = [] {}) {
+void drive(
+    const loan_stream::Stream& stream, const Workspace& workspace,
+    const std::function<void()>& on_progress = [] {}) {
     auto process =
         ServiceProcess::start(kProgram, workspace.config, workspace.endpoint_file, workspace.log);
     ASSERT_TRUE(process) << process.error().message;
@@ -232,9 +233,9 @@ TEST(Backup, OfAStoreThatCertifiedPromotedAndWentBackIsServedAndCertifiesTheNext
     const auto backups = fresh_folder("history_backups");
     // the commands of ops/runbooks/backup.md
     for (const bool with_keys : {false, true}) {
-        const auto created =
-            ask(fmt::format("backup create --store {} --to {} --keep 14{}", workspace.store.string(),
-                            backups.string(), with_keys ? " --with-keys" : ""));
+        const auto created = ask(fmt::format("backup create --store {} --to {} --keep 14{}",
+                                             workspace.store.string(), backups.string(),
+                                             with_keys ? " --with-keys" : ""));
         EXPECT_EQ(created.at("with_keys").as_bool(), with_keys);
         EXPECT_TRUE(created.at("missing").as_array().empty());
         ask("backup verify --from " + backups.string());
@@ -271,8 +272,8 @@ TEST(Backup, ThatLacksWhatTheRegistryNamesIsNeverCalledWholeAndRestoredOnlyOnDem
     const auto created = run_program(create);
     EXPECT_EQ(created.exit_code, 1) << created.output;
     EXPECT_NE(created.output.find(lost), std::string::npos) << created.output;
-    const auto verified = run_program(
-        fmt::format("{} backup verify --from {}", kProgram.string(), backups.string()));
+    const auto verified =
+        run_program(fmt::format("{} backup verify --from {}", kProgram.string(), backups.string()));
     EXPECT_EQ(verified.exit_code, 1) << verified.output;
     EXPECT_NE(verified.output.find("1  whole"), std::string::npos) << "the good one was dropped";
     EXPECT_NE(verified.output.find("2  incomplete"), std::string::npos) << verified.output;

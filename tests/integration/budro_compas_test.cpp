@@ -64,7 +64,8 @@ Dataset compas(const fs::path& file) {
         } else {
             specs.push_back({names[j], FeatureKind::kCategorical, {values.begin(), values.end()}});
             for (const auto& cell : cells[j])
-                column.push_back(static_cast<float>(std::distance(values.begin(), values.find(cell))));
+                column.push_back(
+                    static_cast<float>(std::distance(values.begin(), values.find(cell))));
         }
     }
     data.schema = dataset::FeatureSchema::create(specs).value();
@@ -143,8 +144,8 @@ TEST(Compas, AccuracyAndGapsAreThePublishedOnes) {
         spec.l2 = 1 / (kC * static_cast<double>(train.rows()));
         const auto metric = FairMetric::learn(train, spec).value();
         base::ThreadPool pool(2);
-        const auto result = train_budro(as_numbers(train), metric.embed(train).value(),
-                                        settings(train), &pool);
+        const auto result =
+            train_budro(as_numbers(train), metric.embed(train).value(), settings(train), &pool);
         ASSERT_TRUE(result) << result.error().message;
         const auto approve = decisions(result->ensemble, test);
         const auto report =

@@ -25,14 +25,17 @@ using dataset::Dataset;
 using dataset::FeatureKind;
 namespace fs = std::filesystem;
 
-constexpr const char* kNumbers[] = {
-    "month", "credit_amount",     "investment_as_income_percentage", "residence_since",
-    "age",   "number_of_credits", "people_liable_for"};
-constexpr const char* kCategories[] = {"status",      "credit_history",    "purpose",
-                                       "savings",     "employment",        "personal_status",
-                                       "other_debtors", "property",        "installment_plans",
-                                       "housing",     "skill_level",       "telephone",
-                                       "foreign_worker"};
+constexpr const char* kNumbers[] = {"month",
+                                    "credit_amount",
+                                    "investment_as_income_percentage",
+                                    "residence_since",
+                                    "age",
+                                    "number_of_credits",
+                                    "people_liable_for"};
+constexpr const char* kCategories[] = {
+    "status",          "credit_history", "purpose",       "savings",           "employment",
+    "personal_status", "other_debtors",  "property",      "installment_plans", "housing",
+    "skill_level",     "telephone",      "foreign_worker"};
 
 fs::path data_file() {
     const char* folder = std::getenv("RAMPART_DATA");
@@ -58,8 +61,8 @@ Dataset german(const fs::path& file) {
     std::vector<dataset::FeatureSpec> specs;
     for (const char* name : kNumbers) specs.push_back({name, FeatureKind::kNumeric, {}});
     for (const char* name : kCategories)
-        specs.push_back({name, FeatureKind::kCategorical,
-                         {categories[name].begin(), categories[name].end()}});
+        specs.push_back(
+            {name, FeatureKind::kCategorical, {categories[name].begin(), categories[name].end()}});
     dataset::TableSchema schema;
     schema.features = dataset::FeatureSchema::create(specs).value();
     schema.label_column = "credit";
@@ -75,10 +78,10 @@ std::vector<float> columns_of(const FairMetric& metric, std::span<const float> r
     std::vector<float> seen;
     for (const auto& column : metric.columns()) {
         const float value = row[column.feature];
-        seen.push_back(column.kind == FairMetric::Kind::kNumber
-                           ? static_cast<float>((static_cast<double>(value) - column.mean) *
-                                                column.scale)
-                           : value == static_cast<float>(column.code));
+        seen.push_back(
+            column.kind == FairMetric::Kind::kNumber
+                ? static_cast<float>((static_cast<double>(value) - column.mean) * column.scale)
+                : value == static_cast<float>(column.code));
     }
     return seen;
 }
@@ -118,7 +121,8 @@ class German : public testing::Test {
         FairMetricSpec spec;
         spec.protected_features = {"age"};
         // the authors have two columns of 0 and 1 for each flag
-        spec.weights = {{"telephone", std::numbers::sqrt2}, {"foreign_worker", std::numbers::sqrt2}};
+        spec.weights = {{"telephone", std::numbers::sqrt2},
+                        {"foreign_worker", std::numbers::sqrt2}};
         for (const double alpha : {0.1, 1.0, 10.0}) spec.l2_of_numbers.push_back(alpha / 800);
         auto learnt = FairMetric::learn(train, spec);
         ASSERT_TRUE(learnt) << learnt.error().message;

@@ -90,8 +90,8 @@ struct Drawn {
         const auto cut = [&](auto&... columns) {
             (columns.resize(std::min(columns.size(), records)), ...);
         };
-        cut(d.record_id, d.unit_id, d.p_approve, d.approved, d.has_impact, d.candidate,
-            d.reference, d.logger, d.anchor, out.impact);
+        cut(d.record_id, d.unit_id, d.p_approve, d.approved, d.has_impact, d.candidate, d.reference,
+            d.logger, d.anchor, out.impact);
         const auto gone = [records](uint32_t i) { return i >= records; };
         for (ope::Group& group : d.groups) std::erase_if(group.records, gone);
         std::erase_if(d.overridden, gone);
@@ -192,10 +192,10 @@ std::optional<Issued> look(const Drawn& drawn, const ope::LoggedFeedback& vault,
     EXPECT_TRUE(ledger.append(*ledger.next_registration(request, kRegistered)));
     const auto ticket = *ledger.ticket(request);
     const auto result = *run(*checked->prepared, ticket, vault.impact, vault.label);
-    Issued out{result.verdict,
-               *seal(*checked->prepared, ticket, result, vault.impact, kRead, kRead, key(),
-                     vault.label),
-               checked->prepared->plan()};
+    Issued out{
+        result.verdict,
+        *seal(*checked->prepared, ticket, result, vault.impact, kRead, kRead, key(), vault.label),
+        checked->prepared->plan()};
     EXPECT_TRUE(ledger.append(*ledger.next_closing(
         result.verdict, base::sha256(out.sealed.certificate).hex(), "", kRead)));
     return out;
@@ -207,9 +207,8 @@ std::vector<Issued> issue(const Drawn& drawn) {
     std::vector<Issued> out;
     const size_t part = drawn.vault.decisions.size() / (1 + drawn.looks);
     for (size_t k = 0; k <= drawn.looks; ++k) {
-        auto issued =
-            look(drawn, drawn.looks == 0 ? drawn.vault : drawn.matured((k + 1) * part), ledger,
-                 out.empty() ? nullptr : &out.back().plan);
+        auto issued = look(drawn, drawn.looks == 0 ? drawn.vault : drawn.matured((k + 1) * part),
+                           ledger, out.empty() ? nullptr : &out.back().plan);
         if (!issued) break;
         out.push_back(std::move(*issued));
         if (out.back().verdict != Verdict::kNoSolutionFound) break;
@@ -283,7 +282,7 @@ TEST_F(Checker, SaysWhatTheGateSaysOfRandomCertificatesWithFurtherLooksAndConstr
         EXPECT_EQ(lines[i].find(fmt::format("{}: ", to_string(all[i].verdict))), 0u)
             << "seed " << seeds[i] << ", look " << all[i].plan.look << ": " << lines[i];
         EXPECT_EQ(lines[i].find("NOT shown"), std::string::npos) << lines[i];
-        const Kind kind = all[i].plan.look > 0                      ? Kind::kFurtherLook
+        const Kind kind = all[i].plan.look > 0                    ? Kind::kFurtherLook
                           : !all[i].plan.constraint_plans.empty() ? Kind::kConstrained
                                                                   : Kind::kPlain;
         ++count[{kind, all[i].verdict}];
@@ -421,8 +420,7 @@ TEST_P(ForgedFigures, AreSeenThoughTheyAreSignedAndRegisteredAgain) {
     for (size_t i = 1; i < forged.size(); ++i) {
         // of D_c: trusted, as far as no bet follows from it
         if (kOfSelection.contains(what[i])) continue;
-        EXPECT_EQ(lines[before + i].find("REJECTED"), 0u)
-            << what[i] << " -> " << lines[before + i];
+        EXPECT_EQ(lines[before + i].find("REJECTED"), 0u) << what[i] << " -> " << lines[before + i];
     }
 }
 INSTANTIATE_TEST_SUITE_P(OfEveryKind, ForgedFigures,

@@ -18,8 +18,7 @@ using testing::Not;
 class AuditIndividual : public LoanModel {
   protected:
     static json::value audit(const std::string& arguments, int exit_code = 0) {
-        const auto ran =
-            run("audit-individual --model m.rmp --data loans.csv --json " + arguments);
+        const auto ran = run("audit-individual --model m.rmp --data loans.csv --json " + arguments);
         EXPECT_EQ(ran.exit_code, exit_code) << ran.output;
         return json::parse(ran.output);
     }
@@ -39,8 +38,8 @@ TEST_F(AuditIndividual, ProvesHowMuchWorseAlikePeopleAreTreated) {
     }
     EXPECT_GT(number(large, "robust_loss"), number(small, "robust_loss"));
     EXPECT_EQ(number(large, "loss"), number(small, "loss"));
-    const auto evaluated = json::parse(
-        run("evaluate --model m.rmp --data loans.csv --split test --json").output);
+    const auto evaluated =
+        json::parse(run("evaluate --model m.rmp --data loans.csv --split test --json").output);
     EXPECT_NEAR(number(large, "loss"), number(evaluated, "log_loss"), 1e-9);
     EXPECT_EQ(large.at("metric").at("directions").at(0).at("name"), "what tells sex");
     EXPECT_EQ(large.at("metric_is"), "learnt on the training part");
@@ -74,14 +73,14 @@ TEST_F(AuditIndividual, ConsistencyIsTheShareDecidedAlike) {
 }
 
 TEST_F(AuditIndividual, DrawsThePairs) {
-    const auto ran = run("audit-individual --model m.rmp --data loans.csv --epsilon 0.05 "
-                         "--counterfactual region --report audit.html");
+    const auto ran =
+        run("audit-individual --model m.rmp --data loans.csv --epsilon 0.05 "
+            "--counterfactual region --report audit.html");
     ASSERT_EQ(ran.exit_code, 0) << ran.output;
     EXPECT_THAT(ran.output, AllOf(HasSubstr("performance gap"), HasSubstr("worst of"),
                                   HasSubstr("alike for region"), HasSubstr("wrote audit.html")));
-    EXPECT_THAT(read("audit.html"),
-                AllOf(HasSubstr("class='own'"), HasSubstr("class='cloud'"),
-                      HasSubstr("they differ in"), Not(HasSubstr("<script"))));
+    EXPECT_THAT(read("audit.html"), AllOf(HasSubstr("class='own'"), HasSubstr("class='cloud'"),
+                                          HasSubstr("they differ in"), Not(HasSubstr("<script"))));
 }
 
 TEST_F(AuditIndividual, AMetricIsSavedAndReadAgain) {
@@ -120,17 +119,18 @@ TEST_F(AuditIndividual, ABoundThatIsNotKeptIsAnAnswerOfNo) {
 
 TEST_F(AuditIndividual, DecisionsMayBeWhatIsMeasured) {
     const auto out = audit("--epsilon 0.01 --loss decision");
-    const auto evaluated = json::parse(
-        run("evaluate --model m.rmp --data loans.csv --split test --json").output);
+    const auto evaluated =
+        json::parse(run("evaluate --model m.rmp --data loans.csv --split test --json").output);
     EXPECT_NEAR(number(out, "loss"), 1 - number(evaluated, "accuracy"), 1e-9);
     EXPECT_LE(number(out, "robust_loss"), 1);
 }
 
 TEST_F(AuditIndividual, MisuseIsToldAndNothingIsWritten) {
     const auto fails = [](const std::string& arguments, const std::string& reason) {
-        const auto ran = run("audit-individual --model m.rmp --data loans.csv --json "
-                             "--report bad.html --save-metric bad.fair " +
-                             arguments);
+        const auto ran =
+            run("audit-individual --model m.rmp --data loans.csv --json "
+                "--report bad.html --save-metric bad.fair " +
+                arguments);
         EXPECT_EQ(ran.exit_code, 2) << arguments << ran.output;
         const auto out = json::parse(ran.output.substr(ran.output.find("{\"error")));
         EXPECT_EQ(json::value_to<std::string>(out.at("error").at("reason")), reason) << arguments;

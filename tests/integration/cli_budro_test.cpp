@@ -16,11 +16,10 @@ using testing::HasSubstr;
 
 class TrainBudro : public LoanModel {
   protected:
-    static constexpr const char* kTrees =
-        "--trees 40 --leaves 8 --learning-rate 0.02 ";
+    static constexpr const char* kTrees = "--trees 40 --leaves 8 --learning-rate 0.02 ";
     static json::value train(const std::string& arguments) {
-        const auto ran = run("train --data loans.csv --schema schema.toml --seed 7 --json " +
-                             arguments);
+        const auto ran =
+            run("train --data loans.csv --schema schema.toml --seed 7 --json " + arguments);
         EXPECT_EQ(ran.exit_code, 0) << ran.output;
         return json::parse(ran.output.substr(ran.output.find("{\"")));
     }
@@ -28,8 +27,8 @@ class TrainBudro : public LoanModel {
         return out.at(name).to_number<double>();
     }
     static std::string reason(const std::string& arguments) {
-        const auto ran = run("train --data loans.csv --schema schema.toml --json --out bad.rmp " +
-                             arguments);
+        const auto ran =
+            run("train --data loans.csv --schema schema.toml --json --out bad.rmp " + arguments);
         EXPECT_EQ(ran.exit_code, 2) << ran.output;
         EXPECT_FALSE(std::filesystem::exists(folder_ / "bad.rmp"));
         const auto out = json::parse(ran.output.substr(ran.output.find("{\"error")));
@@ -103,7 +102,8 @@ TEST_F(TrainBudro, MetricAttackAndChoiceOfTheModelAreTaken) {
 TEST_F(TrainBudro, GroupConstraintsAreKeptInTheSameTraining) {
     const std::string call =
         "--learner budro --epsilon 0.0005 --trees 60 --leaves 8 --learning-rate 0.05 ";
-    const auto out = train(call + "--out g.rmp --constraint dp --tolerance 0.05 --allow-infeasible");
+    const auto out =
+        train(call + "--out g.rmp --constraint dp --tolerance 0.05 --allow-infeasible");
     const auto free = train(call + "--out f.rmp");
     const auto gap = [](const json::value& of) {
         return number(of.at("train").at("gaps").at("approval_rate"), "difference");
@@ -119,8 +119,9 @@ TEST_F(TrainBudro, BaselinesLearnFromReweighedRowsOrProjectedColumns) {
         return number(of.at("train").at("gaps").at("approval_rate"), "difference");
     };
     EXPECT_LT(gap(reweighed), gap(plain));
-    const auto projected = train("--trees 40 --leaves 8 --baseline project --epsilon 0.1 "
-                                 "--counterfactual region --out p.rmp");
+    const auto projected = train(
+        "--trees 40 --leaves 8 --baseline project --epsilon 0.1 "
+        "--counterfactual region --out p.rmp");
     EXPECT_TRUE(projected.as_object().contains("test"));
     EXPECT_LT(number(projected.at("individual").at("consistency").at(0), "share"), 1);
     EXPECT_EQ(run("evaluate --model p.rmp --data loans.csv").exit_code, 2);
@@ -139,8 +140,9 @@ TEST_F(TrainBudro, MisuseIsToldAndNothingIsWritten) {
 }
 
 TEST_F(TrainBudro, OptionsWithoutEffectAreNamed) {
-    const auto ran = run("train --data loans.csv --schema schema.toml --trees 5 --out n.rmp "
-                         "--attack sgd --metric-l2 2 --epsilon 0.3");
+    const auto ran =
+        run("train --data loans.csv --schema schema.toml --trees 5 --out n.rmp "
+            "--attack sgd --metric-l2 2 --epsilon 0.3");
     EXPECT_THAT(ran.output, AllOf(HasSubstr("--attack has no effect without --learner budro"),
                                   HasSubstr("--metric-l2 has no effect"),
                                   HasSubstr("--epsilon has no effect")));

@@ -149,8 +149,8 @@ TEST_F(CardCommand, TreesOfOneSplitThatAllRiseAreReadAsIncreasing) {
 
 TEST_F(CardCommand, RowsThatTheModelLearnedFromAreMarked) {
     std::string page;
-    EXPECT_TRUE(card("--model m.rmp --data loans.csv --split train", page)
-                    .at("learned_from").as_bool());
+    EXPECT_TRUE(
+        card("--model m.rmp --data loans.csv --split train", page).at("learned_from").as_bool());
     EXPECT_TRUE(has(page, "may have learned from these rows"));
     const auto other = card("--model m.rmp --data other.csv", page);
     EXPECT_FALSE(other.at("learned_from").as_bool());

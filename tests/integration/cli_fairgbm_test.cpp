@@ -24,7 +24,8 @@ TEST_F(CommandLine, AConstraintThatIsMissedIsExitCode1AndWritesNothingUnlessAllo
     train();
     std::filesystem::remove(path("m.rmp"));
     const std::string missed =
-        "train --data loans.csv --schema schema.toml --seed 7 --trees 20 --out m.rmp --tolerance 0 ";
+        "train --data loans.csv --schema schema.toml --seed 7 --trees 20 --out m.rmp --tolerance "
+        "0 ";
     for (const std::string learner :
          {"--learner fairgbm --multiplier-step 1e-9", "--learner gs --reduction-fits 2"}) {
         const auto ran = run(missed + learner + " --json");
@@ -48,22 +49,25 @@ TEST_F(CommandLine, AConstraintThatIsMissedIsExitCode1AndWritesNothingUnlessAllo
 
 /// Hardly anybody repays with so high a probability: deciding all alike is fair, and no answer.
 TEST_F(CommandLine, AThresholdThatFewReachDoesNotMakeAModelThatDeclinesEverybody) {
-    train("--learner fairgbm --constraint fnr --tolerance 0.05 --threshold 0.9 --allow-infeasible "
-          "--learning-rate 0.2 --json",
-          4000);
+    train(
+        "--learner fairgbm --constraint fnr --tolerance 0.05 --threshold 0.9 --allow-infeasible "
+        "--learning-rate 0.2 --json",
+        4000);
     const auto fair = boost::json::parse(read(".out")).as_object();
     train("--learning-rate 0.2 --json", 4000);
-    const auto scores = run("evaluate --model m.rmp --data loans.csv --split validation "
-                            "--threshold 0.8 --json");  // of 2 P - 1
+    const auto scores =
+        run("evaluate --model m.rmp --data loans.csv --split validation "
+            "--threshold 0.8 --json");  // of 2 P - 1
     const double plain = number(scores.json(), "approval_rate");
     ASSERT_GT(plain, 0.02);
     EXPECT_GT(number(fair.at("validation").as_object(), "approval_rate"), 0.1 * plain);
 }
 
 TEST_F(CommandLine, TheRandomizedClassifierIsAMixtureWhoseRatesAreThoseOfTheVerdict) {
-    train("--learner fairgbm --constraint dp --tolerance 0.1 --output randomized --allow-infeasible "
-          "--json",
-          3000);
+    train(
+        "--learner fairgbm --constraint dp --tolerance 0.1 --output randomized --allow-infeasible "
+        "--json",
+        3000);
     const auto verdict = boost::json::parse(read(".out")).at("fairgbm").as_object();
     ASSERT_LT(number(verdict, "first_tree"), 40);
     const auto ran = run("evaluate --model m.rmp --data loans.csv --split validation --json");
@@ -80,9 +84,10 @@ TEST_F(CommandLine, TheRandomizedClassifierIsAMixtureWhoseRatesAreThoseOfTheVerd
 }
 
 TEST_F(CommandLine, EachIterateOfARandomizedClassifierDecidesAtItsOwnOperatingPoint) {
-    train("--learner fairgbm --constraint dp --tolerance 0.3 --output randomized "
-          "--operate-at 'dp<=0.4' --json",
-          3000);
+    train(
+        "--learner fairgbm --constraint dp --tolerance 0.3 --output randomized "
+        "--operate-at 'dp<=0.4' --json",
+        3000);
     const auto verdict = boost::json::parse(read(".out")).at("fairgbm").as_object();
     ASSERT_LT(number(verdict, "first_tree"), 40);
     const auto ran = run("evaluate --model m.rmp --data loans.csv --split validation --json");
@@ -102,8 +107,10 @@ TEST_F(CommandLine, FairGbmGoesOnWithItsMultipliers) {
     train(fair);
     const auto whole = read("m.rmp");
     const auto on = [&](const std::string& options) {
-        return run("train --data loans.csv --schema schema.toml --split 60/20/20 --seed 7 "
-                   "--leaves 8 " + options);
+        return run(
+            "train --data loans.csv --schema schema.toml --split 60/20/20 --seed 7 "
+            "--leaves 8 " +
+            options);
     };
     ASSERT_EQ(on(fair + "--trees 15 --out half.rmp").exit_code, 0);
     const auto rest = on(fair + "--trees 40 --resume half.rmp --out m.rmp");

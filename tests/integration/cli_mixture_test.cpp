@@ -63,7 +63,8 @@ TEST_F(MixtureCommands, ExplainTakesTheFirstEnsembleApartAndSaysSo) {
                 AllOf(HasSubstr("a mixture of 3 members over 1 ensemble with 40 trees"),
                       HasSubstr("its first ensemble, all 40 trees of it")));
     const auto row = [](const std::string& model) {
-        run(fmt::format("explain --model {} --data loans.csv --row 3 --json > row.json "
+        run(
+            fmt::format("explain --model {} --data loans.csv --row 3 --json > row.json "
                         "2> notes.txt; true",
                         model));
         return json::parse(read("row.json")).at("rows").at(0).at("raw").to_number<double>();

@@ -20,8 +20,9 @@ class Postprocess : public LoanModel {
     static void SetUpTestSuite() {
         LoanModel::SetUpTestSuite();
         std::ofstream(folder_ / "many.csv") << loans(8000, 9);
-        const auto trained = run("train --data many.csv --schema schema.toml --seed 7 --trees 40 "
-                                 "--leaves 8 --out big.rmp");
+        const auto trained =
+            run("train --data many.csv --schema schema.toml --seed 7 --trees 40 "
+                "--leaves 8 --out big.rmp");
         ASSERT_EQ(trained.exit_code, 0) << trained.output;
     }
     static json::value postprocess(const std::string& arguments) {
@@ -93,18 +94,19 @@ TEST_F(Postprocess, BudgetsEpsilonsByGroupAndCentresAreTaken) {
         postprocess("--criterion dp --epsilon 0.1 --gamma 0.1 --approve-at-most 0.25 --out b.rmp");
     EXPECT_NEAR(budget.at("fitted").at("after").at("approval_rate").to_number<double>(), 0.25,
                 1e-9);
-    const auto centre =
-        postprocess("--criterion dp --epsilon 0 --gamma 0.1 --rho 0.5 --out c.rmp");
+    const auto centre = postprocess("--criterion dp --epsilon 0 --gamma 0.1 --rho 0.5 --out c.rmp");
     EXPECT_NEAR(centre.at("rates").at(0).to_number<double>(), 0.5, 1e-9);
-    const auto loose = postprocess("--criterion dp --epsilon 0 --gamma 0.1 --rho 0.5 "
-                                   "--group-epsilon sex=b:0.2 --out d.rmp");
+    const auto loose = postprocess(
+        "--criterion dp --epsilon 0 --gamma 0.1 --rho 0.5 "
+        "--group-epsilon sex=b:0.2 --out d.rmp");
     EXPECT_NEAR(loose.at("rates").at(0).to_number<double>(), 0.5, 1e-9);
     EXPECT_NEAR(loose.at("rates").at(1).to_number<double>(), 0.4, 1e-9);
 }
 
 TEST_F(Postprocess, DrawsThePictureAndTheCurve) {
-    const auto ran = run("postprocess --model big.rmp --data many.csv --criterion dp --gamma 0.1 "
-                         "--out p.rmp --report ramps.html --frontier curve.csv");
+    const auto ran =
+        run("postprocess --model big.rmp --data many.csv --criterion dp --gamma 0.1 "
+            "--out p.rmp --report ramps.html --frontier curve.csv");
     ASSERT_EQ(ran.exit_code, 0) << ran.output;
     EXPECT_THAT(ran.output, AllOf(HasSubstr("everybody"), HasSubstr("wrote ramps.html")));
     EXPECT_THAT(read("ramps.html"), AllOf(HasSubstr("sex=a"), HasSubstr("sex=b"),

@@ -40,10 +40,11 @@ std::string grades(size_t n, uint64_t seed) {
         const bool b = random.bernoulli(0.4), north = random.bernoulli(0.5);
         const double effort = random.uniform() * (b ? 0.8 : 1) + (b ? 0 : 0.1);
         const double grade = std::clamp(
-            0.5 + 2.5 * effort + (north ? 0.3 : 0) - (b ? 0.4 : 0) + 0.3 * random.normal(), 0.0, 4.0);
-        csv += fmt::format("{:.3f},{:.2f},{},{},{:.3f},{}\n", effort, random.normal(),
-                           north ? "north" : "south", b ? "b" : "a", grade,
-                           grade >= 2 ? "yes" : "no");
+            0.5 + 2.5 * effort + (north ? 0.3 : 0) - (b ? 0.4 : 0) + 0.3 * random.normal(), 0.0,
+            4.0);
+        csv +=
+            fmt::format("{:.3f},{:.2f},{},{},{:.3f},{}\n", effort, random.normal(),
+                        north ? "north" : "south", b ? "b" : "a", grade, grade >= 2 ? "yes" : "no");
     }
     return csv;
 }
@@ -55,9 +56,15 @@ class Regression : public testing::Test {
         fs::create_directories(folder_);
         write("grades.csv", grades(900, 3));
         ASSERT_EQ(run("schema infer grades.csv --target grade --range 0,4 --protected group "
-                      "--ignore passed", "schema.toml").exit_code, 0);
+                      "--ignore passed",
+                      "schema.toml")
+                      .exit_code,
+                  0);
         ASSERT_EQ(run("schema infer grades.csv --label passed --favourable yes --protected group "
-                      "--ignore grade", "binary.toml").exit_code, 0);
+                      "--ignore grade",
+                      "binary.toml")
+                      .exit_code,
+                  0);
     }
     static void TearDownTestSuite() { fs::remove_all(folder_); }
 
@@ -83,9 +90,10 @@ class Regression : public testing::Test {
             return more.find(option) == std::string::npos ? fmt::format(" {} {}", option, value)
                                                           : std::string();
         };
-        return run(fmt::format("train --learner fair-regression --data {} --schema {} --trees 12 "
-                               "--leaves 6 --learning-rate 0.3{}{} --out m.rmp --json {}",
-                               data, schema, unless("--grid", 20), unless("--calls", 12), more));
+        return run(
+            fmt::format("train --learner fair-regression --data {} --schema {} --trees 12 "
+                        "--leaves 6 --learning-rate 0.3{}{} --out m.rmp --json {}",
+                        data, schema, unless("--grid", 20), unless("--calls", 12), more));
     }
     static json::object evaluated(const std::string& split) {
         const auto ran =
@@ -124,8 +132,9 @@ TEST_F(Regression, ParityIsKeptCertifiedAndServedAsItWasLearnt) {
 }
 
 TEST_F(Regression, PeopleSeeLossDisparityBoundsAndMembers) {
-    const auto ran = run("train --learner fair-regression --data grades.csv --schema schema.toml "
-                         "--trees 8 --leaves 6 --grid 10 --calls 8 --epsilon 0.1 --out m.rmp");
+    const auto ran =
+        run("train --learner fair-regression --data grades.csv --schema schema.toml "
+            "--trees 8 --leaves 6 --grid 10 --calls 8 --epsilon 0.1 --out m.rmp");
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
     EXPECT_THAT(ran.out, AllOf(HasSubstr("statistical parity, squared loss"), HasSubstr("RMSE"),
                                HasSubstr("disparity"), HasSubstr("kept"), HasSubstr("gap"),
@@ -163,11 +172,12 @@ TEST_F(Regression, EpsilonMayDifferByGroupAndOneLevelIsEnough) {
 }
 
 TEST_F(Regression, EveryLossReductionAndMethodRuns) {
-    for (const std::string how :
-         {"--loss logistic --loss-parameter 4", "--loss absolute", "--loss quantile "
-          "--loss-parameter 0.8", "--loss huber", "--loss poisson", "--reduction least-squares",
-          "--reduction cost-sensitive --refine 3", "--method eg --calls 6",
-          "--method eg-paper --calls 6"}) {
+    for (const std::string how : {"--loss logistic --loss-parameter 4", "--loss absolute",
+                                  "--loss quantile "
+                                  "--loss-parameter 0.8",
+                                  "--loss huber", "--loss poisson", "--reduction least-squares",
+                                  "--reduction cost-sensitive --refine 3", "--method eg --calls 6",
+                                  "--method eg-paper --calls 6"}) {
         const auto ran = train(how + " --epsilon 0.1");
         ASSERT_EQ(ran.exit_code, 0) << how << ": " << ran.err;
         EXPECT_TRUE(ran.parsed().at("regression").at("train").at("feasible").as_bool()) << how;
@@ -187,7 +197,9 @@ TEST_F(Regression, LabelsOfTwoValuesGetARiskScore) {
     // parity at every threshold, whichever is chosen
     for (const double t : {0.3, 0.5, 0.7}) {
         const auto one = run(fmt::format("evaluate --model m.rmp --data grades.csv --split train "
-                                         "--threshold {} --json", t)).parsed();
+                                         "--threshold {} --json",
+                                         t))
+                             .parsed();
         double least = 1, most = 0;
         for (const auto& group : one.at("groups").as_array()) {
             least = std::min(least, number(group.at("approval_rate")));
@@ -225,8 +237,8 @@ TEST_F(Regression, BoundsThatNobodyCanKeepAreProvenSo) {
     for (const auto& [group, multiplier] : proof.at("multipliers").as_object())
         sum += number(multiplier);
     EXPECT_NEAR(sum, 1, 1e-9);
-    EXPECT_THAT(read("p.html"), AllOf(HasSubstr("no mixture keeps the bounds"),
-                                      HasSubstr("multiplier")));
+    EXPECT_THAT(read("p.html"),
+                AllOf(HasSubstr("no mixture keeps the bounds"), HasSubstr("multiplier")));
     const auto missing = train("--notion bgl");
     EXPECT_EQ(missing.exit_code, 2);
     EXPECT_THAT(missing.err, HasSubstr("--zeta"));
@@ -238,9 +250,10 @@ TEST_F(Regression, LabelsOfTheWrongKindAreNamed) {
     const auto plain = run("train --data grades.csv --schema schema.toml --out x.rmp");
     EXPECT_EQ(plain.exit_code, 2);
     EXPECT_THAT(plain.err, AllOf(HasSubstr("the label is a number"), HasSubstr("fair-regression")));
-    write("wrong.toml", "label = \"passed\"\nlabel_range = {lo = 0, hi = 1}\n"
-                        "protected = [\"group\"]\nignored = [\"grade\", \"noise\", \"school\"]\n"
-                        "[[feature]]\nname = \"effort\"\nkind = \"numeric\"\n");
+    write("wrong.toml",
+          "label = \"passed\"\nlabel_range = {lo = 0, hi = 1}\n"
+          "protected = [\"group\"]\nignored = [\"grade\", \"noise\", \"school\"]\n"
+          "[[feature]]\nname = \"effort\"\nkind = \"numeric\"\n");
     const auto text = train("", "wrong.toml");
     EXPECT_EQ(text.exit_code, 2);
     EXPECT_THAT(text.err, AllOf(HasSubstr("not a number"), HasSubstr("favourable")));
@@ -257,16 +270,18 @@ TEST_F(Regression, LabelsOutsideTheRangeOrAllAlikeAreNamed) {
     EXPECT_EQ(outside.exit_code, 2);
     EXPECT_THAT(outside.err, AllOf(HasSubstr("line "), HasSubstr("outside label_range from 0 to 2"),
                                    HasSubstr("widen")));
-    write("same.csv", "effort,noise,school,group,grade,passed\n1,1,north,a,2,yes\n"
-                      "2,1,south,b,2,no\n3,0,north,a,2,no\n");
+    write("same.csv",
+          "effort,noise,school,group,grade,passed\n1,1,north,a,2,yes\n"
+          "2,1,south,b,2,no\n3,0,north,a,2,no\n");
     const auto same = train("", "schema.toml", "same.csv");
     EXPECT_EQ(same.exit_code, 2);
     EXPECT_THAT(same.err, HasSubstr("there is nothing to learn"));
 }
 
 TEST_F(Regression, GroupsAreNeededInEveryPart) {
-    write("few.csv", "effort,noise,school,group,grade,passed\n1,1,north,a,2,yes\n"
-                     "2,1,south,b,1,no\n3,0,north,a,3,no\n1,0,north,a,3.5,no\n2,2,north,a,0,no\n");
+    write("few.csv",
+          "effort,noise,school,group,grade,passed\n1,1,north,a,2,yes\n"
+          "2,1,south,b,1,no\n3,0,north,a,3,no\n1,0,north,a,3.5,no\n2,2,north,a,0,no\n");
     const auto few = train("--split 60/40/0", "schema.toml", "few.csv");
     EXPECT_EQ(few.exit_code, 2);
     EXPECT_THAT(few.err, AllOf(HasSubstr("group=b"), HasSubstr("has no rows")));
@@ -390,16 +405,19 @@ TEST_F(Regression, AFrontierComparesLearnersAndGoesOn) {
 }
 
 TEST_F(Regression, AFrontierRefusesWhatItCannotCompare) {
-    const auto mixed = run("frontier --data grades.csv --schema binary.toml --out f1 "
-                           "--learners fair-regression,fairgbm");
+    const auto mixed =
+        run("frontier --data grades.csv --schema binary.toml --out f1 "
+            "--learners fair-regression,fairgbm");
     EXPECT_EQ(mixed.exit_code, 2);
     EXPECT_THAT(mixed.err, HasSubstr("make two frontiers"));
-    const auto numeric = run("frontier --data grades.csv --schema schema.toml --out f2 "
-                             "--learners fair-classification");
+    const auto numeric =
+        run("frontier --data grades.csv --schema schema.toml --out f2 "
+            "--learners fair-classification");
     EXPECT_EQ(numeric.exit_code, 2);
     EXPECT_THAT(numeric.err, HasSubstr("labels of two values"));
-    const auto no_test = run("frontier --data grades.csv --schema schema.toml --out f3 "
-                             "--learners seo --split 60/40/0");
+    const auto no_test =
+        run("frontier --data grades.csv --schema schema.toml --out f3 "
+            "--learners seo --split 60/40/0");
     EXPECT_EQ(no_test.exit_code, 2);
     EXPECT_THAT(no_test.err, HasSubstr("50/0/50"));
 }

@@ -168,8 +168,9 @@ TEST_F(CommandLine, AnOptionWithoutEffectIsNoted) {
                              "--allow-infeasible has no effect without --learner fairgbm",
                              "--early-stopping has no effect without validation rows"})
         EXPECT_THAT(plain.err, HasSubstr(note));
-    train("--learner fairgbm --constraint none --tolerance 0.1 --threshold 0.6 --operate-at "
-          "'fpr<=0.1' --proxy sigmoid --proxy-margin 2 --target 'dp<=0.9'");
+    train(
+        "--learner fairgbm --constraint none --tolerance 0.1 --threshold 0.6 --operate-at "
+        "'fpr<=0.1' --proxy sigmoid --proxy-margin 2 --target 'dp<=0.9'");
     for (const char* note : {"--tolerance has no effect with --constraint none",
                              "--threshold has no effect with --operate-at",
                              "--proxy-margin has no effect with --proxy sigmoid"})
@@ -351,11 +352,11 @@ TEST_F(CommandLine, ReductionsAreLearnersToo) {
                     number(verdict, "gap"), 1e-9)
             << learner;
     }
-    EXPECT_THAT(run("train --data loans.csv --schema schema.toml --out n.rmp --learner gs --trees 5 "
-                    "--reduction-fits 2 --proxy hinge --early-stopping 5")
-                    .err,
-                AllOf(HasSubstr("--proxy has no effect"),
-                      HasSubstr("--early-stopping has no effect")));
+    EXPECT_THAT(
+        run("train --data loans.csv --schema schema.toml --out n.rmp --learner gs --trees 5 "
+            "--reduction-fits 2 --proxy hinge --early-stopping 5")
+            .err,
+        AllOf(HasSubstr("--proxy has no effect"), HasSubstr("--early-stopping has no effect")));
     EXPECT_EQ(run("train --data loans.csv --schema schema.toml --out n.rmp --learner eg "
                   "--postprocess ramp")
                   .exit_code,

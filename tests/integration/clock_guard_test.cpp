@@ -56,8 +56,7 @@ class Guard : public testing::Test {
         return status ? "" : status.error().reason;
     }
     Host host_;
-    const fs::path file_ =
-        fs::path(testing::TempDir()) / fmt::format("clock_guard.{}", ::getpid());
+    const fs::path file_ = fs::path(testing::TempDir()) / fmt::format("clock_guard.{}", ::getpid());
 };
 
 TEST_F(Guard, AStepOfMoreThanTenMinutesIsAJumpUntilItIsAccepted) {
@@ -97,9 +96,9 @@ TEST_F(Guard, AtTheStartTimeBeforeTheLastUseOrTooLongAfterItIsAJump) {
         Duration since;
         const char* reason;
     };
-    for (const auto& one : {Case{Duration::seconds(-1), "clock_jump"}, Case{Duration(), ""},
-                            Case{Duration::hours(24), ""},
-                            Case{Duration::seconds(24 * 3600 + 1), "clock_jump"}}) {
+    for (const auto& one :
+         {Case{Duration::seconds(-1), "clock_jump"}, Case{Duration(), ""},
+          Case{Duration::hours(24), ""}, Case{Duration::seconds(24 * 3600 + 1), "clock_jump"}}) {
         const auto guard = open(host_.wall.now() - one.since);
         EXPECT_EQ(reason(guard->check()), one.reason) << one.since.micros();
         EXPECT_EQ(guard->time_unknown(), !guard->check());
@@ -110,7 +109,8 @@ TEST_F(Guard, AtTheStartTimeBeforeTheLastUseOrTooLongAfterItIsAJump) {
 TEST_F(Guard, TheLastUseIsKeptAndAJumpOutlivesARestart) {
     ASSERT_TRUE(open()->beat());
     host_.pass(Duration::hours(23));
-    EXPECT_EQ(reason(open(TimePoint())->check()), "") << "the file says more than what else there is";
+    EXPECT_EQ(reason(open(TimePoint())->check()), "")
+        << "the file says more than what else there is";
     host_.pass(Duration::hours(2));
     for (int restart = 0; restart < 2; ++restart) {
         const auto guard = open();
@@ -120,10 +120,9 @@ TEST_F(Guard, TheLastUseIsKeptAndAJumpOutlivesARestart) {
     ASSERT_TRUE(open()->accept());
     EXPECT_EQ(reason(open()->check()), "");
     ASSERT_TRUE(base::write_file_atomically(file_, "yesterday\n"));
-    EXPECT_EQ(ClockGuard::open({file_, Duration::hours(24)}, host_.wall, host_.boot, {})
-                  .error()
-                  .reason,
-              "bad_clock_file");
+    EXPECT_EQ(
+        ClockGuard::open({file_, Duration::hours(24)}, host_.wall, host_.boot, {}).error().reason,
+        "bad_clock_file");
 }
 
 TEST_F(Guard, AfterAStartAtAWrongTimeTheWallClockIsFollowedOnceItIsRight) {
@@ -188,7 +187,8 @@ class NodeClock : public testing::Test {
     }
 
     Host host_;
-    const fs::path folder_ = fs::path(testing::TempDir()) / fmt::format("node_clock.{}", ::getpid());
+    const fs::path folder_ =
+        fs::path(testing::TempDir()) / fmt::format("node_clock.{}", ::getpid());
     loan_stream::Stream stream_;
     demo::Workspace workspace_;
     std::unique_ptr<Node> node_;

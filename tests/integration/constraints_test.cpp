@@ -117,7 +117,8 @@ TEST_F(ConstrainedLoop, AConstraintThatCannotBeReadOrAskedStopsTheStartAndSaysWh
               std::string::npos)
         << ran.output;
     ran = start("value", "mean(decision | race = \"F\") >= 0");
-    EXPECT_NE(ran.output.find("its values are: white, black, hispanic, asian"), std::string::npos) << ran.output;
+    EXPECT_NE(ran.output.find("its values are: white, black, hispanic, asian"), std::string::npos)
+        << ran.output;
 }
 
 }  // namespace

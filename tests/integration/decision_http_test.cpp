@@ -64,8 +64,7 @@ TEST_F(DecisionServiceTest, SingleDecisionsOfManyClientsShareAWriteWithTheDefaul
     service_.reset();
     Rounds rounds(*log_);
     health_ = std::make_unique<runtime::Health>();
-    service_ =
-        DecisionService::open(options_, {*log_, rounds, clock_, metrics_, *health_}).value();
+    service_ = DecisionService::open(options_, {*log_, rounds, clock_, metrics_, *health_}).value();
     set_policy(constant(0.5));
     http::Router router("token");
     service_->add_routes(router);
@@ -226,7 +225,7 @@ TEST_F(DecisionHttp, AnUnseenCategoryIsNamedInTheAnswerAndCounted) {
     };
     const std::string unseen = R"(,"unseen_categories":["job"])";
     const std::vector<std::pair<domain::FeatureValue, bool>> cases{
-        {std::string("None"), true}, {3.0, true}, {std::string(), true},
+        {std::string("None"), true},  {3.0, true},  {std::string(), true},
         {std::string("none"), false}, {1.0, false}, {std::monostate(), false}};
     std::vector<Application> all;
     for (const auto& [job, named] : cases) {
@@ -279,8 +278,8 @@ TEST_F(DecisionHttp, AnOutcomeThatContradictsAnEarlierOneIsNamedInTheAnswer) {
 TEST_F(DecisionHttp, OverridesAreLoggedAmongTheOutcomesUnderTheirDecision) {
     set_policy(constant(0.5));
     const auto id = decide(application(1)).id;
-    const domain::Override taken{id,       0,        domain::Action::kApprove, "underwriter-17",
-                                 "income", time("2005-04-03")};
+    const domain::Override taken{
+        id, 0, domain::Action::kApprove, "underwriter-17", "income", time("2005-04-03")};
     const auto response = client().post("/v1/overrides", wire::to_json(taken)).value();
     EXPECT_EQ(response.status, 200) << response.body;
     EXPECT_EQ(response.body, R"({"accepted":1})");

@@ -271,8 +271,7 @@ TEST_F(DecisionServiceTest, AThousandPoliciesAreSwappedWhileOthersDecide) {
     // every record replays with the policy that it names
     std::map<domain::PolicyId, std::shared_ptr<const decision::PolicyInForce>> by_id;
     for (size_t i = 0; i < policies.size(); ++i) {
-        by_id[policies[i]->id] =
-            decision::PolicyInForce::create(policies[i], i % 2 == 1).value();
+        by_id[policies[i]->id] = decision::PolicyInForce::create(policies[i], i % 2 == 1).value();
     }
     EXPECT_EQ(logged().size(), static_cast<size_t>(next));
     std::set<domain::PolicyId> decided;

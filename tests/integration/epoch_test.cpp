@@ -1,14 +1,13 @@
-// The error budget's epochs as an operator handles them: `rampart certify --new-epoch` on the store that a demo
-// left, which fails, is refused, is killed, or opens one.
-#include <filesystem>
-#include <thread>
-
+// The error budget's epochs as an operator handles them: `rampart certify --new-epoch` on the store
+// that a demo left, which fails, is refused, is killed, or opens one.
+#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/json.hpp>
-#include <gtest/gtest.h>
+#include <filesystem>
+#include <thread>
 
 #include "rampart/base/file.hpp"
 #include "rampart/certification/certificate_file.hpp"
@@ -34,15 +33,19 @@ class Epoch : public testing::Test {
   protected:
     static void SetUpTestSuite() {
         out_ = fs::path(testing::TempDir()) / fmt::format("epoch_test.{}", ::getpid());
-        const auto ran = run_program(
-            fmt::format("{}-demo --data simulated --rows 6000 --seed 1 --program {} --config-dir {}/ops/config --out {}",
-                        kRampart, kRampart, RAMPART_SOURCE_DIR, (out_ / "a").string()));
+        const auto ran =
+            run_program(fmt::format("{}-demo --data simulated --rows 6000 --seed 1 --program {} "
+                                    "--config-dir {}/ops/config --out {}",
+                                    kRampart, kRampart, RAMPART_SOURCE_DIR, (out_ / "a").string()));
         ASSERT_EQ(ran.exit_code, 0) << ran.output;
         const auto report = json::parse(read(out_ / "a" / "report.json"));
         const auto& policies = report.at("policies").as_array();
         ASSERT_GE(policies.size(), 2u);
         candidate_ = std::string(policies.back().at("id").as_string());
-        ASSERT_EQ(run_program(fmt::format("{} rollback --config {} --reason 'a test'", kRampart, config(out_ / "a").string())).exit_code, 0);
+        ASSERT_EQ(run_program(fmt::format("{} rollback --config {} --reason 'a test'", kRampart,
+                                          config(out_ / "a").string()))
+                      .exit_code,
+                  0);
         set(out_ / "a", "min_units_per_group = 100", "min_units_per_group = 2");
         set(out_ / "a", "[gate]", "[gate]\nmin_power = 0.0");
     }
@@ -60,16 +63,23 @@ class Epoch : public testing::Test {
         fs::copy(out_ / "a", out_ / name, fs::copy_options::recursive);
         return out_ / name;
     }
-    static std::string certify(const fs::path& folder, const std::string& options = "", const std::string& model = candidate_) {
-        return fmt::format("{} certify --config {} --model {} --new-epoch 'a reason' {}", kRampart, config(folder).string(), model, options);
+    static std::string certify(const fs::path& folder, const std::string& options = "",
+                               const std::string& model = candidate_) {
+        return fmt::format("{} certify --config {} --model {} --new-epoch 'a reason' {}", kRampart,
+                           config(folder).string(), model, options);
     }
     static std::unique_ptr<registry::ModelRegistry> open(const fs::path& folder) {
-        return registry::ModelRegistry::open(folder / "store" / "registry", registry::ModelRegistry::Mode::kReadOnly).value();
+        return registry::ModelRegistry::open(folder / "store" / "registry",
+                                             registry::ModelRegistry::Mode::kReadOnly)
+            .value();
     }
-    static std::vector<std::string> ledger(const fs::path& folder) { return open(folder)->ledger_entries().value(); }
+    static std::vector<std::string> ledger(const fs::path& folder) {
+        return open(folder)->ledger_entries().value();
+    }
     /// Beside a process that writes, which a reader may meet in the middle: then it has not.
     static bool has_grown(const fs::path& folder, size_t before) {
-        const auto registry = registry::ModelRegistry::open(folder / "store" / "registry", registry::ModelRegistry::Mode::kReadOnly);
+        const auto registry = registry::ModelRegistry::open(
+            folder / "store" / "registry", registry::ModelRegistry::Mode::kReadOnly);
         if (!registry) return false;
         const auto entries = (*registry)->ledger_entries();
         return entries && entries->size() > before;
@@ -115,7 +125,8 @@ TEST_F(Epoch, ANewOneReadsRecordsThatNoRunOfAnEarlierOneHasReadAndAllOfThose) {
     EXPECT_NEAR(charge.delta, 0.1 / 12 / 2, 1e-12);
 
     const auto registry = open(folder);
-    const auto key = base::VerifyingKey::from_pem(read(folder / "certificates" / "gate.pub.pem")).value();
+    const auto key =
+        base::VerifyingKey::from_pem(read(folder / "certificates" / "gate.pub.pem")).value();
     const auto plan_of = [&](const std::string& entry) {
         const auto id = base::Digest::from_hex(body<Closing>(entry).certificate).value();
         return certification::read_certificate(registry->certificate_file(id).value(), key)->plan;
@@ -138,7 +149,8 @@ TEST_F(Epoch, ANewOneReadsRecordsThatNoRunOfAnEarlierOneHasReadAndAllOfThose) {
 
 bool has_ended(pid_t child) {
     siginfo_t info{};
-    return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
+    return ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+           info.si_pid != 0;
 }
 
 TEST_F(Epoch, KilledAtAnyMomentThereIsNoEpochWithoutItsChargeAndTheRunIsFinished) {
@@ -153,7 +165,8 @@ TEST_F(Epoch, KilledAtAnyMomentThereIsNoEpochWithoutItsChargeAndTheRunIsFinished
         const auto folder = copy("killed");
         const pid_t child = ::fork();
         if (child == 0) {
-            ::execl("/bin/sh", "sh", "-c", ("exec " + certify(folder) + " >/dev/null 2>&1").c_str(), nullptr);
+            ::execl("/bin/sh", "sh", "-c", ("exec " + certify(folder) + " >/dev/null 2>&1").c_str(),
+                    nullptr);
             ::_exit(127);
         }
         if (i <= 3) {
@@ -167,7 +180,8 @@ TEST_F(Epoch, KilledAtAnyMomentThereIsNoEpochWithoutItsChargeAndTheRunIsFinished
         const auto left = ledger(folder).size() - before;
         std::printf("    %zu entries written when killed\n", left);
         EXPECT_NE(left, 1u) << "an epoch without its charge";
-        // the next command first finishes what was begun; what it asks itself then finds no record left
+        // the next command first finishes what was begun; what it asks itself then finds no record
+        // left
         ASSERT_LE(run_program(certify(folder)).exit_code, 1);
         EXPECT_EQ(ledger(folder), expected) << "kill " << i;
     }
@@ -181,8 +195,10 @@ TEST_F(Epoch, KeepsTheSpendingThatItWasOpenedWithAndSaysSo) {
     ASSERT_EQ(ledger(folder).size(), before + 3);
     EXPECT_DOUBLE_EQ(body<Registration>(ledger(folder)[before + 1]).delta, 0.1 / 12);
     set(folder, "spending = \"equal\"\n", "");
-    const auto ran = run_program(fmt::format("{} certify --config {} --model {}", kRampart, config(folder).string(), candidate_));
-    EXPECT_NE(ran.output.find("epoch 2 keeps the spending that it was opened with, equal, which proves its budget up to the first certificate only"),
+    const auto ran = run_program(fmt::format("{} certify --config {} --model {}", kRampart,
+                                             config(folder).string(), candidate_));
+    EXPECT_NE(ran.output.find("epoch 2 keeps the spending that it was opened with, equal, which "
+                              "proves its budget up to the first certificate only"),
               std::string::npos)
         << ran.output;
     EXPECT_EQ(ran.output.find("the configuration says"), std::string::npos) << ran.output;

@@ -27,7 +27,7 @@ using domain::Application;
 inline const domain::PersonId kAnna("kx7QvW2mZp9RtYb4NcLs8JdH");
 inline const std::string kApplication = "Tg5wBn3KqXe8UhVz6FjMy2Dr";
 inline const domain::PersonId kBert("Rw3JxPz8VbNq6CmTk9YhGs5L");  // another person
-inline constexpr double kIncome = 987'654.321'098;  // no other person has it
+inline constexpr double kIncome = 987'654.321'098;                // no other person has it
 
 class Erasure : public testing::Test {
   protected:
@@ -113,8 +113,8 @@ class Erasure : public testing::Test {
         const std::set<domain::DecisionId> wanted(ids.begin(), ids.end());
         std::set<domain::DecisionId> found;
         for (int32_t p = 0; p < 4; ++p) {
-            const auto records = opened.read("decisions", streaming::PartitionId(p),
-                                             streaming::Offset(0), 100'000);
+            const auto records =
+                opened.read("decisions", streaming::PartitionId(p), streaming::Offset(0), 100'000);
             EXPECT_TRUE(records) << records.error().message;
             for (const auto& [partition, offset, record, seal] : *records) {
                 const domain::DecisionId id(record.key);

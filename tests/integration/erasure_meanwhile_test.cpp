@@ -57,9 +57,9 @@ class Applying {
 };
 
 TEST_F(Erasure, WhatIsDecidedMeanwhileIsErasedOrOfANewPersonInIndexStateAndLogAlike) {
-    const std::vector<domain::PersonId> persons{
-        domain::PersonId("Vb8TzQw2RkXn5MdJy7LcPf3H"), domain::PersonId("cN6GjWs9DhUq4EtYx8ZrKm2B"),
-        domain::PersonId("M3pFyHv7AaLg9SiOe5CuQx4W")};
+    const std::vector<domain::PersonId> persons{domain::PersonId("Vb8TzQw2RkXn5MdJy7LcPf3H"),
+                                                domain::PersonId("cN6GjWs9DhUq4EtYx8ZrKm2B"),
+                                                domain::PersonId("M3pFyHv7AaLg9SiOe5CuQx4W")};
     const auto workspace = prepare(true, 0);
     auto node = open(workspace);
     fill(*node);

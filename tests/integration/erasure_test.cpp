@@ -18,8 +18,7 @@ TEST_F(Erasure, NoFileOfTheStoreHasAByteOfThePersonAndNoReplayBringsItBack) {
     auto node = open(workspace);
     const auto id = fill(*node);
     ASSERT_EQ(examples_of_anna(*node), 1u);
-    const std::vector<std::string> markers{kAnna.value(), kApplication,
-                                           income_bytes()};
+    const std::vector<std::string> markers{kAnna.value(), kApplication, income_bytes()};
     for (const auto& marker : markers) {
         EXPECT_TRUE(on_disk(workspace.store / "partitions", marker));
         EXPECT_FALSE(on_disk(workspace.store / "log", marker)) << "the log is sealed";

@@ -25,8 +25,7 @@ class GrowingLog final : public streaming::Reader {
         log_.create("outcomes", 2);
     }
     void append_decision() const {
-        const auto record =
-            support::to_record(make_decision(std::to_string(size_), day(0)));
+        const auto record = support::to_record(make_decision(std::to_string(size_), day(0)));
         EXPECT_TRUE(log_.append("decisions", std::span(&record, 1)));
         ++size_;
     }
@@ -73,8 +72,8 @@ class JoinerRound : public testing::Test {
     }
 
     GrowingLog log_{20'000};
-    const std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
-                                          fmt::format("joiner_round.{}", ::getpid());
+    const std::filesystem::path folder_ =
+        std::filesystem::path(testing::TempDir()) / fmt::format("joiner_round.{}", ::getpid());
     std::unique_ptr<joiner::OutcomeJoiner> joiner_;
 };
 

@@ -26,9 +26,9 @@ inline std::string loans(size_t n, uint64_t seed) {
         const double pull = (income - 45) / 5 + (north ? 0.7 : -0.7);
         const bool repaid = random.bernoulli(1 / (1 + std::exp(-pull)));
         const auto cell = i % 20 == 4 ? std::string() : fmt::format("{:.2f}", income);
-        csv += fmt::format("{},{:.2f},{},{},{}\n", cell, random.normal(),
-                           north ? "north" : "\"south, <far>\"", b ? "b" : "a",
-                           repaid ? "yes" : "no");
+        csv +=
+            fmt::format("{},{:.2f},{},{},{}\n", cell, random.normal(),
+                        north ? "north" : "\"south, <far>\"", b ? "b" : "a", repaid ? "yes" : "no");
     }
     return csv;
 }
@@ -47,8 +47,9 @@ class LoanModel : public testing::Test {
                       "> schema.toml")
                       .exit_code,
                   0);
-        const auto trained = run("train --data loans.csv --schema schema.toml --seed 7 --trees 40 "
-                                 "--leaves 8 --out m.rmp");
+        const auto trained =
+            run("train --data loans.csv --schema schema.toml --seed 7 --trees 40 "
+                "--leaves 8 --out m.rmp");
         ASSERT_EQ(trained.exit_code, 0) << trained.output;
     }
     static void TearDownTestSuite() { std::filesystem::remove_all(folder_); }

@@ -1,13 +1,13 @@
-// The main job as a user runs it: the demo program, its report, and what the command line says of its store.
+// The main job as a user runs it: the demo program, its report, and what the command line says of
+// its store.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <boost/json.hpp>
 #include <filesystem>
 #include <functional>
 #include <vector>
-
-#include <unistd.h>
-
-#include <boost/json.hpp>
-#include <gtest/gtest.h>
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
@@ -26,9 +26,11 @@ const std::string kRampart = RAMPART_BIN_DIR "/rampart";
 
 std::string read(const fs::path& path) { return base::read_file(path, size_t{1} << 30).value(); }
 
-Ran run_demo(const fs::path& out, int rows = 6000, const std::string& config = RAMPART_SOURCE_DIR "/ops/config") {
-    return run_program(fmt::format("{}-demo --data simulated --rows {} --seed 1 --program {} --config-dir {} --out {}", kRampart, rows, kRampart,
-                                   config, out.string()));
+Ran run_demo(const fs::path& out, int rows = 6000,
+             const std::string& config = RAMPART_SOURCE_DIR "/ops/config") {
+    return run_program(fmt::format(
+        "{}-demo --data simulated --rows {} --seed 1 --program {} --config-dir {} --out {}",
+        kRampart, rows, kRampart, config, out.string()));
 }
 
 /// One run of the demo for all tests of the suite.
@@ -47,7 +49,8 @@ class Loop : public testing::Test {
     static void TearDownTestSuite() { fs::remove_all(out_); }
 
     static std::string verify_command(const fs::path& file) {
-        return fmt::format("{} verify {} --key {}", kRampart, file.string(), (out_ / "a" / "certificates" / "gate.pub.pem").string());
+        return fmt::format("{} verify {} --key {}", kRampart, file.string(),
+                           (out_ / "a" / "certificates" / "gate.pub.pem").string());
     }
     /// A certificate with evidence.
     static fs::path certified() {
@@ -57,7 +60,9 @@ class Loop : public testing::Test {
         ADD_FAILURE() << "no run was certified";
         return {};
     }
-    static fs::path evidence_of(fs::path certificate) { return certificate.replace_extension(".evidence.jsonl"); }
+    static fs::path evidence_of(fs::path certificate) {
+        return certificate.replace_extension(".evidence.jsonl");
+    }
 
     static fs::path out_;
     static json::value report_;
@@ -115,10 +120,13 @@ TEST_F(Loop, VerifyAcceptsEveryCertificate) {
         EXPECT_EQ(ran.exit_code, 0) << ran.output;
         EXPECT_TRUE(json::parse(ran.output).at("valid").as_bool());
     }
-    const auto unnamed = run_program(fmt::format("{} verify {}", kRampart, certificates_.front().string()));
+    const auto unnamed =
+        run_program(fmt::format("{} verify {}", kRampart, certificates_.front().string()));
     EXPECT_EQ(unnamed.exit_code, 0);
-    EXPECT_NE(unnamed.output.find("the key was found beside the certificate"), std::string::npos) << unnamed.output;
-    const auto missing = run_program(fmt::format("{} verify {} --evidence nowhere", kRampart, certificates_.front().string()));
+    EXPECT_NE(unnamed.output.find("the key was found beside the certificate"), std::string::npos)
+        << unnamed.output;
+    const auto missing = run_program(
+        fmt::format("{} verify {} --evidence nowhere", kRampart, certificates_.front().string()));
     EXPECT_EQ(missing.exit_code, 2) << missing.output;
 }
 
@@ -128,18 +136,22 @@ TEST_F(Loop, VerifyFindsKeyAndEvidenceOfAStoresOwnCertificates) {
         const auto own = out_ / "a" / "store" / "registry" / "certificates" / file.filename();
         const auto ran = run_program(fmt::format("{} verify {} --json", kRampart, own.string()));
         EXPECT_EQ(ran.exit_code, 0) << ran.output;
-        EXPECT_NE(ran.output.find(run_program(verify_command(file) + " --json").output), std::string::npos) << ran.output;
+        EXPECT_NE(ran.output.find(run_program(verify_command(file) + " --json").output),
+                  std::string::npos)
+            << ran.output;
         with_evidence += fs::exists(evidence_of(file));
     }
     EXPECT_GE(with_evidence, 1u);
 }
 
 TEST_F(Loop, TheEpochInACertificateHoldsTheIdsOfTheStoresKeys) {
-    const auto shown = run_program(fmt::format("{} inspect certificate {}", kRampart, certified().string()));
+    const auto shown =
+        run_program(fmt::format("{} inspect certificate {}", kRampart, certified().string()));
     const auto keys = shown.output.find(R"("keys":{"draw":")");
     ASSERT_NE(keys, std::string::npos) << shown.output;
     for (const char* name : {"evidence", "signing", "split"}) {
-        EXPECT_NE(shown.output.find(fmt::format(R"("{}":")", name), keys), std::string::npos) << name;
+        EXPECT_NE(shown.output.find(fmt::format(R"("{}":")", name), keys), std::string::npos)
+            << name;
     }
 }
 
@@ -147,8 +159,10 @@ TEST_F(Loop, PromoteFindsTheEvidenceOfAStoresOwnCertificate) {
     const auto copy = out_ / "promoted";
     fs::copy(out_ / "a", copy, fs::copy_options::recursive);
     const auto own = copy / "store" / "registry" / "certificates" / certified().filename();
-    const auto ran = run_program(fmt::format("{} promote --config {} --model {} --certificate {}", kRampart, (copy / "rampartd.toml").string(),
-                                             std::string(report_.at("policies").as_array().front().at("id").as_string()), own.string()));
+    const auto ran = run_program(fmt::format(
+        "{} promote --config {} --model {} --certificate {}", kRampart,
+        (copy / "rampartd.toml").string(),
+        std::string(report_.at("policies").as_array().front().at("id").as_string()), own.string()));
     EXPECT_EQ(ran.exit_code, 1) << ran.output;
     EXPECT_NE(ran.output.find("the certificate is of model"), std::string::npos) << ran.output;
 }
@@ -179,16 +193,19 @@ TEST_F(Loop, VerifyCallsAMissingFileNotFoundAndNeverACertificateNotValid) {
 
 TEST_F(Loop, VerifyLeavesAPageForPeopleIfTheCertificateIsValid) {
     const fs::path page = out_ / "page.html";
-    const auto ran = run_program(fmt::format("{} --html {}", verify_command(certified()), page.string()));
+    const auto ran =
+        run_program(fmt::format("{} --html {}", verify_command(certified()), page.string()));
     ASSERT_EQ(ran.exit_code, 0) << ran.output;
     const std::string html = read(page);
-    for (const char* part : {"CERTIFIED", "With confidence 1 - ", "<svg", "assumed", "Merkle root"}) {
+    for (const char* part :
+         {"CERTIFIED", "With confidence 1 - ", "<svg", "assumed", "Merkle root"}) {
         EXPECT_NE(html.find(part), std::string::npos) << part;
     }
     EXPECT_EQ(html.find("<script"), std::string::npos);
     fs::remove(page);
-    const auto forged = run_program(fmt::format("{} --evidence {} --html {}", verify_command(certified()),
-                                                certificates_.front().string(), page.string()));
+    const auto forged =
+        run_program(fmt::format("{} --evidence {} --html {}", verify_command(certified()),
+                                certificates_.front().string(), page.string()));
     EXPECT_EQ(forged.exit_code, 1) << forged.output;
     EXPECT_FALSE(fs::exists(page));
 }
@@ -199,7 +216,8 @@ struct Forgery {
     std::function<void(std::string& certificate, std::string& evidence)> apply;
 };
 
-std::string with_payload(const std::string& certificate, const std::function<void(std::string&)>& change) {
+std::string with_payload(const std::string& certificate,
+                         const std::function<void(std::string&)>& change) {
     auto envelope = json::parse(certificate).as_object();
     auto payload = base::from_base64(std::string(envelope["payload"].as_string())).value();
     change(payload);
@@ -217,7 +235,9 @@ TEST_F(Loop, VerifyRefusesADozenForgeries) {
     const auto file = certified();
     const std::string other_evidence = [&] {
         for (const auto& other : certificates_) {
-            if (other != file && fs::exists(evidence_of(other)) && fs::file_size(evidence_of(other)) > 0) return read(evidence_of(other));
+            if (other != file && fs::exists(evidence_of(other)) &&
+                fs::file_size(evidence_of(other)) > 0)
+                return read(evidence_of(other));
         }
         return std::string();
     }();
@@ -225,10 +245,22 @@ TEST_F(Loop, VerifyRefusesADozenForgeries) {
     const std::vector<Forgery> forgeries{
         {"truncated certificate", [](auto& c, auto&) { c.resize(c.size() / 2); }},
         {"no content", [](auto& c, auto&) { c.clear(); }},
-        {"delta made smaller", [](auto& c, auto&) { c = with_payload(c, [](auto& p) { replace_first(p, "\"delta\":0.00", "\"delta\":0.000"); }); }},
-        {"claim reworded", [](auto& c, auto&) { c = with_payload(c, [](auto& p) { replace_first(p, "no lower", "much higher"); }); }},
-        {"another candidate", [](auto& c, auto&) { c = with_payload(c, [](auto& p) { replace_first(p, "\"candidate\":\"", "\"candidate\":\"0"); }); }},
-        {"signature bent", [](auto& c, auto&) {
+        {"delta made smaller",
+         [](auto& c, auto&) {
+             c = with_payload(
+                 c, [](auto& p) { replace_first(p, "\"delta\":0.00", "\"delta\":0.000"); });
+         }},
+        {"claim reworded",
+         [](auto& c, auto&) {
+             c = with_payload(c, [](auto& p) { replace_first(p, "no lower", "much higher"); });
+         }},
+        {"another candidate",
+         [](auto& c, auto&) {
+             c = with_payload(
+                 c, [](auto& p) { replace_first(p, "\"candidate\":\"", "\"candidate\":\"0"); });
+         }},
+        {"signature bent",
+         [](auto& c, auto&) {
              const size_t at = c.find("\"sig\":\"") + 10;
              c[at] = c[at] == 'A' ? 'B' : 'A';
          }},
@@ -252,9 +284,11 @@ TEST_F(Loop, VerifyRefusesADozenForgeries) {
 }
 
 TEST_F(Loop, ACertificateLetsNoOtherModelDecide) {
-    const auto bootstrap = std::string(report_.at("policies").as_array().front().at("id").as_string());
-    const auto ran = run_program(fmt::format("{} promote --config {} --model {} --certificate {}", kRampart,
-                                             (out_ / "a" / "rampartd.toml").string(), bootstrap, certified().string()));
+    const auto bootstrap =
+        std::string(report_.at("policies").as_array().front().at("id").as_string());
+    const auto ran = run_program(fmt::format("{} promote --config {} --model {} --certificate {}",
+                                             kRampart, (out_ / "a" / "rampartd.toml").string(),
+                                             bootstrap, certified().string()));
     EXPECT_EQ(ran.exit_code, 1) << ran.output;
     EXPECT_TRUE(ran.output.starts_with("refused: ")) << ran.output;
 }
@@ -264,22 +298,31 @@ TEST_F(Loop, RollingBackGoesOneChampionBackAndIsLogged) {
     fs::copy(out_ / "a", copy, fs::copy_options::recursive);
     const auto& policies = report_.at("policies").as_array();
     ASSERT_GE(policies.size(), 2u);
-    const auto ran = run_program(fmt::format("{} rollback --config {} --reason 'a test' --json", kRampart, (copy / "rampartd.toml").string()));
+    const auto ran = run_program(fmt::format("{} rollback --config {} --reason 'a test' --json",
+                                             kRampart, (copy / "rampartd.toml").string()));
     ASSERT_EQ(ran.exit_code, 0) << ran.output;
     EXPECT_EQ(json::parse(ran.output).at("champion"), policies[policies.size() - 2].at("id"));
-    const auto models = run_program(fmt::format("{} models --store {} --json", kRampart, (copy / "store").string()));
-    EXPECT_EQ(json::parse(models.output).at("promotions").as_array().back().at("reason").as_string(), "a test");
+    const auto models = run_program(
+        fmt::format("{} models --store {} --json", kRampart, (copy / "store").string()));
+    EXPECT_EQ(
+        json::parse(models.output).at("promotions").as_array().back().at("reason").as_string(),
+        "a test");
 }
 
 TEST_F(Loop, AModelOfAnotherSchemaIsRefusedAndTheStoreServesOn) {
     const auto copy = out_ / "schema";
     fs::copy(out_ / "a", copy, fs::copy_options::recursive);
     std::string csv = "x,g,y\n";
-    for (int i = 0; i < 400; ++i) csv += fmt::format("{},{},{}\n", i % 37, i % 2, i * 7 % 5 < 3 ? 1 : 0);
+    for (int i = 0; i < 400; ++i)
+        csv += fmt::format("{},{},{}\n", i % 37, i % 2, i * 7 % 5 < 3 ? 1 : 0);
     ASSERT_TRUE(base::write_file_atomically(copy / "t.csv", csv));
     const auto in = "cd " + copy.string() + " && " + kRampart;
-    ASSERT_EQ(run_program(in + " schema infer t.csv --label y --favourable 1 --protected g > t.toml").exit_code, 0);
-    ASSERT_EQ(run_program(in + " train --data t.csv --schema t.toml --trees 5 --out t.rmp").exit_code, 0);
+    ASSERT_EQ(
+        run_program(in + " schema infer t.csv --label y --favourable 1 --protected g > t.toml")
+            .exit_code,
+        0);
+    ASSERT_EQ(
+        run_program(in + " train --data t.csv --schema t.toml --trees 5 --out t.rmp").exit_code, 0);
     const auto ran = run_program(in + " certify --config rampartd.toml --model t.rmp");
     EXPECT_EQ(ran.exit_code, 2) << ran.output;
     EXPECT_NE(ran.output.find("other features"), std::string::npos) << ran.output;
@@ -295,15 +338,20 @@ TEST_F(Loop, CentresByRegressionAreMadeRegisteredAndProven) {
     const auto in = fmt::format("cd {} && {} ", copy.string(), kRampart);
     ASSERT_EQ(run_program(in + "rollback --config rampartd.toml --reason 'a test'").exit_code, 0);
     const auto id = std::string(report_.at("policies").as_array().back().at("id").as_string());
-    const auto ran = run_program("(" + in + fmt::format("certify --config rampartd.toml --model {} --json 2>/dev/null)", id));
+    const auto ran = run_program(
+        "(" + in +
+        fmt::format("certify --config rampartd.toml --model {} --json 2>/dev/null)", id));
     ASSERT_LE(ran.exit_code, 1) << ran.output;
     const auto run = json::parse(ran.output);
-    const std::string verdict(run.at("verdict").as_string()), certificate(run.at("certificate").as_string());
+    const std::string verdict(run.at("verdict").as_string()),
+        certificate(run.at("certificate").as_string());
     EXPECT_TRUE(verdict == "CERTIFIED" || verdict == "NO_SOLUTION_FOUND") << ran.output;
     for (const auto& file : fs::directory_iterator(copy / "store" / "registry" / "evidence")) {
         if (read(file.path()).find("\"q1\":") == std::string::npos) continue;
-        const auto verified = run_program(in + fmt::format("verify store/registry/certificates/{}.cert --key certificates/gate.pub.pem --evidence {}",
-                                                           certificate, file.path().string()));
+        const auto verified =
+            run_program(in + fmt::format("verify store/registry/certificates/{}.cert --key "
+                                         "certificates/gate.pub.pem --evidence {}",
+                                         certificate, file.path().string()));
         EXPECT_EQ(verified.exit_code, 0) << verified.output;
         EXPECT_NE(verified.output.find("every figure"), std::string::npos) << verified.output;
         return;
@@ -328,18 +376,24 @@ TEST_F(Loop, ACandidateThatMissesItsConstraintsIsTakenToTheGateOnlyWhereThatIsCo
         const auto& runs = report.at("gate_runs").as_array();
         ASSERT_FALSE(runs.empty());
         for (const auto& run : runs) {
-            const std::string detail(run.at("detail").as_string()), verdict(run.at("verdict").as_string());
+            const std::string detail(run.at("detail").as_string()),
+                verdict(run.at("verdict").as_string());
             EXPECT_NE(detail.find("fnr differs by 0."), std::string::npos) << detail;
-            EXPECT_NE(detail.find(allowed ? "the candidate misses constraints of its training" : "training.allow_infeasible = true"),
-                      std::string::npos) << detail;
+            EXPECT_NE(detail.find(allowed ? "the candidate misses constraints of its training"
+                                          : "training.allow_infeasible = true"),
+                      std::string::npos)
+                << detail;
             EXPECT_TRUE(allowed || verdict == "REFUSED") << verdict;
         }
         size_t certificates = 0;
         for (const auto& entry : fs::directory_iterator(out / "certificates")) {
             if (entry.path().extension() != ".cert") continue;
             ++certificates;
-            const auto shown = run_program(fmt::format("{} inspect certificate {}", kRampart, entry.path().string()));
-            EXPECT_NE(shown.output.find(R"("missed_in_training":"fnr differs by 0.)"), std::string::npos) << shown.output;
+            const auto shown = run_program(
+                fmt::format("{} inspect certificate {}", kRampart, entry.path().string()));
+            EXPECT_NE(shown.output.find(R"("missed_in_training":"fnr differs by 0.)"),
+                      std::string::npos)
+                << shown.output;
         }
         EXPECT_EQ(certificates > 0, allowed);
     }
@@ -349,7 +403,8 @@ TEST_F(Loop, ACandidateCannotBeComparedWithAChampionOfLater) {
     const auto copy = out_ / "before";
     fs::copy(out_ / "a", copy, fs::copy_options::recursive);
     const auto id = std::string(report_.at("policies").as_array().front().at("id").as_string());
-    const auto ran = run_program(fmt::format("{} certify --config {} --model {} --at 2022-06-01", kRampart, (copy / "rampartd.toml").string(), id));
+    const auto ran = run_program(fmt::format("{} certify --config {} --model {} --at 2022-06-01",
+                                             kRampart, (copy / "rampartd.toml").string(), id));
     EXPECT_EQ(ran.exit_code, 2) << ran.output;
     EXPECT_NE(ran.output.find("decides since"), std::string::npos) << ran.output;
 }
@@ -359,39 +414,49 @@ TEST_F(Loop, AMistypedStoreIsNotMadeAnew) {
     fs::copy(out_ / "a", copy, fs::copy_options::recursive);
     fs::rename(copy / "store", copy / "stoer");
     for (const char* command : {"inspect store", "rollback --reason x"}) {
-        const auto ran = run_program(fmt::format("{} {} --config {}", kRampart, command, (copy / "rampartd.toml").string()));
+        const auto ran = run_program(
+            fmt::format("{} {} --config {}", kRampart, command, (copy / "rampartd.toml").string()));
         EXPECT_EQ(ran.exit_code, 2) << ran.output;
         EXPECT_FALSE(fs::exists(copy / "store"));
     }
 }
 
 TEST_F(Loop, EvidenceIsForItsOwnerOnly) {
-    for (const auto& file : fs::directory_iterator(out_ / "a" / "store" / "registry" / "evidence")) {
-        EXPECT_EQ(fs::status(file).permissions() & fs::perms::mask, fs::perms::owner_read | fs::perms::owner_write) << file.path();
+    for (const auto& file :
+         fs::directory_iterator(out_ / "a" / "store" / "registry" / "evidence")) {
+        EXPECT_EQ(fs::status(file).permissions() & fs::perms::mask,
+                  fs::perms::owner_read | fs::perms::owner_write)
+            << file.path();
     }
 }
 
 TEST_F(Loop, InspectShowsStoreLogAndModel) {
-    const auto store = run_program(fmt::format("{} inspect store --config {} --json", kRampart, (out_ / "a" / "rampartd.toml").string()));
+    const auto store = run_program(fmt::format("{} inspect store --config {} --json", kRampart,
+                                               (out_ / "a" / "rampartd.toml").string()));
     ASSERT_EQ(store.exit_code, 0) << store.output;
     EXPECT_EQ(json::parse(store.output).at("state_hash"), report_.at("state_hash"));
-    const auto log = run_program(fmt::format("{} inspect log --store {} --limit 2 2>/dev/null", kRampart, (out_ / "a" / "store").string()));
+    const auto log = run_program(fmt::format("{} inspect log --store {} --limit 2 2>/dev/null",
+                                             kRampart, (out_ / "a" / "store").string()));
     EXPECT_EQ(log.exit_code, 0) << log.output;
     EXPECT_NE(log.output.find("\"propensity\""), std::string::npos) << log.output;
     const auto id = std::string(report_.at("policies").as_array().back().at("id").as_string());
-    const auto model = run_program(fmt::format("{} inspect model {}", kRampart, (out_ / "a" / "store" / "registry" / "models" / (id + ".rmp")).string()));
+    const auto model = run_program(
+        fmt::format("{} inspect model {}", kRampart,
+                    (out_ / "a" / "store" / "registry" / "models" / (id + ".rmp")).string()));
     EXPECT_EQ(model.exit_code, 0) << model.output;
     EXPECT_NE(model.output.find(id), std::string::npos) << model.output;
 }
 
 TEST_F(Loop, ServeSaysWhichPortIsTaken) {
-    const auto taken = http::Server::start({}, [](http::Request) { return http::Response{}; }).value();
+    const auto taken =
+        http::Server::start({}, [](http::Request) { return http::Response{}; }).value();
     const auto copy = out_ / "port";
     fs::copy(out_ / "a", copy, fs::copy_options::recursive);
     auto config = read(copy / "rampartd.toml");
     replace_first(config, "port = 0", fmt::format("port = {}", taken->port()));
     ASSERT_TRUE(base::write_file_atomically(copy / "rampartd.toml", config));
-    const auto ran = run_program(fmt::format("{} serve --config {}", kRampart, (copy / "rampartd.toml").string()));
+    const auto ran = run_program(
+        fmt::format("{} serve --config {}", kRampart, (copy / "rampartd.toml").string()));
     EXPECT_EQ(ran.exit_code, 2) << ran.output;
     EXPECT_NE(ran.output.find(fmt::format("{}", taken->port())), std::string::npos) << ran.output;
 }

@@ -5,8 +5,8 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/model/model_file.hpp"
-#include "services/rampartd/attribute_feed.hpp"
 #include "rampart/runtime/system_clock.hpp"
+#include "services/rampartd/attribute_feed.hpp"
 #include "services/rampartd/champion_feed.hpp"
 #include "services/rampartd/key_feed.hpp"
 #include "services/rampartd/log_settings.hpp"
@@ -21,8 +21,10 @@ model::Policy policy(double at) {
     model::BootstrapLink link;
     link.feature = "income";
     link.points = {{0, 0.1}, {at, 0.9}};
-    return model::Policy::create(dataset::FeatureSchema::create({{"income", dataset::FeatureKind::kNumeric, {}}}).value(),
-                                 {link}, {}, {{"learner", "bootstrap"}})
+    return model::Policy::create(
+               dataset::FeatureSchema::create({{"income", dataset::FeatureKind::kNumeric, {}}})
+                   .value(),
+               {link}, {}, {{"learner", "bootstrap"}})
         .value();
 }
 
@@ -30,7 +32,8 @@ class ChampionFeed : public testing::Test {
   protected:
     ChampionFeed() { log_.create("policies", 1); }
 
-    registry::Promotion champion(uint64_t sequence, const std::string& file, bool certified = true) {
+    registry::Promotion champion(uint64_t sequence, const std::string& file,
+                                 bool certified = true) {
         registry::Promotion promotion;
         promotion.sequence = sequence;
         promotion.policy = model::policy_id_of(file);
@@ -96,14 +99,16 @@ TEST_F(ChampionFeed, ANoticeIsAllOfItsBytesAndNoOthers) {
 TEST(AttributeFeed, WhatIsStatedToOneNodeIsKnownToAll) {
     support::MemoryLog log;
     log.create("protected-attributes", 1);
-    const auto folder = std::filesystem::path(testing::TempDir()) /
-                        ("feed" + base::to_hex(base::random_bytes(8)));
+    const auto folder =
+        std::filesystem::path(testing::TempDir()) / ("feed" + base::to_hex(base::random_bytes(8)));
     const auto catalog = [] {
-        return protected_attributes::AttributeCatalog::create({{"sex", {"female", "male"}}}, true).value();
+        return protected_attributes::AttributeCatalog::create({{"sex", {"female", "male"}}}, true)
+            .value();
     };
     const auto one = protected_attributes::ProtectedStore::open(folder / "1", catalog()).value();
     const auto two = protected_attributes::ProtectedStore::open(folder / "2", catalog()).value();
-    AttributeFeed told(log, log, "protected-attributes", *one), other(log, log, "protected-attributes", *two);
+    AttributeFeed told(log, log, "protected-attributes", *one),
+        other(log, log, "protected-attributes", *two);
     const protected_attributes::ProtectedAttributes person{
         domain::PersonId("p"), base::TimePoint::from_micros(5), {{"sex", "female"}}};
     ASSERT_TRUE(told.publish(std::span(&person, 1)));
@@ -120,14 +125,16 @@ TEST(AttributeFeed, WhatIsStatedToOneNodeIsKnownToAll) {
 TEST(AttributeFeed, WhoIsErasedAtOneNodeIsForgottenAtAll) {
     support::MemoryLog log;
     log.create("protected-attributes", 1);
-    const auto folder = std::filesystem::path(testing::TempDir()) /
-                        ("feed" + base::to_hex(base::random_bytes(8)));
-    const auto catalog = protected_attributes::AttributeCatalog::create({{"sex", {"female", "male"}}}, true).value();
+    const auto folder =
+        std::filesystem::path(testing::TempDir()) / ("feed" + base::to_hex(base::random_bytes(8)));
+    const auto catalog =
+        protected_attributes::AttributeCatalog::create({{"sex", {"female", "male"}}}, true).value();
     const auto store = protected_attributes::ProtectedStore::open(folder, catalog).value();
     AttributeFeed feed(log, log, "protected-attributes", *store);
     const domain::PersonId ann("ann"), bert("bert");
     const auto state = [&](const domain::PersonId& person, int64_t at) {
-        const protected_attributes::ProtectedAttributes one{person, base::TimePoint::from_micros(at), {{"sex", "male"}}};
+        const protected_attributes::ProtectedAttributes one{
+            person, base::TimePoint::from_micros(at), {{"sex", "male"}}};
         ASSERT_TRUE(feed.publish(std::span(&one, 1)));
     };
     state(ann, 1);
@@ -154,8 +161,8 @@ class KeyFeedTest : public testing::Test {
         const privacy::Letter letter{domain::PersonId("anna"), "d-1", "content"};
         return keys.seal(std::span(&letter, 1)).value().front();
     }
-    std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
-                                    ("keys" + base::to_hex(base::random_bytes(8)));
+    std::filesystem::path folder_ =
+        std::filesystem::path(testing::TempDir()) / ("keys" + base::to_hex(base::random_bytes(8)));
     support::MemoryLog log_;
     runtime::ManualClock clock_{base::TimePoint::from_micros(5)};
     KeyFeed feed_{log_, log_, clock_, "person-keys"};
@@ -172,7 +179,8 @@ TEST_F(KeyFeedTest, AKeyMadeAtOneNodeOpensAtAnotherUntilItIsDestroyed) {
     ASSERT_EQ(records.size(), 2u);
     EXPECT_EQ(records[0].record.key, records[1].record.key);  // so that the broker drops the first
     EXPECT_EQ(records[1].record.value, "\x02");
-    EXPECT_EQ(records[0].record.value.find(one->tag_of(domain::PersonId("anna")).value()), std::string::npos);
+    EXPECT_EQ(records[0].record.value.find(one->tag_of(domain::PersonId("anna")).value()),
+              std::string::npos);
 }
 
 TEST_F(KeyFeedTest, ReadsOnWhereItStoodAlsoWhereTheTopicWasCompacted) {
@@ -209,7 +217,8 @@ std::string settings_error(const std::string& text) {
 TEST(LogSettings, SayWhatIsWrongWithThem) {
     EXPECT_EQ(settings_error(""), "");
     const std::string kafka = "[kafka]\nbootstrap_servers = \"a:1\"\nnode = \"n\"\n";
-    EXPECT_EQ(settings_error("[log]\nbroker = \"kafka\"\nown = [0, 2]\nfollow = [1]\n" + kafka), "");
+    EXPECT_EQ(settings_error("[log]\nbroker = \"kafka\"\nown = [0, 2]\nfollow = [1]\n" + kafka),
+              "");
     for (const auto& [text, word] : std::vector<std::pair<std::string, std::string>>{
              {"[log]\nown = [0]\n", "embedded"},
              {"[log]\nbroker = \"kafka\"\n[kafka]\nbootstrap_servers = \"a:1\"\n", "node"},
@@ -219,7 +228,8 @@ TEST(LogSettings, SayWhatIsWrongWithThem) {
              {"[log]\nbroker = \"kafka\"\nown = [1]\nfollow = [1]\n" + kafka, "owned already"},
              {"[log]\nbroker = \"kafka\"\nfollow = [1]\n" + kafka, "own"},
              {kafka + "securty = \"tls\"\n", "securty"}}) {
-        EXPECT_NE(settings_error(text).find(word), std::string::npos) << text << settings_error(text);
+        EXPECT_NE(settings_error(text).find(word), std::string::npos)
+            << text << settings_error(text);
     }
 }
 

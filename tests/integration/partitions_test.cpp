@@ -55,18 +55,20 @@ class PartitionCommands : public testing::Test {
     /// Decides and joins the whole stream.
     void fill() const {
         auto process = serve(workspace_);
-        Driver driver(stream_, "repaid",
-                      Session(workspace_.endpoint_file, workspace_.token, base::Duration::seconds(60)));
+        Driver driver(
+            stream_, "repaid",
+            Session(workspace_.endpoint_file, workspace_.token, base::Duration::seconds(60)));
         const auto status = driver.run([](base::TimePoint, double) {});
         ASSERT_TRUE(status) << status.error().message;
         ASSERT_TRUE(process.stop());
     }
     /// Moves event time to years after the stream's end; the answer's status.
     std::string advance_to_the_end() const {
-        return run_program(fmt::format("curl -s -o /dev/null -w '%{{http_code}}' -H 'Authorization: "
-                                       "Bearer {}' -d '{{\"now\":\"{}\"}}' http://$(cat {})/v1/clock",
-                                       workspace_.token, base::to_iso8601(end()),
-                                       workspace_.endpoint_file.string()))
+        return run_program(
+                   fmt::format("curl -s -o /dev/null -w '%{{http_code}}' -H 'Authorization: "
+                               "Bearer {}' -d '{{\"now\":\"{}\"}}' http://$(cat {})/v1/clock",
+                               workspace_.token, base::to_iso8601(end()),
+                               workspace_.endpoint_file.string()))
             .output;
     }
     base::TimePoint end() const {
@@ -177,7 +179,8 @@ TEST_F(PartitionCommands, APartitionMovesToAnotherStoreWithItsState) {
     const auto hashes_before = hashes(workspace_);
     ASSERT_EQ(hashes_before.size(), 4u);
     const auto two = workspace("two");
-    const auto in_use = run(fmt::format("partition move 1 --to {}", two.config.string()), workspace_);
+    const auto in_use =
+        run(fmt::format("partition move 1 --to {}", two.config.string()), workspace_);
     EXPECT_EQ(in_use.exit_code, 2);
     EXPECT_NE(in_use.output.find("stop the process"), std::string::npos) << in_use.output;
     ASSERT_TRUE(before.stop());
@@ -188,12 +191,14 @@ TEST_F(PartitionCommands, APartitionMovesToAnotherStoreWithItsState) {
         ASSERT_TRUE(base::write_file_atomically(fs::path(left) / "CURRENT", "half"));
     }
 
-    const auto moved = run(fmt::format("partition move 1 --to {}", two.config.string()), workspace_);
+    const auto moved =
+        run(fmt::format("partition move 1 --to {}", two.config.string()), workspace_);
     ASSERT_EQ(moved.exit_code, 0) << moved.output;
     EXPECT_FALSE(fs::exists(home));
     EXPECT_FALSE(fs::exists(home.string() + ".outgoing"));
-    EXPECT_EQ(run(fmt::format("partition move 1 --to {}", two.config.string()), workspace_).exit_code,
-              2);  // it is there no more
+    EXPECT_EQ(
+        run(fmt::format("partition move 1 --to {}", two.config.string()), workspace_).exit_code,
+        2);  // it is there no more
 
     // What was moved is what it was; and the store that lost it makes it anew from the log.
     auto process = serve(workspace_);

@@ -125,9 +125,12 @@ class Erasures {
 
 TEST_F(Serving, ProbesMetricsAndDecisionsAreAnsweredWhileATrainingRunHoldsAllErasuresUp) {
     // a run that would take many minutes; the service is killed in the middle of it
-    for (const auto& [key, value] : {std::pair{"learner", "\"gbdt\""}, {"trees", "20000"},
-                                     {"leaves", "4096"}, {"min_rows_in_leaf", "1"},
-                                     {"learning_rate", "0.0001"}, {"early_stopping_rounds", "0"},
+    for (const auto& [key, value] : {std::pair{"learner", "\"gbdt\""},
+                                     {"trees", "20000"},
+                                     {"leaves", "4096"},
+                                     {"min_rows_in_leaf", "1"},
+                                     {"learning_rate", "0.0001"},
+                                     {"early_stopping_rounds", "0"},
                                      {"min_examples", "100"}}) {
         configure("training", key, value);
     }
@@ -140,9 +143,9 @@ TEST_F(Serving, ProbesMetricsAndDecisionsAreAnsweredWhileATrainingRunHoldsAllEra
         EXPECT_FALSE(driver.run([&](base::TimePoint, double) { ++ticks; }))
             << "no training run was long enough";
     });
-    const auto body = fmt::format(
-        R"({{"person_id":"{}","actor":"t","reason":"t","dry_run":"yes"}})",
-        stream_.applicants.front().application.person);
+    const auto body =
+        fmt::format(R"({{"person_id":"{}","actor":"t","reason":"t","dry_run":"yes"}})",
+                    stream_.applicants.front().application.person);
     Erasures erasures([&] { return client(600); }, body);
     // until nothing administrative was answered between the first probe and the last
     bool held = false;
@@ -171,8 +174,8 @@ class IdleSockets {
     IdleSockets(const std::string& endpoint, size_t count) {
         sockaddr_in address{};
         address.sin_family = AF_INET;
-        address.sin_port = htons(
-            static_cast<uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1))));
+        address.sin_port =
+            htons(static_cast<uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1))));
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         for (size_t i = 0; i < count; ++i) {
             fds_.push_back(::socket(AF_INET, SOCK_STREAM, 0));
@@ -258,8 +261,7 @@ TEST_F(Serving, AGapInTheOutcomesIsNamedAndLeavesTheNodeReady) {
     const auto answer = get("/readyz");
     EXPECT_EQ(answer.status, 200);
     EXPECT_NE(answer.body.find(R"({"ok":true,"degraded":true,)"), std::string::npos) << answer.body;
-    EXPECT_NE(answer.body.find(R"({"name":"loop","ok":false,"required":false,)"),
-              std::string::npos)
+    EXPECT_NE(answer.body.find(R"({"name":"loop","ok":false,"required":false,)"), std::string::npos)
         << answer.body;
     EXPECT_NE(get("/metrics").body.find("rampart_check_ok{check=\"loop\"} 0\n"), std::string::npos);
     const auto& one = stream_.applicants.front().application;

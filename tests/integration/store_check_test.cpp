@@ -99,10 +99,10 @@ Workspace StoreCheckTest::workspace_;
 TEST_F(StoreCheckTest, ASoundStoreIsSoundAndEveryDatabaseIsLookedAt) {
     const auto sound = check();
     EXPECT_EQ(sound.exit_code, 0) << sound.output;
-    for (const char* name : {"log ", "partitions/0/joins", "partitions/3/decisions", "protected ",
-                             "registry/registry", "trainer ", "embedded log", "joined state",
-                             "decisions", "decisions against joined state",
-                             "protected attributes", "registry", "training runs"}) {
+    for (const char* name :
+         {"log ", "partitions/0/joins", "partitions/3/decisions", "protected ", "registry/registry",
+          "trainer ", "embedded log", "joined state", "decisions", "decisions against joined state",
+          "protected attributes", "registry", "training runs"}) {
         EXPECT_NE(sound.output.find(std::string("ok   ") + name), std::string::npos)
             << name << " is not in\n"
             << sound.output;
@@ -144,17 +144,19 @@ TEST_F(StoreCheckTest, BetweenTheIndexOfDecisionsTheJoinedStateAndTheLog) {
     const char *index = "partitions/1/decisions", *joined = "partitions/1/joins";
     const auto decisions = family(index, "decisions"), joins = family(joined, "joins");
     const auto id = last(index, decisions).first;
-    const auto decision = fmt::format(
-        "decisions against joined state: partition 1: decision '{}' is ", id);
+    const auto decision =
+        fmt::format("decisions against joined state: partition 1: decision '{}' is ", id);
     const auto erased = joiner::encode(joiner::erased_state());
     expect_found(joined, joins, id, erased,
                  decision + "readable in the index of decisions, and erased in the joined state");
     expect_found(index, decisions, id, "",
                  decision + "erased in the index of decisions, and readable in the joined state");
-    expect_found(joined, joins, id, std::nullopt,
-                 decision + "readable in the index of decisions, and not known in the joined state");
-    expect_found(index, decisions, id, std::nullopt,
-                 decision + "not known in the index of decisions, and readable in the joined state");
+    expect_found(
+        joined, joins, id, std::nullopt,
+        decision + "readable in the index of decisions, and not known in the joined state");
+    expect_found(
+        index, decisions, id, std::nullopt,
+        decision + "not known in the index of decisions, and readable in the joined state");
     // an erasure that is in the log, and is none of what either has read
     {
         const auto log = streaming_local::LocalLog::open(workspace_.store / "log").value();

@@ -1,9 +1,8 @@
 // What the trainer remembers.
-#include <filesystem>
-
+#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <gtest/gtest.h>
+#include <filesystem>
 
 #include "rampart/base/digest.hpp"
 #include "services/trainer/run_store.hpp"
@@ -14,7 +13,8 @@ namespace {
 
 class RunStoreTest : public testing::Test {
   protected:
-    std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / fmt::format("run_store.{}", ::getpid());
+    std::filesystem::path folder_ =
+        std::filesystem::path(testing::TempDir()) / fmt::format("run_store.{}", ::getpid());
     void SetUp() override { std::filesystem::remove_all(folder_); }
     void TearDown() override { std::filesystem::remove_all(folder_); }
 };
@@ -112,13 +112,22 @@ TEST(TrainingSettings, TheLevelOfTheCalibrationAlarmIsSetInItsRange) {
     for (const char* value : {"0.0", "0.51", "-1.0"}) {
         const auto settings = settings_of(fmt::format("calibration_level = {}", value));
         ASSERT_FALSE(settings);
-        EXPECT_NE(settings.error().message.find("gate.calibration_level"), std::string::npos) << settings.error().message;
+        EXPECT_NE(settings.error().message.find("gate.calibration_level"), std::string::npos)
+            << settings.error().message;
     }
 }
 
 TEST(RunRecord, BytesThatAreNoRecordAreDataLoss) {
-    const std::string good = encode(RunRecord{.ordinal = 1, .at = {}, .candidate = "c", .reference = "r", .verdict = "CERTIFIED",
-                                              .reason = "", .message = "", .certificate = "", .figures = {}, .matured = 3});
+    const std::string good = encode(RunRecord{.ordinal = 1,
+                                              .at = {},
+                                              .candidate = "c",
+                                              .reference = "r",
+                                              .verdict = "CERTIFIED",
+                                              .reason = "",
+                                              .message = "",
+                                              .certificate = "",
+                                              .figures = {},
+                                              .matured = 3});
     ASSERT_TRUE(decode_run_record(good));
     for (size_t n = 0; n < good.size(); ++n) {
         const auto cut = decode_run_record(good.substr(0, n));

@@ -29,13 +29,15 @@ constexpr int kLeaseMs = 6000;  // a thread that tends waits for its turn on a b
 /// Calls tend() as `rampart serve` does.
 class Tending {
   public:
-    explicit Tending(Node& node) : thread_([this, &node] {
-        std::unique_lock lock(mutex_);
-        while (!stop_.wait_for(lock, std::chrono::milliseconds(kLeaseMs / 3), [&] { return stopped_; })) {
-            const auto status = node.tend();
-            EXPECT_TRUE(status) << status.error().message;
-        }
-    }) {}
+    explicit Tending(Node& node)
+        : thread_([this, &node] {
+              std::unique_lock lock(mutex_);
+              while (!stop_.wait_for(lock, std::chrono::milliseconds(kLeaseMs / 3),
+                                     [&] { return stopped_; })) {
+                  const auto status = node.tend();
+                  EXPECT_TRUE(status) << status.error().message;
+              }
+          }) {}
     ~Tending() {
         {
             const std::lock_guard lock(mutex_);
@@ -75,14 +77,19 @@ class TwoNodes : public testing::Test {
 
     Settings settings(const std::string& name, const std::string& partitions,
                       const std::string& training = "") {
-        const auto workspace = demo::prepare_workspace(folder_ / name, RAMPART_SOURCE_DIR "/ops/config", stream_, 5).value();
+        const auto workspace =
+            demo::prepare_workspace(folder_ / name, RAMPART_SOURCE_DIR "/ops/config", stream_, 5)
+                .value();
         auto text = base::read_file(workspace.config, 1 << 20).value();
         const size_t schedule = text.find("every_months = ");  // no runs: there is too little data
-        text.replace(schedule, text.find_first_of(" #\n", schedule + 15) - schedule, "every_months = 120");
-        if (!training.empty()) text.replace(text.find("\n[training]\n"), 12, "\n[training]\n" + training);
-        text += fmt::format("\n[log]\nbroker = \"kafka\"\npartitions = 4\ntopic_prefix = \"{}\"\n{}\n"
-                            "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"{}\"\nlease_ms = {}\n",
-                            prefix_, partitions, test_support::shared_kafka().bootstrap, name, kLeaseMs);
+        text.replace(schedule, text.find_first_of(" #\n", schedule + 15) - schedule,
+                     "every_months = 120");
+        if (!training.empty())
+            text.replace(text.find("\n[training]\n"), 12, "\n[training]\n" + training);
+        text += fmt::format(
+            "\n[log]\nbroker = \"kafka\"\npartitions = 4\ntopic_prefix = \"{}\"\n{}\n"
+            "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"{}\"\nlease_ms = {}\n",
+            prefix_, partitions, test_support::shared_kafka().bootstrap, name, kLeaseMs);
         EXPECT_TRUE(base::write_file_atomically(workspace.config, text));
         const auto loaded = load_settings(workspace.config);
         EXPECT_TRUE(loaded) << loaded.error().message;
@@ -172,7 +179,8 @@ TEST_F(TwoNodes, WhatALiveNodeOwnsIsRefusedAndWhatADeadOneOwnedIsTakenOver) {
         ASSERT_TRUE(decision) << decision.error().message;
         acknowledged[decision->id] = *decision;
     }
-    const auto heir = settings("heir", "own = [1]", "here = false\ngate_key = \"../first/store/gate.pub.pem\"\n");
+    const auto heir =
+        settings("heir", "own = [1]", "here = false\ngate_key = \"../first/store/gate.pub.pem\"\n");
     const auto early = Node::open(heir);
     ASSERT_FALSE(early);
     EXPECT_EQ(early.error().reason, "partition_owned");
@@ -244,7 +252,8 @@ TEST_F(TwoNodes, WhoIsErasedAtOneNodeIsForgottenAtBothAndTheBrokerHasOnlyWhatNob
         for (int32_t p = 0; p < 4; ++p) {
             streaming::Offset next(0);
             while (true) {
-                const auto records = log->read(prefix_ + "decisions", PartitionId(p), next, 1000).value();
+                const auto records =
+                    log->read(prefix_ + "decisions", PartitionId(p), next, 1000).value();
                 if (records.empty()) break;
                 for (const auto& stored : records) {
                     if (test_support::has_trace(stored.record.value, marker)) return true;
@@ -263,7 +272,8 @@ TEST_F(TwoNodes, WhoIsErasedAtOneNodeIsForgottenAtBothAndTheBrokerHasOnlyWhatNob
     EXPECT_EQ(erased->in_clear, 0u);
     // b has not heard of it, and seals a further one with the key that is gone
     auto further = *hers;
-    for (int n = 0; b->decisions().partition_of(further.id).value() < 2 || further.id == hers->id; ++n) {
+    for (int n = 0; b->decisions().partition_of(further.id).value() < 2 || further.id == hers->id;
+         ++n) {
         further.id = domain::ApplicationId(fmt::format("further-{}", n));
     }
     const auto late = decide(*b, further);

@@ -70,8 +70,8 @@ TransportParams searching(TransportSearch search,
 MadeTransport any(uint64_t seed, size_t most_rows) {
     base::Random random(base::mix64(seed + 77));
     constexpr size_t kDimensions[] = {0, 1, 2, 5, 8, 9, 34};
-    MadeTransport p = made_transport(seed, 1 + random.below(most_rows),
-                                     kDimensions[random.below(7)]);
+    MadeTransport p =
+        made_transport(seed, 1 + random.below(most_rows), kDimensions[random.below(7)]);
     // far from the origin and on any scale
     const double scale = std::pow(10, random.uniform(-3, 3)), shift = random.uniform(-1e3, 1e3);
     if (seed % 3 == 0) {
@@ -105,8 +105,8 @@ TEST(BudroSearchLaws, TablesOfGroupsOfTilesFindTheSame) {
             ASSERT_TRUE(solver || solver.error().reason == "memory_budget");
             EXPECT_LE(solver ? solver->bytes() : 0, tight.memory_budget);
         }
-        ASSERT_NO_FATAL_FAILURE(expect_agreement(p, searching(TransportSearch::kBruteForce), tight,
-                                                 5, nullptr));
+        ASSERT_NO_FATAL_FAILURE(
+            expect_agreement(p, searching(TransportSearch::kBruteForce), tight, 5, nullptr));
     }
 }
 
@@ -138,8 +138,8 @@ TEST(BudroSearchLaws, InstructionsChangeNothing) {
         SCOPED_TRACE(seed);
         auto portable = searching(TransportSearch::kTiles);
         portable.instructions = model::InstructionSet::kPortable;
-        ASSERT_NO_FATAL_FAILURE(expect_agreement(
-            any(seed, 400), searching(TransportSearch::kTiles), portable, 4, nullptr));
+        ASSERT_NO_FATAL_FAILURE(expect_agreement(any(seed, 400), searching(TransportSearch::kTiles),
+                                                 portable, 4, nullptr));
     }
 }
 

@@ -40,8 +40,8 @@ double by_clp(const MadeTransport& p) {
     const std::unique_ptr<Clp_Simplex, FreeClp> model(Clp_newModel());
     Clp_setLogLevel(model.get(), 0);
     Clp_loadProblem(model.get(), static_cast<int>(n * n), static_cast<int>(n + 1), start.data(),
-                    index.data(), value.data(), lower.data(), upper.data(), cost.data(),
-                    low.data(), high.data());
+                    index.data(), value.data(), lower.data(), upper.data(), cost.data(), low.data(),
+                    high.data());
     Clp_setPrimalTolerance(model.get(), 1e-11);
     Clp_setDualTolerance(model.get(), 1e-11);
     Clp_primal(model.get(), 0);
@@ -134,8 +134,8 @@ TEST(BudroLaws, TheEntropicAnswerSpendsTheBudgetAndIsWithinItsEntropyOfTheBest) 
     for (uint64_t seed = 0; seed < kSeeds; ++seed) {
         SCOPED_TRACE(seed);
         const MadeTransport p = small(seed);
-        const Transport out = solved(
-            p, {.method = TransportMethod::kEntropic, .entropic = {.gamma = kGamma}});
+        const Transport out =
+            solved(p, {.method = TransportMethod::kEntropic, .entropic = {.gamma = kGamma}});
         const auto n = static_cast<double>(p.rows());
         ASSERT_LE(out.cost, p.epsilon * (1 + 1e-6) + 1e-12);
         ASSERT_GE(out.gap, -1e-9);
@@ -151,8 +151,8 @@ TEST(BudroLaws, StochasticStepsEndNearTheExactPrice) {
         MadeTransport p = made_transport(seed, 60, 3);
         p.epsilon = 0.3;
         const Transport exact = solved(p, {});
-        const SgdParams steps{.initial_eta = 0.1, .steps = 1500, .batch = 40,
-                              .learning_rate = 1e-3, .seed = seed};
+        const SgdParams steps{
+            .initial_eta = 0.1, .steps = 1500, .batch = 40, .learning_rate = 1e-3, .seed = seed};
         const Transport out = solved(p, {.method = TransportMethod::kSgd, .sgd = steps});
         ASSERT_GE(out.eta, 0);
         ASSERT_GE(out.dual, exact.dual - 1e-12);

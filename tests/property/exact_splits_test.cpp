@@ -98,8 +98,7 @@ TEST(ExactSplits, TheFirstSplitIsTheBestThereIs) {
         const auto table = random_table(random);
         const Rule rule{1 + random.below(5), random.bernoulli(0.5) ? 0.0 : 2.0};
         auto objective = SquaredError::create(table.targets, {}).value();
-        const auto ensemble =
-            train(table.data, objective, params_for(rule, 2), nullptr).value();
+        const auto ensemble = train(table.data, objective, params_for(rule, 2), nullptr).value();
         const double best = best_gain(table, rule);
         const auto& root = ensemble.trees[0].nodes[0];
         // what is no more than rounding beside the scores of the sides is left alone
@@ -122,8 +121,7 @@ TEST(ExactSplits, EveryLeafHoldsTheBestConstantOfItsRows) {
         const auto table = random_table(random);
         const Rule rule{1 + random.below(3), random.bernoulli(0.5) ? 0.0 : 2.0};
         auto objective = SquaredError::create(table.targets, {}).value();
-        const auto ensemble =
-            train(table.data, objective, params_for(rule, 6), nullptr).value();
+        const auto ensemble = train(table.data, objective, params_for(rule, 6), nullptr).value();
         std::map<double, std::vector<double>> by_value;
         std::vector<float> row(table.data.columns.size());
         for (size_t i = 0; i < table.targets.size(); ++i) {

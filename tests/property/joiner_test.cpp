@@ -100,8 +100,8 @@ struct World {
     World& operator=(const World&) = delete;
     void open() {
         joiner.reset();
-        joiner = std::move(
-            *OutcomeJoiner::open(folder, {.product = support::two_measure_product(), .partitions = 2}, log));
+        joiner = std::move(*OutcomeJoiner::open(
+            folder, {.product = support::two_measure_product(), .partitions = 2}, log));
     }
     void append(const Event& event) {
         const auto written =
@@ -246,7 +246,7 @@ RC_GTEST_PROP(JoinerLaw, ErasingCommutesWithReplay, (uint64_t seed)) {
     for (const auto& example : forgot.examples(day(kLastDay))) {
         RC_ASSERT(!erased.contains(example.decision.id.value()));
     }
-    forgot.joiner.reset();  // its threads would go on making and removing files
+    forgot.joiner.reset();          // its threads would go on making and removing files
     fs::remove_all(forgot.folder);  // and once more from the log
     forgot.folder = fresh_folder();
     forgot.open();
@@ -260,7 +260,8 @@ RC_GTEST_PROP(JoinerLaw, ErasingCommutesWithReplay, (uint64_t seed)) {
 /// them.
 [[noreturn]] void join_until_killed(const support::MemoryLog& log, const fs::path& folder,
                                     uint64_t seed, int pipe) {
-    auto joiner = OutcomeJoiner::open(folder, {.product = support::two_measure_product(), .partitions = 2}, log);
+    auto joiner = OutcomeJoiner::open(
+        folder, {.product = support::two_measure_product(), .partitions = 2}, log);
     if (!joiner) ::_exit(1);
     base::Random random(seed);
     while (true) {

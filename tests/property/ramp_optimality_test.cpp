@@ -71,8 +71,7 @@ Problem any_problem(uint64_t seed, uint64_t most_rows) {
     params.gamma = gammas[random.below(6)];
     if (params.criterion == RampCriterion::kEqualizedOdds && params.gamma == 0) params.gamma = 0.05;
     const double edges[] = {0, 1};
-    params.epsilon =
-        random.bernoulli(0.3) ? edges[random.below(2)] : random.uniform(0, 0.5);
+    params.epsilon = random.bernoulli(0.3) ? edges[random.below(2)] : random.uniform(0, 0.5);
     params.regulariser = random.bernoulli(0.5) ? Regulariser::kCentred : Regulariser::kPaper;
     const bool covariance = params.criterion == RampCriterion::kCovariance;
     if (random.bernoulli(0.4) || covariance)
@@ -155,8 +154,7 @@ Moments as_moments(const Problem& p) {
                 m.params.windows.push_back(
                     {*p.params.rho - p.half(k), *p.params.rho + p.half(k), -1});
             else
-                m.params.windows.push_back(
-                    {-p.half(k), p.half(k), j * strata + p.stratum_of(k)});
+                m.params.windows.push_back({-p.half(k), p.half(k), j * strata + p.stratum_of(k)});
         }
     return m;
 }
@@ -355,10 +353,9 @@ TEST(RampOptimality, ClpFindsNoBetterGroupBlindRuleOnSmallProblems) {
             const double eta = (p.score[i] + 1) / 2;
             total += p.weight_of(i);
             for (size_t j = 0; j < m.d; ++j) {
-                const double factor =
-                    p.params.criterion == RampCriterion::kStatisticalParity ? 1
-                    : j < p.groups                                          ? eta
-                                                                            : 1 - eta;
+                const double factor = p.params.criterion == RampCriterion::kStatisticalParity ? 1
+                                      : j < p.groups                                          ? eta
+                                                     : 1 - eta;
                 m.features.push_back(factor * p.posterior[i * p.groups + j % p.groups]);
                 mean[j] += p.weight_of(i) * m.features.back();
             }

@@ -101,10 +101,9 @@ TEST(CalibrationLevel, HonestLogsAlarmInAtMostItsShareOfEpochsAndAWrongLogStillD
     std::printf("    %-60s %.4f\n", "WRONG: |z| above 3.29 at each look", old);
     EXPECT_LE(honest, at_most(lender_config().calibration_level, kEpochs));
     EXPECT_GT(old, at_most(lender_config().calibration_level, kEpochs));
-    const double found = rate_of("a policy that approves 20 points more often than it logs", kWrong,
-                                 72, [](base::Random& random) {
-                                     return epoch_of_looks(random, 0.2).by_level;
-                                 });
+    const double found =
+        rate_of("a policy that approves 20 points more often than it logs", kWrong, 72,
+                [](base::Random& random) { return epoch_of_looks(random, 0.2).by_level; });
     EXPECT_GT(found, 0.9);
 }
 

@@ -45,7 +45,7 @@ inline MadeTransport made_transport(uint64_t seed, size_t n, size_t dimensions) 
     const uint64_t kind = random.below(4);
     for (size_t k = 0; k < n * dimensions; ++k) {
         const double free = random.normal();
-        out.points.values.push_back(kind == 0   ? std::round(free)        // duplicates, ties
+        out.points.values.push_back(kind == 0   ? std::round(free)  // duplicates, ties
                                     : kind == 1 ? std::round(2 * free) / 2
                                                 : free);
     }

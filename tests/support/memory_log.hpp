@@ -58,7 +58,8 @@ class MemoryLog final : public streaming::Reader, public streaming::Writer {
                                                streaming::PartitionId partition) const override {
         RAMPART_TRY(const Topic* found, find(topic));
         const auto& records = found->partitions.at(static_cast<size_t>(partition.value()));
-        return streaming::Offset(begin_of(*found, partition) + static_cast<int64_t>(records.size()));
+        return streaming::Offset(begin_of(*found, partition) +
+                                 static_cast<int64_t>(records.size()));
     }
     base::Result<std::vector<streaming::Position>> append(
         std::string_view topic, std::span<const streaming::Record> records) override {
@@ -66,9 +67,9 @@ class MemoryLog final : public streaming::Reader, public streaming::Writer {
         const auto count = static_cast<int32_t>(found->partitions.size());
         std::vector<streaming::Position> positions;
         for (const auto& record : records) {
-            RAMPART_TRY(
-                const auto placed,
-                append_to(topic, streaming::partition_of(record.key, count), std::span(&record, 1)));
+            RAMPART_TRY(const auto placed,
+                        append_to(topic, streaming::partition_of(record.key, count),
+                                  std::span(&record, 1)));
             positions.push_back(placed.front());
         }
         return positions;
@@ -77,8 +78,7 @@ class MemoryLog final : public streaming::Reader, public streaming::Writer {
         std::string_view topic, streaming::PartitionId id,
         std::span<const streaming::Record> records) override {
         RAMPART_TRY(const Topic* found, find(topic));
-        auto& partition =
-            const_cast<Topic*>(found)->partitions.at(static_cast<size_t>(id.value()));
+        auto& partition = const_cast<Topic*>(found)->partitions.at(static_cast<size_t>(id.value()));
         std::vector<streaming::Position> positions;
         for (const auto& record : records) {
             const streaming::Offset offset(begin_of(*found, id) +

@@ -1,12 +1,11 @@
 #pragma once
 
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
 #include <array>
 #include <cstdio>
 #include <string>
-
-#include <sys/wait.h>
-
-#include <gtest/gtest.h>
 
 namespace rampart::test_support {
 
@@ -24,7 +23,8 @@ inline Ran run_program(const std::string& command_line) {
         return ran;
     }
     std::array<char, 4096> buffer;
-    while (const size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) ran.output.append(buffer.data(), n);
+    while (const size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe))
+        ran.output.append(buffer.data(), n);
     const int status = ::pclose(pipe);
     ran.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return ran;

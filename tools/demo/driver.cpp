@@ -1,10 +1,9 @@
 #include "tools/demo/driver.hpp"
 
 #include <algorithm>
+#include <boost/json.hpp>
 #include <chrono>
 #include <thread>
-
-#include <boost/json.hpp>
 
 #include "rampart/base/file.hpp"
 #include "rampart/protected_attributes/codec.hpp"
@@ -28,7 +27,8 @@ base::Error service_error(const http::Response& response) {
     const auto document = boost::json::parse(response.body, failure);
     std::string reason = "http_error", message = response.body.substr(0, 300);
     if (!failure && document.is_object()) {
-        if (const auto* error = document.as_object().if_contains("error"); error != nullptr && error->is_object()) {
+        if (const auto* error = document.as_object().if_contains("error");
+            error != nullptr && error->is_object()) {
             const auto text = [&](const char* name, std::string& out) {
                 const auto* value = error->as_object().if_contains(name);
                 if (value != nullptr && value->is_string()) out = std::string(value->get_string());
@@ -37,7 +37,8 @@ base::Error service_error(const http::Response& response) {
             text("message", message);
         }
     }
-    return base::failed_precondition(reason, "the service answered {}: {}", response.status, message);
+    return base::failed_precondition(reason, "the service answered {}: {}", response.status,
+                                     message);
 }
 
 /// The 1st, 8th, 15th and 22nd of each month in (start, end], and the end.
@@ -79,7 +80,8 @@ Result<std::string> Session::post(std::string_view target, const std::string& bo
         if (response && response->status != 503) return service_error(*response);
         if (!response) client_.reset();
         const auto waited = std::chrono::steady_clock::now() - start;
-        if (std::chrono::duration_cast<std::chrono::microseconds>(waited).count() > patience_.micros()) {
+        if (std::chrono::duration_cast<std::chrono::microseconds>(waited).count() >
+            patience_.micros()) {
             return response ? service_error(*response) : Result<std::string>(response.error());
         }
         std::this_thread::sleep_for(kRetryPause);
@@ -94,15 +96,20 @@ Status Driver::send_batch(size_t begin, size_t end) {
     std::vector<domain::Application> applications;
     for (size_t i = begin; i < end; ++i) {
         const auto& applicant = stream_.applicants[i];
-        attributes += protected_attributes::to_json({applicant.application.person, applicant.application.event_time,
-                                                     applicant.protected_attributes}) + "\n";
+        attributes += protected_attributes::to_json({applicant.application.person,
+                                                     applicant.application.event_time,
+                                                     applicant.protected_attributes}) +
+                      "\n";
         applications.push_back(applicant.application);
     }
     RAMPART_RETURN_IF_ERROR(session_.post("/v1/protected-attributes", attributes));
-    RAMPART_TRY(const auto answer, session_.post("/v1/decisions", wire::to_json(std::span<const domain::Application>(applications))));
+    RAMPART_TRY(const auto answer,
+                session_.post("/v1/decisions",
+                              wire::to_json(std::span<const domain::Application>(applications))));
     RAMPART_TRY(auto decisions, wire::decisions_from_json(answer));
     if (decisions.size() != applications.size()) {
-        return base::internal_error("bad_answer", "{} decisions for {} applications", decisions.size(), applications.size());
+        return base::internal_error("bad_answer", "{} decisions for {} applications",
+                                    decisions.size(), applications.size());
     }
     for (size_t i = 0; i < decisions.size(); ++i) {
         if (decisions[i].action == domain::Action::kApprove) {
@@ -131,11 +138,13 @@ Status Driver::send_outcomes(TimePoint until) {
     auto it = pending_.begin();
     for (; it != pending_.end() && it->first <= until; ++it) {
         const auto& [applicant, report] = it->second;
-        outcomes.push_back({decisions_[applicant].id, measure_, report.revision, report.value, report.observed_at});
+        outcomes.push_back({decisions_[applicant].id, measure_, report.revision, report.value,
+                            report.observed_at});
     }
     pending_.erase(pending_.begin(), it);
     for (size_t begin = 0; begin < outcomes.size(); begin += kBatch) {
-        const auto part = std::span<const domain::Outcome>(outcomes).subspan(begin, std::min(kBatch, outcomes.size() - begin));
+        const auto part = std::span<const domain::Outcome>(outcomes).subspan(
+            begin, std::min(kBatch, outcomes.size() - begin));
         RAMPART_RETURN_IF_ERROR(session_.post("/v1/outcomes", wire::to_json(part)));
     }
     return base::ok();
@@ -146,7 +155,8 @@ Status Driver::run(const Progress& progress) {
     for (size_t i = 0; i < ticks.size(); ++i) {
         RAMPART_RETURN_IF_ERROR(send_applications(ticks[i]));
         RAMPART_RETURN_IF_ERROR(send_outcomes(ticks[i]));
-        RAMPART_RETURN_IF_ERROR(session_.post("/v1/clock", fmt::format("{{\"now\":\"{}\"}}", base::to_iso8601(ticks[i]))));
+        RAMPART_RETURN_IF_ERROR(session_.post(
+            "/v1/clock", fmt::format("{{\"now\":\"{}\"}}", base::to_iso8601(ticks[i]))));
         progress(ticks[i], static_cast<double>(i + 1) / static_cast<double>(ticks.size()));
     }
     return base::ok();

@@ -14,14 +14,14 @@
 
 namespace rampart::demo {
 
-/// Talks to a running `rampart serve`, and goes on when it was killed and started again: a request without an
-/// answer is sent again (every request may be repeated). The address is read from the endpoint file anew
-/// for each connection.
+/// Talks to a running `rampart serve`, and goes on when it was killed and started again: a request
+/// without an answer is sent again (every request may be repeated). The address is read from the
+/// endpoint file anew for each connection.
 class Session {
   public:
     Session(std::filesystem::path endpoint_file, std::string token, base::Duration patience);
-    /// The body of a 2xx answer. Errors: the service's own, by its error document; unavailable when it stayed
-    /// away for longer than the patience.
+    /// The body of a 2xx answer. Errors: the service's own, by its error document; unavailable when
+    /// it stayed away for longer than the patience.
     base::Result<std::string> post(std::string_view target, const std::string& body);
 
   private:
@@ -32,8 +32,9 @@ class Session {
     std::optional<http::Client> client_;
 };
 
-/// Replays a stream of applicants against the service, as the world would: applications in order of event
-/// time, outcomes of approved ones when they are observed, and the clock forward four times a month.
+/// Replays a stream of applicants against the service, as the world would: applications in order of
+/// event time, outcomes of approved ones when they are observed, and the clock forward four times a
+/// month.
 class Driver {
   public:
     /// Called after each tick: event time so far, share of the span done.

@@ -25,8 +25,13 @@ struct Person {
 
 class Judge {
   public:
-    Judge(const loan_stream::Stream& stream, const std::vector<domain::Decision>& decisions, rampartd::Node& node)
-        : stream_(stream), decisions_(decisions), node_(node), product_(node.settings().product), catalog_(node.settings().catalog) {}
+    Judge(const loan_stream::Stream& stream, const std::vector<domain::Decision>& decisions,
+          rampartd::Node& node)
+        : stream_(stream),
+          decisions_(decisions),
+          node_(node),
+          product_(node.settings().product),
+          catalog_(node.settings().catalog) {}
 
     Result<Report> report() {
         RAMPART_RETURN_IF_ERROR(read_people());
@@ -53,11 +58,14 @@ class Judge {
             Person person;
             const auto& application = applicant.application;
             RAMPART_TRY(person.row, decision::encode_row(application, node_.settings().schema));
-            RAMPART_TRY(const auto membership, catalog_.membership({application.person, application.event_time, applicant.protected_attributes}));
+            RAMPART_TRY(const auto membership,
+                        catalog_.membership({application.person, application.event_time,
+                                             applicant.protected_attributes}));
             if (membership.cell) person.cell = *membership.cell;
             person.groups = membership.groups;
             if (applicant.label) {
-                person.impact = domain::impact_of_approval(product_.impact, *applicant.label ? 1.0 : 0.0, std::nullopt);
+                person.impact = domain::impact_of_approval(
+                    product_.impact, *applicant.label ? 1.0 : 0.0, std::nullopt);
             }
             person.vault = training_set::in_vault(node_.keys().split, application.person);
             person.matured_at = product_.label.maturity(application.event_time);
@@ -86,15 +94,18 @@ class Judge {
     void count_months() {
         for (size_t i = 0; i < decisions_.size(); ++i) {
             const auto name = base::month_of(decisions_[i].application.event_time);
-            if (report_.months.empty() || report_.months.back().month != name) report_.months.push_back({name, {}, {}});
+            if (report_.months.empty() || report_.months.back().month != name)
+                report_.months.push_back({name, {}, {}});
             auto& month = report_.months.back();
             count(month.by_group[kEverybody], i);
-            for (const auto group : people_[i].groups) count(month.by_group[catalog_.groups()[group]], i);
+            for (const auto group : people_[i].groups)
+                count(month.by_group[catalog_.groups()[group]], i);
             month.decisions_by_policy[decisions_[i].policy.value()] += 1;
         }
     }
 
-    /// Mean of `gain(i)` over everybody, and over each group, for applicants of whom `takes(i)` holds.
+    /// Mean of `gain(i)` over everybody, and over each group, for applicants of whom `takes(i)`
+    /// holds.
     template <class Takes, class Gain>
     std::map<std::string, double> means(Takes takes, Gain gain) const {
         std::map<std::string, std::pair<double, double>> sums;
@@ -114,30 +125,41 @@ class Judge {
         return out;
     }
 
-    /// Mean impact per applicant, had the policy decided about everybody in the vault: people that no learner has
-    /// seen.
+    /// Mean impact per applicant, had the policy decided about everybody in the vault: people that
+    /// no learner has seen.
     std::map<std::string, double> value_of(const model::Policy& policy) const {
-        return means([&](size_t i) { return people_[i].vault && (people_[i].cell || !policy.group_aware()); },
-                     [&](size_t i) {
-                         const double p = policy.evaluate(people_[i].row, people_[i].cell).approve;
-                         return p * *people_[i].impact + (1 - p) * product_.impact.declined;
-                     });
+        return means(
+            [&](size_t i) {
+                return people_[i].vault && (people_[i].cell || !policy.group_aware());
+            },
+            [&](size_t i) {
+                const double p = policy.evaluate(people_[i].row, people_[i].cell).approve;
+                return p * *people_[i].impact + (1 - p) * product_.impact.declined;
+            });
     }
 
     /// What the candidate truly changed for the people whose records the gate used.
     Result<std::map<std::string, double>> true_gains(const trainer::RunRecord& run) const {
-        RAMPART_TRY(const auto candidate, node_.registry().load_model(domain::PolicyId(run.candidate)));
-        RAMPART_TRY(const auto reference, node_.registry().load_model(domain::PolicyId(run.reference)));
+        RAMPART_TRY(const auto candidate,
+                    node_.registry().load_model(domain::PolicyId(run.candidate)));
+        RAMPART_TRY(const auto reference,
+                    node_.registry().load_model(domain::PolicyId(run.reference)));
         const bool by_cell = candidate.policy.group_aware() || reference.policy.group_aware();
-        return means([&](size_t i) { return people_[i].vault && people_[i].matured_at <= run.at && (people_[i].cell || !by_cell); },
-                     [&](size_t i) {
-                         const double change = candidate.policy.evaluate(people_[i].row, people_[i].cell).approve -
-                                               reference.policy.evaluate(people_[i].row, people_[i].cell).approve;
-                         return change * (*people_[i].impact - product_.impact.declined);
-                     });
+        return means(
+            [&](size_t i) {
+                return people_[i].vault && people_[i].matured_at <= run.at &&
+                       (people_[i].cell || !by_cell);
+            },
+            [&](size_t i) {
+                const double change =
+                    candidate.policy.evaluate(people_[i].row, people_[i].cell).approve -
+                    reference.policy.evaluate(people_[i].row, people_[i].cell).approve;
+                return change * (*people_[i].impact - product_.impact.declined);
+            });
     }
 
-    Status add_groups(const trainer::RunRecord& run, const certification::Certificate& certificate, GateRun& out) const {
+    Status add_groups(const trainer::RunRecord& run, const certification::Certificate& certificate,
+                      GateRun& out) const {
         RAMPART_TRY(const auto gains, true_gains(run));
         const double margin = certificate.plan.config.margin;
         bool right = true, known = true;
@@ -161,7 +183,8 @@ class Judge {
             }
             out.groups.push_back(std::move(group));
         }
-        if (certificate.verdict == certification::Verdict::kCertified && (known || !right)) out.right = right;
+        if (certificate.verdict == certification::Verdict::kCertified && (known || !right))
+            out.right = right;
         return base::ok();
     }
 
@@ -178,7 +201,8 @@ class Judge {
             if (!run.certificate.empty()) {
                 RAMPART_TRY(const auto id, base::Digest::from_hex(run.certificate));
                 RAMPART_TRY(const auto file, node_.registry().certificate_file(id));
-                RAMPART_TRY(const auto certificate, certification::read_certificate(file, node_.keys().signing.public_key()));
+                RAMPART_TRY(const auto certificate, certification::read_certificate(
+                                                        file, node_.keys().signing.public_key()));
                 out.certificate_file = run.certificate + ".cert";
                 if (!certificate.results.empty()) {
                     out.delta = certificate.plan.delta;
@@ -209,7 +233,8 @@ class Judge {
             policy.certified = promotions[i].certified();
             policy.links = loaded.policy.links().size();
             const auto& provenance = loaded.policy.provenance();
-            if (const auto it = provenance.find("learner"); it != provenance.end()) policy.learner = it->second;
+            if (const auto it = provenance.find("learner"); it != provenance.end())
+                policy.learner = it->second;
             policy.live_from = base::to_iso8601(i == 0 ? stream_.start : promotions[i].at);
             if (i + 1 < promotions.size()) policy.live_to = base::to_iso8601(promotions[i + 1].at);
             policy.value = value_of(loaded.policy);
@@ -217,8 +242,8 @@ class Judge {
         }
         report_.value_first = report_.policies.front().value;
         report_.value_final = report_.policies.back().value;
-        report_.final_not_below_first =
-            std::all_of(report_.value_first.begin(), report_.value_first.end(), [&](const auto& entry) {
+        report_.final_not_below_first = std::all_of(
+            report_.value_first.begin(), report_.value_first.end(), [&](const auto& entry) {
                 const auto it = report_.value_final.find(entry.first);
                 return it != report_.value_final.end() && it->second >= entry.second;
             });
@@ -230,8 +255,10 @@ class Judge {
         for (const auto& bytes : entries) {
             RAMPART_TRY(const auto entry, certification::decode_ledger_entry(bytes));
             if (const auto* run = std::get_if<certification::Registration>(&entry.body)) {
-                report_.ledger.push_back({static_cast<int>(run->epoch), static_cast<int>(run->run), run->delta,
-                                          run->spent_before + (run->look == 0 ? run->delta : 0), base::to_iso8601(run->at), run->candidate_id, "open",
+                report_.ledger.push_back({static_cast<int>(run->epoch), static_cast<int>(run->run),
+                                          run->delta,
+                                          run->spent_before + (run->look == 0 ? run->delta : 0),
+                                          base::to_iso8601(run->at), run->candidate_id, "open",
                                           base::sha256(bytes).hex()});
             } else if (const auto* closing = std::get_if<certification::Closing>(&entry.body)) {
                 report_.ledger.back().verdict = certification::to_string(closing->verdict);
@@ -242,11 +269,16 @@ class Judge {
 
     void add_joiner() {
         const auto c = node_.joiner().counts();
-        report_.joiner = {{"decisions", c.decisions},           {"outcomes", c.outcomes},
-                          {"duplicate outcomes", c.duplicate_outcomes}, {"corrections", c.corrections},
-                          {"late outcomes", c.late_outcomes},   {"matured", c.matured},
-                          {"dangling", c.dangling},             {"overdue (no outcome came)", c.overdue},
-                          {"quarantined", c.undecodable + c.conflicting_decisions + c.conflicting_outcomes}};
+        report_.joiner = {
+            {"decisions", c.decisions},
+            {"outcomes", c.outcomes},
+            {"duplicate outcomes", c.duplicate_outcomes},
+            {"corrections", c.corrections},
+            {"late outcomes", c.late_outcomes},
+            {"matured", c.matured},
+            {"dangling", c.dangling},
+            {"overdue (no outcome came)", c.overdue},
+            {"quarantined", c.undecodable + c.conflicting_decisions + c.conflicting_outcomes}};
     }
 
     const loan_stream::Stream& stream_;
@@ -260,7 +292,8 @@ class Judge {
 
 }  // namespace
 
-Result<Report> judge(const loan_stream::Stream& stream, const std::vector<domain::Decision>& decisions, rampartd::Node& node) {
+Result<Report> judge(const loan_stream::Stream& stream,
+                     const std::vector<domain::Decision>& decisions, rampartd::Node& node) {
     return Judge(stream, decisions, node).report();
 }
 

@@ -1,10 +1,9 @@
 // rampart-demo: the main job on a stream of loan applications. ops/demo builds and calls it.
-#include <chrono>
-#include <cstdio>
-
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
 
 #include "rampart/base/file.hpp"
 #include "tools/demo/driver.hpp"
@@ -20,13 +19,16 @@ using base::Status;
 using Clock = std::chrono::steady_clock;
 
 struct Options {
-    std::string stream = "default-credit-card", data = "simulated", config_dir = "ops/config", program, out = "demo-out", kafka;
+    std::string stream = "default-credit-card", data = "simulated", config_dir = "ops/config",
+                program, out = "demo-out", kafka;
     size_t rows = 0;
     uint64_t seed = 1;
     bool serve = false;
 };
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 void show_progress(base::TimePoint time, double share) {
     if (!::isatty(STDERR_FILENO)) return;
@@ -42,19 +44,26 @@ Status write_certificates(rampartd::Node& node, const std::filesystem::path& fol
     RAMPART_TRY(const auto certificates, node.registry().certificates());
     for (const auto& info : certificates) {
         RAMPART_TRY(const auto file, node.registry().certificate_file(info.id));
-        RAMPART_RETURN_IF_ERROR(base::write_file_atomically(folder / (info.id.hex() + ".cert"), file));
+        RAMPART_RETURN_IF_ERROR(
+            base::write_file_atomically(folder / (info.id.hex() + ".cert"), file));
         if (!info.evidence) continue;
         RAMPART_TRY(const auto evidence, node.registry().evidence_file(*info.evidence));
-        RAMPART_RETURN_IF_ERROR(base::write_file_atomically(folder / (info.id.hex() + ".evidence.jsonl"), evidence, 0600));
+        RAMPART_RETURN_IF_ERROR(base::write_file_atomically(
+            folder / (info.id.hex() + ".evidence.jsonl"), evidence, 0600));
     }
-    return base::write_file_atomically(folder / "gate.pub.pem", node.keys().signing.public_key().to_pem());
+    return base::write_file_atomically(folder / "gate.pub.pem",
+                                       node.keys().signing.public_key().to_pem());
 }
 
-Result<demo::Report> drive(const Options& options, const loan_stream::Stream& stream, const demo::Workspace& workspace,
-                           const Clock::time_point start) {
-    demo::Driver driver(stream, "repaid", demo::Session(workspace.endpoint_file, workspace.token, base::Duration::seconds(30)));
+Result<demo::Report> drive(const Options& options, const loan_stream::Stream& stream,
+                           const demo::Workspace& workspace, const Clock::time_point start) {
+    demo::Driver driver(
+        stream, "repaid",
+        demo::Session(workspace.endpoint_file, workspace.token, base::Duration::seconds(30)));
     {
-        RAMPART_TRY(auto service, demo::ServiceProcess::start(options.program, workspace.config, workspace.endpoint_file, workspace.log));
+        RAMPART_TRY(auto service,
+                    demo::ServiceProcess::start(options.program, workspace.config,
+                                                workspace.endpoint_file, workspace.log));
         RAMPART_RETURN_IF_ERROR(driver.run(show_progress));
         RAMPART_RETURN_IF_ERROR(service.stop());
     }
@@ -62,7 +71,9 @@ Result<demo::Report> drive(const Options& options, const loan_stream::Stream& st
     RAMPART_TRY(auto settings, rampartd::load_settings(workspace.config));
     RAMPART_TRY(const auto node, rampartd::Node::open(std::move(settings)));
     RAMPART_TRY(auto report, demo::judge(stream, driver.decisions(), *node));
-    report.data = options.stream == "simulated" || options.data == "simulated" ? "the built-in simulator" : "real data";
+    report.data = options.stream == "simulated" || options.data == "simulated"
+                      ? "the built-in simulator"
+                      : "real data";
     report.seed = options.seed;
     RAMPART_RETURN_IF_ERROR(write_certificates(*node, workspace.folder / "certificates"));
     report.seconds = {{"loop", loop_seconds}, {"total", seconds_since(start)}};
@@ -70,19 +81,23 @@ Result<demo::Report> drive(const Options& options, const loan_stream::Stream& st
 }
 
 Status serve_on(const Options& options, const demo::Workspace& workspace) {
-    RAMPART_TRY(auto service, demo::ServiceProcess::start(options.program, workspace.config, workspace.endpoint_file, workspace.log));
+    RAMPART_TRY(auto service, demo::ServiceProcess::start(options.program, workspace.config,
+                                                          workspace.endpoint_file, workspace.log));
     RAMPART_TRY(auto endpoint, base::read_file(workspace.endpoint_file, 256));
     endpoint.erase(endpoint.find_last_not_of('\n') + 1);
     const auto pid = service.release();
-    std::printf("\nserving at http://%s (process %d; stop it with: kill %d)\ntoken for POST requests: %s\n", endpoint.c_str(), pid, pid,
-                (workspace.store / "keys" / "token").c_str());
+    std::printf(
+        "\nserving at http://%s (process %d; stop it with: kill %d)\ntoken for POST requests: %s\n",
+        endpoint.c_str(), pid, pid, (workspace.store / "keys" / "token").c_str());
     return base::ok();
 }
 
 Status run(Options options) {
     if (options.data == "simulated") {
         if (options.stream != "default-credit-card" && options.stream != "simulated") {
-            return base::invalid_argument("bad_usage", "--data simulated has a stream of its own; leave --stream {} out", options.stream);
+            return base::invalid_argument(
+                "bad_usage", "--data simulated has a stream of its own; leave --stream {} out",
+                options.stream);
         }
         options.stream = "simulated";
     }
@@ -93,13 +108,21 @@ Status run(Options options) {
     wanted.rows = options.rows;
     wanted.seed = options.seed;
     RAMPART_TRY(const auto stream, loan_stream::load(wanted));
-    RAMPART_TRY(const auto workspace, demo::prepare_workspace(std::filesystem::absolute(options.out), options.config_dir, stream, options.seed,
-                                                                 options.kafka.empty() ? std::nullopt : std::optional(demo::KafkaBroker{options.kafka, ""})));
+    RAMPART_TRY(const auto workspace,
+                demo::prepare_workspace(std::filesystem::absolute(options.out), options.config_dir,
+                                        stream, options.seed,
+                                        options.kafka.empty()
+                                            ? std::nullopt
+                                            : std::optional(demo::KafkaBroker{options.kafka, ""})));
     RAMPART_TRY(const auto report, drive(options, stream, workspace, start));
-    RAMPART_RETURN_IF_ERROR(base::write_file_atomically(workspace.folder / "report.json", demo::to_json(report)));
-    RAMPART_RETURN_IF_ERROR(base::write_file_atomically(workspace.folder / "report.html", demo::to_html(report)));
+    RAMPART_RETURN_IF_ERROR(
+        base::write_file_atomically(workspace.folder / "report.json", demo::to_json(report)));
+    RAMPART_RETURN_IF_ERROR(
+        base::write_file_atomically(workspace.folder / "report.html", demo::to_html(report)));
     std::fputs(demo::to_text(report).c_str(), stdout);
-    std::printf("\nreport:       %s\ncertificates: %s\n", (workspace.folder / "report.html").c_str(), (workspace.folder / "certificates").c_str());
+    std::printf("\nreport:       %s\ncertificates: %s\n",
+                (workspace.folder / "report.html").c_str(),
+                (workspace.folder / "certificates").c_str());
     return options.serve ? serve_on(options, workspace) : base::ok();
 }
 
@@ -108,14 +131,21 @@ Status run(Options options) {
 int main(int argc, char** argv) {
     Options options;
     CLI::App app{"Runs Rampart's main job on a stream of loan applications and writes a report."};
-    app.add_option("--stream", options.stream, "default-credit-card, sba, cards or simulated")->capture_default_str();
-    app.add_option("--data", options.data, "folder with the data files, or 'simulated'")->capture_default_str();
-    app.add_option("--rows", options.rows, "at most so many applicants (0: all)")->capture_default_str();
-    app.add_option("--seed", options.seed, "the same seed gives the same report")->capture_default_str();
-    app.add_option("--out", options.out, "folder for report, certificates and store")->capture_default_str();
-    app.add_option("--config-dir", options.config_dir, "folder of the demo and product files")->capture_default_str();
+    app.add_option("--stream", options.stream, "default-credit-card, sba, cards or simulated")
+        ->capture_default_str();
+    app.add_option("--data", options.data, "folder with the data files, or 'simulated'")
+        ->capture_default_str();
+    app.add_option("--rows", options.rows, "at most so many applicants (0: all)")
+        ->capture_default_str();
+    app.add_option("--seed", options.seed, "the same seed gives the same report")
+        ->capture_default_str();
+    app.add_option("--out", options.out, "folder for report, certificates and store")
+        ->capture_default_str();
+    app.add_option("--config-dir", options.config_dir, "folder of the demo and product files")
+        ->capture_default_str();
     app.add_option("--program", options.program, "the rampart program")->required();
-    app.add_option("--kafka", options.kafka, "bootstrap servers of a cluster that has the topics; default: the embedded log");
+    app.add_option("--kafka", options.kafka,
+                   "bootstrap servers of a cluster that has the topics; default: the embedded log");
     app.add_flag("--serve", options.serve, "leave the service running and print its address");
     try {
         app.parse(argc, argv);

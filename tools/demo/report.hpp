@@ -7,32 +7,33 @@
 
 #include "rampart/base/clock.hpp"
 
-/// What a run of the main job says of itself. Filled by the driver, written as JSON and as one HTML page.
-/// Everything but `seconds` depends on data, configuration and seed only.
+/// What a run of the main job says of itself. Filled by the driver, written as JSON and as one HTML
+/// page. Everything but `seconds` depends on data, configuration and seed only.
 namespace rampart::demo {
 
 /// Counts of one group (or of everybody) in one month of event time.
 struct GroupMonth {
     long applications = 0, approved = 0, explored = 0;
-    long approved_known = 0;      // approved, with a truth in the files
-    long defaults = 0;            // of approved_known
-    double impact = 0;            // sum of true impacts of what was decided (declined: the known value)
-    long impact_known = 0;        // decisions whose impact is known
+    long approved_known = 0;  // approved, with a truth in the files
+    long defaults = 0;        // of approved_known
+    double impact = 0;        // sum of true impacts of what was decided (declined: the known value)
+    long impact_known = 0;    // decisions whose impact is known
 };
 
 struct Month {
-    std::string month;                            // "2022-04"
-    std::map<std::string, GroupMonth> by_group;   // "everybody" and each protected group
+    std::string month;                           // "2022-04"
+    std::map<std::string, GroupMonth> by_group;  // "everybody" and each protected group
     std::map<std::string, long> decisions_by_policy;
 };
 
 struct PolicyReport {
-    std::string id, name;          // "bootstrap", "run 3"
+    std::string id, name;  // "bootstrap", "run 3"
     bool certified = false;
     size_t links = 0;
-    std::string learner;           // as in the provenance; empty for the bootstrap
+    std::string learner;             // as in the provenance; empty for the bootstrap
     std::string live_from, live_to;  // ISO 8601; empty: never, still
-    std::map<std::string, double> value;  // true mean impact by group, had it decided about all of the vault
+    std::map<std::string, double>
+        value;  // true mean impact by group, had it decided about all of the vault
 };
 
 struct GateGroup {
@@ -40,7 +41,8 @@ struct GateGroup {
     long units = 0;
     double estimate = 0, lower_bound = 0, t_lower_bound = 0, log_wealth = 0, log_wealth_needed = 0;
     bool passed = false;
-    std::optional<double> true_gain;  // by the hidden outcomes, over the records of the certificate's period
+    std::optional<double>
+        true_gain;  // by the hidden outcomes, over the records of the certificate's period
 };
 
 struct GateRun {
@@ -68,12 +70,13 @@ struct Report {
     std::vector<PolicyReport> policies;
     std::vector<GateRun> gate_runs;
     std::vector<LedgerLine> ledger;
-    std::map<std::string, double> value_first, value_final;  // by group, over the people of the vault, by the truth
+    std::map<std::string, double> value_first,
+        value_final;  // by group, over the people of the vault, by the truth
     bool final_not_below_first = false;
     long certificates = 0, certificates_right = 0;
-    std::map<std::string, long> joiner;      // counts by name
+    std::map<std::string, long> joiner;  // counts by name
     std::string state_hash;
-    std::map<std::string, double> seconds;   // wall time by phase: the only part that varies
+    std::map<std::string, double> seconds;  // wall time by phase: the only part that varies
 };
 
 std::string to_json(const Report& report);

@@ -1,8 +1,8 @@
-#include <algorithm>
-#include <cmath>
-
-#include <boost/json.hpp>
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <cmath>
 
 #include "tools/demo/report.hpp"
 
@@ -28,31 +28,59 @@ json::object to_json(const std::map<std::string, long>& values) {
 json::value to_json(const Month& month) {
     json::object groups;
     for (const auto& [name, g] : month.by_group) {
-        groups[name] = {{"applications", g.applications}, {"approved", g.approved}, {"explored", g.explored},
-                        {"approved_with_known_outcome", g.approved_known}, {"defaults", g.defaults},
-                        {"mean_impact", g.impact_known == 0 ? json::value(nullptr)
-                                                            : number(g.impact / static_cast<double>(g.impact_known))}};
+        groups[name] = {
+            {"applications", g.applications},
+            {"approved", g.approved},
+            {"explored", g.explored},
+            {"approved_with_known_outcome", g.approved_known},
+            {"defaults", g.defaults},
+            {"mean_impact", g.impact_known == 0
+                                ? json::value(nullptr)
+                                : number(g.impact / static_cast<double>(g.impact_known))}};
     }
-    return {{"month", month.month}, {"by_group", groups}, {"decisions_by_policy", to_json(month.decisions_by_policy)}};
+    return {{"month", month.month},
+            {"by_group", groups},
+            {"decisions_by_policy", to_json(month.decisions_by_policy)}};
 }
 
 json::value to_json(const PolicyReport& p) {
-    const auto text = [](const std::string& s) { return s.empty() ? json::value(nullptr) : json::value(s); };
-    return {{"id", p.id}, {"name", p.name}, {"certified", p.certified}, {"links", p.links}, {"learner", text(p.learner)},
-            {"live_from", text(p.live_from)}, {"live_to", text(p.live_to)}, {"true_value_by_group", to_json(p.value)}};
+    const auto text = [](const std::string& s) {
+        return s.empty() ? json::value(nullptr) : json::value(s);
+    };
+    return {{"id", p.id},
+            {"name", p.name},
+            {"certified", p.certified},
+            {"links", p.links},
+            {"learner", text(p.learner)},
+            {"live_from", text(p.live_from)},
+            {"live_to", text(p.live_to)},
+            {"true_value_by_group", to_json(p.value)}};
 }
 
 json::value to_json(const GateRun& run) {
     json::array groups;
     for (const auto& g : run.groups) {
-        groups.push_back({{"name", g.name}, {"units", g.units}, {"estimate", number(g.estimate)},
-                          {"lower_bound", number(g.lower_bound)}, {"t_lower_bound", number(g.t_lower_bound)},
-                          {"log_wealth", number(g.log_wealth)}, {"log_wealth_needed", number(g.log_wealth_needed)},
-                          {"passed", g.passed}, {"true_gain", g.true_gain ? number(*g.true_gain) : json::value(nullptr)}});
+        groups.push_back(
+            {{"name", g.name},
+             {"units", g.units},
+             {"estimate", number(g.estimate)},
+             {"lower_bound", number(g.lower_bound)},
+             {"t_lower_bound", number(g.t_lower_bound)},
+             {"log_wealth", number(g.log_wealth)},
+             {"log_wealth_needed", number(g.log_wealth_needed)},
+             {"passed", g.passed},
+             {"true_gain", g.true_gain ? number(*g.true_gain) : json::value(nullptr)}});
     }
-    return {{"run", run.run}, {"time", run.time}, {"verdict", run.verdict}, {"detail", run.detail}, {"delta", run.delta},
-            {"candidate", run.candidate}, {"reference", run.reference}, {"certificate", run.certificate_file},
-            {"groups", groups}, {"right", run.right ? json::value(*run.right) : json::value(nullptr)}};
+    return {{"run", run.run},
+            {"time", run.time},
+            {"verdict", run.verdict},
+            {"detail", run.detail},
+            {"delta", run.delta},
+            {"candidate", run.candidate},
+            {"reference", run.reference},
+            {"certificate", run.certificate_file},
+            {"groups", groups},
+            {"right", run.right ? json::value(*run.right) : json::value(nullptr)}};
 }
 
 /// Indented JSON: Boost.JSON writes compact text only.
@@ -73,7 +101,8 @@ void write_pretty(const json::value& value, std::string& out, size_t indent) {
             write_pretty(entry.value(), out, indent + 2);
         });
     } else if (const auto* array = value.if_array()) {
-        children('[', ']', array->size(), [&](size_t i) { write_pretty((*array)[i], out, indent + 2); });
+        children('[', ']', array->size(),
+                 [&](size_t i) { write_pretty((*array)[i], out, indent + 2); });
     } else if (const auto* real = value.if_double()) {
         out += fmt::format("{}", *real);
     } else {
@@ -102,8 +131,14 @@ std::string to_json(const Report& r) {
     for (const auto& policy : r.policies) policies.push_back(to_json(policy));
     for (const auto& month : r.months) months.push_back(to_json(month));
     for (const auto& l : r.ledger) {
-        ledger.push_back({{"epoch", l.epoch}, {"run", l.run}, {"delta", l.delta}, {"spent", l.spent}, {"time", l.time},
-                          {"candidate", l.candidate}, {"verdict", l.verdict}, {"hash", l.hash}});
+        ledger.push_back({{"epoch", l.epoch},
+                          {"run", l.run},
+                          {"delta", l.delta},
+                          {"spent", l.spent},
+                          {"time", l.time},
+                          {"candidate", l.candidate},
+                          {"verdict", l.verdict},
+                          {"hash", l.hash}});
     }
     out["gate_runs"] = runs;
     out["policies"] = policies;
@@ -118,31 +153,37 @@ std::string to_json(const Report& r) {
 }
 
 std::string to_text(const Report& r) {
-    std::string out = fmt::format("{}: {} applicants from {}, seed {}\n\n", r.stream, r.rows, r.data, r.seed);
-    out += fmt::format("{:>4}  {:<10}  {:<18}  {:>7}  {:<28}  {:>9}  {:>11}  {:>9}\n", "run", "time", "verdict", "delta",
-                       "weakest group", "estimate", "lower bound", "true gain");
+    std::string out =
+        fmt::format("{}: {} applicants from {}, seed {}\n\n", r.stream, r.rows, r.data, r.seed);
+    out +=
+        fmt::format("{:>4}  {:<10}  {:<18}  {:>7}  {:<28}  {:>9}  {:>11}  {:>9}\n", "run", "time",
+                    "verdict", "delta", "weakest group", "estimate", "lower bound", "true gain");
     for (const auto& run : r.gate_runs) {
-        const auto weakest = std::min_element(run.groups.begin(), run.groups.end(), [](const auto& a, const auto& b) {
-            return a.lower_bound < b.lower_bound;
-        });
-        out += fmt::format("{:>4}  {:<10}  {:<18}  {:>7}  ", run.run, run.time.substr(0, 10), run.verdict,
-                           run.delta > 0 ? fmt::format("{:.5f}", run.delta) : "-");
+        const auto weakest = std::min_element(
+            run.groups.begin(), run.groups.end(),
+            [](const auto& a, const auto& b) { return a.lower_bound < b.lower_bound; });
+        out += fmt::format("{:>4}  {:<10}  {:<18}  {:>7}  ", run.run, run.time.substr(0, 10),
+                           run.verdict, run.delta > 0 ? fmt::format("{:.5f}", run.delta) : "-");
         out += weakest == run.groups.end()
                    ? run.detail + "\n"
-                   : fmt::format("{:<28}  {:>+9.3f}  {:>+11.3f}  {:>9}\n", weakest->name, weakest->estimate,
-                                 weakest->lower_bound,
-                                 weakest->true_gain ? fmt::format("{:+.3f}", *weakest->true_gain) : "-");
+                   : fmt::format(
+                         "{:<28}  {:>+9.3f}  {:>+11.3f}  {:>9}\n", weakest->name, weakest->estimate,
+                         weakest->lower_bound,
+                         weakest->true_gain ? fmt::format("{:+.3f}", *weakest->true_gain) : "-");
     }
-    out += fmt::format("\nTrue mean impact per applicant of the vault ({})\n{:<28}  {:>9}  {:>9}\n", r.impact_units, "group",
-                       "first", "final");
+    out += fmt::format("\nTrue mean impact per applicant of the vault ({})\n{:<28}  {:>9}  {:>9}\n",
+                       r.impact_units, "group", "first", "final");
     for (const auto& [group, first] : r.value_first) {
         const auto final_value = r.value_final.find(group);
-        out += fmt::format("{:<28}  {:>+9.3f}  {:>9}\n", group, first,
-                           final_value == r.value_final.end() ? "-" : fmt::format("{:+.3f}", final_value->second));
+        out += fmt::format(
+            "{:<28}  {:>+9.3f}  {:>9}\n", group, first,
+            final_value == r.value_final.end() ? "-" : fmt::format("{:+.3f}", final_value->second));
     }
-    out += fmt::format("\n{} of {} gate runs certified; the hidden truth confirms {} of {} certificates.\n", r.certificates,
-                       r.gate_runs.size(), r.certificates_right, r.certificates);
-    out += fmt::format("Final policy not below the first in any group: {}\n", r.final_not_below_first ? "yes" : "NO");
+    out += fmt::format(
+        "\n{} of {} gate runs certified; the hidden truth confirms {} of {} certificates.\n",
+        r.certificates, r.gate_runs.size(), r.certificates_right, r.certificates);
+    out += fmt::format("Final policy not below the first in any group: {}\n",
+                       r.final_not_below_first ? "yes" : "NO");
     return out;
 }
 

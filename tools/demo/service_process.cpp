@@ -1,14 +1,14 @@
 #include "tools/demo/service_process.hpp"
 
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <thread>
 #include <utility>
-
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "rampart/base/file.hpp"
 
@@ -20,7 +20,8 @@ using base::Status;
 
 constexpr auto kStartLimit = std::chrono::seconds(60);
 
-[[noreturn]] void run_child(const std::filesystem::path& program, const std::filesystem::path& config, int log) {
+[[noreturn]] void run_child(const std::filesystem::path& program,
+                            const std::filesystem::path& config, int log) {
     ::dup2(log, STDERR_FILENO);
     ::dup2(log, STDOUT_FILENO);
     const std::string argument = config.string();
@@ -36,7 +37,8 @@ std::string tail_of(const std::filesystem::path& log) {
 
 }  // namespace
 
-Result<ServiceProcess> ServiceProcess::start(const std::filesystem::path& program, const std::filesystem::path& config,
+Result<ServiceProcess> ServiceProcess::start(const std::filesystem::path& program,
+                                             const std::filesystem::path& config,
                                              const std::filesystem::path& endpoint_file,
                                              const std::filesystem::path& log) {
     std::error_code ignored;
@@ -53,12 +55,14 @@ Result<ServiceProcess> ServiceProcess::start(const std::filesystem::path& progra
         int status = 0;
         if (::waitpid(pid, &status, WNOHANG) == pid) {
             process.pid_ = -1;
-            return base::failed_precondition("service_ended", "'{} serve' ended at once; its log '{}' says:\n{}",
+            return base::failed_precondition("service_ended",
+                                             "'{} serve' ended at once; its log '{}' says:\n{}",
                                              program.string(), log.string(), tail_of(log));
         }
         if (std::chrono::steady_clock::now() - start > kStartLimit) {
-            return base::unavailable("service_slow", "'{} serve' did not start in a minute; its log is '{}'", program.string(),
-                                     log.string());
+            return base::unavailable("service_slow",
+                                     "'{} serve' did not start in a minute; its log is '{}'",
+                                     program.string(), log.string());
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
@@ -86,8 +90,9 @@ Status ServiceProcess::stop() {
     }
     pid_ = -1;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return base::ok();
-    return base::failed_precondition("service_failed", "the service ended with status {}; its log '{}' says:\n{}", status,
-                                     log_.string(), tail_of(log_));
+    return base::failed_precondition("service_failed",
+                                     "the service ended with status {}; its log '{}' says:\n{}",
+                                     status, log_.string(), tail_of(log_));
 }
 
 void ServiceProcess::kill() {

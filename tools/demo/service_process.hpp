@@ -1,8 +1,8 @@
 #pragma once
 
-#include <filesystem>
-
 #include <sys/types.h>
+
+#include <filesystem>
 
 #include "rampart/base/result.hpp"
 
@@ -12,7 +12,8 @@ namespace rampart::demo {
 class ServiceProcess {
   public:
     /// Starts it and waits until the endpoint file is there, that is: until it serves.
-    static base::Result<ServiceProcess> start(const std::filesystem::path& program, const std::filesystem::path& config,
+    static base::Result<ServiceProcess> start(const std::filesystem::path& program,
+                                              const std::filesystem::path& config,
                                               const std::filesystem::path& endpoint_file,
                                               const std::filesystem::path& log);
     ServiceProcess(ServiceProcess&& other) noexcept;

@@ -1,17 +1,17 @@
 #include "tools/demo/svg_chart.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-
-#include <fmt/format.h>
 
 namespace rampart::demo {
 namespace {
 
 constexpr double kWidth = 720, kHeight = 240, kLeft = 56, kRight = 16, kTop = 16, kBottom = 34;
-constexpr std::array kColours{"#2563eb", "#db2777", "#059669", "#d97706", "#7c3aed", "#0891b2",
-                              "#b91c1c", "#4d7c0f", "#475569"};
+constexpr std::array kColours{"#2563eb", "#db2777", "#059669", "#d97706", "#7c3aed",
+                              "#0891b2", "#b91c1c", "#4d7c0f", "#475569"};
 
 struct Scale {
     double lo, hi, from, to;
@@ -46,18 +46,22 @@ std::string y_axis(const Scale& y) {
     const double step = nice_step(y.hi - y.lo, 5);
     for (double v = std::ceil(y.lo / step) * step; v <= y.hi; v += step) {
         const double at = std::abs(v) < step / 1e6 ? 0 : v;
-        out += fmt::format("<line class='grid' x1='{}' x2='{}' y1='{:.1f}' y2='{:.1f}'/>"
-                           "<text class='tick' x='{}' y='{:.1f}' text-anchor='end'>{:.6g}</text>\n",
-                           kLeft, kWidth - kRight, y(v), y(v), kLeft - 6, y(v) + 3.5, at);
+        out += fmt::format(
+            "<line class='grid' x1='{}' x2='{}' y1='{:.1f}' y2='{:.1f}'/>"
+            "<text class='tick' x='{}' y='{:.1f}' text-anchor='end'>{:.6g}</text>\n",
+            kLeft, kWidth - kRight, y(v), y(v), kLeft - 6, y(v) + 3.5, at);
     }
     return out;
 }
 
-std::string polyline(const std::vector<double>& values, const Scale& x, const Scale& y, const char* colour) {
+std::string polyline(const std::vector<double>& values, const Scale& x, const Scale& y,
+                     const char* colour) {
     std::string out, points;
     const auto flush = [&] {
         if (!points.empty()) {
-            out += fmt::format("<polyline fill='none' stroke='{}' stroke-width='1.8' points='{}'/>\n", colour, points);
+            out +=
+                fmt::format("<polyline fill='none' stroke='{}' stroke-width='1.8' points='{}'/>\n",
+                            colour, points);
         }
         points.clear();
     };
@@ -75,8 +79,8 @@ std::string polyline(const std::vector<double>& values, const Scale& x, const Sc
 std::string legend(const std::vector<Series>& series) {
     std::string out = "<div class='legend'>";
     for (size_t i = 0; i < series.size(); ++i) {
-        out += fmt::format("<span><i style='background:{}'></i>{}</span>", kColours[i % kColours.size()],
-                           escape_html(series[i].name));
+        out += fmt::format("<span><i style='background:{}'></i>{}</span>",
+                           kColours[i % kColours.size()], escape_html(series[i].name));
     }
     return out + "</div>";
 }
@@ -87,12 +91,23 @@ std::string escape_html(const std::string& text) {
     std::string out;
     for (const char c : text) {
         switch (c) {
-            case '&': out += "&amp;"; break;
-            case '<': out += "&lt;"; break;
-            case '>': out += "&gt;"; break;
-            case '\'': out += "&#39;"; break;
-            case '"': out += "&quot;"; break;
-            default: out += c;
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '\'':
+                out += "&#39;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            default:
+                out += c;
         }
     }
     return out;
@@ -106,20 +121,24 @@ std::string render(const LineChart& chart) {
     const double last = std::max<double>(1, static_cast<double>(chart.x.size()) - 1);
     const Scale x{0, last, kLeft, kWidth - kRight};
 
-    std::string out = fmt::format("<figure><figcaption>{} <small>{}</small></figcaption>\n"
-                                  "<svg viewBox='0 0 {} {}' role='img' aria-label='{}'>\n",
-                                  escape_html(chart.title), escape_html(chart.y_unit), kWidth, kHeight,
-                                  escape_html(chart.title));
+    std::string out = fmt::format(
+        "<figure><figcaption>{} <small>{}</small></figcaption>\n"
+        "<svg viewBox='0 0 {} {}' role='img' aria-label='{}'>\n",
+        escape_html(chart.title), escape_html(chart.y_unit), kWidth, kHeight,
+        escape_html(chart.title));
     out += y_axis(y);
     const size_t every = std::max<size_t>(1, (chart.x.size() + 9) / 10);
     for (size_t i = 0; i < chart.x.size(); i += every) {
-        out += fmt::format("<text class='tick' x='{:.1f}' y='{}' text-anchor='middle'>{}</text>\n",
-                           x(static_cast<double>(i)), kHeight - kBottom + 16, escape_html(chart.x[i]));
+        out +=
+            fmt::format("<text class='tick' x='{:.1f}' y='{}' text-anchor='middle'>{}</text>\n",
+                        x(static_cast<double>(i)), kHeight - kBottom + 16, escape_html(chart.x[i]));
     }
     for (const auto& [index, label] : chart.marks) {
         const double at = x(static_cast<double>(index));
-        out += fmt::format("<line class='mark' x1='{0:.1f}' x2='{0:.1f}' y1='{1}' y2='{2}'><title>{3}</title></line>\n",
-                           at, kTop, kHeight - kBottom, escape_html(label));
+        out += fmt::format(
+            "<line class='mark' x1='{0:.1f}' x2='{0:.1f}' y1='{1}' "
+            "y2='{2}'><title>{3}</title></line>\n",
+            at, kTop, kHeight - kBottom, escape_html(label));
     }
     for (size_t i = 0; i < chart.series.size(); ++i) {
         out += polyline(chart.series[i].y, x, y, kColours[i % kColours.size()]);
@@ -136,31 +155,39 @@ std::string render_intervals(const std::string& title, const std::string& unit,
     const Scale x{lo, hi, kLabels, kWidth - kRight};
     const double height = kRow * static_cast<double>(rows.size()) + kTop + kBottom;
 
-    std::string out = fmt::format("<figure><figcaption>{} <small>{}</small></figcaption>\n"
-                                  "<svg viewBox='0 0 {} {:.0f}' role='img' aria-label='{}'>\n",
-                                  escape_html(title), escape_html(unit), kWidth, height, escape_html(title));
+    std::string out = fmt::format(
+        "<figure><figcaption>{} <small>{}</small></figcaption>\n"
+        "<svg viewBox='0 0 {} {:.0f}' role='img' aria-label='{}'>\n",
+        escape_html(title), escape_html(unit), kWidth, height, escape_html(title));
     const double step = nice_step(hi - lo, 6);
     for (double v = std::ceil(lo / step) * step; v <= hi; v += step) {
         const double at = std::abs(v) < step / 1e6 ? 0 : v;
-        out += fmt::format("<line class='{0}' x1='{1:.1f}' x2='{1:.1f}' y1='{2}' y2='{3:.0f}'/>"
-                           "<text class='tick' x='{1:.1f}' y='{4:.0f}' text-anchor='middle'>{5:.6g}</text>\n",
-                           at == 0 ? "zero" : "grid", x(v), kTop, height - kBottom, height - kBottom + 16, at);
+        out += fmt::format(
+            "<line class='{0}' x1='{1:.1f}' x2='{1:.1f}' y1='{2}' y2='{3:.0f}'/>"
+            "<text class='tick' x='{1:.1f}' y='{4:.0f}' text-anchor='middle'>{5:.6g}</text>\n",
+            at == 0 ? "zero" : "grid", x(v), kTop, height - kBottom, height - kBottom + 16, at);
     }
     for (size_t i = 0; i < rows.size(); ++i) {
         const auto& row = rows[i];
         const double y = kTop + kRow * (static_cast<double>(i) + 0.5);
         const char* colour = row.passed ? "#059669" : "#b91c1c";
-        out += fmt::format("<text class='row' x='{}' y='{:.1f}' text-anchor='end'>{}</text>", kLabels - 10, y + 4,
-                           escape_html(row.label));
+        out += fmt::format("<text class='row' x='{}' y='{:.1f}' text-anchor='end'>{}</text>",
+                           kLabels - 10, y + 4, escape_html(row.label));
         if (std::isfinite(row.lower)) {
-            out += fmt::format("<line stroke='{0}' stroke-width='2' x1='{1:.1f}' x2='{2:.1f}' y1='{3:.1f}' y2='{3:.1f}'/>"
-                               "<line stroke='{0}' stroke-width='2' x1='{1:.1f}' x2='{1:.1f}' y1='{4:.1f}' y2='{5:.1f}'/>",
-                               colour, x(row.lower), x(row.estimate), y, y - 5, y + 5);
+            out += fmt::format(
+                "<line stroke='{0}' stroke-width='2' x1='{1:.1f}' x2='{2:.1f}' y1='{3:.1f}' "
+                "y2='{3:.1f}'/>"
+                "<line stroke='{0}' stroke-width='2' x1='{1:.1f}' x2='{1:.1f}' y1='{4:.1f}' "
+                "y2='{5:.1f}'/>",
+                colour, x(row.lower), x(row.estimate), y, y - 5, y + 5);
         }
-        out += fmt::format("<circle cx='{:.1f}' cy='{:.1f}' r='3.5' fill='{}'/>", x(row.estimate), y, colour);
+        out += fmt::format("<circle cx='{:.1f}' cy='{:.1f}' r='3.5' fill='{}'/>", x(row.estimate),
+                           y, colour);
         if (std::isfinite(row.truth)) {
-            out += fmt::format("<path class='truth' d='M{0:.1f} {1:.1f}l4 5l-4 5l-4 -5z'><title>truth {2:.3g}</title></path>",
-                               x(row.truth), y - 5, row.truth);
+            out += fmt::format(
+                "<path class='truth' d='M{0:.1f} {1:.1f}l4 5l-4 5l-4 -5z'><title>truth "
+                "{2:.3g}</title></path>",
+                x(row.truth), y - 5, row.truth);
         }
         out += "\n";
     }

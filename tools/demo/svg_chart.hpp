@@ -15,14 +15,15 @@ struct LineChart {
     std::string title, y_unit;
     std::vector<std::string> x;
     std::vector<Series> series;
-    std::vector<std::pair<size_t, std::string>> marks;  // vertical lines at an x index, with a label
+    std::vector<std::pair<size_t, std::string>>
+        marks;  // vertical lines at an x index, with a label
 };
 std::string render(const LineChart& chart);
 
 struct Interval {
     std::string label;
     double lower = 0, estimate = 0;
-    double truth = 0;         // NaN: unknown
+    double truth = 0;  // NaN: unknown
     bool passed = false;
 };
 /// Estimates with their one-sided bounds against zero, a row each.

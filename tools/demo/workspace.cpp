@@ -17,12 +17,15 @@ constexpr size_t kConfigLimit = 1 << 20;
 Status clear_folder(const fs::path& folder) {
     std::error_code failure;
     if (fs::exists(folder) && !fs::is_empty(folder, failure) && !fs::exists(folder / kMarker)) {
-        return base::failed_precondition("folder_in_use", "'{}' is not empty and is no earlier run's folder; name another one",
-                                         folder.string());
+        return base::failed_precondition(
+            "folder_in_use", "'{}' is not empty and is no earlier run's folder; name another one",
+            folder.string());
     }
     fs::remove_all(folder, failure);
     fs::create_directories(folder / "store" / "keys", failure);
-    if (failure) return base::unavailable("no_folder", "cannot make '{}': {}", folder.string(), failure.message());
+    if (failure)
+        return base::unavailable("no_folder", "cannot make '{}': {}", folder.string(),
+                                 failure.message());
     return base::write_file_atomically(folder / kMarker, "a run of ops/demo; may be removed\n");
 }
 
@@ -33,43 +36,58 @@ std::string secret(uint64_t seed, std::string_view purpose) {
 Status write_keys(const fs::path& keys, uint64_t seed, std::string& token) {
     constexpr unsigned kOwnerOnly = 0600;
     for (const char* name : {"draw", "split", "evidence", "signing"}) {
-        RAMPART_RETURN_IF_ERROR(base::write_file_atomically(keys / name, secret(seed, name) + "\n", kOwnerOnly));
+        RAMPART_RETURN_IF_ERROR(
+            base::write_file_atomically(keys / name, secret(seed, name) + "\n", kOwnerOnly));
     }
     token = base::to_hex(base::random_bytes(32));  // no figure depends on it, and --serve listens
     return base::write_file_atomically(keys / "token", token + "\n", kOwnerOnly);
 }
 
 std::string kafka_tables(const KafkaBroker& kafka) {
-    return fmt::format("\n[log]\nbroker = \"kafka\"\npartitions = 4\ntopic_prefix = \"{}\"\n\n"
-                       "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"demo\"\n",
-                       kafka.topic_prefix, kafka.bootstrap_servers);
+    return fmt::format(
+        "\n[log]\nbroker = \"kafka\"\npartitions = 4\ntopic_prefix = \"{}\"\n\n"
+        "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"demo\"\n",
+        kafka.topic_prefix, kafka.bootstrap_servers);
 }
 
-Status write_config(const Workspace& workspace, const fs::path& config_dir, const loan_stream::Stream& stream, uint64_t seed,
+Status write_config(const Workspace& workspace, const fs::path& config_dir,
+                    const loan_stream::Stream& stream, uint64_t seed,
                     const std::optional<KafkaBroker>& kafka) {
-    RAMPART_TRY(auto config, base::read_file(config_dir / "demo" / (stream.name + ".toml"), kConfigLimit));
+    RAMPART_TRY(auto config,
+                base::read_file(config_dir / "demo" / (stream.name + ".toml"), kConfigLimit));
     const std::string line = "\nseed = 1\n";
     const size_t at = config.find(line);
     if (at == std::string::npos) {
-        return base::invalid_argument("bad_configuration", "demo/{}.toml has no line 'seed = 1' to put the seed into", stream.name);
+        return base::invalid_argument("bad_configuration",
+                                      "demo/{}.toml has no line 'seed = 1' to put the seed into",
+                                      stream.name);
     }
     config.replace(at, line.size(), fmt::format("\nseed = {}\n", seed));
     if (kafka) config += kafka_tables(*kafka);
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(workspace.config, config));
-    RAMPART_TRY(const auto product, base::read_file(config_dir / "products" / (stream.name + ".toml"), kConfigLimit));
-    RAMPART_RETURN_IF_ERROR(base::write_file_atomically(workspace.folder / "product.toml", product));
+    RAMPART_TRY(const auto product,
+                base::read_file(config_dir / "products" / (stream.name + ".toml"), kConfigLimit));
+    RAMPART_RETURN_IF_ERROR(
+        base::write_file_atomically(workspace.folder / "product.toml", product));
     dataset::TableSchema schema;
     schema.features = stream.schema;
     schema.label_column = "repaid";
     schema.favourable = "1";
-    return base::write_file_atomically(workspace.folder / "schema.toml", dataset::write_table_schema(schema));
+    return base::write_file_atomically(workspace.folder / "schema.toml",
+                                       dataset::write_table_schema(schema));
 }
 
 }  // namespace
 
-Result<Workspace> prepare_workspace(const fs::path& folder, const fs::path& config_dir, const loan_stream::Stream& stream,
-                                    uint64_t seed, const std::optional<KafkaBroker>& kafka) {
-    Workspace workspace{folder, folder / "rampartd.toml", folder / "store", folder / "store" / "endpoint", folder / "service.log", {}};
+Result<Workspace> prepare_workspace(const fs::path& folder, const fs::path& config_dir,
+                                    const loan_stream::Stream& stream, uint64_t seed,
+                                    const std::optional<KafkaBroker>& kafka) {
+    Workspace workspace{folder,
+                        folder / "rampartd.toml",
+                        folder / "store",
+                        folder / "store" / "endpoint",
+                        folder / "service.log",
+                        {}};
     RAMPART_RETURN_IF_ERROR(clear_folder(folder));
     RAMPART_RETURN_IF_ERROR(write_keys(workspace.store / "keys", seed, workspace.token));
     RAMPART_RETURN_IF_ERROR(write_config(workspace, config_dir, stream, seed, kafka));

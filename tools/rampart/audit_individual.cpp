@@ -162,29 +162,27 @@ std::string consistency_text(const Audited& audited, const IndividualFairness& f
 }
 
 base::Result<Answer> audit_individual(Options& o) {
-    o.params.loss =
-        o.loss == "log" ? fairness::AuditLoss::kLog : fairness::AuditLoss::kDecision;
+    o.params.loss = o.loss == "log" ? fairness::AuditLoss::kLog : fairness::AuditLoss::kDecision;
     o.params.transport.memory_budget = o.memory_mib << 20;
     RAMPART_RETURN_IF_ERROR(fairness::validate(o.params.transport));
     RAMPART_TRY(const auto loaded, model::load_model_file(o.model));
     RAMPART_TRY(const auto audited, read(o, loaded.policy));
-    RAMPART_TRY(const auto answers,
-                policy_answers(loaded.policy, audited.rows, std::nullopt));
+    RAMPART_TRY(const auto answers, policy_answers(loaded.policy, audited.rows, std::nullopt));
     base::ThreadPool pool(o.threads);
     RAMPART_TRY(const auto found,
                 individual_fairness(loaded.policy, audited.rows, answers, audited.metric, o.params,
                                     o.counterfactuals, pool));
     const auto pairs = pairs_of(audited, answers, found.audit);
-    const auto summary = fmt::format(
-        "{} on {} ({}, {} rows), {} loss, epsilon {:g}; fair metric {}: {}", o.model, o.data,
-        o.split, audited.rows.rows(), o.loss, o.params.transport.epsilon, audited.metric_is_from,
-        metric_text(audited.metric));
+    const auto summary =
+        fmt::format("{} on {} ({}, {} rows), {} loss, epsilon {:g}; fair metric {}: {}", o.model,
+                    o.data, o.split, audited.rows.rows(), o.loss, o.params.transport.epsilon,
+                    audited.metric_is_from, metric_text(audited.metric));
     Answer answer;
     auto table = summary_table(found);
     const bool kept = !o.at_most || found.audit.gap_at_most() <= *o.at_most;
     if (o.at_most)
-        table.push_back({fmt::format("performance gap at most {:g}", *o.at_most),
-                         kept ? "kept" : "not kept"});
+        table.push_back(
+            {fmt::format("performance gap at most {:g}", *o.at_most), kept ? "kept" : "not kept"});
     answer.exit_code = kept ? 0 : 1;
     answer.text = fmt::format("{}\n\n{}", summary, align(table));
     if (!pairs.empty())
@@ -249,8 +247,7 @@ void add_audit_individual(Frame& frame) {
                     "how far people may be moved: squared fair distance, in the mean")
         ->required();
     command
-        .add_option("--loss", o.loss,
-                    "log: of the score; decision: P(decided against the label)")
+        .add_option("--loss", o.loss, "log: of the score; decision: P(decided against the label)")
         ->check(CLI::IsMember({"log", "decision"}))
         ->capture_default_str();
     command.add_option("--counterfactual", o.counterfactuals,

@@ -80,8 +80,8 @@ std::string cloud(const std::vector<AuditedPair>& pairs) {
         out += tick(kCloudLeft - 8, y(s) + 4, "end", fmt::format("{:g}", s));
     }
     for (const double part : {0.0, 0.5, 1.0})
-        out += tick(x(part * farthest), y(0) + 16, "middle",
-                    fmt::format("{:.3g}", part * farthest));
+        out +=
+            tick(x(part * farthest), y(0) + 16, "middle", fmt::format("{:.3g}", part * farthest));
     out += tick((x(0) + x(farthest)) / 2, kCloudHeight - 6, "middle", "fair distance");
     for (const auto& pair : pairs)
         out += fmt::format(
@@ -125,11 +125,13 @@ std::string audit_page(const std::string& title, const std::string& summary, con
     out += "<h2>Who is treated differently from whom</h2>\n";
     if (pairs.empty())
         return out + "<p>Nobody: people who are alike are answered alike.</p>\n</body></html>\n";
-    out += "<p class='soft'>Full dot: the score of a person; ring: that of somebody alike, by "
-           "which this person would fare worse. The pairs that add most to the loss come first.</p>\n";
+    out +=
+        "<p class='soft'>Full dot: the score of a person; ring: that of somebody alike, by "
+        "which this person would fare worse. The pairs that add most to the loss come first.</p>\n";
     out += dumbbells(pairs);
-    out += "<h2>How far apart they are</h2>\n<p class='soft'>Difference of scores by fair "
-           "distance; a dot's area is what the pair adds to the loss.</p>\n";
+    out +=
+        "<h2>How far apart they are</h2>\n<p class='soft'>Difference of scores by fair "
+        "distance; a dot's area is what the pair adds to the loss.</p>\n";
     out += cloud(pairs) + "<h2>In words</h2>\n<ol>\n";
     for (const auto& pair : pairs) out += fmt::format("<li>{}</li>\n", escaped(pair_text(pair)));
     return out + "</ol>\n</body></html>\n";

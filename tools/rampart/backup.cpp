@@ -202,13 +202,14 @@ void add_backup_list(Frame& frame) {
 
 void add_backup_verify(Frame& frame) {
     auto options = std::make_shared<Options>();
-    auto& command = frame.add({.name = "backup verify",
-                               .summary = "Read backups whole and compare every checksum",
-                               .example = "rampart backup verify --from /backup/loans --id 7",
-                               .detail = "Every model, certificate and evidence file that a backup's "
-                                         "registry names has to be in it, too. Exit code 1: one "
-                                         "backup is damaged or incomplete."},
-                              [options](const Context&) { return verify(*options); });
+    auto& command =
+        frame.add({.name = "backup verify",
+                   .summary = "Read backups whole and compare every checksum",
+                   .example = "rampart backup verify --from /backup/loans --id 7",
+                   .detail = "Every model, certificate and evidence file that a backup's "
+                             "registry names has to be in it, too. Exit code 1: one "
+                             "backup is damaged or incomplete."},
+                  [options](const Context&) { return verify(*options); });
     command.add_option("--from", options->folder, "folder of backups")->required();
     command.add_option("--id", options->id, "this one only; default: all")
         ->check(CLI::PositiveNumber);

@@ -32,8 +32,7 @@ void add_budro_options(CLI::App& command, BudroSettings& s) {
              ->capture_default_str());
     keep(command.add_option("--entropic-gamma", s.params.transport.entropic.gamma, "budro")
              ->capture_default_str());
-    keep(command
-             .add_option("--sgd-steps", s.params.transport.sgd.steps, "budro: of a round")
+    keep(command.add_option("--sgd-steps", s.params.transport.sgd.steps, "budro: of a round")
              ->capture_default_str());
     keep(command
              .add_option("--class-weight", s.class_weight,
@@ -109,8 +108,7 @@ model::LearnedLink budro_link(const fairness::BudroResult& result) {
     model::LearnedLink link;
     link.ensemble = result.ensemble;
     const double share = model::sigmoid(result.centre);
-    link.ramp.thresholds = {
-        std::clamp(link.score_slope * share + link.score_intercept, -1.0, 1.0)};
+    link.ramp.thresholds = {std::clamp(link.score_slope * share + link.score_intercept, -1.0, 1.0)};
     return link;
 }
 
@@ -163,10 +161,11 @@ std::string budro_note(const fairness::BudroResult& result) {
     if (result.rounds.empty()) return {};
     const auto& kept = result.rounds[result.kept];
     if (!kept.violation || *kept.violation <= 0) return {};
-    return fmt::format("a constraint is missed: the model that was kept is over its group constraints "
-                       "by {:.4f} on the training rows; try a larger --tolerance or --multiplier-step, or more "
-                       "--trees",
-                       *kept.violation);
+    return fmt::format(
+        "a constraint is missed: the model that was kept is over its group constraints "
+        "by {:.4f} on the training rows; try a larger --tolerance or --multiplier-step, or more "
+        "--trees",
+        *kept.violation);
 }
 
 }  // namespace rampart::cli

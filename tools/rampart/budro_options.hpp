@@ -29,7 +29,7 @@ struct BudroTask {
     const dataset::Dataset& train;
     const dataset::Dataset& validation;  // may be empty
     gbdt::LearnerParams learner;
-    std::optional<double> epsilon;       // as given
+    std::optional<double> epsilon;  // as given
     double favourable_weight = 1;
     const FairGbmOptions* constraints = nullptr;  // where group constraints were asked for
 };

@@ -6,11 +6,11 @@
 
 #include "card_page.hpp"
 #include "commands.hpp"
-#include "regression_card.hpp"
-#include "regression_evaluation.hpp"
 #include "model_card.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/utf8.hpp"
+#include "regression_card.hpp"
+#include "regression_evaluation.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -38,9 +38,9 @@ base::Result<std::map<std::string, std::string>> statements_of(const Options& op
             for (const auto& statement : kStatements) {
                 keys += fmt::format("{}{}", keys.empty() ? "" : ", ", statement.key);
             }
-            return base::invalid_argument(
-                "bad_statement", "--state '{}' is not KEY=TEXT with one of the keys {}",
-                text.substr(0, 100), keys);
+            return base::invalid_argument("bad_statement",
+                                          "--state '{}' is not KEY=TEXT with one of the keys {}",
+                                          text.substr(0, 100), keys);
         }
         const auto value = text.substr(at + 1);
         if (value.empty() || value.size() > kMaxStatementBytes || !base::is_utf8(value))
@@ -56,12 +56,11 @@ base::Result<std::map<std::string, std::string>> statements_of(const Options& op
 json::object json_of(const Options& options, const ModelCard& card) {
     json::array features;
     for (const auto& feature : card.features) {
-        json::object one{
-            {"feature", card.policy.schema().features()[feature.feature].name},
-            {"mean_absolute_contribution", feature.mean_absolute_contribution},
-            {"gain", feature.splits.gain},
-            {"splits", feature.splits.splits},
-            {"missing", feature.missing}};
+        json::object one{{"feature", card.policy.schema().features()[feature.feature].name},
+                         {"mean_absolute_contribution", feature.mean_absolute_contribution},
+                         {"gain", feature.splits.gain},
+                         {"splits", feature.splits.splits},
+                         {"missing", feature.missing}};
         if (feature.direction) {
             one["direction"] = to_string(feature.direction->direction);
             one["largest_rise"] = feature.direction->largest_rise;

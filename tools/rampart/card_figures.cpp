@@ -90,9 +90,10 @@ std::string number_plot(const DependenceCard& one, const Axis& y) {
     }
     std::string out = scale_lines(y, 44, 290);
     if (n > 1) {
-        out += fmt::format("<polygon class='band' points='{}{}'/>\n<polyline class='curve' "
-                           "points='{}'/>\n",
-                           band, backwards, mean);
+        out += fmt::format(
+            "<polygon class='band' points='{}{}'/>\n<polyline class='curve' "
+            "points='{}'/>\n",
+            band, backwards, mean);
     }
     for (const size_t k : {size_t{0}, (n - 1) / 2, n - 1}) {
         if (n == 0 || (k == (n - 1) / 2 && n < 3) || (n == 1 && k > 0)) continue;
@@ -102,8 +103,8 @@ std::string number_plot(const DependenceCard& one, const Axis& y) {
     }
     if (!missing) return out;
     out += line("whisker", 268, y.at(one.low.back()), 268, y.at(one.high.back()));
-    out += fmt::format("<circle class='point' cx='268' cy='{:.1f}' r='4'/>\n",
-                       y.at(one.mean.back()));
+    out +=
+        fmt::format("<circle class='point' cx='268' cy='{:.1f}' r='4'/>\n", y.at(one.mean.back()));
     return out + label(268, 168, "middle", "missing", "tick");
 }
 
@@ -123,9 +124,10 @@ std::string category_plot(const DependenceCard& one, const dataset::FeatureSpec&
         out += line("whisker", x, y.at(one.low[k]), x, y.at(one.high[k]));
         out += fmt::format("<circle class='point' cx='{:.1f}' cy='{:.1f}' r='4'/>\n", x,
                            y.at(one.mean[k]));
-        out += fmt::format("<text class='tick' text-anchor='end' transform='translate({:.1f} 164) "
-                           "rotate(-40)'>{}</text>\n",
-                           x + 4, escaped(shortened(value_text(spec, one.grid.values[k]), 12)));
+        out += fmt::format(
+            "<text class='tick' text-anchor='end' transform='translate({:.1f} 164) "
+            "rotate(-40)'>{}</text>\n",
+            x + 4, escaped(shortened(value_text(spec, one.grid.values[k]), 12)));
     }
     return out;
 }
@@ -185,9 +187,10 @@ std::string dependence_figures(const ModelCard& card) {
         if (!numeric && one.grid.values.size() > kMostCategories)
             caption += fmt::format(", {} rarer values not shown",
                                    one.grid.values.size() - kMostCategories);
-        out += fmt::format("<figure><figcaption>{}</figcaption><svg viewBox='0 0 300 {}' "
-                           "role='img' aria-label='score along {}'>\n",
-                           caption, numeric ? 174 : 214, escaped(spec.name));
+        out += fmt::format(
+            "<figure><figcaption>{}</figcaption><svg viewBox='0 0 300 {}' "
+            "role='img' aria-label='score along {}'>\n",
+            caption, numeric ? 174 : 214, escaped(spec.name));
         out += numeric ? number_plot(one, y) : category_plot(one, spec, y);
         out += "</svg></figure>\n";
     }

@@ -56,9 +56,10 @@ std::string ramp_text(const ModelCard& card) {
     out += fmt::format("{:g}·P(favourable) {:+g} in [-1, 1]: ", card.learned().score_slope,
                        card.learned().score_intercept);
     out += ramp.gamma == 0 ? std::string("approve where f is above the threshold")
-                           : fmt::format("P(approve) rises from 0 to 1 over a width of {:g} "
-                                         "(offset {:g}) at the threshold",
-                                         ramp.gamma, ramp.offset);
+                           : fmt::format(
+                                 "P(approve) rises from 0 to 1 over a width of {:g} "
+                                 "(offset {:g}) at the threshold",
+                                 ramp.gamma, ramp.offset);
     for (size_t g = 0; g < ramp.thresholds.size(); ++g) {
         out += g == 0 ? "; threshold " : ", ";
         if (ramp.group_aware()) out += fmt::format("{}: ", card.policy.group_names()[g]);
@@ -93,15 +94,16 @@ std::string the_model(const ModelCard& card) {
     std::string out = "<h2>The model</h2>\n<table class='facts'>\n";
     out += fact("file", escaped(card.names.model));
     out += fact("id (SHA-256 of the file)", fmt::format("<code>{}</code>", card.id));
-    out += fact("predicts", escaped(fmt::format("P({} = {})", card.schema.label_column,
-                                                card.schema.favourable)));
+    out +=
+        fact("predicts",
+             escaped(fmt::format("P({} = {})", card.schema.label_column, card.schema.favourable)));
     const size_t trees = card.learned().ensemble.trees.size();
     out += fact("trees", fmt::format("{} with {} leaves, at most {} splits deep", trees,
                                      card.leaves, card.depth));
-    out += fact("features", fmt::format("{}: {} numeric, {} categorical; {} of them not read",
-                                        features.size(),
-                                        features.size() - static_cast<size_t>(categorical),
-                                        categorical, unread));
+    out +=
+        fact("features",
+             fmt::format("{}: {} numeric, {} categorical; {} of them not read", features.size(),
+                         features.size() - static_cast<size_t>(categorical), categorical, unread));
     out += fact("decides by protected group", card.policy.group_aware() ? "yes" : "no");
     out += fact("decision", escaped(ramp_text(card)));
     if (!card.learned().members.empty()) {
@@ -114,9 +116,8 @@ std::string the_model(const ModelCard& card) {
                         mixture_text(card.learned()))));
     }
     out += fact("exploration", escaped(exploration_text(card.learned().exploration)));
-    out += fact("policy",
-                fmt::format("this page takes link {} of {} apart", card.link,
-                            card.policy.links().size()));
+    out += fact("policy", fmt::format("this page takes link {} of {} apart", card.link,
+                                      card.policy.links().size()));
     return out + "</table>\n";
 }
 
@@ -139,10 +140,10 @@ std::string statements(const ModelCard& card, const std::map<std::string, std::s
     for (const auto& [key, title] : kStatements) {
         const auto own = card.policy.provenance().find(key);
         const auto added = stated.find(key);
-        std::string text =
-            fmt::format("<span class='bad'>not stated</span> <span class='soft'>({} is missing "
-                        "from the model's provenance)</span>",
-                        key);
+        std::string text = fmt::format(
+            "<span class='bad'>not stated</span> <span class='soft'>({} is missing "
+            "from the model's provenance)</span>",
+            key);
         if (own != card.policy.provenance().end()) {
             text = escaped(own->second);
         } else if (added != stated.end()) {
@@ -162,8 +163,9 @@ std::string performance(const ModelCard& card) {
         escaped(fmt::format("On {} ({} rows, SHA-256 of the table {}). Ranges: {:g} % intervals.",
                             card.rows_of, e.rows, card.data_sha256, 100 * e.confidence)));
     if (card.learned_from)
-        out += "<p class='warning'>The model may have learned from these rows: figures on rows "
-               "that it has not seen would be worse.</p>\n";
+        out +=
+            "<p class='warning'>The model may have learned from these rows: figures on rows "
+            "that it has not seen would be worse.</p>\n";
     out += "<table class='facts'>\n";
     out += fact("AUC", number(e.auc) + interval(e.auc_interval));
     out += fact("log loss", fmt::format("{:.4f} <span class='soft'>({:.4f} for everybody the same "
@@ -176,10 +178,11 @@ std::string performance(const ModelCard& card) {
                             "over the bins)</span>",
                             card.calibration_error));
     out += "</table>\n<h3>Calibration</h3>\n";
-    out += fmt::format("<p class='soft'>The rows in {} bins by score: observed share of favourable "
-                       "labels against the mean score. On the dashed line, scores are what they "
-                       "say.</p>\n",
-                       card.calibration.size());
+    out += fmt::format(
+        "<p class='soft'>The rows in {} bins by score: observed share of favourable "
+        "labels against the mean score. On the dashed line, scores are what they "
+        "say.</p>\n",
+        card.calibration.size());
     return out + calibration_figure(card);
 }
 
@@ -249,8 +252,8 @@ std::string groups(const ModelCard& card) {
     out += group_row("all", e.overall, e.auc, e.log_loss, mean_score / weight, e.confidence);
     out += rows + "</table></div>\n";
     if (!few.empty())
-        out += fmt::format("<p class='warning'>Too few rows to say much of: {}.</p>\n",
-                           escaped(few));
+        out +=
+            fmt::format("<p class='warning'>Too few rows to say much of: {}.</p>\n", escaped(few));
     return out;
 }
 
@@ -288,9 +291,10 @@ std::string directions(const ModelCard& card) {
                     "stay, looked at for {} rows at every value where it can change. A direction "
                     "is what was found there, not a promise for all rows.",
                     card.curve_rows));
-    out += "<div class='scroll'><table><tr><th>feature</th><th>direction</th><th>values looked "
-           "at</th><th>largest rise</th><th>largest fall</th><th>splits</th><th>gain</th>"
-           "<th>missing</th></tr>\n";
+    out +=
+        "<div class='scroll'><table><tr><th>feature</th><th>direction</th><th>values looked "
+        "at</th><th>largest rise</th><th>largest fall</th><th>splits</th><th>gain</th>"
+        "<th>missing</th></tr>\n";
     for (const auto& feature : card.features) {
         const auto& spec = card.policy.schema().features()[feature.feature];
         std::string direction = "not read", steps, rise, fall;
@@ -302,11 +306,11 @@ std::string directions(const ModelCard& card) {
         } else if (feature.splits.splits > 0) {
             direction = fmt::format("{} categories", spec.categories.size());
         }
-        out += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
-                           "<td>{:.1f} %</td><td>{:.1f} %</td></tr>\n",
-                           escaped(spec.name), direction, steps, rise, fall,
-                           feature.splits.splits, gain > 0 ? 100 * feature.splits.gain / gain : 0,
-                           100 * feature.missing);
+        out += fmt::format(
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
+            "<td>{:.1f} %</td><td>{:.1f} %</td></tr>\n",
+            escaped(spec.name), direction, steps, rise, fall, feature.splits.splits,
+            gain > 0 ? 100 * feature.splits.gain / gain : 0, 100 * feature.missing);
     }
     return out + "</table></div>\n";
 }
@@ -325,8 +329,9 @@ std::string card_page(const ModelCard& card, const std::map<std::string, std::st
                             card.schema.favourable)));
     out += statements(card, stated) + the_model(card) + performance(card) + groups(card);
     out += importance(card) + directions(card) + provenance(card);
-    return out + "<p class='soft'>Every figure on this page was computed from the model file and "
-                 "the table named above; the same files give the same page.</p>\n</body></html>\n";
+    return out +
+           "<p class='soft'>Every figure on this page was computed from the model file and "
+           "the table named above; the same files give the same page.</p>\n</body></html>\n";
 }
 
 }  // namespace rampart::cli

@@ -13,9 +13,9 @@ struct Statement {
     const char* title;
 };
 inline constexpr Statement kStatements[] = {
-    {"intended_use", "Intended use"},     {"not_intended_for", "Not intended for"},
-    {"limits", "Known limits"},           {"owner", "Owner"},
-    {"approved_by", "Approved by"},       {"review_by", "To be reviewed by"},
+    {"intended_use", "Intended use"}, {"not_intended_for", "Not intended for"},
+    {"limits", "Known limits"},       {"owner", "Owner"},
+    {"approved_by", "Approved by"},   {"review_by", "To be reviewed by"},
 };
 
 /// The card as one page of HTML without scripts or links, well-formed as XML too. `stated`: texts

@@ -1,7 +1,6 @@
-#include <filesystem>
-
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
+#include <filesystem>
 
 #include "commands.hpp"
 #include "rampart/base/digest.hpp"
@@ -29,8 +28,8 @@ struct Options {
 
 /// What the score can be, and, with a key, what is drawn.
 base::Status put_scores(const Options& options, const domain::Application& application,
-                        const std::vector<model::ScoreMass>& scores, const model::PolicyOutput& output, Answer& answer,
-                        json::object& out) {
+                        const std::vector<model::ScoreMass>& scores,
+                        const model::PolicyOutput& output, Answer& answer, json::object& out) {
     json::array list;
     answer.text += "\nscore       probability\n";
     for (const auto& [score, weight] : scores) {
@@ -40,7 +39,8 @@ base::Status put_scores(const Options& options, const domain::Application& appli
     out["scores"] = std::move(list);
     if (options.draw_key.empty()) return base::ok();
     if (std::error_code error; !fs::exists(options.draw_key, error)) {
-        return base::not_found("no_such_file", "--draw-key {}: there is no such file; a store has it as keys/draw",
+        return base::not_found("no_such_file",
+                               "--draw-key {}: there is no such file; a store has it as keys/draw",
                                options.draw_key.string());
     }
     RAMPART_TRY(const auto secret, runtime::load_secret(options.draw_key));
@@ -48,7 +48,8 @@ base::Status put_scores(const Options& options, const domain::Application& appli
     const double draw = base::keyed_uniform(secret, id.value());
     const double drawn = model::drawn_score(scores, draw);
     const bool approved = draw < output.approve;
-    answer.text += fmt::format("\ndecision {}: drawn score {:.6f}, {}\n", id.value(), drawn, approved ? "approve" : "decline");
+    answer.text += fmt::format("\ndecision {}: drawn score {:.6f}, {}\n", id.value(), drawn,
+                               approved ? "approve" : "decline");
     out["decision_id"] = id.value();
     out["draw"] = draw;
     out["drawn_score"] = drawn;
@@ -59,7 +60,8 @@ base::Status put_scores(const Options& options, const domain::Application& appli
 
 /// What a policy would say: probabilities, nothing logged; a draw only with the key of one.
 Result<Answer> what_if(const Options& options) {
-    RAMPART_TRY(const auto text, base::read_file(options.application, base::limits::kMaxRequestBytes));
+    RAMPART_TRY(const auto text,
+                base::read_file(options.application, base::limits::kMaxRequestBytes));
     RAMPART_TRY(const auto application, wire::application_from_json(text));
     RAMPART_TRY(const auto loaded, model::load_model_file(options.model));
     const auto& policy = loaded.policy;
@@ -69,19 +71,25 @@ Result<Answer> what_if(const Options& options) {
         const auto& names = policy.group_names();
         const auto it = std::find(names.begin(), names.end(), options.group);
         if (it == names.end()) {
-            return base::invalid_argument("group_unknown", "the policy sets thresholds by group; give --group, one of: {}", fmt::join(names, "; "));
+            return base::invalid_argument(
+                "group_unknown", "the policy sets thresholds by group; give --group, one of: {}",
+                fmt::join(names, "; "));
         }
         group = static_cast<size_t>(it - names.begin());
     }
     const auto output = policy.evaluate(row, group);
     Answer answer;
-    answer.text = fmt::format("{}{:.6f}\nP(approve), no exploration   {:.6f}\nP(approve)                   {:.6f}\n",
-                              policy.draws_score() ? "score, mean (one is drawn)   " : "score (P favourable)         ", output.score,
-                              output.exploit, output.approve);
-    json::object out{{"policy_id", loaded.id.value()}, {"score", output.score},
-                     {"p_exploit", output.exploit}, {"p_approve", output.approve}};
+    answer.text = fmt::format(
+        "{}{:.6f}\nP(approve), no exploration   {:.6f}\nP(approve)                   {:.6f}\n",
+        policy.draws_score() ? "score, mean (one is drawn)   " : "score (P favourable)         ",
+        output.score, output.exploit, output.approve);
+    json::object out{{"policy_id", loaded.id.value()},
+                     {"score", output.score},
+                     {"p_exploit", output.exploit},
+                     {"p_approve", output.approve}};
     if (policy.draws_score() || !options.draw_key.empty()) {
-        RAMPART_RETURN_IF_ERROR(put_scores(options, application, policy.scores(row, group), output, answer, out));
+        RAMPART_RETURN_IF_ERROR(
+            put_scores(options, application, policy.scores(row, group), output, answer, out));
     }
     answer.json = json::serialize(out);
     return answer;
@@ -97,13 +105,16 @@ Result<Answer> ask_service(const Options& options) {
     RAMPART_TRY(auto client, http::Client::create(options.url, client_options));
     RAMPART_TRY(const auto response, client.post("/v1/decisions", std::move(body)));
     if (response.status >= 300) {
-        return base::failed_precondition("service_refused", "the service answered {}: {}", response.status, response.body.substr(0, 1000));
+        return base::failed_precondition("service_refused", "the service answered {}: {}",
+                                         response.status, response.body.substr(0, 1000));
     }
     Answer answer;
     answer.json = response.body;
     if (const auto decision = wire::decision_from_json(response.body)) {
-        answer.text = fmt::format("{}  {}  P(approve) {:.4f}  propensity {:.4f}  policy {}\n", decision->id, domain::to_string(decision->action),
-                                  decision->p_approve, decision->propensity, decision->policy.value().substr(0, 12));
+        answer.text =
+            fmt::format("{}  {}  P(approve) {:.4f}  propensity {:.4f}  policy {}\n", decision->id,
+                        domain::to_string(decision->action), decision->p_approve,
+                        decision->propensity, decision->policy.value().substr(0, 12));
         for (const auto& reason : decision->reasons) answer.text += "  " + reason + "\n";
     } else {
         answer.text = response.body + "\n";
@@ -115,17 +126,19 @@ Result<Answer> ask_service(const Options& options) {
 
 void add_decide(Frame& frame) {
     auto options = std::make_shared<Options>();
-    auto& command = frame.add({.name = "decide",
-                               .summary = "Decide an application: by a running service, or what a model file would say",
-                               .example = "rampart decide application.json --model m.rmp",
-                               .detail = "APPLICATION is a JSON file: {\"application_id\", \"person_id\", \"event_time\", \"features\": {…}}. With "
-                                         "--url the decision is made and logged; with --model nothing is."},
-                              [options](const Context&) -> Result<Answer> {
-                                  if (options->url.empty() == options->model.empty()) {
-                                      return base::invalid_argument("bad_usage", "give either --url or --model");
-                                  }
-                                  return options->url.empty() ? what_if(*options) : ask_service(*options);
-                              });
+    auto& command = frame.add(
+        {.name = "decide",
+         .summary = "Decide an application: by a running service, or what a model file would say",
+         .example = "rampart decide application.json --model m.rmp",
+         .detail = "APPLICATION is a JSON file: {\"application_id\", \"person_id\", "
+                   "\"event_time\", \"features\": {…}}. With "
+                   "--url the decision is made and logged; with --model nothing is."},
+        [options](const Context&) -> Result<Answer> {
+            if (options->url.empty() == options->model.empty()) {
+                return base::invalid_argument("bad_usage", "give either --url or --model");
+            }
+            return options->url.empty() ? what_if(*options) : ask_service(*options);
+        });
     command.add_option("APPLICATION", options->application, "JSON file")->required();
     command.add_option("--model", options->model, "model file");
     command.add_option("--draw-key", options->draw_key,

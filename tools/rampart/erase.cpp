@@ -24,8 +24,8 @@ std::string text_of(const json::object& object, const char* name) {
     return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
 }
 
-/// That it is refused by the rules, or that there is nothing to erase, is an answer; everything else
-/// is an error.
+/// That it is refused by the rules, or that there is nothing to erase, is an answer; everything
+/// else is an error.
 Result<Answer> refused(const base::Error& error) {
     const bool unknown = error.reason == "unknown_person";
     if (!unknown && error.reason != "on_hold" && error.reason != "retention") return error;

@@ -1,8 +1,7 @@
 // import, export: models of other libraries.
-#include <filesystem>
-
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
+#include <filesystem>
 
 #include "commands.hpp"
 #include "frame.hpp"
@@ -43,9 +42,8 @@ Result<bool> positive_is_favourable(const ImportOptions& options,
 Result<Answer> import_model(const ImportOptions& options) {
     RAMPART_TRY(const auto schema, dataset::read_table_schema(options.schema));
     RAMPART_TRY(const auto text, base::read_file(options.model, base::limits::kMaxModelFileBytes));
-    auto foreign = options.from == "lightgbm"
-                       ? model_exchange::read_lightgbm(text, schema.features)
-                       : model_exchange::read_xgboost(text, schema.features);
+    auto foreign = options.from == "lightgbm" ? model_exchange::read_lightgbm(text, schema.features)
+                                              : model_exchange::read_xgboost(text, schema.features);
     if (!foreign) return foreign.error().with_context(options.model);
     RAMPART_TRY(const bool favourable, positive_is_favourable(options, schema));
     if (!favourable) model_exchange::negate(foreign->ensemble);
@@ -68,9 +66,9 @@ Result<Answer> import_model(const ImportOptions& options) {
     RAMPART_TRY(const auto policy, model::Policy::create(schema.features, {std::move(link)}, {},
                                                          std::move(provenance)));
     RAMPART_TRY(const auto id, model::save_model_file(policy, options.out));
-    answer.text = fmt::format(
-        "wrote {}\nid {}\n{} trees of {}, {}; label 1 is the {} one\n", options.out, id.value(),
-        trees, options.from, foreign->objective, favourable ? "favourable" : "unfavourable");
+    answer.text = fmt::format("wrote {}\nid {}\n{} trees of {}, {}; label 1 is the {} one\n",
+                              options.out, id.value(), trees, options.from, foreign->objective,
+                              favourable ? "favourable" : "unfavourable");
     answer.json = json::serialize(json::object{{"model", options.out},
                                                {"id", id.value()},
                                                {"from", options.from},
@@ -152,11 +150,11 @@ void add_import(Frame& frame) {
 
 void add_export(Frame& frame) {
     auto options = std::make_shared<ExportOptions>();
-    auto& command = frame.add(
-        {.name = "export",
-         .summary = "Write the trees of a model file for LightGBM",
-         .example = "rampart export --to lightgbm --model m.rmp --out champion.txt"},
-        [options](const Context&) { return export_model(*options); });
+    auto& command =
+        frame.add({.name = "export",
+                   .summary = "Write the trees of a model file for LightGBM",
+                   .example = "rampart export --to lightgbm --model m.rmp --out champion.txt"},
+                  [options](const Context&) { return export_model(*options); });
     command.add_option("--to", options->to, "for which library")
         ->required()
         ->check(CLI::IsMember({"lightgbm"}));

@@ -6,7 +6,8 @@ namespace rampart::cli {
 
 base::Status check_exists(const rampartd::Settings& settings) {
     if (storage::is_database(settings.store / "registry" / "registry")) return base::ok();
-    return base::not_found("no_store", "there is no store at '{}'; 'rampart serve' makes one", settings.store.string());
+    return base::not_found("no_store", "there is no store at '{}'; 'rampart serve' makes one",
+                           settings.store.string());
 }
 
 base::Result<std::unique_ptr<rampartd::Node>> open_existing(const std::filesystem::path& config) {

@@ -7,7 +7,8 @@
 
 namespace rampart::cli {
 
-/// not_found "no_store" where the store was never served: a mistyped path must not become a new store.
+/// not_found "no_store" where the store was never served: a mistyped path must not become a new
+/// store.
 base::Status check_exists(const rampartd::Settings& settings);
 
 /// The node of a store that exists, by its configuration file.

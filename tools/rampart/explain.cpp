@@ -37,9 +37,8 @@ struct Options {
 std::vector<size_t> by_magnitude(std::span<const double> values) {
     std::vector<size_t> order(values.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-        return std::abs(values[a]) > std::abs(values[b]);
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return std::abs(values[a]) > std::abs(values[b]); });
     return order;
 }
 
@@ -81,8 +80,8 @@ RowText row_of(const Options& options, const model::Policy& policy, const Explai
                                  {"contribution", phi[f]}});
     }
     if (shown < order.size()) {
-        lines.push_back({fmt::format("{} others", order.size() - shown), "",
-                         signed_number(others)});
+        lines.push_back(
+            {fmt::format("{} others", order.size() - shown), "", signed_number(others)});
     }
     lines.push_back({"base value", "", signed_number(base)});
     const bool unit = explainer.link->scale.kind == model::ScoreScale::Kind::kUnit;
@@ -131,8 +130,7 @@ base::Status put_importance(const Options& options, const model::Policy& policy,
                             base::ThreadPool& pool, std::string& text, json::object& out) {
     const size_t most = options.sample == 0 ? part.rows() : options.sample;
     const auto data = part.subset(sample_rows(part.rows(), most, kSampleSeed));
-    RAMPART_TRY(const auto mean,
-                explain::mean_absolute_contributions(explainer.shap, data, &pool));
+    RAMPART_TRY(const auto mean, explain::mean_absolute_contributions(explainer.shap, data, &pool));
     const auto splits = explain::split_importance(explainer.link->ensemble, mean.size());
     double gain = 0;
     for (const auto& feature : splits) gain += feature.gain;
@@ -156,8 +154,7 @@ base::Status put_importance(const Options& options, const model::Policy& policy,
     text += fmt::format("\nover {} of {} rows ({}):\n{}", data.rows(), part.rows(), options.split,
                         align(lines));
     if (shown_of(options, order.size()) < order.size())
-        text += fmt::format("({} more features: --top 0 shows all)\n",
-                            order.size() - options.top);
+        text += fmt::format("({} more features: --top 0 shows all)\n", order.size() - options.top);
     out["split"] = options.split;
     out["sampled_rows"] = data.rows();
     out["importance"] = std::move(list);
@@ -179,10 +176,9 @@ base::Result<Answer> explain_model(const Options& options) {
                      {"variant", explainer.variant},
                      {"base_value", explainer.shap.base_value()}};
     const bool unit = explainer.link->scale.kind == model::ScoreScale::Kind::kUnit;
-    std::string text = fmt::format("{}, link {}: contributions to the {}, {}\n",
-                                   options.names.model, explainer.link_number,
-                                   unit ? "score before it is kept within [0, 1]" : "log-odds",
-                                   explainer.variant);
+    std::string text = fmt::format(
+        "{}, link {}: contributions to the {}, {}\n", options.names.model, explainer.link_number,
+        unit ? "score before it is kept within [0, 1]" : "log-odds", explainer.variant);
     if (explainer.reference_rows > 0) {
         text += fmt::format("reference: {} rows of {}, SHA-256 {}\n", explainer.reference_rows,
                             explainer.reference, explainer.reference_sha256);

@@ -89,15 +89,14 @@ base::Result<Explainer> make_explainer(const ExplainerOptions& options,
     }
     base::Sha256 hash;
     const auto add = [&](const auto& numbers) {
-        hash.update_field({reinterpret_cast<const char*>(numbers.data()),
-                           numbers.size() * sizeof(numbers[0])});
+        hash.update_field(
+            {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(numbers[0])});
     };
     add(values);
     add(weights);
     RAMPART_TRY(auto shap, explain::TreeShap::interventional(ensemble, d, values, weights));
-    return Explainer{link.learned,    link.number,         std::move(shap),
-                     "interventional", reference.from, hash.finish().hex(),
-                     reference.rows.rows()};
+    return Explainer{link.learned,   link.number,         std::move(shap),      "interventional",
+                     reference.from, hash.finish().hex(), reference.rows.rows()};
 }
 
 }  // namespace rampart::cli

@@ -17,13 +17,13 @@ std::string decisions_text(const fairness::FairGbmResult& result,
     const auto& verdict = result.verdict;
     const auto& judged = verdict.validation ? *verdict.validation : verdict.train;
     const auto& meets = params.players.operating_point.meets;
-    return fmt::format("{}, {:.1f} % are approved",
-                       meets ? fmt::format("where {}<={} just holds, P(favourable) >= {:.3f}",
-                                           fairness::to_string(meets->rate), meets->at_most,
-                                           model::sigmoid(result.centre))
-                             : fmt::format("at P(favourable) >= {:g}",
-                                           params.players.operating_point.threshold),
-                       100 * judged.values.approval);
+    return fmt::format(
+        "{}, {:.1f} % are approved",
+        meets ? fmt::format("where {}<={} just holds, P(favourable) >= {:.3f}",
+                            fairness::to_string(meets->rate), meets->at_most,
+                            model::sigmoid(result.centre))
+              : fmt::format("at P(favourable) >= {:g}", params.players.operating_point.threshold),
+        100 * judged.values.approval);
 }
 
 }  // namespace
@@ -39,38 +39,44 @@ void add_fairgbm_options(CLI::App& command, FairGbmOptions& o) {
     };
     keep(command
              .add_option("--constraint", o.constraint,
-                         "fairgbm, eg, gs, rs: rates that the groups share: fpr, fnr, eo (both), dp (approval), "
+                         "fairgbm, eg, gs, rs: rates that the groups share: fpr, fnr, eo (both), "
+                         "dp (approval), "
                          "error; fnr@sex compares one attribute's groups")
              ->capture_default_str());
-    o.tolerance_option = keep(command
-             .add_option("--tolerance", o.tolerance,
-                         "fairgbm, eg, gs, rs: allowed difference of a rate between groups")
-             ->capture_default_str());
-    keep(command.add_option("--target", o.targets,
-                            "fairgbm, eg, gs, rs: bounds on rates over everybody, as in 'fpr<=0.05,dp<=0.3'"));
-    keep(command.add_option("--operate-at", o.operate_at,
-                            "fairgbm, gs, rs: put the threshold where 'fpr<=0.05' (or fnr, dp) just holds"));
+    o.tolerance_option =
+        keep(command
+                 .add_option("--tolerance", o.tolerance,
+                             "fairgbm, eg, gs, rs: allowed difference of a rate between groups")
+                 ->capture_default_str());
+    keep(command.add_option(
+        "--target", o.targets,
+        "fairgbm, eg, gs, rs: bounds on rates over everybody, as in 'fpr<=0.05,dp<=0.3'"));
+    keep(command.add_option(
+        "--operate-at", o.operate_at,
+        "fairgbm, gs, rs: put the threshold where 'fpr<=0.05' (or fnr, dp) just holds"));
     o.threshold_option = keep(command
-             .add_option("--threshold", o.players.operating_point.threshold,
-                         "fairgbm: approve from this P(favourable) on")
-             ->capture_default_str());
-    keep_own(command
-             .add_option("--proxy", o.proxy, "fairgbm: cross_entropy, quadratic, hinge or sigmoid")
-             ->capture_default_str());
+                                  .add_option("--threshold", o.players.operating_point.threshold,
+                                              "fairgbm: approve from this P(favourable) on")
+                                  ->capture_default_str());
+    keep_own(
+        command
+            .add_option("--proxy", o.proxy, "fairgbm: cross_entropy, quadratic, hinge or sigmoid")
+            ->capture_default_str());
     o.proxy_margin_option =
         keep_own(command.add_option("--proxy-margin", o.players.proxy_margin, "fairgbm")
                      ->capture_default_str());
     keep_own(command
-             .add_option("--multiplier-step", o.players.ascent.step,
-                         "fairgbm: pace of the multipliers, in units of the learning rate")
-             ->capture_default_str());
+                 .add_option("--multiplier-step", o.players.ascent.step,
+                             "fairgbm: pace of the multipliers, in units of the learning rate")
+                 ->capture_default_str());
     keep_own(command
-             .add_option("--output", o.output,
-                         "fairgbm: the best fair iterate, the last one, or the randomized "
-                         "classifier: best, last, randomized")
-             ->capture_default_str());
-    keep_own(command.add_flag("--paper-compat", o.players.ascent.paper_compat,
-                          "fairgbm: the update as printed in the paper (its step is absolute)"));
+                 .add_option("--output", o.output,
+                             "fairgbm: the best fair iterate, the last one, or the randomized "
+                             "classifier: best, last, randomized")
+                 ->capture_default_str());
+    keep_own(
+        command.add_flag("--paper-compat", o.players.ascent.paper_compat,
+                         "fairgbm: the update as printed in the paper (its step is absolute)"));
 }
 
 base::Status apply(const FairGbmOptions& o, fairness::FairGbmParams& params) {
@@ -85,8 +91,10 @@ base::Status apply(const FairGbmOptions& o, fairness::FairGbmParams& params) {
     if (!o.operate_at.empty()) {
         RAMPART_TRY(const auto point, fairness::parse_targets(o.operate_at));
         if (point.size() != 1)
-            return base::invalid_argument("bad_target", "--operate-at '{}': it takes one rate, as "
-                                          "in fpr<=0.05", o.operate_at);
+            return base::invalid_argument("bad_target",
+                                          "--operate-at '{}': it takes one rate, as "
+                                          "in fpr<=0.05",
+                                          o.operate_at);
         params.players.operating_point.meets = point.front();
     }
     RAMPART_TRY(params.players.proxy, fairness::parse_proxy(o.proxy));
@@ -97,13 +105,14 @@ base::Status apply(const FairGbmOptions& o, fairness::FairGbmParams& params) {
 
 std::string fairgbm_text(const fairness::FairGbmParams& params) {
     const auto& p = params.players;
-    std::string text = fmt::format(
-        " constraints={} proxy={} proxy_margin={} multiplier_step={} output={}",
-        fairness::to_string(params.constraints), fairness::to_string(p.proxy), p.proxy_margin,
-        p.ascent.step, fairness::to_string(params.output));
+    std::string text =
+        fmt::format(" constraints={} proxy={} proxy_margin={} multiplier_step={} output={}",
+                    fairness::to_string(params.constraints), fairness::to_string(p.proxy),
+                    p.proxy_margin, p.ascent.step, fairness::to_string(params.output));
     if (p.operating_point.meets)
-        text += fmt::format(" operate_at={}<={}", fairness::to_string(p.operating_point.meets->rate),
-                            p.operating_point.meets->at_most);
+        text +=
+            fmt::format(" operate_at={}<={}", fairness::to_string(p.operating_point.meets->rate),
+                        p.operating_point.meets->at_most);
     else
         text += fmt::format(" threshold={}", p.operating_point.threshold);
     if (p.ascent.paper_compat) text += " paper_compat";
@@ -142,12 +151,11 @@ std::string fairgbm_note(const fairness::FairGbmResult& result,
     if (missed.empty()) return {};
     const auto nearest =
         verdict.tightest.violation > 0
-            ? fmt::format("no iterate worth having keeps {}, the nearest is over by {:.4f}{}",
-                          params.constraints.parity.size() + params.constraints.targets.size() > 1
-                              ? "all"
-                              : "it",
-                          verdict.tightest.violation,
-                          verdict.plain ? " (plain boosting was kept)" : "")
+            ? fmt::format(
+                  "no iterate worth having keeps {}, the nearest is over by {:.4f}{}",
+                  params.constraints.parity.size() + params.constraints.targets.size() > 1 ? "all"
+                                                                                           : "it",
+                  verdict.tightest.violation, verdict.plain ? " (plain boosting was kept)" : "")
             : std::string("another iterate keeps it: take --output best");
     return fmt::format(
         "a constraint is missed: {}; {}; {}. Try another --threshold or --operate-at, which decide "

@@ -183,7 +183,8 @@ int Frame::main(int argc, char** argv) {
     const auto answer = [&]() -> base::Result<Answer> {
         try {
             return (*impl_->chosen)(context);
-        } catch (const std::exception& error) {  // a foreign library's, not mapped where it should have been
+        } catch (const std::exception&
+                     error) {  // a foreign library's, not mapped where it should have been
             return base::internal_error("exception", "{}", error.what());
         }
     }();

@@ -13,8 +13,8 @@ class App;
 
 /// The frame of the command line: what every command has in common.
 ///
-/// Exit codes: 0 done, 1 the answer is no, 2 misuse or bad input; 3, where a command says so, proven
-/// that the answer is no. With --json standard output holds
+/// Exit codes: 0 done, 1 the answer is no, 2 misuse or bad input; 3, where a command says so,
+/// proven that the answer is no. With --json standard output holds
 /// exactly one JSON document, also on failure: {"error": {"code", "reason", "message"}}. Messages
 /// go to standard error.
 ///

@@ -10,13 +10,13 @@
 
 #include "commands.hpp"
 #include "frontier_page.hpp"
-#include "regression_frontier.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/split.hpp"
 #include "rampart/fairness/operating_point.hpp"
 #include "rampart/runtime/shutdown.hpp"
+#include "regression_frontier.hpp"
 #include "text_table.hpp"
 #include "training_record.hpp"
 
@@ -47,9 +47,11 @@ base::Result<std::string> prepare(Options& o) {
     if (!o.operate_at.empty()) {
         RAMPART_TRY(const auto targets, fairness::parse_targets(o.operate_at));
         if (targets.size() != 1)
-            return base::invalid_argument("bad_target", "--operate-at takes one rate, as in fpr<=0.05");
+            return base::invalid_argument("bad_target",
+                                          "--operate-at takes one rate, as in fpr<=0.05");
         job.operate_at = targets.front();
-        RAMPART_RETURN_IF_ERROR(fairness::validate(fairness::OperatingPoint{.meets = job.operate_at}));
+        RAMPART_RETURN_IF_ERROR(
+            fairness::validate(fairness::OperatingPoint{.meets = job.operate_at}));
     }
     RAMPART_TRY(const auto fractions, dataset::parse_split(o.split));
     RAMPART_TRY(const auto schema_text, base::read_file(o.schema, kMaxSchemaBytes));
@@ -112,8 +114,7 @@ base::Result<std::vector<TrialRow>> run_all(const Options& o, const std::string&
             auto row = run_trial(o.job, learner, number, pool);
             if (!row) return row.error().with_context(fmt::format("{} {}", learner, number));
             rows.push_back(*std::move(row));
-            RAMPART_RETURN_IF_ERROR(
-                base::write_file_atomically(file, trials_text(line, rows)));
+            RAMPART_RETURN_IF_ERROR(base::write_file_atomically(file, trials_text(line, rows)));
             show(context, count, all, rows.back());
         }
     return rows;
@@ -122,8 +123,9 @@ base::Result<std::vector<TrialRow>> run_all(const Options& o, const std::string&
 base::Result<FrontierReport> report_of(const Options& o, const std::vector<TrialRow>& rows) {
     FrontierReport report;
     report.data = fmt::format("{}, split {}, seed {}", o.data, o.split, o.job.seed);
-    report.constraints = fmt::format("gap of {}{}", o.constraint,
-                                     o.operate_at.empty() ? "" : fmt::format(" at {}", o.operate_at));
+    report.constraints =
+        fmt::format("gap of {}{}", o.constraint,
+                    o.operate_at.empty() ? "" : fmt::format(" at {}", o.operate_at));
     report.performance = o.operate_at.empty() ? "accuracy" : "share of label 1 approved";
     report.tries = o.bands.tries;
     for (const auto& name : o.learners) {
@@ -295,8 +297,8 @@ void add_frontier(Frame& frame) {
     classification(command.add_option("--trials", o.trials, "models of each learner"))
         ->check(CLI::Range(size_t{1}, size_t{10'000}))
         ->capture_default_str();
-    classification(
-        command.add_option("--tries", o.bands.tries, "models that a user would train, for the bands"))
+    classification(command.add_option("--tries", o.bands.tries,
+                                      "models that a user would train, for the bands"))
         ->check(CLI::Range(size_t{1}, size_t{10'000}))
         ->capture_default_str();
     classification(command.add_option("--most-tolerance", o.job.most_tolerance,

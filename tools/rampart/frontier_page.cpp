@@ -48,7 +48,8 @@ std::string frame(const Axis& x, const Axis& y, const std::string& performance) 
     constexpr int kLines = 5;
     for (int i = 0; i <= kLines; ++i) {
         const double share = static_cast<double>(i) / kLines;
-        const double across = x.from + share * (x.to - x.from), up = y.from + share * (y.to - y.from);
+        const double across = x.from + share * (x.to - x.from),
+                     up = y.from + share * (y.to - y.from);
         out += fmt::format(
             "<line class='grid' x1='{0:.1f}' y1='{1:.1f}' x2='{0:.1f}' y2='{2:.1f}'/>\n",
             x.at(across), y.start, y.end);
@@ -60,7 +61,8 @@ std::string frame(const Axis& x, const Axis& y, const std::string& performance) 
     }
     out += text_at((x.start + x.end) / 2, y.start + 34, "middle", "",
                    "largest gap between groups (test rows)");
-    return out + text_at(x.start, y.end - 8, "start", "", fmt::format("{} (test rows)", performance));
+    return out +
+           text_at(x.start, y.end - 8, "start", "", fmt::format("{} (test rows)", performance));
 }
 
 std::string learner_marks(const LearnerFrontier& learner, size_t colour, const Axis& x,
@@ -68,9 +70,10 @@ std::string learner_marks(const LearnerFrontier& learner, size_t colour, const A
     std::string out = fmt::format("<g class='l{}'>\n", colour % 6);
     const auto dot = [&](const fairness::TradeOff& at, std::string_view style, double radius,
                          std::string_view title) {
-        out += fmt::format("<circle class='{}' cx='{:.1f}' cy='{:.1f}' r='{}'><title>{}</title>"
-                           "</circle>\n",
-                           style, x.at(at.unfairness), y.at(at.performance), radius, escaped(title));
+        out += fmt::format(
+            "<circle class='{}' cx='{:.1f}' cy='{:.1f}' r='{}'><title>{}</title>"
+            "</circle>\n",
+            style, x.at(at.unfairness), y.at(at.performance), radius, escaped(title));
     };
     for (const auto& trial : learner.trials)
         dot(trial.figures.test, "try", 3,
@@ -78,8 +81,8 @@ std::string learner_marks(const LearnerFrontier& learner, size_t colour, const A
     // where a user ends up, by what counts for them
     std::string way;
     for (const auto& band : learner.bands) {
-        way += fmt::format("{:.1f},{:.1f} ", x.at(band.mean.unfairness),
-                           y.at(band.mean.performance));
+        way +=
+            fmt::format("{:.1f},{:.1f} ", x.at(band.mean.unfairness), y.at(band.mean.performance));
         dot(band.mean, "pick", 4,
             fmt::format("{}, alpha {}: {:.4f} at a gap of {:.4f}", learner.learner, band.alpha,
                         band.mean.performance, band.mean.unfairness));
@@ -92,10 +95,10 @@ std::string picture(const FrontierReport& report) {
     constexpr double kWidth = 900, kHeight = 460;
     const Axis x = axis_of(report, &fairness::TradeOff::unfairness, 70, kWidth - 130);
     const Axis y = axis_of(report, &fairness::TradeOff::performance, kHeight - 50, 30);
-    std::string out =
-        fmt::format("<svg viewBox='0 0 {} {}' role='img' aria-label='fairness against "
-                    "performance'>\n",
-                    kWidth, kHeight);
+    std::string out = fmt::format(
+        "<svg viewBox='0 0 {} {}' role='img' aria-label='fairness against "
+        "performance'>\n",
+        kWidth, kHeight);
     out += frame(x, y, report.performance);
     for (size_t i = 0; i < report.learners.size(); ++i) {
         out += learner_marks(report.learners[i], i, x, y);
@@ -146,8 +149,9 @@ std::string frontier_page(const FrontierReport& report) {
 }
 
 std::string frontier_csv(const FrontierReport& report) {
-    std::string out = "learner,alpha,performance,performance_lo,performance_hi,unfairness,"
-                      "unfairness_lo,unfairness_hi\n";
+    std::string out =
+        "learner,alpha,performance,performance_lo,performance_hi,unfairness,"
+        "unfairness_lo,unfairness_hi\n";
     for (const auto& learner : report.learners)
         for (const auto& band : learner.bands)
             out += fmt::format("{},{},{},{},{},{},{},{}\n", learner.learner, band.alpha,

@@ -44,17 +44,15 @@ Settings settings_of(const FrontierJob& job, size_t number) {
     p.seed = job.seed;
     out.constraints = job.constraints;
     for (auto& constraint : out.constraints.parity) constraint.tolerance = tolerance;
-    out.text = fmt::format("trees={} leaves={} learning_rate={:.4f} min_rows_in_leaf={} "
-                           "tolerance={:.4f} multiplier_step={:.2f}",
-                           p.trees, p.leaves, p.learning_rate, p.min_rows_in_leaf, tolerance,
-                           out.multiplier_step);
+    out.text = fmt::format(
+        "trees={} leaves={} learning_rate={:.4f} min_rows_in_leaf={} "
+        "tolerance={:.4f} multiplier_step={:.2f}",
+        p.trees, p.leaves, p.learning_rate, p.min_rows_in_leaf, tolerance, out.multiplier_step);
     return out;
 }
 
 /// 2 · P - 1, as a link compares it with its threshold.
-double threshold_of(double centre) {
-    return std::clamp(2 * model::sigmoid(centre) - 1, -1.0, 1.0);
-}
+double threshold_of(double centre) { return std::clamp(2 * model::sigmoid(centre) - 1, -1.0, 1.0); }
 
 base::Result<model::Ensemble> boost(const FrontierJob& job, const Settings& settings,
                                     base::ThreadPool& pool) {
@@ -70,8 +68,8 @@ base::Result<model::LearnedLink> plain(const FrontierJob& job, const Settings& s
     std::vector<double> scores(job.validation.rows());
     model::BatchEngine(link.ensemble)
         .predict_raw(model::TableView::of(job.validation), scores, &pool);
-    link.ramp.thresholds = {threshold_of(
-        fairness::centre_of({.meets = job.operate_at}, job.validation, scores))};
+    link.ramp.thresholds = {
+        threshold_of(fairness::centre_of({.meets = job.operate_at}, job.validation, scores))};
     return link;
 }
 
@@ -82,8 +80,8 @@ base::Result<model::LearnedLink> fairgbm(const FrontierJob& job, const Settings&
     params.constraints = settings.constraints;
     params.players.ascent.step = settings.multiplier_step;
     params.players.operating_point.meets = job.operate_at;
-    RAMPART_TRY(const auto fit, fairness::train_fairgbm(job.train, params, &pool,
-                                                        {.validation = &job.validation}));
+    RAMPART_TRY(const auto fit,
+                fairness::train_fairgbm(job.train, params, &pool, {.validation = &job.validation}));
     model::LearnedLink link;
     link.ensemble = fit.ensemble;
     link.ramp.thresholds = {threshold_of(fit.centre)};
@@ -144,9 +142,8 @@ base::Result<fairness::TradeOff> judge(const FrontierJob& job, const model::Poli
     constraints.targets = {{fairness::Rate::kFalseNegative, 1}};
     RAMPART_TRY(const auto system, fairness::RateSystem::create(rows, constraints));
     const auto values = system.values(system.approved(rows, answers.approve));
-    return fairness::TradeOff{
-        job.operate_at ? 1 - values.targets[0] : 1 - values.error,
-        *std::max_element(values.gaps.begin(), values.gaps.end())};
+    return fairness::TradeOff{job.operate_at ? 1 - values.targets[0] : 1 - values.error,
+                              *std::max_element(values.gaps.begin(), values.gaps.end())};
 }
 
 std::vector<std::string_view> cells_of(std::string_view line) {
@@ -173,10 +170,8 @@ base::Result<TrialRow> run_trial(const FrontierJob& job, std::string_view learne
     TrialRow row{std::string(learner), number, settings.text, {}, 0};
     const auto start = std::chrono::steady_clock::now();
     RAMPART_TRY(auto link, learn(job, learner, settings, pool));
-    row.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const auto names =
-        link.group_aware() ? job.train.group_names : std::vector<std::string>();
+    row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const auto names = link.group_aware() ? job.train.group_names : std::vector<std::string>();
     RAMPART_TRY(const auto policy,
                 model::Policy::create(job.train.schema, {std::move(link)}, names, {}));
     RAMPART_TRY(row.figures.validation, judge(job, policy, job.validation));
@@ -186,8 +181,9 @@ base::Result<TrialRow> run_trial(const FrontierJob& job, std::string_view learne
 
 std::string trials_text(std::string_view job, const std::vector<TrialRow>& rows) {
     std::string out = fmt::format("# {}\n", job);
-    out += "learner,number,validation_performance,validation_unfairness,test_performance,"
-           "test_unfairness,seconds,settings\n";
+    out +=
+        "learner,number,validation_performance,validation_unfairness,test_performance,"
+        "test_unfairness,seconds,settings\n";
     for (const auto& row : rows) {
         const auto& [validation, test] = row.figures;
         out += fmt::format("{},{},{},{},{},{},{:.3f},{}\n", row.learner, row.number,

@@ -52,18 +52,16 @@ base::Result<IndividualFairness> individual_fairness(
     for (const auto& text : counterfactuals) {
         auto parsed = fairness::parse_counterfactual(text, rows.schema);
         if (!parsed) return parsed.error().with_context("--counterfactual");
-        RAMPART_TRY(out.consistency.emplace_back(),
-                    fairness::consistency(rows, *parsed, approval));
+        RAMPART_TRY(out.consistency.emplace_back(), fairness::consistency(rows, *parsed, approval));
     }
     out.balanced_accuracy = fairness::balanced_accuracy(
         stats::decision_rates(rows.label, answers.approve, rows.weight));
     if (!rows.group.empty()) {
-        RAMPART_TRY(const auto report,
-                    fairness::group_report({.label = rows.label,
-                                            .approve = answers.approve,
-                                            .group = rows.group,
-                                            .weight = rows.weight},
-                                           rows.group_names));
+        RAMPART_TRY(const auto report, fairness::group_report({.label = rows.label,
+                                                               .approve = answers.approve,
+                                                               .group = rows.group,
+                                                               .weight = rows.weight},
+                                                              rows.group_names));
         out.gaps = fairness::rate_gaps(report);
     }
     return out;
@@ -71,14 +69,14 @@ base::Result<IndividualFairness> individual_fairness(
 
 Table summary_table(const IndividualFairness& found) {
     const auto& audit = found.audit;
-    Table table{{"mean loss", fmt::format("{:.6f}", audit.loss)},
-                {"robust loss", fmt::format("{:.6f}", audit.robust_loss)},
-                {"performance gap", fmt::format("{:.6f}", audit.performance_gap())},
-                {"proven to be at most", fmt::format("{:.6f}", audit.gap_at_most())},
-                {"distance allowed, used", fmt::format("{:g}, {:g}", audit.budget, audit.cost)},
-                {"price of distance", fmt::format("{:g}", audit.eta)},
-                {"people whom another's answer would harm",
-                 fmt::format("{:.1f} %", 100 * audit.moved)}};
+    Table table{
+        {"mean loss", fmt::format("{:.6f}", audit.loss)},
+        {"robust loss", fmt::format("{:.6f}", audit.robust_loss)},
+        {"performance gap", fmt::format("{:.6f}", audit.performance_gap())},
+        {"proven to be at most", fmt::format("{:.6f}", audit.gap_at_most())},
+        {"distance allowed, used", fmt::format("{:g}, {:g}", audit.budget, audit.cost)},
+        {"price of distance", fmt::format("{:g}", audit.eta)},
+        {"people whom another's answer would harm", fmt::format("{:.1f} %", 100 * audit.moved)}};
     if (found.balanced_accuracy)
         table.push_back({"balanced accuracy", fmt::format("{:.4f}", *found.balanced_accuracy)});
     if (found.gaps) {

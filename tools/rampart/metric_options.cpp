@@ -89,8 +89,7 @@ base::Result<uint32_t> row_of(std::string_view text, size_t rows, std::string_vi
 }
 
 /// CSV with the columns first, second, comparable (1 or 0); rows are numbered from 1.
-base::Result<std::vector<fairness::ComparedPair>> read_pairs(const std::string& path,
-                                                             size_t rows) {
+base::Result<std::vector<fairness::ComparedPair>> read_pairs(const std::string& path, size_t rows) {
     RAMPART_TRY(auto csv, dataset::CsvReader::open(path));
     if (csv.columns() != std::vector<std::string>{"first", "second", "comparable"})
         return base::invalid_argument("bad_pairs",
@@ -171,9 +170,8 @@ base::Result<fairness::FairMetric> metric_of(const MetricOptions& o, const Metri
                                       "model's; learn one on this table",
                                       o.metric);
     }
-    fairness::FairMetricSpec spec{.protected_features = o.protected_features,
-                                  .indicators = o.indicators,
-                                  .l2 = o.l2};
+    fairness::FairMetricSpec spec{
+        .protected_features = o.protected_features, .indicators = o.indicators, .l2 = o.l2};
     const auto& rows = o.pairs.empty() ? table.learn : table.all;
     if (!o.given() || !o.from.empty()) {
         if (table.protected_columns.empty())
@@ -208,8 +206,7 @@ base::Result<std::optional<fairness::FairMetric>> metric_in(const model::Policy&
     const auto found = policy.provenance().find(std::string(kMetricKey));
     if (found == policy.provenance().end()) return std::optional<fairness::FairMetric>();
     const auto bytes = base::from_base64(found->second);
-    if (!bytes)
-        return base::data_loss("bad_metric_file", "the model's fair metric is not base64");
+    if (!bytes) return base::data_loss("bad_metric_file", "the model's fair metric is not base64");
     auto metric = fairness::FairMetric::decode(*bytes);
     if (!metric) return metric.error().with_context("the model's fair metric");
     if (!(metric->schema() == policy.schema()))

@@ -22,7 +22,7 @@ struct MetricOptions {
     std::string pairs;
     double l2 = 0.1;
     std::vector<const CLI::Option*> options, sources;  // all; those that make a metric alone
-    bool given() const;  // any source
+    bool given() const;                                // any source
 };
 void add_metric_options(CLI::App& command, MetricOptions& options);
 

@@ -7,9 +7,9 @@ namespace rampart::cli {
 std::string mixture_text(const model::LearnedLink& link) {
     if (link.members.empty()) return {};
     const size_t ensembles = 1 + link.others.size();
-    auto text = fmt::format("a mixture of {} members over {} ensemble{} with {} trees",
-                            link.members.size(), ensembles, ensembles == 1 ? "" : "s",
-                            link.trees());
+    auto text =
+        fmt::format("a mixture of {} members over {} ensemble{} with {} trees", link.members.size(),
+                    ensembles, ensembles == 1 ? "" : "s", link.trees());
     if (!link.linears.empty())
         text += fmt::format(" and {} linear model{}", link.linears.size(),
                             link.linears.size() == 1 ? "" : "s");
@@ -19,10 +19,9 @@ std::string mixture_text(const model::LearnedLink& link) {
 std::string score_text(const model::LearnedLink& link) {
     std::string text;
     if (link.scale.kind == model::ScoreScale::Kind::kUnit)
-        return link.scale.levels == 0
-                   ? std::string("on the unit scale")
-                   : fmt::format("on the unit scale, one of {} levels, drawn",
-                                 link.scale.levels + 1);
+        return link.scale.levels == 0 ? std::string("on the unit scale")
+                                      : fmt::format("on the unit scale, one of {} levels, drawn",
+                                                    link.scale.levels + 1);
     if (!link.calibrations.empty())
         text = link.calibrations.size() > 1 ? "calibrated by group" : "calibrated";
     if (!link.pulls.empty())

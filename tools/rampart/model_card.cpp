@@ -103,8 +103,7 @@ base::Result<Explainer> explainer_for(const ModelCard& card,
                                       const std::optional<TrainingRecord>& record,
                                       const dataset::Dataset& table) {
     ExplainerOptions options;
-    auto explainer =
-        make_explainer(options, card.names, card.policy, record, card.schema, table);
+    auto explainer = make_explainer(options, card.names, card.policy, record, card.schema, table);
     if (explainer || explainer.error().reason != "no_cover") return explainer;
     options.interventional = true;
     return make_explainer(options, card.names, card.policy, record, card.schema, table);
@@ -205,8 +204,8 @@ base::Result<dataset::Dataset> rows_for(ModelCard& card, std::string split,
         if (own && part_of(card.names, "test", table, record)) split = "test";
     }
     card.learned_from = split == "train" || split == "validation" || (split == "all" && own);
-    card.rows_of = fmt::format("{} rows of {}", split == "all" ? "all" : "the " + split,
-                               card.names.data);
+    card.rows_of =
+        fmt::format("{} rows of {}", split == "all" ? "all" : "the " + split, card.names.data);
     return part_of(card.names, split, table, record);
 }
 

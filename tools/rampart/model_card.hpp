@@ -65,7 +65,7 @@ struct ModelCard {
     Evaluation evaluation{};
     double mean_label_log_loss = 0;  // of the score that is the rows' share of favourable labels
     std::vector<CalibrationBin> calibration{};
-    double calibration_error = 0;  // mean distance of score and label's rate over the bins
+    double calibration_error = 0;        // mean distance of score and label's rate over the bins
     std::vector<GroupQuality> groups{};  // as evaluation.groups
 
     size_t explained_rows = 0, curve_rows = 0;  // samples of the rows measured on

@@ -18,10 +18,9 @@ base::Result<dataset::TableSchema> schema_for(const ModelTableNames& names,
             "no_schema",
             "{} does not carry the schema of a table: say with --schema which column is the label",
             names.model);
-    RAMPART_TRY(auto schema,
-                names.schema.empty()
-                    ? dataset::parse_table_schema(record->table_schema, "the model's schema")
-                    : dataset::read_table_schema(names.schema));
+    RAMPART_TRY(auto schema, names.schema.empty() ? dataset::parse_table_schema(
+                                                        record->table_schema, "the model's schema")
+                                                  : dataset::read_table_schema(names.schema));
     if (!(schema.features == policy.schema()))
         return base::invalid_argument("other_features",
                                       "the features in {} are not those of the model {}: give the "
@@ -49,8 +48,7 @@ base::Result<dataset::Dataset> part_of(const ModelTableNames& names, const std::
                                          "take all rows with --split all",
                                          names.data, names.model);
     RAMPART_TRY(const auto fractions, dataset::parse_split(record->split));
-    RAMPART_TRY(const auto rows,
-                dataset::split_rows(data, fractions, record->seed).part(split));
+    RAMPART_TRY(const auto rows, dataset::split_rows(data, fractions, record->seed).part(split));
     if (rows.empty())
         return base::failed_precondition("empty_part",
                                          "the split {} leaves no {} rows: choose another part",

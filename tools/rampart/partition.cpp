@@ -42,16 +42,16 @@ Result<Answer> list(const Options& options) {
         }
         if (text_of(one, "role") == "stopped") answer.exit_code = 1;
         answer.text += fmt::format("{:<10}{:<9}{:>6}  {:<18}{}\n", text_of(one, "partition"),
-                                   text_of(one, "role"), text_of(one, "fence"), text_of(one, "state_hash").substr(0, 16),
-                                   next);
+                                   text_of(one, "role"), text_of(one, "fence"),
+                                   text_of(one, "state_hash").substr(0, 16), next);
         if (one.contains("why")) answer.text += fmt::format("  {}\n", text_of(one, "why"));
     }
     for (const auto& item : document.at("stopped").as_array()) {
         const auto& one = item.as_object();
         answer.exit_code = 1;
-        answer.text += fmt::format("\nSTOPPED  topic '{}', partition {}: {}\n  {}\n",
-                                   text_of(one, "topic"), text_of(one, "partition"),
-                                   text_of(one, "reason"), text_of(one, "message"));
+        answer.text +=
+            fmt::format("\nSTOPPED  topic '{}', partition {}: {}\n  {}\n", text_of(one, "topic"),
+                        text_of(one, "partition"), text_of(one, "reason"), text_of(one, "message"));
     }
     return answer;
 }
@@ -62,21 +62,21 @@ Result<Answer> resume(const Options& options) {
                                       "going on means that what is missing from the log is lost to "
                                       "this store; say --accept-gap if that is to be so");
     }
-    RAMPART_TRY(const auto document,
-                tell_node(options.config, "/v1/partitions/resume",
-                          {{"topic", options.topic},
-                           {"partition", options.partition},
-                           {"actor", options.actor},
-                           {"reason", options.reason}}));
+    RAMPART_TRY(const auto document, tell_node(options.config, "/v1/partitions/resume",
+                                               {{"topic", options.topic},
+                                                {"partition", options.partition},
+                                                {"actor", options.actor},
+                                                {"reason", options.reason}}));
     Answer answer;
     answer.json = json::serialize(document);
     if (document.at("index_accepted").as_bool()) answer.text = "the index of decisions goes on\n";
     for (const auto& item : document.at("accepted").as_array()) {
         const auto& one = item.as_object();
-        answer.text += fmt::format("topic '{}', partition {}, state of partition {}: goes on at {} "
-                                   "(stood at {})\n",
-                                   text_of(one, "topic"), text_of(one, "partition"),
-                                   text_of(one, "holder"), text_of(one, "to"), text_of(one, "from"));
+        answer.text += fmt::format(
+            "topic '{}', partition {}, state of partition {}: goes on at {} "
+            "(stood at {})\n",
+            text_of(one, "topic"), text_of(one, "partition"), text_of(one, "holder"),
+            text_of(one, "to"), text_of(one, "from"));
     }
     return answer;
 }
@@ -131,9 +131,10 @@ void add_partition_move(Frame& frame) {
         {.name = "partition move",
          .summary = "Hand a partition's state from one node's store to another's",
          .example = "rampart partition move 3 --config a/rampartd.toml --to b/rampartd.toml",
-         .detail = "Neither node may be running. Take the partition out of the one's log.own and put "
-                   "it into the other's before they start again; until then nobody decides it. "
-                   "Instead of moving it, the other node may also make the state anew from the log."},
+         .detail =
+             "Neither node may be running. Take the partition out of the one's log.own and put "
+             "it into the other's before they start again; until then nobody decides it. "
+             "Instead of moving it, the other node may also make the state anew from the log."},
         [options](const Context&) { return move(*options); });
     command.add_option("PARTITION", options->number, "its number")->required();
     command.add_option("--config", options->config, "rampartd.toml of the node that has it")

@@ -74,10 +74,11 @@ Result<MovedPartition> move_partition(const fs::path& from_config, const fs::pat
     RAMPART_TRY(const auto databases, databases_of(moved.from));
     std::error_code failure;
     if (fs::exists(moved.to, failure)) {
-        return base::already_exists("partition_there",
-                                    "'{}' is there already; if it is left over, remove it: its state "
-                                    "comes from the log",
-                                    moved.to.string());
+        return base::already_exists(
+            "partition_there",
+            "'{}' is there already; if it is left over, remove it: its state "
+            "comes from the log",
+            moved.to.string());
     }
     // Neither lies in the folder of the partition, where what a killed move leaves would be taken
     // for one of its databases.

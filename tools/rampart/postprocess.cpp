@@ -77,8 +77,8 @@ base::Status apply_epsilons(Options& o, const std::vector<std::string>& groups) 
 base::Status apply_settings(Options& o) {
     auto& s = o.settings;
     RAMPART_TRY(s.ramp.criterion, fairness::parse_ramp_criterion(o.criterion));
-    s.ramp.regulariser = o.regulariser == "paper" ? fairness::Regulariser::kPaper
-                                                  : fairness::Regulariser::kCentred;
+    s.ramp.regulariser =
+        o.regulariser == "paper" ? fairness::Regulariser::kPaper : fairness::Regulariser::kCentred;
     s.search_gamma = o.gamma == "cv" && !s.blind;
     if (o.gamma != "cv") {
         RAMPART_TRY(s.ramp.gamma, number_in(o.gamma, 0, 100, "--gamma"));
@@ -171,10 +171,10 @@ Table table_of(const Side& side) {
 
 std::string calibration_text(const fairness::CalibrationComparison& c) {
     if (!c.before || !c.after) return {};
-    return fmt::format("expected calibration error {:.4f}, after the map {:.4f}{}",
-                       c.before->expected, c.after->expected,
-                       c.out_of_fold ? fmt::format(", out of fold {:.4f}", c.out_of_fold->expected)
-                                     : "");
+    return fmt::format(
+        "expected calibration error {:.4f}, after the map {:.4f}{}", c.before->expected,
+        c.after->expected,
+        c.out_of_fold ? fmt::format(", out of fold {:.4f}", c.out_of_fold->expected) : "");
 }
 
 boost::json::value json_of(const std::optional<fairness::CalibrationError>& e) {
@@ -204,10 +204,10 @@ boost::json::object describe(const Options& o, const Postprocessed& fitted) {
                           {"bias", figure.bias}});
     json["gammas"] = std::move(gammas);
     if (fitted.calibration)
-        json["calibration"] = boost::json::object{
-            {"before", json_of(fitted.calibration->overall.before)},
-            {"after", json_of(fitted.calibration->overall.after)},
-            {"out_of_fold", json_of(fitted.calibration->overall.out_of_fold)}};
+        json["calibration"] =
+            boost::json::object{{"before", json_of(fitted.calibration->overall.before)},
+                                {"after", json_of(fitted.calibration->overall.after)},
+                                {"out_of_fold", json_of(fitted.calibration->overall.out_of_fold)}};
     if (fitted.aware) json["rates"] = boost::json::value_from(fitted.aware->rates);
     if (fitted.blind) {
         const auto& blind = *fitted.blind;
@@ -228,12 +228,11 @@ boost::json::object describe(const Options& o, const Postprocessed& fitted) {
 }
 
 std::string summary_of(const Options& o, const Postprocessed& fitted) {
-    std::string text = fmt::format("criterion {}, epsilon {}{}{}, gamma {:g}{}, duality gap {:.1e}",
-                                   o.criterion, o.settings.ramp.epsilon,
-                                   o.settings.within.empty() ? "" : ", within ", o.settings.within,
-                                   fitted.link.ramp.gamma,
-                                   fitted.gammas.empty() ? "" : " (by cross-validation)",
-                                   fitted.gap());
+    std::string text =
+        fmt::format("criterion {}, epsilon {}{}{}, gamma {:g}{}, duality gap {:.1e}", o.criterion,
+                    o.settings.ramp.epsilon, o.settings.within.empty() ? "" : ", within ",
+                    o.settings.within, fitted.link.ramp.gamma,
+                    fitted.gammas.empty() ? "" : " (by cross-validation)", fitted.gap());
     if (fitted.calibration)
         text += fmt::format("\n{} calibration: {}", fairness::to_string(*o.settings.calibration),
                             calibration_text(fitted.calibration->overall));
@@ -257,9 +256,9 @@ base::Status write_frontier(const Options& o, const Postprocessed& fitted,
         for (size_t i = 0; i < test->rows(); ++i) {
             test->copy_row(i, row);
             const auto& link = fitted.link;
-            scores.push_back(link.value(
-                link.probability(model::sigmoid(link.ensemble.predict_raw(row)),
-                                 static_cast<size_t>(test->group[i]))));
+            scores.push_back(
+                link.value(link.probability(model::sigmoid(link.ensemble.predict_raw(row)),
+                                            static_cast<size_t>(test->group[i]))));
         }
     }
     for (const auto& point : points) {
@@ -284,8 +283,8 @@ base::Result<Answer> answer_of(const Options& o, const Postprocessed& fitted,
     answer.text = fmt::format("wrote {}\nid {}\n{}\n", o.out, id.value(), summary_of(o, fitted));
     for (const auto& side : sides) {
         answer.text += fmt::format("\n{}", align(table_of(side)));
-        json[side.name] = boost::json::object{{"before", to_json(side.was)},
-                                              {"after", to_json(side.is)}};
+        json[side.name] =
+            boost::json::object{{"before", to_json(side.was)}, {"after", to_json(side.is)}};
     }
     if (!o.report.empty()) {
         const auto& fit = sides.front();
@@ -302,14 +301,14 @@ base::Result<Answer> answer_of(const Options& o, const Postprocessed& fitted,
 }
 
 std::string provenance_text(const Options& o, const model::LearnedLink& link) {
-    return fmt::format("criterion={} epsilon={}{}{} gamma={} regulariser={} calibration={}{} "
-                       "split={} seed={}",
-                       o.criterion, o.settings.ramp.epsilon,
-                       o.settings.within.empty() ? "" : " within=", o.settings.within,
-                       link.ramp.gamma, o.regulariser,
-                       o.settings.calibration ? fairness::to_string(*o.settings.calibration)
-                                              : "none",
-                       o.settings.blind ? " blind" : "", o.split, o.settings.seed);
+    return fmt::format(
+        "criterion={} epsilon={}{}{} gamma={} regulariser={} calibration={}{} "
+        "split={} seed={}",
+        o.criterion, o.settings.ramp.epsilon,
+        o.settings.within.empty() ? "" : " within=", o.settings.within, link.ramp.gamma,
+        o.regulariser,
+        o.settings.calibration ? fairness::to_string(*o.settings.calibration) : "none",
+        o.settings.blind ? " blind" : "", o.split, o.settings.seed);
 }
 
 base::Result<Answer> postprocess(Options& o) {

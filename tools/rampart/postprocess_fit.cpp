@@ -59,15 +59,14 @@ base::Result<std::optional<fairness::CalibrationFit>> calibrate(
     link.pulls.clear();
     if (!settings.calibration) return std::nullopt;
     const bool by_group = speaks_of_outcomes(settings.ramp.criterion) && !settings.blind;
-    RAMPART_TRY(auto fitted,
-                fairness::fit_calibration({.score = p,
-                                           .label = fit.label,
-                                           .group = fit.group,
-                                           .groups = fit.group_names.size(),
-                                           .weight = fit.weight},
-                                          {.method = *settings.calibration,
-                                           .by_group = by_group,
-                                           .seed = settings.seed}));
+    RAMPART_TRY(auto fitted, fairness::fit_calibration({.score = p,
+                                                        .label = fit.label,
+                                                        .group = fit.group,
+                                                        .groups = fit.group_names.size(),
+                                                        .weight = fit.weight},
+                                                       {.method = *settings.calibration,
+                                                        .by_group = by_group,
+                                                        .seed = settings.seed}));
     link.calibrations = fitted.maps;
     return fitted;
 }
@@ -117,21 +116,23 @@ base::Status fit_aware(Postprocessed& out, const dataset::Dataset& fit,
 }
 
 struct Posteriors {
-    std::vector<model::GroupPull> pulls;  // without amounts
+    std::vector<model::GroupPull> pulls;       // without amounts
     std::vector<std::vector<double>> of_rows;  // by pull: [n · groups]
 };
 
 /// What a criterion asks to know of the groups.
 std::vector<Given> given_of(RampCriterion criterion) {
     switch (criterion) {
-        case RampCriterion::kEqualOpportunity: return {Given::kFavourable};
-        case RampCriterion::kEqualizedOdds: return {Given::kFavourable, Given::kUnfavourable};
-        default: return {Given::kNothing};
+        case RampCriterion::kEqualOpportunity:
+            return {Given::kFavourable};
+        case RampCriterion::kEqualizedOdds:
+            return {Given::kFavourable, Given::kUnfavourable};
+        default:
+            return {Given::kNothing};
     }
 }
 
-base::Result<Posteriors> fit_posteriors(const dataset::Dataset& fit,
-                                        const dataset::Dataset& others,
+base::Result<Posteriors> fit_posteriors(const dataset::Dataset& fit, const dataset::Dataset& others,
                                         const PostprocessSettings& settings,
                                         base::ThreadPool& pool) {
     Posteriors out;
@@ -191,12 +192,15 @@ double spread(const std::vector<double>& rates, const std::vector<int32_t>& stra
 double bias_of(const fairness::RampSolution& solution, RampCriterion criterion,
                const std::vector<int32_t>& strata) {
     switch (criterion) {
-        case RampCriterion::kStatisticalParity: return spread(solution.rates, strata);
-        case RampCriterion::kEqualOpportunity: return spread(solution.true_positive_rates, strata);
+        case RampCriterion::kStatisticalParity:
+            return spread(solution.rates, strata);
+        case RampCriterion::kEqualOpportunity:
+            return spread(solution.true_positive_rates, strata);
         case RampCriterion::kEqualizedOdds:
             return std::max(spread(solution.true_positive_rates, strata),
                             spread(solution.false_positive_rates, strata));
-        case RampCriterion::kCovariance: break;
+        case RampCriterion::kCovariance:
+            break;
     }
     double largest = 0;
     for (const double covariance : solution.covariances)
@@ -219,8 +223,8 @@ base::Result<Postprocessed> postprocess_link(const model::LearnedLink& before,
     const auto p = probabilities(before, fit, pool);
     RAMPART_TRY(out.calibration, calibrate(out.link, fit, p, settings));
     for (size_t i = 0; i < p.size(); ++i)
-        out.rows.scores.push_back(out.link.value(
-            out.link.probability(p[i], static_cast<size_t>(fit.group[i]))));
+        out.rows.scores.push_back(
+            out.link.value(out.link.probability(p[i], static_cast<size_t>(fit.group[i]))));
     RAMPART_TRY(out.rows.strata, strata_of(fit, settings.within));
     RAMPART_RETURN_IF_ERROR(settings.blind ? fit_blind(out, fit, others, settings, pool)
                                            : fit_aware(out, fit, settings));
@@ -248,8 +252,7 @@ base::Result<std::vector<EpsilonPoint>> epsilon_curve(const Postprocessed& fitte
     for (size_t i = 0; i < all.size(); ++i)
         points.push_back({all[i].epsilon,
                           bias_of(solutions[i], params.criterion, fitted.rows.strata),
-                          solutions[i].mean_product, solutions[i].overall_rate,
-                          solutions[i].rule});
+                          solutions[i].mean_product, solutions[i].overall_rate, solutions[i].rule});
     return points;
 }
 

@@ -24,9 +24,9 @@ std::string frame() {
     for (const double share : {0.0, 0.5, 1.0}) {
         out += fmt::format("<line class='grid' x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' y2='{:.1f}'/>\n",
                            across(-1), across(1), up(share), up(share));
-        out += fmt::format(
-            "<text class='tick' x='{:.1f}' y='{:.1f}' text-anchor='end'>{:g}</text>\n", kLeft - 6,
-            up(share) + 4, share);
+        out +=
+            fmt::format("<text class='tick' x='{:.1f}' y='{:.1f}' text-anchor='end'>{:g}</text>\n",
+                        kLeft - 6, up(share) + 4, share);
     }
     for (const double score : {-1.0, -0.5, 0.0, 0.5, 1.0})
         out += fmt::format(
@@ -118,13 +118,13 @@ std::string postprocess_page(const std::string& title, const std::string& summar
     out += fmt::format("<div class='scroll'>{}</div>\n", as_html(table));
     for (const auto& group : pictures) {
         out += fmt::format("<h2>{}: {} rows, approved {:.1f} % → {:.1f} %</h2>\n",
-                           escaped(group.group), group.rows, 100 * group.before,
-                           100 * group.after);
+                           escaped(group.group), group.rows, 100 * group.before, 100 * group.after);
         out += picture(group);
     }
-    out += "<p class='soft'>Bars: how many of the group's rows have which score (the fullest bin "
-           "fills the height). Line: how likely these are approved, mean over the rows of a "
-           "bin.</p>\n";
+    out +=
+        "<p class='soft'>Bars: how many of the group's rows have which score (the fullest bin "
+        "fills the height). Line: how likely these are approved, mean over the rows of a "
+        "bin.</p>\n";
     return out + "</body></html>\n";
 }
 

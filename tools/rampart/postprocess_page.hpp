@@ -11,8 +11,8 @@ namespace rampart::cli {
 struct RampPicture {
     std::string group;
     size_t rows = 0;
-    double before = 0, after = 0;             // approval rate
-    std::vector<double> share;                // of the rows, by bin over [-1, 1]
+    double before = 0, after = 0;                 // approval rate
+    std::vector<double> share;                    // of the rows, by bin over [-1, 1]
     std::vector<std::pair<double, double>> ramp;  // score, mean P(approve); rising scores
 };
 

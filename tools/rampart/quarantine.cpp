@@ -31,21 +31,20 @@ Result<Answer> list(const Options& options) {
             const auto& value = one.at(name);
             return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
         };
-        answer.text += fmt::format("{:<24}{:>9}{:>10}{:>8}  {:<24}{}\n", text("topic"),
-                                   text("partition"), text("offset"), text("bytes"), text("reason"),
-                                   text("message"));
+        answer.text +=
+            fmt::format("{:<24}{:>9}{:>10}{:>8}  {:<24}{}\n", text("topic"), text("partition"),
+                        text("offset"), text("bytes"), text("reason"), text("message"));
     }
     return answer;
 }
 
 Result<Answer> act(const Options& options, std::string_view target) {
-    RAMPART_TRY(const auto document,
-                tell_node(options.config, target,
-                          {{"topic", options.topic},
-                           {"partition", std::to_string(options.partition)},
-                           {"offset", std::to_string(options.offset)},
-                           {"actor", options.actor},
-                           {"reason", options.reason}}));
+    RAMPART_TRY(const auto document, tell_node(options.config, target,
+                                               {{"topic", options.topic},
+                                                {"partition", std::to_string(options.partition)},
+                                                {"offset", std::to_string(options.offset)},
+                                                {"actor", options.actor},
+                                                {"reason", options.reason}}));
     Answer answer;
     answer.json = json::serialize(document);
     const auto& object = document.as_object();
@@ -84,26 +83,29 @@ void add_quarantine_list(Frame& frame) {
                                .example = "rampart quarantine list --config rampartd.toml",
                                .detail = "Their content is not shown: it may be personal."},
                               [options](const Context&) { return list(*options); });
-    command.add_option("--config", options->config, "rampartd.toml of the running node")->required();
+    command.add_option("--config", options->config, "rampartd.toml of the running node")
+        ->required();
 }
 
 void add_quarantine_replay(Frame& frame) {
-    add_act(frame,
-            {.name = "quarantine replay",
-             .summary = "Apply a quarantined record again, after what was wrong is mended",
-             .example = "rampart quarantine replay 812 --topic outcomes --partition 3 --reason 'new "
-                        "version' --config rampartd.toml",
-             .detail = "Exit code 1: it still makes no sense and stays."},
-            "/v1/quarantine/replay");
+    add_act(
+        frame,
+        {.name = "quarantine replay",
+         .summary = "Apply a quarantined record again, after what was wrong is mended",
+         .example = "rampart quarantine replay 812 --topic outcomes --partition 3 --reason 'new "
+                    "version' --config rampartd.toml",
+         .detail = "Exit code 1: it still makes no sense and stays."},
+        "/v1/quarantine/replay");
 }
 
 void add_quarantine_drop(Frame& frame) {
-    add_act(frame,
-            {.name = "quarantine drop",
-             .summary = "Take a record out of quarantine for good",
-             .example = "rampart quarantine drop 812 --topic outcomes --partition 3 --reason 'sent by "
-                        "mistake' --config rampartd.toml"},
-            "/v1/quarantine/drop");
+    add_act(
+        frame,
+        {.name = "quarantine drop",
+         .summary = "Take a record out of quarantine for good",
+         .example = "rampart quarantine drop 812 --topic outcomes --partition 3 --reason 'sent by "
+                    "mistake' --config rampartd.toml"},
+        "/v1/quarantine/drop");
 }
 
 }  // namespace rampart::cli

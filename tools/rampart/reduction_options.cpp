@@ -66,7 +66,8 @@ std::string reduction_note(const fairness::ReductionResult& result,
     const auto& verdict = result.verdict;
     if (verdict.feasibility == fairness::Feasibility::kFeasible) return {};
     return fmt::format(
-        "a constraint is missed: {}. Nothing that {} fits found keeps them (the least found is over "
+        "a constraint is missed: {}. Nothing that {} fits found keeps them (the least found is "
+        "over "
         "by {:.4f}); try another --threshold, a larger --tolerance or more --reduction-fits",
         fairness::missed_text(params.constraints, judged(verdict).values), result.trials.size(),
         verdict.tightest.violation);

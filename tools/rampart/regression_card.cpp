@@ -79,15 +79,15 @@ std::string page_of(const ModelTableNames& names, const model::LoadedPolicy& loa
         "<p class='soft'>fair regression, measured on {}</p>\n",
         kPageStyle, distribution_style(), escaped(names.model), escaped(measured.from));
     if (measured.learned_from)
-        out += "<p class='bad'>The model may have learned from these rows: figures on rows that it "
-               "has not seen are worse.</p>\n";
+        out +=
+            "<p class='bad'>The model may have learned from these rows: figures on rows that it "
+            "has not seen are worse.</p>\n";
     out += fmt::format("<pre>{}</pre>\n", escaped(to_text(evaluation)));
     if (!measured.rows.group.empty())
-        out += fmt::format(
-            "<h2>Distribution of the score in each group</h2>\n{}",
-            distribution_picture(measured.rows.group_names,
-                                 tails_of(loaded.policy, measured.rows, levels), levels,
-                                 evaluation.range, std::nullopt));
+        out += fmt::format("<h2>Distribution of the score in each group</h2>\n{}",
+                           distribution_picture(measured.rows.group_names,
+                                                tails_of(loaded.policy, measured.rows, levels),
+                                                levels, evaluation.range, std::nullopt));
     out += fmt::format("<h2>Where it comes from</h2>\n<table class='facts'>{}</table>\n", facts);
     return out + "</body></html>\n";
 }
@@ -96,8 +96,8 @@ std::string page_of(const ModelTableNames& names, const model::LoadedPolicy& loa
 
 Result<Answer> write_regression_card(const ModelTableNames& names,
                                      const model::LoadedPolicy& loaded,
-                                     const fairness::RegressionLoss& loss,
-                                     const std::string& split, const std::string& out) {
+                                     const fairness::RegressionLoss& loss, const std::string& split,
+                                     const std::string& out) {
     RAMPART_TRY(const auto record, record_of(loaded.policy));
     RAMPART_TRY(const auto schema, schema_for(names, loaded.policy, record));
     RAMPART_TRY(const auto table, dataset::read_table(names.data, schema));
@@ -111,13 +111,13 @@ Result<Answer> write_regression_card(const ModelTableNames& names,
     Answer answer;
     answer.text = fmt::format("wrote {}\nmodel {}\nmeasured on {} ({} rows)\n", out,
                               loaded.id.value(), measured.from, evaluation.rows);
-    answer.json = boost::json::serialize(
-        boost::json::object{{"card", out},
-                            {"model", names.model},
-                            {"id", loaded.id.value()},
-                            {"measured_on", measured.from},
-                            {"learned_from", measured.learned_from},
-                            {"performance", to_json(evaluation)}});
+    answer.json =
+        boost::json::serialize(boost::json::object{{"card", out},
+                                                   {"model", names.model},
+                                                   {"id", loaded.id.value()},
+                                                   {"measured_on", measured.from},
+                                                   {"learned_from", measured.learned_from},
+                                                   {"performance", to_json(evaluation)}});
     if (measured.learned_from)
         answer.notes.push_back("the model may have learned from the rows that it is measured on");
     return answer;

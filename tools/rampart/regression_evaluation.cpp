@@ -31,8 +31,8 @@ class Distribution {
         for (auto it = mass_.rbegin(); it != mass_.rend(); ++it) {
             above += it->second[group];
             everybody += it->second.back();
-            largest = std::max(
-                largest, std::abs(above / total_[group] - everybody / total_.back()));
+            largest =
+                std::max(largest, std::abs(above / total_[group] - everybody / total_.back()));
         }
         return largest;
     }
@@ -89,8 +89,7 @@ boost::json::value json_of(const std::optional<double>& x) {
 base::Result<std::optional<fairness::RegressionLoss>> regression_loss_of(
     const model::Policy& policy) {
     const auto found = policy.provenance().find("regression_loss");
-    if (found == policy.provenance().end())
-        return std::optional<fairness::RegressionLoss>();
+    if (found == policy.provenance().end()) return std::optional<fairness::RegressionLoss>();
     if (policy.last_learned() == nullptr || policy.group_aware())
         return base::data_loss("bad_training_record",
                                "the model says that it is of fair regression, and has no score or "

@@ -29,7 +29,7 @@ struct RegressionEvaluation {
     std::string loss_name;
     size_t rows = 0;
     double loss = 0, mean_score = 0, mean_label = 0, approval_rate = 0;
-    double disparity = 0;  // the largest of the groups'
+    double disparity = 0;                            // the largest of the groups'
     double root_mean_square = 0, mean_absolute = 0;  // error, in the label's units
     std::optional<double> auc;                       // of the mean score, of labels of two values
     fairness::LabelRange range;

@@ -60,11 +60,11 @@ class Bench {
         RegressionJob job = settings_;
         job.linear = learner.ends_with(kLinearSuffix);
         job.sp.epsilon = {epsilon};
-        RAMPART_TRY(const auto oracle, WatchedOracle::create(job, data_.parts.train, nullptr, pool_,
-                                                             progress_));
+        RAMPART_TRY(const auto oracle,
+                    WatchedOracle::create(job, data_.parts.train, nullptr, pool_, progress_));
         if (learner.starts_with("unconstrained")) {
-            RAMPART_TRY(const auto fit, fairness::fit_unconstrained(data_.train.rows(), job.loss,
-                                                                    *oracle));
+            RAMPART_TRY(const auto fit,
+                        fairness::fit_unconstrained(data_.train.rows(), job.loss, *oracle));
             return std::vector{member(fit.model, 1)};
         }
         RAMPART_TRY(const auto fit,
@@ -100,8 +100,7 @@ class Bench {
     }
 
     Result<std::vector<LevelMember>> classification(double epsilon) const {
-        if (!progress_(0))
-            return base::unavailable("interrupted", "the frontier was interrupted");
+        if (!progress_(0)) return base::unavailable("interrupted", "the frontier was interrupted");
         fairness::ReductionParams params;
         params.learner = settings_.trees;
         RAMPART_TRY(params.constraints.parity, fairness::parse_parity("dp", epsilon));
@@ -134,12 +133,12 @@ class Judge {
         : table_(table), levels_(static_cast<size_t>(levels)) {
         for (size_t i = 0; i < table.label.size(); ++i)
             for (int k = 0; k <= levels; ++k)
-                losses_.push_back(static_cast<float>(
-                    loss.value(table.label[i], fairness::middle_of(k, levels))));
+                losses_.push_back(
+                    static_cast<float>(loss.value(table.label[i], fairness::middle_of(k, levels))));
     }
 
     Figures judge(const std::vector<LevelMember>& members,
-                  const std::vector<uint8_t> LevelMember::* which,
+                  const std::vector<uint8_t> LevelMember::*which,
                   std::span<const uint32_t> count) const {
         const size_t n = table_.label.size(), width = levels_ + 1;
         std::vector<double> at(table_.groups * width), total(table_.groups);
@@ -231,7 +230,8 @@ Result<Data> read_data(const RegressionFrontier& job, const fairness::LabelRange
     RAMPART_TRY(out.test, fairness::regression_table(out.parts.test, range));
     const auto& t = job.trees;
     out.line = fmt::format(
-        "rampart frontier of regression, data {}, split {}, seed {}, grid {}, trees {} of {} leaves "
+        "rampart frontier of regression, data {}, split {}, seed {}, grid {}, trees {} of {} "
+        "leaves "
         "at {}, fits {}, bound {} gap {}{}",
         digest_of(out.parts.all).hex(), job.source.split, job.source.seed, settings.sp.levels,
         t.trees, t.leaves, t.learning_rate, job.reduction_fits, settings.sp.game.bound,
@@ -263,8 +263,7 @@ Result<RegressionPoint> run_point(const Bench& bench, const Data& data,
                                   uint64_t seed) {
     const auto start = std::chrono::steady_clock::now();
     RAMPART_TRY(const auto members, bench.learn(point.learner, point.epsilon));
-    point.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    point.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     point.members = members.size();
     const auto train = Judge(data.train, settings.loss, settings.sp.levels)
                            .judge(members, &LevelMember::train, {});
@@ -312,8 +311,7 @@ Result<std::vector<RegressionPoint>> run_all(const RegressionFrontier& job,
         if (!ran)
             return ran.error().with_context(fmt::format("{} {}", point.learner, point.epsilon));
         points.push_back(*std::move(ran));
-        RAMPART_RETURN_IF_ERROR(
-            base::write_file_atomically(file, points_text(data.line, points)));
+        RAMPART_RETURN_IF_ERROR(base::write_file_atomically(file, points_text(data.line, points)));
     }
     if (context.terminal) fmt::print(stderr, "\n");
     // those asked for, in order; the folder may hold others of other epsilons
@@ -332,8 +330,7 @@ base::Status check_learners(const RegressionFrontier& job, const dataset::TableS
         return base::invalid_argument("numeric_label",
                                       "fair-classification learns labels of two values, and the "
                                       "schema's label is a number: leave it out");
-    if (job.epsilons.empty())
-        return base::invalid_argument("bad_usage", "--epsilons has no value");
+    if (job.epsilons.empty()) return base::invalid_argument("bad_usage", "--epsilons has no value");
     for (const double epsilon : job.epsilons)
         if (!(epsilon >= 0 && epsilon <= 1))
             return base::out_of_range("bad_usage", "--epsilons {}: allowed is 0 to 1", epsilon);
@@ -364,19 +361,21 @@ Answer answer_of(const RegressionFrontier& job, const std::vector<RegressionPoin
                         {"seconds", p.seconds}});
     }
     Answer answer;
-    answer.text =
-        fmt::format("{}\nwrote {}/frontier.html and points.csv\n", align(table), job.out);
-    answer.json = boost::json::serialize(
-        boost::json::object{{"out", job.out}, {"points", std::move(list)}});
+    answer.text = fmt::format("{}\nwrote {}/frontier.html and points.csv\n", align(table), job.out);
+    answer.json =
+        boost::json::serialize(boost::json::object{{"out", job.out}, {"points", std::move(list)}});
     return answer;
 }
 
 }  // namespace
 
 const std::vector<std::string>& regression_learners() {
-    static const std::vector<std::string> learners{
-        "fair-regression", "fair-regression-linear", "unconstrained", "unconstrained-linear", "seo",
-        "fair-classification"};
+    static const std::vector<std::string> learners{"fair-regression",
+                                                   "fair-regression-linear",
+                                                   "unconstrained",
+                                                   "unconstrained-linear",
+                                                   "seo",
+                                                   "fair-classification"};
     return learners;
 }
 
@@ -395,8 +394,7 @@ Result<Answer> regression_frontier(const RegressionFrontier& job, const Context&
     const auto page = regression_frontier_page(
         fmt::format("{}, split {}, seed {}", job.source.data, job.source.split, job.source.seed),
         loss_text(settings.loss), points);
-    RAMPART_RETURN_IF_ERROR(
-        base::write_file_atomically(fs::path(job.out) / "frontier.html", page));
+    RAMPART_RETURN_IF_ERROR(base::write_file_atomically(fs::path(job.out) / "frontier.html", page));
     return answer_of(job, points);
 }
 

@@ -36,7 +36,7 @@ struct RegressionPoint {
     size_t number = 0;  // of the epsilon; 0 where there is none
     double epsilon = 0;
     double train_loss = 0, train_disparity = 0;
-    double loss = 0, disparity = 0;  // on the test rows
+    double loss = 0, disparity = 0;             // on the test rows
     stats::Interval loss_band, disparity_band;  // 95 %, over resamples of the test rows
     size_t members = 1;
     double seconds = 0;  // to learn it

@@ -54,9 +54,10 @@ std::string frame(const Axis& x, const Axis& y) {
             x.at(across), y.start, y.end, x.start, x.end, y.at(up), y.start + 16, across,
             x.start - 6, y.at(up) + 4, up);
     }
-    return out + fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='middle'>disparity (test "
-                             "rows)</text>\n<text x='{:.1f}' y='{:.1f}'>loss (test rows)</text>\n",
-                             (x.start + x.end) / 2, y.start + 36, x.start, y.end - 8);
+    return out + fmt::format(
+                     "<text x='{:.1f}' y='{:.1f}' text-anchor='middle'>disparity (test "
+                     "rows)</text>\n<text x='{:.1f}' y='{:.1f}'>loss (test rows)</text>\n",
+                     (x.start + x.end) / 2, y.start + 36, x.start, y.end - 8);
 }
 
 std::string marks(const std::string& learner, std::vector<RegressionPoint> points, size_t colour,
@@ -88,9 +89,10 @@ std::string picture(const std::vector<RegressionPoint>& points) {
         if (!of.contains(point.learner)) learners.push_back(point.learner);
         of[point.learner].push_back(point);
     }
-    std::string out = fmt::format("<svg viewBox='0 0 800 {}' role='img' aria-label='Loss against "
-                                  "disparity'>\n{}",
-                                  440 + 18 * learners.size(), frame(x, y));
+    std::string out = fmt::format(
+        "<svg viewBox='0 0 800 {}' role='img' aria-label='Loss against "
+        "disparity'>\n{}",
+        440 + 18 * learners.size(), frame(x, y));
     for (size_t i = 0; i < learners.size(); ++i)
         out += marks(learners[i], of[learners[i]], i, x, y) +
                fmt::format("<text class='key l{}' x='80' y='{}'>{}</text>\n", i % kColours,
@@ -167,11 +169,12 @@ std::string regression_frontier_page(const std::string& data, const std::string&
         "</title><style>{}{}</style></head><body>\n<h1>What parity costs</h1>\n"
         "<p class='soft'>{}; {} loss</p>\n{}",
         kPageStyle, kStyle, escaped(data), escaped(loss), picture(points));
-    out += "<p>Disparity: the largest difference, over all thresholds, between a group's share of "
-           "scores at least that high and everybody's. Scores are rounded to the grid. Bars: 95 % "
-           "over resamples of the test rows.</p>\n<div class='scroll'><table><tr><th>learner</th>"
-           "<th>epsilon</th><th>loss</th><th>95 % band</th><th>disparity</th><th>95 % band</th>"
-           "<th>on training rows</th><th>members</th><th>seconds</th></tr>\n";
+    out +=
+        "<p>Disparity: the largest difference, over all thresholds, between a group's share of "
+        "scores at least that high and everybody's. Scores are rounded to the grid. Bars: 95 % "
+        "over resamples of the test rows.</p>\n<div class='scroll'><table><tr><th>learner</th>"
+        "<th>epsilon</th><th>loss</th><th>95 % band</th><th>disparity</th><th>95 % band</th>"
+        "<th>on training rows</th><th>members</th><th>seconds</th></tr>\n";
     for (const auto& p : points)
         out += fmt::format(
             "<tr><td>{}</td><td>{}</td><td>{:.5f}</td><td>{:.5f} – {:.5f}</td><td>{:.4f}</td>"

@@ -43,10 +43,11 @@ void add_regression_options(CLI::App& command, RegressionOptions& o) {
         o.options.push_back(option);
         return option;
     };
-    keep(command.add_option("--loss", o.loss,
-                            "fair-regression: squared, logistic, absolute, quantile, huber, poisson")
-             ->check(CLI::IsMember(
-                 {"squared", "logistic", "absolute", "quantile", "huber", "poisson"}))
+    keep(command
+             .add_option("--loss", o.loss,
+                         "fair-regression: squared, logistic, absolute, quantile, huber, poisson")
+             ->check(
+                 CLI::IsMember({"squared", "logistic", "absolute", "quantile", "huber", "poisson"}))
              ->capture_default_str());
     keep(command.add_option("--loss-parameter", o.loss_parameter,
                             "scale of logistic and poisson (5), order of quantile (0.5), width of "
@@ -54,8 +55,8 @@ void add_regression_options(CLI::App& command, RegressionOptions& o) {
     keep(command.add_option("--grid", o.grid, "fair-regression: levels of scores")
              ->check(CLI::Range(1, fairness::kMaxLevels))
              ->capture_default_str());
-    o.ridge_option = keep(command.add_option("--ridge", o.ridge, "linear oracle: penalty")
-                              ->capture_default_str());
+    o.ridge_option = keep(
+        command.add_option("--ridge", o.ridge, "linear oracle: penalty")->capture_default_str());
     o.parity_options.push_back(
         keep(command
                  .add_option("--reduction", o.reduction,
@@ -148,8 +149,7 @@ Result<RegressionJob> regression_job(const RegressionOptions& o, const gbdt::Lea
     job.linear = o.oracle == "linear";
     RAMPART_TRY(job.loss, parse_loss(o.loss, o.loss_parameter));
     auto game = o.game;
-    if (o.method != "column-generation")
-        game.method = fairness::GameMethod::kExponentiatedGradient;
+    if (o.method != "column-generation") game.method = fairness::GameMethod::kExponentiatedGradient;
     game.paper_steps = o.method == "eg-paper";
     RAMPART_RETURN_IF_ERROR(fairness::validate(game));
     job.sp.levels = o.grid;
@@ -203,8 +203,8 @@ Result<std::unique_ptr<WatchedOracle>> WatchedOracle::create(const RegressionJob
                     fairness::LinearRegressionOracle::create(train, job.line, validation));
         oracle = std::make_unique<fairness::LinearRegressionOracle>(std::move(made));
     } else {
-        RAMPART_TRY(auto made, fairness::GbdtRegressionOracle::create(train, job.trees, &pool,
-                                                                      validation));
+        RAMPART_TRY(auto made,
+                    fairness::GbdtRegressionOracle::create(train, job.trees, &pool, validation));
         oracle = std::make_unique<fairness::GbdtRegressionOracle>(std::move(made));
     }
     return std::unique_ptr<WatchedOracle>(

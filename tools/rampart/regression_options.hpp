@@ -47,7 +47,7 @@ struct RegressionJob {
     fairness::BoundedLossParams bgl;
     fairness::LinearParams line;
     gbdt::LearnerParams trees;
-    model::ScoreStep step;    // on the unit scale
+    model::ScoreStep step;       // on the unit scale
     fairness::LabelRange range;  // of the label
 };
 /// range: of a numeric label; 0 to 1 for labels of two values. --approve-at-… is in its units.

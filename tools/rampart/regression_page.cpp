@@ -54,9 +54,10 @@ std::string_view distribution_style() { return kStyle; }
 std::string distribution_picture(const std::vector<std::string>& groups,
                                  const std::vector<double>& tails, size_t levels,
                                  const fairness::LabelRange& range, std::optional<double> cut) {
-    std::string out = fmt::format("<svg viewBox='0 0 800 {}' role='img' aria-label='Distribution "
-                                  "of the score in each group'>\n",
-                                  360 + 18 * groups.size());
+    std::string out = fmt::format(
+        "<svg viewBox='0 0 800 {}' role='img' aria-label='Distribution "
+        "of the score in each group'>\n",
+        360 + 18 * groups.size());
     out += axes(range);
     if (cut)
         out += fmt::format("<line class='cut' x1='{0:.1f}' y1='{1}' x2='{0:.1f}' y2='{2}'/>\n",
@@ -83,9 +84,10 @@ std::string regression_page(const RegressionFit& fit) {
                                     fit.job.range, fit.job.step.threshold);
     }
     if (!fit.train_tails.empty())
-        out += "<p class='soft'>Lines: the share of a group's rows with at most that score, of the "
-               "randomised predictor as it is served. Under statistical parity they are one line, "
-               "up to epsilon. Dashed: where the policy approves from, or up to.</p>\n";
+        out +=
+            "<p class='soft'>Lines: the share of a group's rows with at most that score, of the "
+            "randomised predictor as it is served. Under statistical parity they are one line, "
+            "up to epsilon. Dashed: where the policy approves from, or up to.</p>\n";
     for (const auto& note : regression_notes(fit))
         out += fmt::format("<p class='bad'>{}</p>\n", escaped(note));
     return out + "</body></html>\n";

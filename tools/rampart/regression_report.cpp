@@ -82,8 +82,8 @@ json::object json_of(const RegressionFit& fit, const fairness::BoundedLossResult
                            {"train_loss", member.train.loss}});
     out["members"] = std::move(members);
     out["mixture"] = json_of(result.train, fit.groups);
-    const auto& served = result.averaged && result.averaged->no_worse ? result.averaged->train
-                                                                      : result.train;
+    const auto& served =
+        result.averaged && result.averaged->no_worse ? result.averaged->train : result.train;
     const auto& held = result.averaged && result.averaged->no_worse ? result.averaged->validation
                                                                     : result.validation;
     out["averaged"] = result.averaged && result.averaged->no_worse;
@@ -122,15 +122,16 @@ std::string text_of(const RegressionFit& fit, const fairness::ParityRegressionRe
         members.push_back({model_text(member.model), fmt::format("{:.4f}", member.weight),
                            fmt::format("{:.6f}", member.train.loss)});
     return align(judged) + "\n" + bounds_text(r.lower, r.gap, r.tolerance, r.converged, r.calls) +
-           fmt::format("{} levels: at most {:.4f} above any mixture as fair that is not "
-                       "discretised\n\n",
-                       fit.job.sp.levels, r.discretisation) +
+           fmt::format(
+               "{} levels: at most {:.4f} above any mixture as fair that is not "
+               "discretised\n\n",
+               fit.job.sp.levels, r.discretisation) +
            align(members);
 }
 
 std::string infeasible_text(const RegressionFit& fit, const fairness::BoundedLossResult& r) {
-    std::string out = fmt::format(
-        "least violation of any mixture found: {:.6f}\n", r.least_violation);
+    std::string out =
+        fmt::format("least violation of any mixture found: {:.6f}\n", r.least_violation);
     if (!r.proof) return "neither a mixture within the bounds nor a proof was found\n" + out;
     out = "no mixture keeps the bounds\n" + out;
     Table rows{{"group", "bound", "multiplier"}};
@@ -140,11 +141,11 @@ std::string infeasible_text(const RegressionFit& fit, const fairness::BoundedLos
                         fmt::format("{:.6f}", r.proof->multipliers[g])});
     }
     return out + "\n" + align(rows) +
-           fmt::format("proof: with these multipliers, the mean of the groups' losses exceeds that "
-                       "of their bounds by at least {:.6f} for every predictor{}; so some group's "
-                       "does for every mixture\n",
-                       r.proof->margin,
-                       fit.proof_checked ? ", which was asked for again and holds" : "");
+           fmt::format(
+               "proof: with these multipliers, the mean of the groups' losses exceeds that "
+               "of their bounds by at least {:.6f} for every predictor{}; so some group's "
+               "does for every mixture\n",
+               r.proof->margin, fit.proof_checked ? ", which was asked for again and holds" : "");
 }
 
 std::string text_of(const RegressionFit& fit, const fairness::BoundedLossResult& r) {
@@ -155,8 +156,8 @@ std::string text_of(const RegressionFit& fit, const fairness::BoundedLossResult&
     Table judged{{"rows", "loss", "", "worst group", "bounds"}};
     const auto add = [&](std::string_view rows, const BoundedLossJudged& j) {
         const auto worst = std::max_element(j.group_losses.begin(), j.group_losses.end());
-        judged.push_back(judged_row(fit.job, rows, j.loss, fmt::format("{:.6f}", *worst),
-                                    j.violation));
+        judged.push_back(
+            judged_row(fit.job, rows, j.loss, fmt::format("{:.6f}", *worst), j.violation));
     };
     add("train", train);
     if (held) add("validation", *held);
@@ -196,21 +197,18 @@ json::object regression_json(const RegressionFit& fit) {
 }
 
 std::string regression_text(const RegressionFit& fit) {
-    const std::string head =
-        fmt::format("{}, {} loss, {} oracle{}{}\n\n",
-                    fit.job.parity ? "statistical parity" : "bounded group loss",
-                    loss_text(fit.job.loss), fit.job.linear ? "linear" : "gbdt",
-                    fit.served.empty() ? "" : "; served: ", fit.served);
+    const std::string head = fmt::format(
+        "{}, {} loss, {} oracle{}{}\n\n",
+        fit.job.parity ? "statistical parity" : "bounded group loss", loss_text(fit.job.loss),
+        fit.job.linear ? "linear" : "gbdt", fit.served.empty() ? "" : "; served: ", fit.served);
     return head + (fit.job.parity ? text_of(fit, fit.sp) : text_of(fit, fit.bgl));
 }
 
 std::vector<std::string> regression_notes(const RegressionFit& fit) {
     std::vector<std::string> notes;
-    const double held = fit.job.parity
-                            ? (fit.sp.validation ? fit.sp.validation->violation : 0)
-                            : (fit.bgl.validation ? fit.bgl.validation->violation : 0);
-    const bool found =
-        fit.job.parity || fit.bgl.outcome == fairness::BoundedLossOutcome::kFeasible;
+    const double held = fit.job.parity ? (fit.sp.validation ? fit.sp.validation->violation : 0)
+                                       : (fit.bgl.validation ? fit.bgl.validation->violation : 0);
+    const bool found = fit.job.parity || fit.bgl.outcome == fairness::BoundedLossOutcome::kFeasible;
     if (found && held > kRounding)
         notes.push_back(fmt::format(
             "on the validation rows the constraint is over by {:.5f}: it is kept on the training "
@@ -218,8 +216,9 @@ std::vector<std::string> regression_notes(const RegressionFit& fit) {
             held, fit.job.parity ? "--epsilon" : "--zeta"));
     const bool converged = fit.job.parity ? fit.sp.converged : fit.bgl.converged;
     if (found && !converged)
-        notes.push_back("the gap is larger than was asked for: the oracle is no exact minimiser, "
-                        "or more --calls are needed");
+        notes.push_back(
+            "the gap is larger than was asked for: the oracle is no exact minimiser, "
+            "or more --calls are needed");
     return notes;
 }
 

@@ -17,9 +17,9 @@ struct RegressionFit {
     std::vector<std::string> groups;  // names
     fairness::ParityRegressionResult sp;
     fairness::BoundedLossResult bgl;
-    bool numeric = false;  // the label is a number
-    bool proof_checked = false;  // of an infeasible bgl
-    std::string served;    // "a mixture of 3 members", for people
+    bool numeric = false;                    // the label is a number
+    bool proof_checked = false;              // of an infeasible bgl
+    std::string served;                      // "a mixture of 3 members", for people
     std::optional<model::ScoreScale> scale;  // of what is served; empty: nothing
     /// P(score >= j / grid | group) at group · grid + j - 1 of what is served.
     std::vector<double> train_tails, validation_tails;

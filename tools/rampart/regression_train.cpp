@@ -73,8 +73,8 @@ Result<RegressionFit> fit_regression(const RegressionJob& job, const TableParts&
     RAMPART_TRY(fit.bgl, fairness::fit_bounded_loss(rows, job.loss, job.bgl, *oracle,
                                                     held ? &*held : nullptr));
     if (fit.bgl.proof)
-        fit.proof_checked = static_cast<bool>(fairness::check_infeasible(
-            rows, job.loss, job.bgl.zeta, *fit.bgl.proof, *oracle));
+        fit.proof_checked = static_cast<bool>(
+            fairness::check_infeasible(rows, job.loss, job.bgl.zeta, *fit.bgl.proof, *oracle));
     return fit;
 }
 
@@ -108,12 +108,11 @@ Result<std::vector<double>> tails_of(const RegressionFit& fit, const Served& ser
                                      const dataset::Dataset& data, const RegressionTable& table,
                                      base::ThreadPool& pool) {
     const int levels = fit.job.sp.levels;
-    RAMPART_TRY(const auto rows,
-                fairness::LevelRows::create(table.rows(), fit.job.loss, levels));
+    RAMPART_TRY(const auto rows, fairness::LevelRows::create(table.rows(), fit.job.loss, levels));
     std::vector<double> tails(table.groups * static_cast<size_t>(levels));
     for (const auto& one : served.models) {
-        const auto summary = rows.summary(
-            fairness::levels_of(fairness::predict(*one.model, data, &pool), levels));
+        const auto summary =
+            rows.summary(fairness::levels_of(fairness::predict(*one.model, data, &pool), levels));
         for (size_t i = 0; i < tails.size(); ++i) tails[i] += one.weight * summary.tails[i];
     }
     return tails;
@@ -220,8 +219,8 @@ base::Result<Answer> train_regression(const RegressionTraining& t, const Context
     RAMPART_TRY(const auto tables, tables_of(parts, job.range));
     base::ThreadPool pool(t.threads);
     RAMPART_TRY(const auto signal, runtime::Shutdown::install());
-    auto fit = fit_regression(job, parts, tables, pool,
-                              watch(context, *signal, t.options.game.calls));
+    auto fit =
+        fit_regression(job, parts, tables, pool, watch(context, *signal, t.options.game.calls));
     if (context.terminal) fmt::print(stderr, "\n");
     if (!fit) return fit.error();
     fit->data = fmt::format("{}, split {}, seed {}", t.source.data, t.source.split, t.source.seed);

@@ -75,18 +75,23 @@ void add_schema_infer(Frame& frame) {
          .example = "rampart schema infer data.csv.gz --label default --favourable 0 --protected "
                     "sex,age_band "
                     "> schema.toml",
-         .detail = "Each guess says what it rests on; columns left out (constants, row numbers, too "
-                   "many values) are listed with the reason."},
+         .detail =
+             "Each guess says what it rests on; columns left out (constants, row numbers, too "
+             "many values) are listed with the reason."},
         [options](const Context&) { return infer(*options); });
-    command.add_option("FILE", options->file, "the table: .csv or .csv.gz with a header, separated by commas, semicolons or tabs")
+    command
+        .add_option(
+            "FILE", options->file,
+            "the table: .csv or .csv.gz with a header, separated by commas, semicolons or tabs")
         ->required();
     command.add_option("--label", options->roles.label_column, "column to predict, of two values");
     command.add_option("--favourable", options->roles.favourable, "the label's good value");
     command.add_option("--target", options->target,
                        "column to predict, of numbers (fair regression); instead of --label");
-    command.add_option("--range", options->range,
-                       "LO,HI: where the target's numbers can lie; else from the least to the "
-                       "greatest in the file")
+    command
+        .add_option("--range", options->range,
+                    "LO,HI: where the target's numbers can lie; else from the least to the "
+                    "greatest in the file")
         ->delimiter(',')
         ->expected(2);
     command

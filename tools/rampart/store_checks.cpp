@@ -277,8 +277,8 @@ class Agreement {
             compare(id, erased, joined);
             return base::ok();
         }));
-        RAMPART_RETURN_IF_ERROR(joined_.visit_ids(
-            index_.partition(), [&](const auto& id, bool erased) -> base::Status {
+        RAMPART_RETURN_IF_ERROR(
+            joined_.visit_ids(index_.partition(), [&](const auto& id, bool erased) -> base::Status {
                 RAMPART_TRY(const auto known, in_index(id));
                 if (!known) compare(id, known, erased);  // the others were compared
                 return base::ok();
@@ -318,9 +318,10 @@ class Agreement {
     Result<bool> read_log(Offset end) {
         if (log_ == nullptr) return true;
         if (end.value() - read_by_both_.value() > kMaxBetween) {
-            problem(fmt::format("index and joined state are {} records apart, too many to compare "
-                                "them: check again when the node has read on",
-                                end.value() - read_by_both_.value()));
+            problem(
+                fmt::format("index and joined state are {} records apart, too many to compare "
+                            "them: check again when the node has read on",
+                            end.value() - read_by_both_.value()));
             return false;
         }
         RAMPART_TRY(Offset next, log_->begin_offset(topic_, index_.partition()));
@@ -336,9 +337,10 @@ class Agreement {
                     RAMPART_TRY(const auto by_index, in_index(id));
                     RAMPART_TRY(const auto by_joiner, joined_.is_erased(id));
                     if (by_index == false && by_joiner == false) {
-                        problem(fmt::format("decision '{}' is erased in the log at {}, and readable "
-                                            "in the index and in the joined state",
-                                            id, offset));
+                        problem(
+                            fmt::format("decision '{}' is erased in the log at {}, and readable "
+                                        "in the index and in the joined state",
+                                        id, offset));
                     }
                 }
             }
@@ -353,9 +355,10 @@ class Agreement {
         const auto standing = [](std::optional<bool> erased) {
             return !erased ? "not known" : *erased ? "erased" : "readable";
         };
-        problem(fmt::format("decision '{}' is {} in the index of decisions, and {} in the joined "
-                            "state: make them anew from the log (ops/runbooks/partitions.md)",
-                            id, standing(index), standing(joined)));
+        problem(
+            fmt::format("decision '{}' is {} in the index of decisions, and {} in the joined "
+                        "state: make them anew from the log (ops/runbooks/partitions.md)",
+                        id, standing(index), standing(joined)));
     }
 
     const joiner::OutcomeJoiner& joined_;
@@ -399,10 +402,13 @@ Result<Problems> check_log(const rampartd::Settings& settings) {
 }  // namespace
 
 std::vector<StoreCheck> store_checks() {
-    return {{"embedded log", check_log},    {"joined state", check_joined_state},
-            {"decisions", check_decisions}, {"decisions against joined state", check_agreement},
+    return {{"embedded log", check_log},
+            {"joined state", check_joined_state},
+            {"decisions", check_decisions},
+            {"decisions against joined state", check_agreement},
             {"protected attributes", check_protected},
-            {"registry", check_registry},   {"training runs", check_runs}};
+            {"registry", check_registry},
+            {"training runs", check_runs}};
 }
 
 std::optional<uint32_t> known_version(const std::string& database) {

@@ -33,8 +33,9 @@ struct TopicsOptions {
     int replication = 3;
 
     void add_to(CLI::App& command) {
-        command.add_option("--config", config,
-                           "rampartd.toml of a node on Kafka: cluster, prefix and partitions; or say");
+        command.add_option(
+            "--config", config,
+            "rampartd.toml of a node on Kafka: cluster, prefix and partitions; or say");
         kafka.add_to(command);
         command.add_option("--prefix", prefix, "before every topic's name");
         command
@@ -50,10 +51,11 @@ struct TopicsOptions {
         }
         RAMPART_TRY(auto settings, rampartd::load_settings(config));
         if (settings.log.broker == rampartd::LogSettings::Broker::kLocal) {
-            return base::invalid_argument("embedded_log",
-                                          "{} says log.broker = \"local\": the embedded log makes its "
-                                          "topics itself",
-                                          config.string());
+            return base::invalid_argument(
+                "embedded_log",
+                "{} says log.broker = \"local\": the embedded log makes its "
+                "topics itself",
+                config.string());
         }
         auto specs =
             wire::Topics::with_prefix(settings.log.topic_prefix).specs(settings.log.partitions);

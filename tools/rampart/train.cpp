@@ -77,8 +77,8 @@ base::Result<Parts> read_parts(const Options& options, const dataset::TableSchem
 /// Learns the fair metric, and makes of the rows what a baseline learns from.
 base::Status prepare(const Options& options, const dataset::TableSchema& schema, Parts& parts) {
     if (needs_metric(options)) {
-        RAMPART_TRY(parts.metric, metric_of(options.metric, {parts.all, parts.train,
-                                                             schema.protected_columns}));
+        RAMPART_TRY(parts.metric,
+                    metric_of(options.metric, {parts.all, parts.train, schema.protected_columns}));
     }
     if (options.baseline == "reweigh") {
         RAMPART_TRY(parts.train.weight, fairness::reweigh(parts.train));
@@ -99,8 +99,7 @@ base::Result<std::optional<Parts>> seen_by_learner(const Options& options, const
 /// Shows how far training is, and ends it when the user does.
 gbdt::ProgressCallback watch(const Context& context, const runtime::Shutdown& signal) {
     return [&signal, terminal = context.terminal](const gbdt::Progress& p) {
-        if (terminal &&
-            (p.iteration % std::max(1, p.trees / 100) == 0 || p.iteration == p.trees)) {
+        if (terminal && (p.iteration % std::max(1, p.trees / 100) == 0 || p.iteration == p.trees)) {
             fmt::print(stderr, "\r{}/{} trees{}", p.iteration, p.trees,
                        p.iteration == p.trees ? "\n" : "");
             std::fflush(stderr);
@@ -126,15 +125,15 @@ base::Result<std::optional<model::Ensemble>> start_of(const Options& options,
                                       "add up to a score and not to log-odds",
                                       options.resume);
     if (link == nullptr || !(loaded.policy.schema() == schema))
-        return base::invalid_argument("cannot_resume",
-                                      "--resume {}: it {}; train it with the same schema",
-                                      options.resume,
-                                      link == nullptr ? "holds no trees" : "has other features");
+        return base::invalid_argument(
+            "cannot_resume", "--resume {}: it {}; train it with the same schema", options.resume,
+            link == nullptr ? "holds no trees" : "has other features");
     return link->ensemble;
 }
 
 base::Result<model::Ensemble> boost(const Options& options, const Parts& parts,
-                                    base::ThreadPool& pool, const gbdt::ProgressCallback& progress) {
+                                    base::ThreadPool& pool,
+                                    const gbdt::ProgressCallback& progress) {
     auto learner = options.params.learner;
     if (parts.validation.rows() == 0) learner.early_stopping_rounds = 0;
     RAMPART_TRY(const auto start, start_of(options, parts.train.schema));
@@ -301,10 +300,9 @@ base::Status put_individual(const Options& options, const Parts& parts, const Pa
     if (options.epsilon_option->count() > 0) params.transport.epsilon = options.ramp.epsilon;
     params.transport.memory_budget = options.budro.memory_mib << 20;
     base::ThreadPool pool(options.threads);
-    RAMPART_TRY(const auto found,
-                individual_fairness(policy, rows, answers, *parts.metric, params,
-                                    options.budro.counterfactuals, pool,
-                                    options.baseline == "project"));
+    RAMPART_TRY(const auto found, individual_fairness(policy, rows, answers, *parts.metric, params,
+                                                      options.budro.counterfactuals, pool,
+                                                      options.baseline == "project"));
     json["metric"] = metric_json(*parts.metric);
     json["individual"] = to_json(found);
     answer.text += fmt::format("\nfair metric: {}\nalike people on the {} rows:\n{}",
@@ -333,8 +331,9 @@ void put_learner(const Options& options, const Trained& trained, boost::json::ob
     }
     if (trained.ramp) json["ramp"] = describe(*trained.ramp);
     if (options.baseline == "project")
-        answer.notes.push_back("the model reads projected columns, not the table's: it is for "
-                               "comparison, `rampart evaluate` and decisions refuse it");
+        answer.notes.push_back(
+            "the model reads projected columns, not the table's: it is for "
+            "comparison, `rampart evaluate` and decisions refuse it");
 }
 
 /// What did not come of the training as it was asked for.
@@ -343,20 +342,23 @@ void put_shortfalls(const Options& options, const Parts& parts, const Trained& t
     if (trained.link.trees() == 0)
         answer.notes.push_back(fmt::format(
             "0 trees were learnt, so the model has one score for everybody: no tree made it better "
-            "on the {} rows; look at the features, --min-rows-in-leaf, --row-fraction, --l1 and --l2",
+            "on the {} rows; look at the features, --min-rows-in-leaf, --row-fraction, --l1 and "
+            "--l2",
             parts.validation.rows() > 0 ? "validation" : "training"));
     if (options.early_stopping_option->count() > 0 && parts.validation.rows() == 0 &&
         !is_reduction(options.learner))
-        answer.notes.push_back(fmt::format("--early-stopping has no effect without validation rows, "
-                                           "and the split {} leaves none",
-                                           options.split));
+        answer.notes.push_back(
+            fmt::format("--early-stopping has no effect without validation rows, "
+                        "and the split {} leaves none",
+                        options.split));
     const auto missed = missed_note(options, trained);
     if (missed.empty()) return;
     answer.notes.push_back(missed);
     if (written) return;
     answer.exit_code = kMissed;
-    answer.notes.push_back("no model was written: --allow-infeasible writes one that misses a "
-                           "constraint");
+    answer.notes.push_back(
+        "no model was written: --allow-infeasible writes one that misses a "
+        "constraint");
 }
 
 base::Result<Answer> answer_of(const Options& options, const Parts& parts, const Parts& seen,
@@ -452,13 +454,12 @@ base::Status check_combination(Options& options) {
 std::map<std::string, std::string> provenance_of(const Options& options, const Parts& parts,
                                                  const Trained& trained,
                                                  const std::string& schema_text) {
-    std::map<std::string, std::string> provenance{
-        {"learner", options.learner},
-        {"parameters", parameter_text(options, trained)},
-        {"postprocess", options.postprocess}};
+    std::map<std::string, std::string> provenance{{"learner", options.learner},
+                                                  {"parameters", parameter_text(options, trained)},
+                                                  {"postprocess", options.postprocess}};
     if (trained.fairgbm) put_state(trained.fairgbm->state, provenance);
-    const auto missed = trained.fairgbm ? fairness::missed_constraints(
-                                              trained.fairgbm->verdict, options.params.constraints)
+    const auto missed = trained.fairgbm ? fairness::missed_constraints(trained.fairgbm->verdict,
+                                                                       options.params.constraints)
                                         : std::string();
     if (!missed.empty()) provenance[std::string(training::kMissedConstraintsKey)] = missed;
     if (trained.budro) put_metric(*parts.metric, provenance);
@@ -519,8 +520,7 @@ base::Result<Answer> train(Options& options, const Context& context) {
     std::optional<domain::PolicyId> id;
     if (options.allow_infeasible || missed_note(options, trained).empty()) {
         if (!options.save_metric.empty() && parts.metric)
-            RAMPART_RETURN_IF_ERROR(
-                fairness::save_fair_metric(*parts.metric, options.save_metric));
+            RAMPART_RETURN_IF_ERROR(fairness::save_fair_metric(*parts.metric, options.save_metric));
         RAMPART_TRY(id, model::save_model_file(policy, options.out));
     }
     return answer_of(options, parts, seen, trained, policy, id);

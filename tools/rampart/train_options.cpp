@@ -24,8 +24,8 @@ void add_learner_options(CLI::App& command, Options& o) {
     of_trees(command.add_option("--l1", p.l1));
     of_trees(command.add_option("--l2", p.l2));
     of_trees(command.add_option("--max-bins", p.max_bins, "of a feature's histogram"));
-    of_trees(command.add_option("--feature-fraction", p.feature_fraction,
-                                "features that a tree sees"));
+    of_trees(
+        command.add_option("--feature-fraction", p.feature_fraction, "features that a tree sees"));
     of_trees(command.add_option("--row-fraction", p.row_fraction, "rows that a tree sees"));
     o.early_stopping_option =
         command

@@ -34,7 +34,7 @@ struct TrainOptions {
     std::string criterion = "dp";
     fairness::RampParams ramp;
     bool allow_infeasible = false;  // a model that misses a constraint is written all the same
-    std::vector<double> epsilon;  // of the ramp, of budro, of fair regression
+    std::vector<double> epsilon;    // of the ramp, of budro, of fair regression
     RegressionOptions regression;
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
     std::vector<const CLI::Option*> tree_options;

@@ -6,7 +6,8 @@
 
 namespace rampart::cli {
 
-base::Result<TableParts> read_table_parts(const TableSource& source, const dataset::TableSchema& schema) {
+base::Result<TableParts> read_table_parts(const TableSource& source,
+                                          const dataset::TableSchema& schema) {
     RAMPART_TRY(const auto fractions, dataset::parse_split(source.split));
     TableParts parts;
     if (source.cache.empty()) {

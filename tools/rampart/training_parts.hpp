@@ -19,6 +19,7 @@ struct TableParts {
 };
 
 /// Nothing is checked yet of the parts. Errors: those of read_table and parse_split.
-base::Result<TableParts> read_table_parts(const TableSource& source, const dataset::TableSchema& schema);
+base::Result<TableParts> read_table_parts(const TableSource& source,
+                                          const dataset::TableSchema& schema);
 
 }  // namespace rampart::cli

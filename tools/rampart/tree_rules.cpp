@@ -10,9 +10,8 @@ base::Result<size_t> find(const dataset::FeatureSchema& schema, std::string_view
     if (const auto feature = schema.find(name)) return *feature;
     std::vector<std::string_view> names;
     for (const auto& spec : schema.features()) names.push_back(spec.name);
-    return base::invalid_argument(std::string(reason),
-                                  "{}: there is no feature '{}'; there are {}", option, name,
-                                  fmt::join(names, ", "));
+    return base::invalid_argument(std::string(reason), "{}: there is no feature '{}'; there are {}",
+                                  option, name, fmt::join(names, ", "));
 }
 
 base::Result<int> direction_of(std::string_view word, std::string_view rule) {
@@ -47,8 +46,8 @@ base::Status apply_rules(const TreeRules& rules, const dataset::FeatureSchema& s
         for (bool more = true; more;) {
             const size_t plus = rule.find('+');
             more = plus != std::string_view::npos;
-            RAMPART_TRY(const size_t feature, find(schema, rule.substr(0, plus), "bad_interactions",
-                                                   "--interactions"));
+            RAMPART_TRY(const size_t feature,
+                        find(schema, rule.substr(0, plus), "bad_interactions", "--interactions"));
             set.push_back(static_cast<uint32_t>(feature));
             if (more) rule.remove_prefix(plus + 1);
         }

@@ -102,19 +102,22 @@ Result<TimePoint> parse_iso8601(std::string_view text) {
         return invalid_argument("bad_time", "'{}' is not a time like 2005-04-01T10:00:00Z (UTC)",
                                 text.substr(0, 40));
     }
-    return TimePoint::from_micros(sys_days{date}.time_since_epoch().count() * kMicrosPerDay + micros);
+    return TimePoint::from_micros(sys_days{date}.time_since_epoch().count() * kMicrosPerDay +
+                                  micros);
 }
 
 TimePoint add_months(TimePoint time, int count) {
     const auto [date, micros] = split(time);
     auto moved = date + months{count};
     if (!moved.ok()) moved = moved.year() / moved.month() / last;
-    return TimePoint::from_micros(sys_days{moved}.time_since_epoch().count() * kMicrosPerDay + micros);
+    return TimePoint::from_micros(sys_days{moved}.time_since_epoch().count() * kMicrosPerDay +
+                                  micros);
 }
 
 std::string month_of(TimePoint time) {
     const auto date = split(time).date;
-    return fmt::format("{:04}-{:02}", static_cast<int>(date.year()), static_cast<unsigned>(date.month()));
+    return fmt::format("{:04}-{:02}", static_cast<int>(date.year()),
+                       static_cast<unsigned>(date.month()));
 }
 
 }  // namespace rampart::base

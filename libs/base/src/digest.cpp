@@ -1,11 +1,11 @@
 #include "rampart/base/digest.hpp"
 
-#include <cstring>
-
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
+
+#include <cstring>
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/merkle_tree.hpp"
@@ -70,7 +70,8 @@ void Sha256::update_field(std::string_view bytes) {
 Digest Sha256::finish() {
     Digest digest;
     unsigned size = 0;
-    RAMPART_CHECK(EVP_DigestFinal_ex(impl_->context, digest.bytes.data(), &size) == 1 && size == 32);
+    RAMPART_CHECK(EVP_DigestFinal_ex(impl_->context, digest.bytes.data(), &size) == 1 &&
+                  size == 32);
     return digest;
 }
 
@@ -85,7 +86,8 @@ std::string Digest::hex() const { return to_hex(view(*this)); }
 Result<Digest> Digest::from_hex(std::string_view text) {
     RAMPART_TRY(auto bytes, base::from_hex(text));
     if (bytes.size() != 32) {
-        return invalid_argument("bad_digest", "a SHA-256 digest has 64 hex digits, not {}", text.size());
+        return invalid_argument("bad_digest", "a SHA-256 digest has 64 hex digits, not {}",
+                                text.size());
     }
     Digest digest;
     std::memcpy(digest.bytes.data(), bytes.data(), 32);
@@ -166,13 +168,15 @@ std::string to_base64(std::string_view bytes) {
 }
 
 Result<std::string> from_base64(std::string_view text) {
-    if (text.size() % 4 != 0) return invalid_argument("bad_base64", "length is not a multiple of 4");
+    if (text.size() % 4 != 0)
+        return invalid_argument("bad_base64", "length is not a multiple of 4");
     std::string out(text.size() / 4 * 3, '\0');
     const int n = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()), as_uchar(text),
                                   static_cast<int>(text.size()));
     if (n < 0) return invalid_argument("bad_base64", "not base64");
     size_t padding = 0;
-    while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
+    while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=')
+        ++padding;
     out.resize(static_cast<size_t>(n) - padding);
     if (to_base64(out) != text) return invalid_argument("bad_base64", "not canonical base64");
     return out;
@@ -180,7 +184,8 @@ Result<std::string> from_base64(std::string_view text) {
 
 std::string random_bytes(size_t n) {
     std::string out(n, '\0');
-    RAMPART_CHECK(RAND_bytes(reinterpret_cast<unsigned char*>(out.data()), static_cast<int>(n)) == 1);
+    RAMPART_CHECK(RAND_bytes(reinterpret_cast<unsigned char*>(out.data()), static_cast<int>(n)) ==
+                  1);
     return out;
 }
 

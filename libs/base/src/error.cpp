@@ -9,16 +9,26 @@ namespace rampart::base {
 
 std::string_view to_string(ErrorCode code) {
     switch (code) {
-        case ErrorCode::kInvalidArgument: return "invalid_argument";
-        case ErrorCode::kNotFound: return "not_found";
-        case ErrorCode::kAlreadyExists: return "already_exists";
-        case ErrorCode::kFailedPrecondition: return "failed_precondition";
-        case ErrorCode::kOutOfRange: return "out_of_range";
-        case ErrorCode::kResourceExhausted: return "resource_exhausted";
-        case ErrorCode::kPermissionDenied: return "permission_denied";
-        case ErrorCode::kUnavailable: return "unavailable";
-        case ErrorCode::kDataLoss: return "data_loss";
-        case ErrorCode::kInternal: return "internal";
+        case ErrorCode::kInvalidArgument:
+            return "invalid_argument";
+        case ErrorCode::kNotFound:
+            return "not_found";
+        case ErrorCode::kAlreadyExists:
+            return "already_exists";
+        case ErrorCode::kFailedPrecondition:
+            return "failed_precondition";
+        case ErrorCode::kOutOfRange:
+            return "out_of_range";
+        case ErrorCode::kResourceExhausted:
+            return "resource_exhausted";
+        case ErrorCode::kPermissionDenied:
+            return "permission_denied";
+        case ErrorCode::kUnavailable:
+            return "unavailable";
+        case ErrorCode::kDataLoss:
+            return "data_loss";
+        case ErrorCode::kInternal:
+            return "internal";
     }
     return "internal";
 }

@@ -1,11 +1,11 @@
 #include "rampart/base/file.hpp"
 
-#include <cerrno>
-#include <cstring>
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 
 namespace rampart::base {
 namespace {
@@ -14,9 +14,12 @@ Error from_errno(int error, const std::filesystem::path& path, std::string_view 
     ErrorCode code = ErrorCode::kUnavailable;
     std::string_view reason = "io_error";
     if (error == ENOENT) code = ErrorCode::kNotFound, reason = "no_such_file";
-    if (error == EACCES || error == EPERM) code = ErrorCode::kPermissionDenied, reason = "no_access";
-    if (error == ENOSPC || error == EDQUOT) code = ErrorCode::kResourceExhausted, reason = "disk_full";
-    return make_error(code, reason, "cannot {} '{}': {}", action, path.string(), std::strerror(error));
+    if (error == EACCES || error == EPERM)
+        code = ErrorCode::kPermissionDenied, reason = "no_access";
+    if (error == ENOSPC || error == EDQUOT)
+        code = ErrorCode::kResourceExhausted, reason = "disk_full";
+    return make_error(code, reason, "cannot {} '{}': {}", action, path.string(),
+                      std::strerror(error));
 }
 
 class FileDescriptor {
@@ -64,7 +67,8 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t limit) {
         if (n == 0) return content;
         content.append(buffer, static_cast<size_t>(n));
         if (content.size() > limit) {
-            return resource_exhausted("file_too_large", "'{}' is longer than {} bytes", path.string(), limit);
+            return resource_exhausted("file_too_large", "'{}' is longer than {} bytes",
+                                      path.string(), limit);
         }
     }
 }

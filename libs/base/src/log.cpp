@@ -1,10 +1,10 @@
 #include "rampart/base/log.hpp"
 
-#include <atomic>
-#include <string>
-
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <string>
 
 namespace rampart::base {
 namespace {
@@ -23,11 +23,16 @@ spdlog::logger& sink() {
 
 spdlog::level::level_enum to_spdlog(LogLevel level) {
     switch (level) {
-        case LogLevel::kDebug: return spdlog::level::debug;
-        case LogLevel::kInfo: return spdlog::level::info;
-        case LogLevel::kWarning: return spdlog::level::warn;
-        case LogLevel::kError: return spdlog::level::err;
-        case LogLevel::kOff: return spdlog::level::off;
+        case LogLevel::kDebug:
+            return spdlog::level::debug;
+        case LogLevel::kInfo:
+            return spdlog::level::info;
+        case LogLevel::kWarning:
+            return spdlog::level::warn;
+        case LogLevel::kError:
+            return spdlog::level::err;
+        case LogLevel::kOff:
+            return spdlog::level::off;
     }
     return spdlog::level::err;
 }

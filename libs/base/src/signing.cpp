@@ -1,9 +1,9 @@
 #include "rampart/base/signing.hpp"
 
-#include <memory>
-
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+
+#include <memory>
 
 #include "rampart/base/check.hpp"
 #include "rampart/base/digest.hpp"
@@ -26,11 +26,13 @@ const unsigned char* as_uchar(std::string_view s) {
 }
 
 PkeyPtr private_key(const std::string& raw) {
-    return PkeyPtr(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, as_uchar(raw), raw.size()));
+    return PkeyPtr(
+        EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, as_uchar(raw), raw.size()));
 }
 
 PkeyPtr public_key(const std::string& raw) {
-    return PkeyPtr(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, as_uchar(raw), raw.size()));
+    return PkeyPtr(
+        EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, as_uchar(raw), raw.size()));
 }
 
 template <class Getter>
@@ -47,9 +49,7 @@ std::string bio_text(BIO* bio) {
     return {data, static_cast<size_t>(size)};
 }
 
-Error bad_key() {
-    return invalid_argument("bad_key", "not an Ed25519 key in PEM form");
-}
+Error bad_key() { return invalid_argument("bad_key", "not an Ed25519 key in PEM form"); }
 
 }  // namespace
 
@@ -83,7 +83,8 @@ SigningKey::SigningKey(std::string raw, VerifyingKey public_part)
 SigningKey SigningKey::generate() { return *from_raw(random_bytes(32)); }
 
 Result<SigningKey> SigningKey::from_raw(std::string_view bytes) {
-    if (bytes.size() != 32) return invalid_argument("bad_key", "an Ed25519 key has 32 bytes, not {}", bytes.size());
+    if (bytes.size() != 32)
+        return invalid_argument("bad_key", "an Ed25519 key has 32 bytes, not {}", bytes.size());
     std::string raw(bytes);
     PkeyPtr key = private_key(raw);
     VerifyingKey verifying(raw_bytes(EVP_PKEY_get_raw_public_key, key.get()));

@@ -15,9 +15,8 @@ using base::invalid_argument;
 using base::Result;
 
 LedgerReference reference_to(const RunTicket& ticket, const LedgerEntry& entry) {
-    return {ticket.epoch(),        ticket.registration(),
-            entry.sequence,        entry.previous,
-            base::sha256(ticket.entry()), ticket.certificates_before(),
+    return {ticket.epoch(),       ticket.registration(),        entry.sequence,
+            entry.previous,       base::sha256(ticket.entry()), ticket.certificates_before(),
             ticket.looks_before()};
 }
 

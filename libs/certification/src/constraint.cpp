@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "rampart/base/check.hpp"
-#include "rampart/certification/constraint_set.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/certification/constraint_set.hpp"
 
 namespace rampart::certification {
 namespace {
@@ -138,8 +138,8 @@ base::Status validate(const GateConfig& c) {
     RAMPART_RETURN_IF_ERROR(require(c.min_units >= 2, "min_units", c.min_units, "be 2 or more"));
     RAMPART_RETURN_IF_ERROR(
         require(c.min_outcomes >= 2, "min_outcomes", c.min_outcomes, "be 2 or more"));
-    RAMPART_RETURN_IF_ERROR(require(c.min_power >= 0 && c.min_power <= 1, "min_power",
-                                    c.min_power, "lie in [0, 1]"));
+    RAMPART_RETURN_IF_ERROR(
+        require(c.min_power >= 0 && c.min_power <= 1, "min_power", c.min_power, "lie in [0, 1]"));
     RAMPART_RETURN_IF_ERROR(require(c.max_missing_rate >= 0 && c.max_missing_rate <= 1,
                                     "max_missing_rate", c.max_missing_rate, "lie in [0, 1]"));
     RAMPART_RETURN_IF_ERROR(require(c.calibration_level > 0 && c.calibration_level <= 0.5,

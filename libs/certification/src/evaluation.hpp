@@ -7,8 +7,8 @@
 /// The second reading of the vault, with impacts: bounds and verdict.
 namespace rampart::certification {
 
-/// Errors: invalid_argument for impacts that don't fit; failed_precondition "vault_changed" when the
-/// records are not those that the plan was made from.
+/// Errors: invalid_argument for impacts that don't fit; failed_precondition "vault_changed" when
+/// the records are not those that the plan was made from.
 base::Result<SealedResult> evaluate(const RunPlan& plan, const VaultSource& feedback);
 
 /// Impacts of D_c lie in the declared range where they matter.

@@ -26,8 +26,8 @@ struct Line {
     bool overridden = false;
     std::optional<double> anchor;
     std::optional<double> q_approve, q_decline;  // the record's own centre
-    std::optional<double> label;       // missing where none is on record
-    std::vector<uint32_t> conditions;  // 2 bits each: VaultRecord's
+    std::optional<double> label;                 // missing where none is on record
+    std::vector<uint32_t> conditions;            // 2 bits each: VaultRecord's
 };
 
 template <class A>
@@ -96,13 +96,13 @@ Status conditions_of(const Line& line, const EvidenceForm& form, size_t number, 
     if (line.conditions.size() != form.conditions || (line.label && !form.constrained)) {
         return data_loss("evidence_conditions",
                          "evidence line {}: {} conditions{}; the constraints have {}", number,
-                         line.conditions.size(), line.label ? " and a label" : "",
-                         form.conditions);
+                         line.conditions.size(), line.label ? " and a label" : "", form.conditions);
     }
     for (size_t k = 0; k < line.conditions.size(); ++k) {
         if (line.conditions[k] > 3) {
-            return data_loss("evidence_conditions", "evidence line {}: condition {} is {}, not 0 to 3",
-                             number, k, line.conditions[k]);
+            return data_loss("evidence_conditions",
+                             "evidence line {}: condition {} is {}, not 0 to 3", number, k,
+                             line.conditions[k]);
         }
         r.conditions |= uint64_t{line.conditions[k]} << 2 * k;
     }
@@ -170,7 +170,8 @@ Status each_line(std::string_view bytes,
 EvidenceForm form_of(const RunPlan& plan) {
     EvidenceForm form{.anchored = !plan.identity.anchor_id.empty(),
                       .constrained = !plan.config.named_constraints.empty()};
-    if (const auto set = ConstraintSet::compile(plan.config)) form.conditions = set->conditions().size();
+    if (const auto set = ConstraintSet::compile(plan.config))
+        form.conditions = set->conditions().size();
     return form;
 }
 

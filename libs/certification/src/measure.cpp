@@ -362,20 +362,19 @@ std::optional<PublicResult> find_figure_fault(const RunPlan& plan) {
         config.max_calibration_z
             ? fmt::format("|z| above {}", *config.max_calibration_z)
             : fmt::format("at a level of {} for the epoch", config.calibration_level);
-    return refused(
-        "propensities_do_not_fit",
-        "the approvals drawn do not agree with the logged "
-        "probabilities ({} {}): the log is wrong, or what people did instead was "
-        "written over the draws and not reported as overrides",
-        level, where);
+    return refused("propensities_do_not_fit",
+                   "the approvals drawn do not agree with the logged "
+                   "probabilities ({} {}): the log is wrong, or what people did instead was "
+                   "written over the draws and not reported as overrides",
+                   level, where);
 }
 
 double calibration_level_of_a_test(const RunPlan& plan) {
     const auto groups = std::count_if(plan.groups.begin(), plan.groups.end(), [](const auto& g) {
         return g.against == Against::kReference;  // against the anchor the draws are the same
     });
-    const double tests = 2 * (1 + static_cast<double>(plan.logger_ids.size()) +
-                              static_cast<double>(groups));
+    const double tests =
+        2 * (1 + static_cast<double>(plan.logger_ids.size()) + static_cast<double>(groups));
     return plan.config.calibration_level / (plan.config.runs_per_epoch * tests);
 }
 

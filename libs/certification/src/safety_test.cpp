@@ -99,7 +99,8 @@ base::Status keep_bets(const RunPlan& earlier, RunPlan& plan) {
             *std::max_element(group.bets.bets.begin(), group.bets.bets.end()) * -group.lo;
         if (!(cost <= kMost)) {
             return base::failed_precondition(
-                "range_grew", "group {}: a value of the records that came could cost {:.2f} of the "
+                "range_grew",
+                "group {}: a value of the records that came could cost {:.2f} of the "
                 "wealth that the bets of the first look have: another candidate, or a new epoch",
                 group.name, cost);
         }
@@ -115,7 +116,8 @@ base::Status check_power(const PreparedRun& run) {
     if (power >= wanted) return base::ok();
     return base::failed_precondition(
         "low_power",
-        "D_c forecasts that all groups and constraints pass with probability {:.2f}, less than {}: wait for more "
+        "D_c forecasts that all groups and constraints pass with probability {:.2f}, less than {}: "
+        "wait for more "
         "records, or lower gate.min_power to spend a run on it all the same",
         power, wanted);
 }
@@ -257,10 +259,11 @@ Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentity& ide
     plan.delta = *delta;
     if (earlier != nullptr) {
         if (!may_look_again(*earlier, config, identity)) {
-            out.result = {Verdict::kRefused, "other_settings",
-                          "a further look needs the settings, policies and metric of the first, the "
-                          "bound betting, centres that are no regression, and no constraints: "
-                          "register a run of its own"};
+            out.result = {
+                Verdict::kRefused, "other_settings",
+                "a further look needs the settings, policies and metric of the first, the "
+                "bound betting, centres that are no regression, and no constraints: "
+                "register a run of its own"};
             return out;
         }
         plan.look = earlier->look + 1;
@@ -292,9 +295,8 @@ Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentity& ide
 }
 
 Forecast forecast(const PreparedRun& run) {
-    Forecast out{.pass_probability = 1,
-                 .groups = {},
-                 .constraints = RunAccess::constraint_forecast(run)};
+    Forecast out{
+        .pass_probability = 1, .groups = {}, .constraints = RunAccess::constraint_forecast(run)};
     for (const GroupForecast& f : out.constraints) out.pass_probability *= f.pass_probability;
     for (size_t g = 0; g < run.plan().groups.size(); ++g) {
         const GroupPlan& group = run.plan().groups[g];

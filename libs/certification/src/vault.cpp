@@ -72,7 +72,7 @@ Result<MemoryVault> MemoryVault::from(const ope::LoggedDecisions& d, std::string
 }
 
 Result<MemoryVault> MemoryVault::with_impacts(std::span<const double> impact,
-                                               std::span<const double> label) const {
+                                              std::span<const double> label) const {
     if (impact.size() != source_.size() || (!label.empty() && label.size() != source_.size())) {
         return base::invalid_argument("bad_shape", "{} impacts and {} labels for {} vault records",
                                       impact.size(), label.size(), source_.size());

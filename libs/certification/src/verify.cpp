@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "evaluation.hpp"
 #include "constraint_run.hpp"
+#include "evaluation.hpp"
 #include "evidence.hpp"
 #include "measure.hpp"
 #include "members.hpp"
@@ -135,8 +135,8 @@ Status check_group_plan(const RunPlan& plan, const GroupPlan& recorded, const Gr
 Status check_plan_of_groups(const RunPlan& plan) {
     const size_t sides = plan.identity.anchor_id.empty() ? 1 : 2;
     const size_t groups = plan.groups.size() / sides;
-    bool fits = plan.groups.size() == groups * sides && groups > 0 &&
-                groups <= base::limits::kMaxGroups;
+    bool fits =
+        plan.groups.size() == groups * sides && groups > 0 && groups <= base::limits::kMaxGroups;
     for (size_t i = 0; fits && i < plan.groups.size(); ++i) {
         fits = plan.groups[i].index == i % groups &&
                plan.groups[i].against == (i < groups ? Against::kReference : Against::kAnchor);
@@ -214,8 +214,7 @@ Status check_constraint_plan(const ConstraintPlan& recorded, const ConstraintPla
             return differs(where + "number of ends");
         }
         for (size_t i = 0; i < b.statements[s].size(); ++i) {
-            RAMPART_RETURN_IF_ERROR(
-                check_end_plan(where, a.statements[s][i], b.statements[s][i]));
+            RAMPART_RETURN_IF_ERROR(check_end_plan(where, a.statements[s][i], b.statements[s][i]));
         }
     }
     return base::ok();

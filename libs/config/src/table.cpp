@@ -55,13 +55,16 @@ const void* Table::find(std::string_view key) const {
 
 void Table::fail_at(const void* node, std::string_view key, std::string_view message) {
     if (state_->error) return;
-    const uint32_t line = node != nullptr ? as_node(node)->source().begin.line
-                          : node_->toml != nullptr ? node_->toml->source().begin.line : 1;
-    state_->error = base::invalid_argument("bad_configuration", "{}, line {}: {}: {}", state_->name, line,
-                                           join(node_->path, key), message);
+    const uint32_t line = node != nullptr          ? as_node(node)->source().begin.line
+                          : node_->toml != nullptr ? node_->toml->source().begin.line
+                                                   : 1;
+    state_->error = base::invalid_argument("bad_configuration", "{}, line {}: {}: {}", state_->name,
+                                           line, join(node_->path, key), message);
 }
 
-void Table::fail(std::string_view key, std::string_view message) { fail_at(find(key), key, message); }
+void Table::fail(std::string_view key, std::string_view message) {
+    fail_at(find(key), key, message);
+}
 
 bool Table::has(std::string_view key) const { return find(key) != nullptr; }
 
@@ -94,7 +97,8 @@ auto integer_reader(int64_t lo, int64_t hi) {
     return [lo, hi](const toml::node& node, int64_t& out) -> std::string {
         const auto value = node.value_exact<int64_t>();
         if (!value) return fmt::format("must be a whole number from {} to {}", lo, hi);
-        if (*value < lo || *value > hi) return fmt::format("is {}; allowed are {} to {}", *value, lo, hi);
+        if (*value < lo || *value > hi)
+            return fmt::format("is {}; allowed are {} to {}", *value, lo, hi);
         out = *value;
         return {};
     };
@@ -103,7 +107,8 @@ auto integer_reader(int64_t lo, int64_t hi) {
 auto number_reader(double lo, double hi) {
     return [lo, hi](const toml::node& node, double& out) -> std::string {
         const auto value = node.value<double>();
-        if (!value || !node.is_number()) return fmt::format("must be a number from {} to {}", lo, hi);
+        if (!value || !node.is_number())
+            return fmt::format("must be a number from {} to {}", lo, hi);
         if (!(*value >= lo && *value <= hi) || !std::isfinite(*value)) {
             return fmt::format("is {}; allowed are {} to {}", *value, lo, hi);
         }
@@ -121,7 +126,9 @@ std::string read_boolean(const toml::node& node, bool& out) {
 
 }  // namespace
 
-std::string Table::string(std::string_view key) { return get<std::string>(key, nullptr, read_string); }
+std::string Table::string(std::string_view key) {
+    return get<std::string>(key, nullptr, read_string);
+}
 std::string Table::string(std::string_view key, std::string_view fallback) {
     const std::string otherwise(fallback);
     return get<std::string>(key, &otherwise, read_string);
@@ -139,51 +146,58 @@ double Table::number(std::string_view key, double lo, double hi, double fallback
     return get<double>(key, &fallback, number_reader(lo, hi));
 }
 bool Table::boolean(std::string_view key) { return get<bool>(key, nullptr, read_boolean); }
-bool Table::boolean(std::string_view key, bool fallback) { return get<bool>(key, &fallback, read_boolean); }
+bool Table::boolean(std::string_view key, bool fallback) {
+    return get<bool>(key, &fallback, read_boolean);
+}
 
 std::string Table::choice(std::string_view key, const std::vector<std::string>& allowed,
                           std::string_view fallback) {
     const std::string otherwise(fallback);
-    return get<std::string>(key, &otherwise, [&](const toml::node& node, std::string& out) -> std::string {
-        const auto value = node.value_exact<std::string>();
-        for (const auto& one : allowed) {
-            if (value && *value == one) {
-                out = one;
-                return {};
+    return get<std::string>(
+        key, &otherwise, [&](const toml::node& node, std::string& out) -> std::string {
+            const auto value = node.value_exact<std::string>();
+            for (const auto& one : allowed) {
+                if (value && *value == one) {
+                    out = one;
+                    return {};
+                }
             }
-        }
-        return fmt::format("is '{}'; allowed are {}", value.value_or("(not a text)"), fmt::join(allowed, ", "));
-    });
+            return fmt::format("is '{}'; allowed are {}", value.value_or("(not a text)"),
+                               fmt::join(allowed, ", "));
+        });
 }
 
 std::vector<std::string> Table::strings(std::string_view key) {
     const std::vector<std::string> none;
-    return get<std::vector<std::string>>(key, &none, [](const toml::node& node, auto& out) -> std::string {
-        const auto* array = node.as_array();
-        if (array == nullptr) return "must be a list of texts";
-        for (const auto& element : *array) {
-            const auto value = element.template value_exact<std::string>();
-            if (!value) return "must be a list of texts";
-            out.push_back(*value);
-        }
-        return {};
-    });
+    return get<std::vector<std::string>>(
+        key, &none, [](const toml::node& node, auto& out) -> std::string {
+            const auto* array = node.as_array();
+            if (array == nullptr) return "must be a list of texts";
+            for (const auto& element : *array) {
+                const auto value = element.template value_exact<std::string>();
+                if (!value) return "must be a list of texts";
+                out.push_back(*value);
+            }
+            return {};
+        });
 }
 
 std::vector<int64_t> Table::integers(std::string_view key, int64_t lo, int64_t hi) {
     using Integers = std::vector<int64_t>;
     const Integers none;
-    return get<Integers>(key, &none, [lo, hi](const toml::node& node, Integers& out) -> std::string {
-        const auto wanted = fmt::format("must be a list of whole numbers from {} to {}", lo, hi);
-        const auto* array = node.as_array();
-        if (array == nullptr) return wanted;
-        for (const auto& element : *array) {
-            const auto value = element.template value_exact<int64_t>();
-            if (!value || *value < lo || *value > hi) return wanted;
-            out.push_back(*value);
-        }
-        return {};
-    });
+    return get<Integers>(
+        key, &none, [lo, hi](const toml::node& node, Integers& out) -> std::string {
+            const auto wanted =
+                fmt::format("must be a list of whole numbers from {} to {}", lo, hi);
+            const auto* array = node.as_array();
+            if (array == nullptr) return wanted;
+            for (const auto& element : *array) {
+                const auto value = element.template value_exact<int64_t>();
+                if (!value || *value < lo || *value > hi) return wanted;
+                out.push_back(*value);
+            }
+            return {};
+        });
 }
 
 std::vector<std::vector<double>> Table::number_rows(std::string_view key) {
@@ -246,8 +260,9 @@ base::Status Table::finish() {
     if (node_->toml == nullptr) return base::ok();
     for (const auto& [key, value] : *node_->toml) {
         if (!node_->asked.contains(key.str())) {
-            fail_at(&value, key.str(), fmt::format("is not a known key; known here are {}",
-                                                   fmt::join(node_->asked, ", ")));
+            fail_at(&value, key.str(),
+                    fmt::format("is not a known key; known here are {}",
+                                fmt::join(node_->asked, ", ")));
             return *state_->error;
         }
     }
@@ -260,7 +275,8 @@ base::Status Table::finish() {
 base::Result<Table> parse(std::string_view text, std::string_view name) {
     auto parsed = toml::parse(text, std::string(name));
     if (!parsed) {
-        return base::invalid_argument("bad_toml", "{}, line {}: {}", name, parsed.error().source().begin.line,
+        return base::invalid_argument("bad_toml", "{}, line {}: {}", name,
+                                      parsed.error().source().begin.line,
                                       parsed.error().description());
     }
     Table table;

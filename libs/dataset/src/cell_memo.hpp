@@ -65,8 +65,8 @@ class CellMemo {
             return word(kept + at, bytes) ^ word(text.data() + at, bytes);
         };
         if (n < 4) {
-            return n == 0 || (kept[0] == text[0] && kept[n / 2] == text[n / 2] &&
-                              kept[n - 1] == text[n - 1]);
+            return n == 0 ||
+                   (kept[0] == text[0] && kept[n / 2] == text[n / 2] && kept[n - 1] == text[n - 1]);
         }
         if (n < 8) return (differ(0, 4) | differ(n - 4, 4)) == 0;
         uint64_t out = differ(n - 8, 8);

@@ -376,8 +376,8 @@ Result<CsvReader> CsvReader::open(const std::filesystem::path& path) {
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
     if (std::string_view(impl->buffer.data(), impl->filled).starts_with(kByteOrderMark))
         impl->begin = kByteOrderMark.size();
-    impl->separator = separator_of(
-        std::string_view(impl->buffer.data(), impl->filled).substr(impl->begin));
+    impl->separator =
+        separator_of(std::string_view(impl->buffer.data(), impl->filled).substr(impl->begin));
     RAMPART_TRY(const bool any, impl->next_record());
     if (!any)
         return base::invalid_argument("empty_file",

@@ -54,8 +54,10 @@ base::Status check_labels(const Dataset& data) {
     }
     for (size_t row = 0; row < data.target.size(); ++row) {
         if (std::isfinite(data.target[row])) continue;
-        return base::invalid_argument("bad_label", "row {}: target {} is not finite; leave rows "
-                                      "without an outcome out", row, data.target[row]);
+        return base::invalid_argument("bad_label",
+                                      "row {}: target {} is not finite; leave rows "
+                                      "without an outcome out",
+                                      row, data.target[row]);
     }
     for (size_t row = 0; row < data.label.size(); ++row) {
         if (data.label[row] <= 1) continue;

@@ -96,7 +96,8 @@ class Roles {
     std::map<std::string, std::string, std::less<>> role_of_;
 };
 
-/// A number that TOML takes for one with a fraction, where as a whole one it would not fit a double.
+/// A number that TOML takes for one with a fraction, where as a whole one it would not fit a
+/// double.
 std::string toml_number(double value) {
     constexpr double kWhole = 9007199254740992;  // 2^53
     std::string text = number_text(value);
@@ -128,12 +129,14 @@ base::Status validate(const TableSchema& schema) {
         if (!std::isfinite(lo) || !std::isfinite(hi) || !std::isfinite(hi - lo) || !(lo < hi)) {
             return base::invalid_argument("bad_label_range",
                                           "label_range from {} to {}: wanted are two finite "
-                                          "numbers, the first below the second", lo, hi);
+                                          "numbers, the first below the second",
+                                          lo, hi);
         }
         if (!schema.favourable.empty()) {
             return base::invalid_argument("bad_favourable",
                                           "favourable is '{}' and label_range is given; a label "
-                                          "has one of them", schema.favourable);
+                                          "has one of them",
+                                          schema.favourable);
         }
     } else if (schema.favourable.empty() || !base::is_utf8(schema.favourable)) {
         return base::invalid_argument("bad_favourable",
@@ -161,8 +164,9 @@ Result<TableSchema> parse_table_schema(std::string_view text, std::string_view n
     schema.label_column = root.string("label");
     if (root.has("label_range")) {
         if (root.has("favourable"))
-            root.fail("favourable", "is for a label of two values, label_range for one that is a "
-                                    "number: give one of them");
+            root.fail("favourable",
+                      "is for a label of two values, label_range for one that is a "
+                      "number: give one of them");
         auto range = root.table("label_range");
         constexpr double kMost = std::numeric_limits<double>::max();
         schema.label_range.emplace();

@@ -82,7 +82,7 @@ class ColumnSummary {
     bool empty() const { return values_.empty() && doubtful_words_.empty(); }
     /// One value in every row. (One value in some rows and none in others tells rows apart.)
     bool constant() const { return values_.size() + doubtful_words_.size() == 1 && !has_missing_; }
-    double low() const { return low_; }    // of the numbers
+    double low() const { return low_; }  // of the numbers
     double high() const { return high_; }
     bool anything_missing() const { return missing_ + doubtful_ + infinite_ > 0; }
     size_t rows() const { return rows_; }
@@ -100,10 +100,10 @@ class ColumnSummary {
     std::string evidence() const {
         const size_t empty = missing_ + (numeric() ? doubtful_ + infinite_ : 0);
         const double share = 100 * static_cast<double>(empty) / static_cast<double>(rows_);
-        std::string out = numeric() ? fmt::format("numbers from {} to {}", number_text(low_),
-                                                  number_text(high_))
-                          : first_text_.empty() ? std::string("no numbers")
-                                                : fmt::format("'{}' is not a number", first_text_);
+        std::string out =
+            numeric() ? fmt::format("numbers from {} to {}", number_text(low_), number_text(high_))
+            : first_text_.empty() ? std::string("no numbers")
+                                  : fmt::format("'{}' is not a number", first_text_);
         if (share >= 1) out += fmt::format("; {:.0f} % missing", share);
         if (share > 0 && share < 1) out += fmt::format("; {:.1g} % missing", share);
         if (numeric() && infinite_ > 0)
@@ -300,15 +300,15 @@ void set_range(const ColumnRoles& roles, const ColumnSummary& summary, SchemaDra
         roles.label_range.value_or(NumericRange{summary.low(), summary.high()});
     auto& remark = draft.remarks[roles.label_column];
     remark = summary.evidence();
-    if (!roles.label_range)
-        remark += "; if others are possible, widen label_range to them";
+    if (!roles.label_range) remark += "; if others are possible, widen label_range to them";
 }
 
 std::string infinity_note(std::string_view name, const ColumnSummary& summary) {
-    return fmt::format("'{}' is infinite in {} of {} rows: these cells count as missing, here and "
-                       "in training; where they have to count as the greatest number, write one "
-                       "into the file",
-                       name, summary.infinite(), summary.rows());
+    return fmt::format(
+        "'{}' is infinite in {} of {} rows: these cells count as missing, here and "
+        "in training; where they have to count as the greatest number, write one "
+        "into the file",
+        name, summary.infinite(), summary.rows());
 }
 
 /// Sorts the columns that have no role into features and ignored ones.

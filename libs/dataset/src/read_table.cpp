@@ -150,8 +150,7 @@ class TableBuilder {
     }
 
     Result<float> encode(size_t feature, std::string_view cell) {
-        const bool numeric =
-            schema_.features.features()[feature].kind == FeatureKind::kNumeric;
+        const bool numeric = schema_.features.features()[feature].kind == FeatureKind::kNumeric;
         if (numeric && !missing_numbers_) {
             // so that a number cannot be a word for missing
             if (const auto number = parse_number(cell))

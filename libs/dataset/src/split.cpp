@@ -70,7 +70,8 @@ Split split_rows(const Dataset& data, const SplitFractions& fractions, uint64_t 
     std::map<std::pair<uint8_t, int32_t>, std::vector<uint32_t>> strata;
     for (size_t row = 0; row < data.rows(); ++row) {
         const int32_t group = data.group.empty() ? 0 : data.group[row];
-        strata[{data.numeric() ? tenths[row] : data.label[row], group}].push_back(static_cast<uint32_t>(row));
+        strata[{data.numeric() ? tenths[row] : data.label[row], group}].push_back(
+            static_cast<uint32_t>(row));
     }
     // The strata end to end, each shuffled, are dealt out to the part that lags most behind its
     // share: so every stretch of the line, each stratum among them, is divided by the fractions.

@@ -62,10 +62,9 @@ Result<base::Digest> table_cache_key(const fs::path& source, const TableSchema& 
     std::ifstream in(source, std::ios::binary);
     if (!in) {
         const bool absent = errno == ENOENT;
-        return base::make_error(
-            absent ? base::ErrorCode::kNotFound : base::ErrorCode::kUnavailable,
-            absent ? "no_such_file" : "io_error", "cannot read '{}': {}", source.string(),
-            std::strerror(errno));
+        return base::make_error(absent ? base::ErrorCode::kNotFound : base::ErrorCode::kUnavailable,
+                                absent ? "no_such_file" : "io_error", "cannot read '{}': {}",
+                                source.string(), std::strerror(errno));
     }
     base::Sha256 sha;
     sha.update_field("rampart table cache 1");

@@ -58,7 +58,7 @@ class Reader {
     std::vector<T> numbers(size_t count) {
         RAMPART_CHECK(rest_.size() / sizeof(T) >= count, "{} bytes are left", rest_.size());
         std::vector<T> out(count);
-        if (count > 0) std::memcpy(out.data(), rest_.data(), count * sizeof(T)); // null if nothing
+        if (count > 0) std::memcpy(out.data(), rest_.data(), count * sizeof(T));  // null if nothing
         rest_.remove_prefix(count * sizeof(T));
         return out;
     }
@@ -99,7 +99,8 @@ Result<Dataset> read_rows(Reader& reader, const FeatureSchema& features) {
     RAMPART_TRY(const auto rows, reader.number<uint64_t>());
     RAMPART_TRY(const auto columns, reader.number<uint32_t>());
     RAMPART_TRY(const auto flags, reader.number<uint32_t>());
-    if (rows > limits::kMaxRows || columns != features.size() || flags > (kWeights | kGroups | kTargets)) {
+    if (rows > limits::kMaxRows || columns != features.size() ||
+        flags > (kWeights | kGroups | kTargets)) {
         return bad("{} rows, {} features, flags {}", rows, columns, flags);
     }
     Dataset data;
@@ -107,12 +108,15 @@ Result<Dataset> read_rows(Reader& reader, const FeatureSchema& features) {
     RAMPART_TRY(data.group_names, read_names(reader));
     const bool weights = (flags & kWeights) != 0, groups = (flags & kGroups) != 0;
     const bool targets = (flags & kTargets) != 0;
-    const size_t a_row = (targets ? sizeof(double) : 1) + sizeof(float) * (columns + (weights ? 1 : 0) + (groups ? 1 : 0));
+    const size_t a_row = (targets ? sizeof(double) : 1) +
+                         sizeof(float) * (columns + (weights ? 1 : 0) + (groups ? 1 : 0));
     if (reader.left() != rows * a_row) {
         return bad("{} bytes for {} rows of {}", reader.left(), rows, a_row);
     }
-    if (targets) data.target = reader.numbers<double>(rows);
-    else data.label = reader.numbers<uint8_t>(rows);
+    if (targets)
+        data.target = reader.numbers<double>(rows);
+    else
+        data.label = reader.numbers<uint8_t>(rows);
     if (weights) data.weight = reader.numbers<float>(rows);
     if (groups) data.group = reader.numbers<int32_t>(rows);
     for (uint32_t f = 0; f < columns; ++f) data.columns.push_back(reader.numbers<float>(rows));

@@ -49,8 +49,8 @@ std::set<size_t> features_read(const model::Policy& policy) {
         if (const auto* linear = linear_part(*learned)) {
             for (size_t j = 0; j < linear->slope.size(); ++j) {
                 const auto is_read = [](double term) { return term != 0; };
-                if (is_read(linear->slope[j]) || std::any_of(linear->category[j].begin(),
-                                                             linear->category[j].end(), is_read))
+                if (is_read(linear->slope[j]) ||
+                    std::any_of(linear->category[j].begin(), linear->category[j].end(), is_read))
                     read.insert(j);
             }
         }

@@ -67,8 +67,14 @@ class Interventional : public ShapEngine {
                     if (node.feature < 0) continue;
                     sides[k] = static_cast<uint8_t>(trees_.side_of(node, row[node.feature]));
                 }
-                Walk walk{*this,   nodes.data(), trees_.values.data() + tree.begin, sides, owner,
-                          nullptr, 0,            phi + i * features_};
+                Walk walk{*this,
+                          nodes.data(),
+                          trees_.values.data() + tree.begin,
+                          sides,
+                          owner,
+                          nullptr,
+                          0,
+                          phi + i * features_};
                 for (size_t r = 0; r < weights_.size(); ++r) {
                     walk.reference = reference_.data() + r * features_;
                     walk.weight = weights_[r];
@@ -138,9 +144,9 @@ base::Result<std::unique_ptr<const ShapEngine>> interventional_engine(
     const model::Ensemble& ensemble, size_t features, std::span<const float> reference,
     std::span<const double> weights) {
     if (features == 0 || reference.empty() || reference.size() % features != 0) {
-        return base::invalid_argument(
-            "bad_reference", "{} values are not one or more reference rows of {} features",
-            reference.size(), features);
+        return base::invalid_argument("bad_reference",
+                                      "{} values are not one or more reference rows of {} features",
+                                      reference.size(), features);
     }
     const size_t rows = reference.size() / features;
     if (rows > kMaxReferenceRows) {

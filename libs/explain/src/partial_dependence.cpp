@@ -130,9 +130,8 @@ Grid step_grid(const model::Ensemble& ensemble, size_t feature, size_t most_poin
 }
 
 base::Result<std::vector<double>> partial_dependence(const model::BatchEngine& engine,
-                                                     const dataset::Dataset& data,
-                                                     const Grid& grid, Scale scale,
-                                                     base::ThreadPool* pool) {
+                                                     const dataset::Dataset& data, const Grid& grid,
+                                                     Scale scale, base::ThreadPool* pool) {
     RAMPART_RETURN_IF_ERROR(check(engine, data, grid));
     double total = 0;
     for (size_t i = 0; i < data.rows(); ++i) total += data.weight_of(i);

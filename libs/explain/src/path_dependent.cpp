@@ -130,7 +130,7 @@ struct Kernel {
             const Lanes* p = lanes(reach) + i * width();
             Lanes* out = lanes(value) + i * width();
             Lanes sum{};
-            for_each([=, &sum](size_t v) __attribute__((always_inline)) {
+            for_each([ =, &sum ](size_t v) __attribute__((always_inline)) {
                 const Lanes step = taken[v] - other[v];
                 sum += p[v] * (inverse[v] * inverse[v]) * step;
                 out[v] = other[v] + a[v] * step;

@@ -50,8 +50,8 @@ base::Status check_rows(const CalibrationRows& rows) {
     if (n == 0 || n > base::limits::kMaxRows)
         return base::out_of_range("bad_row_count", "{} rows: give 1 to {}", n,
                                   base::limits::kMaxRows);
-    if (rows.label.size() != n || (rows.group.size() != n && !(rows.group.empty() &&
-                                                               rows.groups == 1)) ||
+    if (rows.label.size() != n ||
+        (rows.group.size() != n && !(rows.group.empty() && rows.groups == 1)) ||
         (!rows.weight.empty() && rows.weight.size() != n))
         return base::invalid_argument(
             "size_mismatch",
@@ -65,22 +65,18 @@ base::Status check_rows(const CalibrationRows& rows) {
 base::Status check_params(const CalibrationParams& p) {
     const auto check = [](std::string_view name, size_t value, size_t lo, size_t hi) {
         if (value >= lo && value <= hi) return base::ok();
-        return base::Status(base::out_of_range("bad_calibration_setting",
-                                               "{} is {}; allowed is {} to {}", name, value, lo,
-                                               hi));
+        return base::Status(base::out_of_range(
+            "bad_calibration_setting", "{} is {}; allowed is {} to {}", name, value, lo, hi));
     };
     RAMPART_RETURN_IF_ERROR(check("min_rows", p.min_rows, 2, base::limits::kMaxRows));
     RAMPART_RETURN_IF_ERROR(check("min_label_rows", p.min_label_rows, 1, base::limits::kMaxRows));
-    RAMPART_RETURN_IF_ERROR(
-        check("max_points", p.max_points, 2, kMostPoints));
+    RAMPART_RETURN_IF_ERROR(check("max_points", p.max_points, 2, kMostPoints));
     RAMPART_RETURN_IF_ERROR(check("bins", p.bins, 1, 1000));
     return p.folds == 0 ? base::ok() : check("folds", p.folds, 2, 100);
 }
 
 /// Platt's target of the label whose rows have these sums of weights and of their squares.
-double doubt(double weight, double squares) {
-    return 1 / (weight * weight / squares + 2);
-}
+double doubt(double weight, double squares) { return 1 / (weight * weight / squares + 2); }
 
 /// `order` by rising score.
 CalibrationCells cells_of(const CalibrationRows& rows, const Rows& order) {
@@ -219,10 +215,10 @@ void compare(const CalibrationRows& rows, const CalibrationParams& params,
     for (const auto& part : parts) fit.groups.push_back(comparison(part));
 }
 
-constexpr auto kMethods = std::to_array<EnumName<CalibrationMethod>>(
-    {{CalibrationMethod::kIsotonic, "isotonic"},
-     {CalibrationMethod::kPlatt, "platt"},
-     {CalibrationMethod::kBeta, "beta"}});
+constexpr auto kMethods =
+    std::to_array<EnumName<CalibrationMethod>>({{CalibrationMethod::kIsotonic, "isotonic"},
+                                                {CalibrationMethod::kPlatt, "platt"},
+                                                {CalibrationMethod::kBeta, "beta"}});
 
 /// Sums over the rows of one bin.
 struct Bin {

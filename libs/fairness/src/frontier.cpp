@@ -76,10 +76,11 @@ base::Result<std::vector<FrontierBand>> frontier_bands(std::span<const FrontierT
     for (size_t repetition = 0; repetition < params.repetitions; ++repetition) {
         for (size_t& i : drawn) i = random.below(trials.size());
         for (size_t a = 0; a < params.alphas.size(); ++a) {
-            const auto best = *std::max_element(drawn.begin(), drawn.end(), [&](size_t x, size_t y) {
-                return worth(trials[x].validation, params.alphas[a]) <
-                       worth(trials[y].validation, params.alphas[a]);
-            });
+            const auto best =
+                *std::max_element(drawn.begin(), drawn.end(), [&](size_t x, size_t y) {
+                    return worth(trials[x].validation, params.alphas[a]) <
+                           worth(trials[y].validation, params.alphas[a]);
+                });
             performance[a].push_back(trials[best].test.performance);
             unfairness[a].push_back(trials[best].test.unfairness);
         }

@@ -45,13 +45,14 @@ base::Result<std::vector<model::Ensemble>> fit_group_posteriors(const dataset::D
     const auto rows = rows_given(data, params.given);
     const size_t groups = data.group_names.size();
     for (size_t k = 0; k < groups; ++k) {
-        const auto count = std::count(rows.group.begin(), rows.group.end(), static_cast<int32_t>(k));
+        const auto count =
+            std::count(rows.group.begin(), rows.group.end(), static_cast<int32_t>(k));
         if (count == 0)
-            return base::failed_precondition("absent_group",
-                                             "group '{}' has no row with label {}: leave it out, or "
-                                             "take another criterion",
-                                             data.group_names[k],
-                                             params.given == Given::kFavourable ? 1 : 0);
+            return base::failed_precondition(
+                "absent_group",
+                "group '{}' has no row with label {}: leave it out, or "
+                "take another criterion",
+                data.group_names[k], params.given == Given::kFavourable ? 1 : 0);
     }
     RAMPART_TRY(const auto bins, gbdt::Bins::create(rows, params.learner.max_bins, pool));
     std::vector<model::Ensemble> posteriors;

@@ -223,9 +223,8 @@ base::Status check(const GroupThresholds& thresholds) {
             sum += weight;
         }
         if (!(std::abs(sum - 1) <= 1e-9))
-            return base::invalid_argument("bad_thresholds",
-                                          "group {}: weights above 0 that add up to 1 are wanted",
-                                          g);
+            return base::invalid_argument(
+                "bad_thresholds", "group {}: weights above 0 that add up to 1 are wanted", g);
     }
     if (thresholds.groups.empty()) return base::invalid_argument("bad_thresholds", "no groups");
     return base::ok();

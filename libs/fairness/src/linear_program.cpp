@@ -11,9 +11,9 @@
 namespace rampart::fairness {
 namespace {
 
-constexpr double kTolerance = 1e-10;      // Clp's
-constexpr double kMostViolation = 1e-9;   // of a row or a bound, by a solution that is believed
-constexpr double kMostGap = 1e-8;         // between primal and dual objective, relative
+constexpr double kTolerance = 1e-10;     // Clp's
+constexpr double kMostViolation = 1e-9;  // of a row or a bound, by a solution that is believed
+constexpr double kMostGap = 1e-8;        // between primal and dual objective, relative
 constexpr int kMostIterations = 1'000'000;
 
 struct FreeModel {
@@ -94,9 +94,9 @@ Model load(const LinearProgram& program) {
     // rescaled, it has called points optimal that were not (secondary status 3)
     Clp_scaling(model.get(), 0);
     Clp_loadProblem(model.get(), static_cast<int>(program.columns.size()),
-                    static_cast<int>(program.rows.size()), columns.start.data(),
-                    columns.row.data(), columns.value.data(), lower.data(), upper.data(),
-                    cost.data(), row_lower.data(), row_upper.data());
+                    static_cast<int>(program.rows.size()), columns.start.data(), columns.row.data(),
+                    columns.value.data(), lower.data(), upper.data(), cost.data(), row_lower.data(),
+                    row_upper.data());
     Clp_setPrimalTolerance(model.get(), kTolerance);
     Clp_setDualTolerance(model.get(), kTolerance);
     Clp_setMaximumIterations(model.get(), kMostIterations);

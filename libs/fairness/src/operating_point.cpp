@@ -14,8 +14,8 @@ namespace {
 /// Halfway from a score to the next one above (or below): the same side for the row whatever a
 /// threshold is turned into and rounded to.
 double beside(std::span<const double> scores, double edge, bool above) {
-    double next = above ? std::numeric_limits<double>::infinity()
-                        : -std::numeric_limits<double>::infinity();
+    double next =
+        above ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
     for (const double score : scores) {
         if (above && score > edge) next = std::min(next, score);
         if (!above && score < edge) next = std::max(next, score);

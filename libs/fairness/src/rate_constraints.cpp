@@ -79,8 +79,8 @@ base::Status validate(const RateConstraints& constraints) {
             constraints.parity.begin(), constraints.parity.end(),
             [&](const auto& o) { return o.rate == c.rate && o.attribute == c.attribute; });
         if (same > 1)
-            return base::invalid_argument("constraint_twice", "{} is constrained twice: once is enough",
-                                          to_string(c.rate));
+            return base::invalid_argument(
+                "constraint_twice", "{} is constrained twice: once is enough", to_string(c.rate));
     }
     for (const auto& t : constraints.targets)
         if (!(t.at_most >= 0 && t.at_most <= 1))

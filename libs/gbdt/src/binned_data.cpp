@@ -40,9 +40,8 @@ base::Result<BinnedData> BinnedData::create(const dataset::Dataset& data, size_t
         binned.offsets.push_back(binned.offsets.back() + bins.bins() + 1);
     }
     binned.columns.resize(features);
-    run_tasks(pool, features, [&](size_t f) {
-        binned.columns[f] = binned.mapper.bin_column(f, data.columns[f]);
-    });
+    run_tasks(pool, features,
+              [&](size_t f) { binned.columns[f] = binned.mapper.bin_column(f, data.columns[f]); });
     binned.tiles = empty_tiles(features, data.rows());
     // few rows at a time, so that a tile's lines are still in the cache for its next column
     constexpr size_t kRows = 4096;

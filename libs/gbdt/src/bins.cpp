@@ -21,8 +21,8 @@ base::Result<Bins> Bins::create(const dataset::Dataset& data, int max_bins,
                                   max_bins);
     }
     RAMPART_TRY(auto binned, BinnedData::create(data, static_cast<size_t>(max_bins), pool));
-    return Bins(std::make_shared<const Kept>(
-        Kept{data.schema, data.rows(), max_bins, std::move(binned)}));
+    return Bins(
+        std::make_shared<const Kept>(Kept{data.schema, data.rows(), max_bins, std::move(binned)}));
 }
 
 size_t Bins::rows() const { return kept_->rows; }

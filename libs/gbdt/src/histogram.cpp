@@ -92,8 +92,8 @@ void HistogramFiller::add(std::span<const Entry> entries, const Tile& tile,
         add_to_words(tile.bins.data(), entries.data() + begin, count, words.data());
         for (size_t k = 0; k < tile.features; ++k) {
             const size_t offset = data_.offsets[tile.first + k];
-            flush(words.data() + k * kStride, data_.bins_of(tile.first + k),
-                  out.g.data() + offset, out.h.data() + offset, out.rows.data() + offset);
+            flush(words.data() + k * kStride, data_.bins_of(tile.first + k), out.g.data() + offset,
+                  out.h.data() + offset, out.rows.data() + offset);
         }
     }
 }

@@ -58,8 +58,8 @@ size_t walk(const GrownTree& grown, const std::vector<std::vector<uint8_t>>& col
     size_t at = 0;
     while (nodes[at].feature >= 0) {
         const uint8_t bin = columns[static_cast<size_t>(nodes[at].feature)][row];
-        at = static_cast<size_t>(grown.splits[at].left.test(bin) ? nodes[at].left
-                                                                  : nodes[at].right);
+        at =
+            static_cast<size_t>(grown.splits[at].left.test(bin) ? nodes[at].left : nodes[at].right);
     }
     return at;
 }
@@ -247,8 +247,7 @@ class Run {
 
     /// By row the place of its leaf in grown.leaves; kNoLeaf for one that was not learnt from.
     void mark_leaves(const GrownTree& grown) {
-        if (params_.row_fraction < 1)
-            std::fill(leaf_of_row_.begin(), leaf_of_row_.end(), kNoLeaf);
+        if (params_.row_fraction < 1) std::fill(leaf_of_row_.begin(), leaf_of_row_.end(), kNoLeaf);
         run_workers(pool_, grown.leaves.size(), [&](size_t, size_t leaf) {
             const auto mark = static_cast<uint16_t>(leaf);
             for (const Entry& entry : grown.leaves[leaf].entries) leaf_of_row_[entry.row] = mark;

@@ -50,8 +50,8 @@ RAMPART_INLINE void gradients_body(const double* scores, const uint8_t* labels,
 using Gradients = void (*)(const double*, const uint8_t*, const float*, size_t, float*, float*);
 
 template <bool kWeighted>
-void gradients_portable(const double* scores, const uint8_t* labels, const float* weights,
-                        size_t n, float* g, float* h) {
+void gradients_portable(const double* scores, const uint8_t* labels, const float* weights, size_t n,
+                        float* g, float* h) {
     gradients_body<kWeighted>(scores, labels, weights, n, g, h);
 }
 template <bool kWeighted>

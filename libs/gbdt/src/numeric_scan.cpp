@@ -66,8 +66,7 @@ void fill_prefix(const FeatureHistogram& bins, const Scale& scale, size_t n, Pre
 
 }  // namespace
 
-CutScan scan_cuts(const FeatureHistogram& bins, const LeafView& leaf,
-                  const LearnerParams& params) {
+CutScan scan_cuts(const FeatureHistogram& bins, const LeafView& leaf, const LearnerParams& params) {
     const size_t values = bins.g.size() - 1;
     const IntSums missing = bins.at(values);
     Prefix left;

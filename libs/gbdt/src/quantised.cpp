@@ -82,8 +82,8 @@ Scale scale_for(const Extent& extent) {
     return {1 / power_for(extent.g, kBias - 2), 1 / power_for(extent.h, kLargestUnit - 1)};
 }
 
-void quantise(std::span<const float> g, std::span<const float> h, const Scale& scale,
-              uint32_t seed, size_t first, std::span<Entry> entries, model::InstructionSet set) {
+void quantise(std::span<const float> g, std::span<const float> h, const Scale& scale, uint32_t seed,
+              size_t first, std::span<Entry> entries, model::InstructionSet set) {
     const auto run = set == model::InstructionSet::kAvx2 ? quantise_avx2 : quantise_portable;
     run(g.data(), h.data(), static_cast<float>(1 / scale.g), static_cast<float>(1 / scale.h), seed,
         static_cast<uint32_t>(first), entries.data(), entries.size());

@@ -43,8 +43,8 @@ class Best {
                 leaf_value(r, params_, leaf_.bounds) - leaf_value(l, params_, leaf_.bounds);
             if (rise * direction_ < 0) return false;
         }
-        const double sides = score(l, params_.l1, l2_, leaf_.bounds) +
-                             score(r, params_.l1, l2_, leaf_.bounds);
+        const double sides =
+            score(l, params_.l1, l2_, leaf_.bounds) + score(r, params_.l1, l2_, leaf_.bounds);
         const double gain = sides - total_score_;
         if (!(gain > split.gain) || gain <= params_.min_gain || gain <= kRounding * sides)
             return false;
@@ -115,9 +115,8 @@ std::vector<size_t> sorted_categories(const FeatureHistogram& bins, const Scale&
         if (std::isnan(key[b])) key[b] = 0;
         order.push_back(b);
     }
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-        return key[a] != key[b] ? key[a] < key[b] : a < b;
-    });
+    std::sort(order.begin(), order.end(),
+              [&](size_t a, size_t b) { return key[a] != key[b] ? key[a] < key[b] : a < b; });
     return order;
 }
 

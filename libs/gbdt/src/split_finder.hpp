@@ -18,10 +18,11 @@
 /// (Chen, Guestrin 2016, eq. 5 to 7, without the factor 1/2 and the price of a leaf). The gain of a
 /// split is score(left) + score(right) - score(all).
 ///
-/// Numeric: every cut, with missing values on either side. Categorical, missing as a category: up to
-/// four are tried one against the rest; more (Fisher 1958) in order of G / (H + category_smooth),
-/// every first and every last few of them, up to max_category_threshold, against the rest, with
-/// category_l2 more on both sides and without the rare ones. Equal gains: the first found stays.
+/// Numeric: every cut, with missing values on either side. Categorical, missing as a category: up
+/// to four are tried one against the rest; more (Fisher 1958) in order of G / (H +
+/// category_smooth), every first and every last few of them, up to max_category_threshold, against
+/// the rest, with category_l2 more on both sides and without the rare ones. Equal gains: the first
+/// found stays.
 namespace rampart::gbdt {
 
 struct Sums {

@@ -176,9 +176,9 @@ TreeGrower::Leaf TreeGrower::child(const Leaf& parent, bool left, size_t middle)
     const int rising = direction(parent.feature);
     if (rising == 0) return leaf;
     const auto value = [&](const IntSums& sums) {
-        return leaf_value({static_cast<double>(sums.g) * scale_.g,
-                           static_cast<double>(sums.h) * scale_.h},
-                          params_, parent.bounds);
+        return leaf_value(
+            {static_cast<double>(sums.g) * scale_.g, static_cast<double>(sums.h) * scale_.h},
+            params_, parent.bounds);
     };
     const double between = (value(split.left_sums) + value(split.right_sums)) / 2;
     const bool lower = left == (rising > 0);
@@ -190,9 +190,8 @@ void TreeGrower::split_leaf(size_t index, bool last) {
     Leaf parent = std::move(leaves_[index]);
     leaves_.erase(leaves_.begin() + static_cast<long>(index));
     write_node(parent);
-    const size_t lefts =
-        partition_.run(entries_.subspan(parent.begin, parent.rows()),
-                       data_.columns[parent.feature], parent.split.left);
+    const size_t lefts = partition_.run(entries_.subspan(parent.begin, parent.rows()),
+                                        data_.columns[parent.feature], parent.split.left);
     RAMPART_CHECK(lefts == parent.split.left_sums.rows, "{} rows went left, {} announced", lefts,
                   parent.split.left_sums.rows);
     Leaf left = child(parent, true, parent.begin + lefts);
@@ -256,8 +255,7 @@ GrownTree TreeGrower::grow(std::span<Entry> entries, const Scale& scale,
     }
     GrownTree grown;
     for (const Leaf& leaf : leaves_) {
-        grown.leaves.push_back(
-            {leaf.node, leaf.bounds, entries_.subspan(leaf.begin, leaf.rows())});
+        grown.leaves.push_back({leaf.node, leaf.bounds, entries_.subspan(leaf.begin, leaf.rows())});
     }
     grown.tree = std::move(tree_);
     grown.splits = std::move(splits_);

@@ -239,10 +239,9 @@ class Session : public std::enable_shared_from_this<Session> {
         parser_->header_limit(static_cast<uint32_t>(shared_.options.max_header_bytes));
         parser_->body_limit(shared_.options.max_body_bytes);
         idle_ = buffer_.size() == 0;
-        stream_.expires_after(
-            spare_ ? kSpareTime
-                   : chrono_of(idle_ ? shared_.options.idle_timeout
-                                     : shared_.options.request_timeout));
+        stream_.expires_after(spare_ ? kSpareTime
+                                     : chrono_of(idle_ ? shared_.options.idle_timeout
+                                                       : shared_.options.request_timeout));
         if (!idle_) return read_rest_of_header();
         // The first byte ends the idle time and starts the time for a whole request.
         stream_.async_read_some(
@@ -339,9 +338,12 @@ class Session : public std::enable_shared_from_this<Session> {
         request_.body = std::move(parser_->get().body());
         if (plan_.lane == Lane::kInline) return write(Shared::answer(plan_, request_), keep_alive_);
         switch (gate().enter(shared_from_this())) {
-            case Gate::Entry::kGo: return run_in_lane();
-            case Gate::Entry::kWait: return;
-            case Gate::Entry::kFull: return write(administrative_busy(), keep_alive_);
+            case Gate::Entry::kGo:
+                return run_in_lane();
+            case Gate::Entry::kWait:
+                return;
+            case Gate::Entry::kFull:
+                return write(administrative_busy(), keep_alive_);
         }
     }
 
@@ -409,9 +411,8 @@ base::Result<tcp::endpoint> endpoint_of(const ServerOptions& options) {
     error_code ec;
     const auto address = asio::ip::make_address(options.address, ec);
     if (!ec) return tcp::endpoint(address, options.port);
-    return base::invalid_argument("bad_address",
-                                  "address '{}' is no numeric address like 127.0.0.1 or ::1",
-                                  options.address);
+    return base::invalid_argument(
+        "bad_address", "address '{}' is no numeric address like 127.0.0.1 or ::1", options.address);
 }
 
 base::Error listen_error(const ServerOptions& options, const error_code& ec) {

@@ -29,13 +29,26 @@ std::string bookmark_key(const Source& source) {
 /// The counts in the order in which they are stored; new ones go at the end.
 template <class C>
 auto fields(C& c) {
-    return std::array{&c.decisions,   &c.duplicate_decisions, &c.conflicting_decisions,
-                      &c.outcomes,    &c.duplicate_outcomes,  &c.conflicting_outcomes,
-                      &c.corrections, &c.late_outcomes,       &c.undecodable,
-                      &c.matured,     &c.corrected,           &c.dangling,
-                      &c.overdue,     &c.fenced,              &c.gaps_accepted,
-                      &c.replayed,    &c.dropped,             &c.overrides,
-                      &c.erased,      &c.ignored};
+    return std::array{&c.decisions,
+                      &c.duplicate_decisions,
+                      &c.conflicting_decisions,
+                      &c.outcomes,
+                      &c.duplicate_outcomes,
+                      &c.conflicting_outcomes,
+                      &c.corrections,
+                      &c.late_outcomes,
+                      &c.undecodable,
+                      &c.matured,
+                      &c.corrected,
+                      &c.dangling,
+                      &c.overdue,
+                      &c.fenced,
+                      &c.gaps_accepted,
+                      &c.replayed,
+                      &c.dropped,
+                      &c.overrides,
+                      &c.erased,
+                      &c.ignored};
 }
 
 Result<TimePoint> read_time(base::ByteReader& in) {
@@ -83,8 +96,9 @@ Result<JoinStore> JoinStore::open(const std::filesystem::path& folder,
                                   const StoreIdentity& identity,
                                   std::shared_ptr<storage::MemoryBudget> memory) {
     JoinStore store;
-    RAMPART_TRY(store.db_, storage::Database::open(folder, {"meta", "joins", "by_time", "pending",
-                                                            "dangling", "overdue", "quarantine"},
+    RAMPART_TRY(store.db_, storage::Database::open(folder,
+                                                   {"meta", "joins", "by_time", "pending",
+                                                    "dangling", "overdue", "quarantine"},
                                                    {.budget = std::move(memory)}));
     RAMPART_RETURN_IF_ERROR(check_identity(*store.db_, identity));
     return store;

@@ -98,16 +98,17 @@ Status OutcomeJoiner::Impl::check_topic(Round& round, const std::string& topic,
     const bool decisions = topic == options.decisions_topic;
     if (decisions && count < options.partitions) {
         return base::failed_precondition("partitions_changed",
-                                         "topic '{}' has {} partitions, and {} are configured", topic,
-                                         count, options.partitions);
+                                         "topic '{}' has {} partitions, and {} are configured",
+                                         topic, count, options.partitions);
     }
     for (size_t i = 0; i < partitions.size(); ++i) {
         RAMPART_TRY(const auto known, partitions[i]->store().known_topic(topic));
         if (!known) round.batches[i].put_known_topic(topic, {identity, count});
         if (known && known->identity != identity) {
             return base::failed_precondition(
-                "topic_recreated", "topic '{}' is '{}', and '{}' was read before: the log is another",
-                topic, identity, known->identity);
+                "topic_recreated",
+                "topic '{}' is '{}', and '{}' was read before: the log is another", topic, identity,
+                known->identity);
         }
         if (known && known->partitions != count) {
             return base::failed_precondition("partitions_changed",
@@ -213,8 +214,7 @@ Status OutcomeJoiner::Impl::apply(Round& round, const Source& source,
         RAMPART_TRY(const JoinState* state, batch.load(stored.record.key));
         if (!state->erased) round.unreadable.emplace_back(stored.record.key);
     }
-    RAMPART_TRY(const auto why,
-                reduce(batch, *partitions[home], source.decisions, stored.record));
+    RAMPART_TRY(const auto why, reduce(batch, *partitions[home], source.decisions, stored.record));
     if (!why) return base::ok();
     batch.put_quarantined(source.topic, stored, *why);
     ++round.report.quarantined;
@@ -252,10 +252,9 @@ Result<std::unique_ptr<OutcomeJoiner>> OutcomeJoiner::open(const std::filesystem
         const auto path = folder / std::to_string(id.value()) / "joins";
         std::error_code failure;  // storage says what is wrong with the path
         std::filesystem::create_directories(path.parent_path(), failure);
-        RAMPART_TRY(auto partition,
-                    PartitionJoiner::open(path, impl->options.product,
-                                          {measures, id, impl->options.partitions},
-                                          impl->options.memory));
+        RAMPART_TRY(auto partition, PartitionJoiner::open(path, impl->options.product,
+                                                          {measures, id, impl->options.partitions},
+                                                          impl->options.memory));
         impl->partitions.push_back(std::move(partition));
     }
     impl->writers = std::make_unique<base::ThreadPool>(std::min<size_t>(
@@ -306,8 +305,7 @@ Result<size_t> OutcomeJoiner::advance(TimePoint now) {
 Result<std::optional<AcceptedGap>> OutcomeJoiner::Impl::accept(size_t i, const Source& source) {
     PartitionJoiner& partition = *partitions[i];
     RAMPART_TRY(const auto bookmark, partition.bookmark(source));
-    const Status fit =
-        streaming::check_bookmark(reader, source.topic, source.partition, bookmark);
+    const Status fit = streaming::check_bookmark(reader, source.topic, source.partition, bookmark);
     if (fit) return std::optional<AcceptedGap>();
     if (!streaming::is_gap(fit.error())) return fit.error();
     RAMPART_TRY(const Offset begin, reader.begin_offset(source.topic, source.partition));
@@ -316,8 +314,8 @@ Result<std::optional<AcceptedGap>> OutcomeJoiner::Impl::accept(size_t i, const S
     ++batch.counts().gaps_accepted;
     RAMPART_RETURN_IF_ERROR(partition.commit(batch, Sync::kAlways));
     partition.forget(source);
-    return std::optional(AcceptedGap{held[i], source.topic, source.partition, fit.error(),
-                                     bookmark.next, begin});
+    return std::optional(
+        AcceptedGap{held[i], source.topic, source.partition, fit.error(), bookmark.next, begin});
 }
 
 Result<std::vector<AcceptedGap>> OutcomeJoiner::accept_gap(std::string_view name, PartitionId id) {
@@ -326,7 +324,8 @@ Result<std::vector<AcceptedGap>> OutcomeJoiner::accept_gap(std::string_view name
     const bool decisions = topic == impl_->options.decisions_topic;
     if (!decisions && topic != impl_->options.outcomes_topic) {
         return base::not_found("unknown_topic", "topic '{}' is not read here; '{}' and '{}' are",
-                               topic, impl_->options.decisions_topic, impl_->options.outcomes_topic);
+                               topic, impl_->options.decisions_topic,
+                               impl_->options.outcomes_topic);
     }
     std::vector<AcceptedGap> accepted;
     std::vector<Source> sources;
@@ -381,14 +380,12 @@ Status OutcomeJoiner::examples(std::string_view measure, TimePoint t, const Exam
     return visit_by_time(stores, from, [&](const JoinState& state) -> Status {
         const Version* version = as_known_at(state, measure, t);
         if (version == nullptr) return base::ok();
-        RAMPART_TRY(const auto example,
-                    to_example(state, *version, taken_as_known_at(state, t)));
+        RAMPART_TRY(const auto example, to_example(state, *version, taken_as_known_at(state, t)));
         return visit(example);
     });
 }
 
-Status OutcomeJoiner::decisions(TimePoint from, TimePoint to,
-                                const DecisionVisitor& visit) const {
+Status OutcomeJoiner::decisions(TimePoint from, TimePoint to, const DecisionVisitor& visit) const {
     std::vector<const JoinStore*> stores;
     for (const auto& partition : impl_->partitions) stores.push_back(&partition->store());
     return visit_by_time(stores, from, [&](const JoinState& state) -> Status {
@@ -457,7 +454,10 @@ base::Digest OutcomeJoiner::state_hash() const {
 Result<std::vector<PartitionState>> OutcomeJoiner::partition_states() const {
     std::vector<PartitionState> states;
     for (const auto& partition : impl_->partitions) {
-        PartitionState state{partition->id(), partition->hash().value(), partition->fence(), {},
+        PartitionState state{partition->id(),
+                             partition->hash().value(),
+                             partition->fence(),
+                             {},
                              partition->counts()};
         RAMPART_TRY(state.bookmarks, partition->store().bookmarks());
         states.push_back(std::move(state));
@@ -522,8 +522,9 @@ Result<std::vector<Quarantined>> OutcomeJoiner::list_quarantined(size_t limit) c
 }
 
 /// The record and the position in `partitions` of the one that keeps it.
-Result<std::pair<size_t, Quarantined>> OutcomeJoiner::Impl::find_quarantined(
-    std::string_view topic, PartitionId partition, Offset offset) const {
+Result<std::pair<size_t, Quarantined>> OutcomeJoiner::Impl::find_quarantined(std::string_view topic,
+                                                                             PartitionId partition,
+                                                                             Offset offset) const {
     const std::string key = wire::quarantine_key(topic, partition, offset);
     for (size_t i = 0; i < partitions.size(); ++i) {
         RAMPART_TRY(const auto value, partitions[i]->store().db().get(kQuarantine, key));

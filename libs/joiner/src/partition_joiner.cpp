@@ -37,10 +37,9 @@ PartitionJoiner::PartitionJoiner(streaming::PartitionId id, int32_t partitions,
                                  const domain::Product& product, JoinStore store)
     : id_(id), store_(std::move(store)), reducer_(product, id, partitions) {}
 
-Result<std::unique_ptr<PartitionJoiner>> PartitionJoiner::open(const std::filesystem::path& folder,
-                                                               const domain::Product& product,
-                                                               const StoreIdentity& identity,
-                                                               std::shared_ptr<storage::MemoryBudget> memory) {
+Result<std::unique_ptr<PartitionJoiner>> PartitionJoiner::open(
+    const std::filesystem::path& folder, const domain::Product& product,
+    const StoreIdentity& identity, std::shared_ptr<storage::MemoryBudget> memory) {
     RAMPART_TRY(auto store, JoinStore::open(folder, identity, std::move(memory)));
     std::unique_ptr<PartitionJoiner> joiner(
         new PartitionJoiner(identity.partition, identity.partitions, product, std::move(store)));

@@ -17,10 +17,9 @@ namespace rampart::joiner {
 class PartitionJoiner {
   public:
     /// `product` has to outlive it.
-    static base::Result<std::unique_ptr<PartitionJoiner>> open(const std::filesystem::path& folder,
-                                                               const domain::Product& product,
-                                                               const StoreIdentity& identity,
-                                                               std::shared_ptr<storage::MemoryBudget> memory);
+    static base::Result<std::unique_ptr<PartitionJoiner>> open(
+        const std::filesystem::path& folder, const domain::Product& product,
+        const StoreIdentity& identity, std::shared_ptr<storage::MemoryBudget> memory);
 
     const JoinStore& store() const { return store_; }
     const Reducer& reducer() const { return reducer_; }

@@ -34,7 +34,8 @@ class Check {
   private:
     template <class T>
     void expect(std::string_view what, const T& stored, const T& found) {
-        if (stored != found) problem(fmt::format("{} is stored as {}, and is {}", what, stored, found));
+        if (stored != found)
+            problem(fmt::format("{} is stored as {}, and is {}", what, stored, found));
     }
     void problem(std::string text) {
         if (problems_.size() < kMaxProblems) problems_.push_back(std::move(text));
@@ -81,9 +82,8 @@ class Check {
             const bool last = &version == latest(state, version.measure);
             if (!last || version.value || version.censored || !granted) continue;
             ++overdue_;
-            RAMPART_RETURN_IF_ERROR(
-                present(kOverdue, maturity_key({version.matured_at, version.measure, id}), "overdue",
-                        id));
+            RAMPART_RETURN_IF_ERROR(present(
+                kOverdue, maturity_key({version.matured_at, version.measure, id}), "overdue", id));
         }
         return present(kByTime, time_key(decision->application.event_time, id), "by_time", id);
     }
@@ -105,7 +105,8 @@ class Check {
             return true;
         };
         RAMPART_RETURN_IF_ERROR(store_.db().scan(family, KeyRange::all(), visit, &at_));
-        if (family != kPending) expect(fmt::format("the size of the index {}", name), entries, expected);
+        if (family != kPending)
+            expect(fmt::format("the size of the index {}", name), entries, expected);
         return base::ok();
     }
 

@@ -120,8 +120,8 @@ RAMPART_AVX2 void members_avx2(const MemberTest* tests, size_t count, uint8_t* a
             _mm_loadu_si128(reinterpret_cast<const __m128i*>(test.bits)));
         for (size_t i = 0; i < kBlock; i += 32) {
             // an index of 0x80 looks up zero: in no set
-            const __m256i word = _mm256_and_si256(_mm256_shuffle_epi8(set, load(index + i)),
-                                                  load(bit + i));
+            const __m256i word =
+                _mm256_and_si256(_mm256_shuffle_epi8(set, load(index + i)), load(bit + i));
             const __m256i outside = _mm256_cmpeq_epi8(word, _mm256_setzero_si256());
             store(out + i, _mm256_and_si256(outside, _mm256_or_si256(load(out + i), keep)));
         }

@@ -94,9 +94,8 @@ class GroupWriter {
                 if (heights[i] > 0) order.push_back({heights[i], t, i});
             }
         }
-        std::stable_sort(order.begin(), order.end(), [](const Waiting& a, const Waiting& b) {
-            return a.height < b.height;
-        });
+        std::stable_sort(order.begin(), order.end(),
+                         [](const Waiting& a, const Waiting& b) { return a.height < b.height; });
         for (const Waiting& next : order) {
             const Tree& tree = ensemble_.trees[first_tree + next.tree];
             auto& answers = answers_[next.tree];
@@ -108,8 +107,8 @@ class GroupWriter {
             } else {
                 const CutPlace place = layout_.cuts.place(node);
                 const uint32_t side = node.default_left ? 1 : 0;
-                out.column = layout_.columns_at +
-                             (2 * place.column + side) * static_cast<uint32_t>(kBlock);
+                out.column =
+                    layout_.columns_at + (2 * place.column + side) * static_cast<uint32_t>(kBlock);
                 out.cut = place.cut;
             }
             layout_.nodes.push_back(out);
@@ -121,8 +120,8 @@ class GroupWriter {
     /// The column that holds 0 where the node goes left; tests that fill it are added once a group.
     uint32_t member_column(const Tree& tree, const TreeNode& node) {
         const auto& words = tree.category_sets[static_cast<size_t>(node.categories)];
-        const auto [known, fresh] = known_.try_emplace(
-            std::tuple(node.feature, node.default_left, words), next_member_);
+        const auto [known, fresh] =
+            known_.try_emplace(std::tuple(node.feature, node.default_left, words), next_member_);
         if (!fresh) return known->second;
         next_member_ += kBlock;
         const uint32_t first = first_chunk_.at(static_cast<uint32_t>(node.feature));

@@ -18,9 +18,10 @@ std::optional<std::string> fault(const BetaMap& map) {
         map.b >= 0) {
         return std::nullopt;
     }
-    return fmt::format("a beta map of a = {}, b = {}, c = {}; wanted are finite numbers, a and b "
-                       "at least 0",
-                       map.a, map.b, map.c);
+    return fmt::format(
+        "a beta map of a = {}, b = {}, c = {}; wanted are finite numbers, a and b "
+        "at least 0",
+        map.a, map.b, map.c);
 }
 
 std::optional<std::string> fault(const PolylineMap& map) {
@@ -32,9 +33,10 @@ std::optional<std::string> fault(const PolylineMap& map) {
         if (!in_unit(map.x[i]) || !in_unit(map.y[i]))
             return fmt::format("point {} is ({}, {}), outside [0, 1]", i, map.x[i], map.y[i]);
         if (i > 0 && !(map.x[i] > map.x[i - 1] && map.y[i] >= map.y[i - 1]))
-            return fmt::format("point {} is ({}, {}), after ({}, {}): x has to rise and y must "
-                               "not fall",
-                               i, map.x[i], map.y[i], map.x[i - 1], map.y[i - 1]);
+            return fmt::format(
+                "point {} is ({}, {}), after ({}, {}): x has to rise and y must "
+                "not fall",
+                i, map.x[i], map.y[i], map.x[i - 1], map.y[i - 1]);
     }
     return std::nullopt;
 }

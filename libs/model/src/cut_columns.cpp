@@ -42,8 +42,8 @@ void CutColumns::add_columns(uint32_t feature, std::span<const float> cuts) {
 CutPlace CutColumns::place(const TreeNode& node) const {
     const Range& range = ranges_.at(static_cast<uint32_t>(node.feature));
     const auto cuts = std::span(cuts_).subspan(range.first, range.count);
-    const auto at = static_cast<size_t>(
-        std::lower_bound(cuts.begin(), cuts.end(), node.threshold) - cuts.begin());
+    const auto at = static_cast<size_t>(std::lower_bound(cuts.begin(), cuts.end(), node.threshold) -
+                                        cuts.begin());
     return {range.column + static_cast<uint32_t>(at / kMostCuts),
             static_cast<uint8_t>(at % kMostCuts)};
 }

@@ -1,6 +1,5 @@
-#include "fragments.hpp"
-
 #include "avx2.hpp"
+#include "fragments.hpp"
 #include "rampart/base/check.hpp"
 
 namespace rampart::model {
@@ -32,8 +31,8 @@ RAMPART_AVX2 inline __m256i bytes_of(const Fragment& fragment, const __m256i* ta
 
 /// Byte i all ones iff bit i is set.
 RAMPART_AVX2 inline __m256i spread(uint32_t bits) {
-    const __m256i byte_of_bit = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202,
-                                                   0x0303030303030303);
+    const __m256i byte_of_bit =
+        _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
     const __m256i bit = _mm256_set1_epi64x(static_cast<int64_t>(0x8040201008040201));
     const __m256i word = _mm256_set1_epi32(static_cast<int>(bits));
     return _mm256_cmpeq_epi8(_mm256_and_si256(_mm256_shuffle_epi8(word, byte_of_bit), bit), bit);
@@ -54,8 +53,7 @@ RAMPART_AVX2 inline uint32_t exit_of(const Fragment& fragment, __m256i left) {
                                           -15, -16, -17, -18, -19, -20, -21, -22, -23, -24, -25,
                                           -26, -27, -28, -29, -30, -31, -32, -33);
     const __m256i open = _mm256_cmpeq_epi8(_mm256_min_epu8(reach, most), reach);
-    return static_cast<uint32_t>(
-        __builtin_ctz(static_cast<unsigned>(_mm256_movemask_epi8(open))));
+    return static_cast<uint32_t>(__builtin_ctz(static_cast<unsigned>(_mm256_movemask_epi8(open))));
 }
 
 }  // namespace
@@ -124,10 +122,14 @@ RAMPART_AVX2 double Fragments::add_with(double sum, const Encoded& row,
 template <bool kMissing, bool kEach>
 double Fragments::add_bytes(double sum, const Encoded& row, std::span<double> sums) const {
     switch (cuts_.columns().size() / kTableBytes) {
-        case 0: return add_with<1, kMissing, kEach>(sum, row, sums);
-        case 1: return add_with<2, kMissing, kEach>(sum, row, sums);
-        case 2: return add_with<3, kMissing, kEach>(sum, row, sums);
-        default: return add_with<0, kMissing, kEach>(sum, row, sums);
+        case 0:
+            return add_with<1, kMissing, kEach>(sum, row, sums);
+        case 1:
+            return add_with<2, kMissing, kEach>(sum, row, sums);
+        case 2:
+            return add_with<3, kMissing, kEach>(sum, row, sums);
+        default:
+            return add_with<0, kMissing, kEach>(sum, row, sums);
     }
 }
 

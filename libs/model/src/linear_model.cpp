@@ -60,8 +60,7 @@ base::Status validate(const LinearModel& linear, const dataset::FeatureSchema& s
                        kMaxCoefficient);
         }
         if (spec.kind == dataset::FeatureKind::kCategorical && linear.slope[j] != 0) {
-            return bad("feature '{}' has categories and the slope {}", spec.name,
-                       linear.slope[j]);
+            return bad("feature '{}' has categories and the slope {}", spec.name, linear.slope[j]);
         }
     }
     return base::ok();

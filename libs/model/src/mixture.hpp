@@ -33,7 +33,7 @@ class Mixture {
     };
     /// Members with the same score.
     struct Step {
-        uint32_t trees;  // so many trees' score
+        uint32_t trees;         // so many trees' score
         uint32_t first, count;  // of rules_
     };
     struct Part {

@@ -20,7 +20,8 @@ using base::Result;
 namespace limits = base::limits;
 
 constexpr std::string_view kMagic = "RAMPARTM";
-constexpr uint32_t kPlain = 1, kWithMembers = 2, kWithCalibrations = 3, kWithScores = 4;  // format versions
+constexpr uint32_t kPlain = 1, kWithMembers = 2, kWithCalibrations = 3,
+                   kWithScores = 4;  // format versions
 constexpr size_t kHeaderBytes = 8 + 4 + 8;
 constexpr size_t kDigestBytes = 32;
 
@@ -148,9 +149,10 @@ void to_message(const LearnedLink& link, v1::LearnedLink& out) {
 uint32_t version_of(const LearnedLink& link) {
     if (link.scale != ScoreScale{} || !link.linears.empty()) return kWithScores;
     const auto sloped = [](const RampRule& ramp) { return !ramp.slopes.empty(); };
-    const bool calibrated = !link.calibrations.empty() || !link.pulls.empty() || sloped(link.ramp) ||
-                        std::any_of(link.members.begin(), link.members.end(),
-                                    [&](const Member& m) { return m.ramp && sloped(*m.ramp); });
+    const bool calibrated = !link.calibrations.empty() || !link.pulls.empty() ||
+                            sloped(link.ramp) ||
+                            std::any_of(link.members.begin(), link.members.end(),
+                                        [&](const Member& m) { return m.ramp && sloped(*m.ramp); });
     if (calibrated) return kWithCalibrations;
     return link.members.empty() ? kPlain : kWithMembers;
 }
@@ -353,12 +355,12 @@ LinearModel linear_of(const v1::LinearModel& message) {
 }
 
 Result<LearnedLink> learned_of(const v1::LearnedLink& message) {
-    for (const int size : {message.others_size(), message.members_size(),
-                           message.calibrations_size(), message.pulls_size(),
-                           message.linears_size()}) {
+    for (const int size :
+         {message.others_size(), message.members_size(), message.calibrations_size(),
+          message.pulls_size(), message.linears_size()}) {
         if (static_cast<size_t>(size) > limits::kMaxMembers)
-            return bad(
-                fmt::format("a link of {} members, ensembles, calibrations or linear models", size));
+            return bad(fmt::format("a link of {} members, ensembles, calibrations or linear models",
+                                   size));
     }
     LearnedLink link;
     RAMPART_TRY(link.ensemble, ensemble_of(message.ensemble()));
@@ -491,11 +493,10 @@ Result<Policy> decode_model_file(std::string_view bytes) {
     }
     RAMPART_TRY(auto policy, policy_of(file));
     if (version_of(policy) > payload.version) {
-        return bad(fmt::format("the file is of format version {} and holds {}, which came with "
-                               "version {}",
-                               payload.version,
-                               novelty_of(version_of(policy)),
-                               version_of(policy)));
+        return bad(
+            fmt::format("the file is of format version {} and holds {}, which came with "
+                        "version {}",
+                        payload.version, novelty_of(version_of(policy)), version_of(policy)));
     }
     return policy;
 }

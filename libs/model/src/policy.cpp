@@ -18,7 +18,7 @@ namespace limits = base::limits;
 
 constexpr size_t kMaxPoints = 1000;  // of a bootstrap
 constexpr size_t kMaxProvenanceEntries = 1000;
-constexpr double kWeightTolerance = 1e-9;  // of a mixture's weights about 1
+constexpr double kWeightTolerance = 1e-9;              // of a mixture's weights about 1
 constexpr size_t kMaxProvenanceValueBytes = 16 << 20;  // a schema file fits
 
 template <class... Args>
@@ -165,8 +165,7 @@ base::Status check_calibrations_and_pulls(const LearnedLink& link,
                    link.calibrations.size(), link.pulls.size());
     }
     if (link.calibrations.size() > limits::kMaxGroups) {
-        return bad("{} calibrations; allowed are {}", link.calibrations.size(),
-                   limits::kMaxGroups);
+        return bad("{} calibrations; allowed are {}", link.calibrations.size(), limits::kMaxGroups);
     }
     for (size_t i = 0; i < link.calibrations.size(); ++i) {
         if (const auto fault = fault_of(link.calibrations[i]))
@@ -246,9 +245,10 @@ base::Status check_groups(const std::vector<Link>& links, const std::vector<std:
         if (!seen.insert(name).second) return bad("group '{}' is listed twice", name);
     }
     if (!group_aware && !names.empty()) {
-        return bad("{} group names, but no ramp has a threshold for each group, nor is there a "
-                   "calibration for each",
-                   names.size());
+        return bad(
+            "{} group names, but no ramp has a threshold for each group, nor is there a "
+            "calibration for each",
+            names.size());
     }
     for (size_t i = 0; i < links.size(); ++i) {
         const auto* learned = std::get_if<LearnedLink>(&links[i]);
@@ -261,8 +261,8 @@ base::Status check_groups(const std::vector<Link>& links, const std::vector<std:
                        learned->ramp.thresholds.size(), names.size());
         }
         if (learned->calibrations.size() > 1 && learned->calibrations.size() != names.size()) {
-            return bad("link {} has {} calibrations for {} groups", i,
-                       learned->calibrations.size(), names.size());
+            return bad("link {} has {} calibrations for {} groups", i, learned->calibrations.size(),
+                       names.size());
         }
         for (size_t m = 0; m < learned->members.size(); ++m) {
             const auto& ramp = learned->members[m].ramp;
@@ -401,8 +401,8 @@ PolicyOutput Policy::evaluate(std::span<const float> row, std::optional<size_t> 
             out.score = mixed.score;
             ramped = mixed.approve;
         } else {
-            out.score =
-                link.probability(link.scale.apply(engines_[i]->predict_raw(row)), group.value_or(0));
+            out.score = link.probability(link.scale.apply(engines_[i]->predict_raw(row)),
+                                         group.value_or(0));
             double f = link.value(out.score);
             if (pulls_[i]) f -= pulls_[i]->evaluate(row, out.score);
             ramped = link.ramp.apply(f, group.value_or(0));

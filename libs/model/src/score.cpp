@@ -46,13 +46,13 @@ base::Result<StepNumbers> numbers_of(const ScoreStep& step, uint32_t levels) {
                                   t, levels, kMaxScoreLevels);
     }
     // p as 2p - 1, or as 1 - 2p where low scores are approved
-    StepNumbers out = step.at_least ? StepNumbers{2, -1, 2 * t - 1, 1}
-                                    : StepNumbers{-2, 1, 1 - 2 * t, 1};
+    StepNumbers out =
+        step.at_least ? StepNumbers{2, -1, 2 * t - 1, 1} : StepNumbers{-2, 1, 1 - 2 * t, 1};
     if (levels == 0) return out;
     // grid point j / levels lies strictly between the middles of j - 1 and j, but for the last
     uint32_t passing = 0;
-    while (passing <= levels &&
-           step.passes(middle_of_level(passing, levels)) != step.at_least) ++passing;
+    while (passing <= levels && step.passes(middle_of_level(passing, levels)) != step.at_least)
+        ++passing;
     const double between = 2.0 * passing / levels - 1;
     if (step.at_least) {
         out.threshold = between;

@@ -119,8 +119,7 @@ void TreeWalker::add_each(double sum, const float* row, std::span<double> sums) 
 
 void TreeWalker::walk_run(size_t first, size_t count, const float* row, Found& found) const {
     for (size_t next = 0; next < count; next += kAtOnce) {
-        const auto trees =
-            std::span(order_).subspan(first + next, std::min(kAtOnce, count - next));
+        const auto trees = std::span(order_).subspan(first + next, std::min(kAtOnce, count - next));
         std::array<uint32_t, kAtOnce> at;
         // a short last batch walks its first tree more than once
         for (size_t i = 0; i < kAtOnce; ++i)

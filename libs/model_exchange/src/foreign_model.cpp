@@ -30,9 +30,12 @@ bool are_positions(std::span<const std::string> names) {
 
 std::string_view to_string(RawScore raw) {
     switch (raw) {
-        case RawScore::kLogOdds: return "log-odds";
-        case RawScore::kValue: return "value";
-        case RawScore::kLogarithm: return "logarithm";
+        case RawScore::kLogOdds:
+            return "log-odds";
+        case RawScore::kValue:
+            return "value";
+        case RawScore::kLogarithm:
+            return "logarithm";
     }
     return "?";
 }

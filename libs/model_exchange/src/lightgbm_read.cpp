@@ -1,9 +1,8 @@
 #include <algorithm>
+#include <boost/json.hpp>
 #include <charconv>
 #include <cmath>
 #include <map>
-
-#include <boost/json.hpp>
 
 #include "rampart/base/limits.hpp"
 #include "rampart/model_exchange/lightgbm_text.hpp"
@@ -54,8 +53,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
 }
 
 template <class Number>
-Result<std::vector<Number>> numbers_of(const Section& section, std::string_view key,
-                                       size_t count) {
+Result<std::vector<Number>> numbers_of(const Section& section, std::string_view key, size_t count) {
     const auto found = section.find(key);
     if (found == section.end()) return bad_model(fmt::format("{} is not there", key));
     std::vector<Number> numbers;
@@ -96,9 +94,12 @@ constexpr double kZeroBand = 1e-35f;  // LightGBM's zero is -kZeroBand to kZeroB
 /// Which way NaN goes, if it can be said by a default direction alone.
 Result<bool> missing_left(MissingType type, bool default_left, double threshold) {
     switch (type) {
-        case MissingType::kNan: return default_left;
-        case MissingType::kNone: return 0 <= threshold;  // NaN is read as 0
-        case MissingType::kZero: break;
+        case MissingType::kNan:
+            return default_left;
+        case MissingType::kNone:
+            return 0 <= threshold;  // NaN is read as 0
+        case MissingType::kZero:
+            break;
     }
     const bool same = default_left ? kZeroBand <= threshold : threshold < -kZeroBand;
     if (same) return default_left;
@@ -234,8 +235,7 @@ class LightGbmReader {
             return unsupported("a linear tree: train with linear_tree=false");
         }
         RAMPART_TRY(const Arrays arrays, read_arrays(section, static_cast<size_t>(leaves)));
-        return build_tree(leaves > 1 ? 0 : -1,
-                          [&](int64_t at) { return read_node(arrays, at); });
+        return build_tree(leaves > 1 ? 0 : -1, [&](int64_t at) { return read_node(arrays, at); });
     }
 
     static Result<Arrays> read_arrays(const Section& section, size_t leaves) {
@@ -295,9 +295,8 @@ class LightGbmReader {
         const int64_t missing = a.type[at] >> 2 & 3;
         if (missing == 3) return bad_model("decision_type has an unknown kind of missing values");
         RAMPART_TRY(out.node.threshold, float_at_most(a.threshold[at]));
-        RAMPART_TRY(out.node.default_left,
-                    missing_left(static_cast<MissingType>(missing), (a.type[at] & 2) != 0,
-                                 a.threshold[at]));
+        RAMPART_TRY(out.node.default_left, missing_left(static_cast<MissingType>(missing),
+                                                        (a.type[at] & 2) != 0, a.threshold[at]));
         return out;
     }
 
@@ -342,8 +341,8 @@ class LightGbmReader {
         RAMPART_TRY(const size_t column, pandas_column(feature));
         const auto& texts = pandas_[column];
         if (number >= texts.size())
-            return bad_model(fmt::format("category {} of {} in pandas_categorical", number,
-                                         texts.size()));
+            return bad_model(
+                fmt::format("category {} of {} in pandas_categorical", number, texts.size()));
         return codes.of_text(texts[number]);
     }
 

@@ -1,8 +1,7 @@
 #include <algorithm>
+#include <boost/json.hpp>
 #include <cctype>
 #include <cmath>
-
-#include <boost/json.hpp>
 
 #include "rampart/model_exchange/lightgbm_text.hpp"
 
@@ -51,8 +50,8 @@ class TreeText {
         }
         out += value_ + "\n";
         if (leaves_ > 1) {
-            for (const auto* line : {&leaf_weight_, &leaf_count_, &inner_value_, &inner_weight_,
-                                     &inner_count_})
+            for (const auto* line :
+                 {&leaf_weight_, &leaf_count_, &inner_value_, &inner_weight_, &inner_count_})
                 out += *line + "\n";
         }
         if (sets_ > 0) out += boundaries_ + "\n" + words_ + "\n";
@@ -159,8 +158,7 @@ base::Result<std::string> write_lightgbm(const model::Ensemble& ensemble,
     std::string sizes = "tree_sizes=", body;
     for (size_t t = 0; t < trees.size(); ++t) {
         const auto text = fmt::format(
-            "Tree={}\n{}", t,
-            TreeText(trees[t], schema, t == 0 ? ensemble.base_score : 0).write());
+            "Tree={}\n{}", t, TreeText(trees[t], schema, t == 0 ? ensemble.base_score : 0).write());
         append(sizes, text.size());
         body += text;
     }

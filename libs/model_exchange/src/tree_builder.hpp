@@ -14,16 +14,16 @@ namespace rampart::model_exchange {
 /// A node of a foreign tree, in its own numbers.
 struct ForeignNode {
     bool leaf = false;
-    model::TreeNode node;               // without children and categories
-    int64_t left = 0, right = 0;        // the reader's own numbers of children
+    model::TreeNode node;         // without children and categories
+    int64_t left = 0, right = 0;  // the reader's own numbers of children
     bool categorical = false;
     std::vector<uint64_t> categories;  // bits of schema codes that go left
 };
 
 /// Lays a tree out from its root: children after parents, each node reached once, no more than
 /// limits allow. `read` gives a node by the reader's own number, or says what is wrong with it.
-base::Result<model::Tree> build_tree(
-    int64_t root, const std::function<base::Result<ForeignNode>(int64_t)>& read);
+base::Result<model::Tree> build_tree(int64_t root,
+                                     const std::function<base::Result<ForeignNode>(int64_t)>& read);
 
 /// The largest float not above x. Error: out_of_range if all floats are above it, or it is none.
 base::Result<float> float_at_most(double x);

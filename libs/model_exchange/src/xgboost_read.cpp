@@ -1,8 +1,7 @@
+#include <boost/json.hpp>
 #include <charconv>
 #include <cmath>
 #include <map>
-
-#include <boost/json.hpp>
 
 #include "rampart/base/limits.hpp"
 #include "rampart/model_exchange/xgboost_json.hpp"
@@ -78,8 +77,7 @@ std::string as_json(std::string_view text) {
     return out;
 }
 
-Result<std::vector<double>> numbers_at(const json::object& in, std::string_view key,
-                                       size_t count) {
+Result<std::vector<double>> numbers_at(const json::object& in, std::string_view key, size_t count) {
     RAMPART_TRY(const auto* list, array_at(in, key));
     if (list->size() != count)
         return bad_model(
@@ -115,10 +113,9 @@ class XgboostReader {
         const auto* object = error ? nullptr : root.if_object();
         const auto* learner = object == nullptr ? nullptr : object->if_contains("learner");
         if (learner == nullptr || !learner->is_object()) {
-            return base::invalid_argument(
-                "not_an_xgboost_model",
-                "no JSON object with a 'learner': give a JSON model, as "
-                "Booster.save_model(\"model.json\") writes it");
+            return base::invalid_argument("not_an_xgboost_model",
+                                          "no JSON object with a 'learner': give a JSON model, as "
+                                          "Booster.save_model(\"model.json\") writes it");
         }
         RAMPART_RETURN_IF_ERROR(read_learner(learner->get_object()));
         RAMPART_TRY(const auto* booster, object_at(learner->get_object(), "gradient_booster"));
@@ -169,8 +166,8 @@ class XgboostReader {
                 names_.emplace_back(name.get_string());
             }
         }
-        RAMPART_TRY(places_, match_features(names_, static_cast<size_t>(features), schema_,
-                                            out_.notes));
+        RAMPART_TRY(places_,
+                    match_features(names_, static_cast<size_t>(features), schema_, out_.notes));
         return base::ok();
     }
 
@@ -181,8 +178,7 @@ class XgboostReader {
                 return bad_model(fmt::format("base_score is {}, no probability", base));
             out_.raw = RawScore::kLogOdds;
             out_.ensemble.base_score = -std::log(1 / base - 1);
-        } else if (out_.objective == "reg:squarederror" ||
-                   out_.objective == "reg:absoluteerror" ||
+        } else if (out_.objective == "reg:squarederror" || out_.objective == "reg:absoluteerror" ||
                    out_.objective == "reg:pseudohubererror") {
             out_.raw = RawScore::kValue;
             out_.ensemble.base_score = base;
@@ -288,8 +284,7 @@ class XgboostReader {
         const auto [first, count] = found->second;
         for (size_t i = first; i < first + count; ++i) {
             if (!(std::abs(a.categories[i]) < 1e9)) return bad_model("a category out of range");
-            RAMPART_TRY(const size_t code,
-                        codes.of_number(static_cast<int64_t>(a.categories[i])));
+            RAMPART_TRY(const size_t code, codes.of_number(static_cast<int64_t>(a.categories[i])));
             bits[code / 64] &= ~(uint64_t{1} << code % 64);
         }
         return bits;

@@ -68,7 +68,8 @@ WeightDiagnostics WeightSums::diagnostics() const {
     if (records_ == 0) return out;
     const auto n = static_cast<double>(records_);
     out.mean_weight = sum_.value() / n;
-    if (squares_.value() > 0) out.effective_records = sum_.value() * sum_.value() / squares_.value();
+    if (squares_.value() > 0)
+        out.effective_records = sum_.value() * sum_.value() / squares_.value();
     const double from_one = out.mean_weight - 1;
     const double spread = from_one_squares_.value() - n * from_one * from_one;
     const double error = records_ > 1 ? std::sqrt(std::max(0.0, spread) / (n - 1) / n) : 0;

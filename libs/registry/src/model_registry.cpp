@@ -274,9 +274,9 @@ base::Status ModelRegistry::append_ledger_entries(uint64_t position,
     }
     const std::lock_guard lock(impl_->mutex);
     RAMPART_TRY(const auto entries, impl_->ledger());
-    const bool there = position + added.size() <= entries.size() &&
-                       std::equal(added.begin(), added.end(),
-                                  entries.begin() + static_cast<ptrdiff_t>(position));
+    const bool there =
+        position + added.size() <= entries.size() &&
+        std::equal(added.begin(), added.end(), entries.begin() + static_cast<ptrdiff_t>(position));
     if (there) return base::ok();
     if (position != entries.size()) {
         return base::failed_precondition(

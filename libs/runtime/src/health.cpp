@@ -33,8 +33,7 @@ HealthReport Health::report(Probe probe) const {
     HealthReport report;
     for (const auto& entry : entries) {
         if (probe == Probe::kReady || entry.probe == Probe::kLive) {
-            report.checks.push_back(
-                {entry.name, entry.check(), entry.probe != Probe::kDegraded});
+            report.checks.push_back({entry.name, entry.check(), entry.probe != Probe::kDegraded});
         }
     }
     return report;

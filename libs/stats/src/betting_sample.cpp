@@ -13,8 +13,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-/// One factor 1 + x of a wealth: two roundings of the argument, which the logarithm's slope 1 / (1 +
-/// x) magnifies, and a few of the logarithm.
+/// One factor 1 + x of a wealth: two roundings of the argument, which the logarithm's slope 1 / (1
+/// + x) magnifies, and a few of the logarithm.
 void BettingSample::Product::add(double x) {
     const double log_factor = std::log1p(x);
     logs.add(log_factor);
@@ -27,8 +27,8 @@ double BettingSample::Product::value() const {
 
 BettingSample::BettingSample(Range range, const Bets& bets)
     : range_(range), bets_(bets), mass_(kCells + 1, 0) {
-    usable_ = range.lo < 0 && range.hi >= 0 && std::isfinite(range.lo) &&
-              std::isfinite(range.hi) && usable_bets(bets);
+    usable_ = range.lo < 0 && range.hi >= 0 && std::isfinite(range.lo) && std::isfinite(range.hi) &&
+              usable_bets(bets);
 }
 
 void BettingSample::add(double value) {

@@ -45,10 +45,11 @@ Status check_bookmark(const Reader& reader, std::string_view topic, PartitionId 
     if (bookmark.next < begin) return gone(topic, partition, bookmark.next, begin);
     RAMPART_TRY(const Offset end, reader.end_offset(topic, partition));
     if (end < bookmark.next) {
-        return base::out_of_range("offset_ahead",
-                                  "topic '{}', partition {}: the next record to read is {}, and the "
-                                  "log ends at {}: it was cut off or made anew",
-                                  topic, partition, bookmark.next, end);
+        return base::out_of_range(
+            "offset_ahead",
+            "topic '{}', partition {}: the next record to read is {}, and the "
+            "log ends at {}: it was cut off or made anew",
+            topic, partition, bookmark.next, end);
     }
     if (bookmark.digest.empty() || bookmark.next == begin) return base::ok();
     const Offset last(bookmark.next.value() - 1);
@@ -58,10 +59,11 @@ Status check_bookmark(const Reader& reader, std::string_view topic, PartitionId 
          record_digest(records.front()) == bookmark.digest)) {
         return base::ok();
     }
-    return base::failed_precondition("topic_recreated",
-                                     "topic '{}', partition {}: the record at {} is not the one that "
-                                     "was read there: the topic was made anew, or the log is another",
-                                     topic, partition, last);
+    return base::failed_precondition(
+        "topic_recreated",
+        "topic '{}', partition {}: the record at {} is not the one that "
+        "was read there: the topic was made anew, or the log is another",
+        topic, partition, last);
 }
 
 bool is_gap(const base::Error& error) {

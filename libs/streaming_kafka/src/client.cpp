@@ -208,8 +208,8 @@ Result<int64_t> Client::end_offset(const std::string& topic, int32_t partition) 
     return offset_at(topic, partition, RD_KAFKA_OFFSET_END);
 }
 
-/// The error for a partition that the library does not know: after a broker's restart its picture of
-/// the cluster may lag behind, so the cluster is asked.
+/// The error for a partition that the library does not know: after a broker's restart its picture
+/// of the cluster may lag behind, so the cluster is asked.
 base::Error Client::unknown_partition(const std::string& topic, int32_t partition,
                                       rd_kafka_resp_err_t failure) {
     const std::string what = fmt::format("topic '{}', partition {}", topic, partition);
@@ -239,8 +239,7 @@ Result<int64_t> Client::offset_at(const std::string& topic, int32_t partition, i
         const auto why =
             unknown ? unknown_partition(topic, partition, failure)
                     : error(failure, fmt::format("topic '{}', partition {}", topic, partition));
-        const bool again =
-            meaning.retry || (unknown && why.code == base::ErrorCode::kUnavailable);
+        const bool again = meaning.retry || (unknown && why.code == base::ErrorCode::kUnavailable);
         if (!again || now() + kRetryPause >= deadline) return why;
         pause(kRetryPause);
     }

@@ -161,9 +161,9 @@ Result<Conf> producer_conf(const KafkaSettings& settings) {
     RAMPART_RETURN_IF_ERROR(set_all(
         conf.get(),
         {{"enable.idempotence", "true"},
-         // One request at a time to a broker. A broker that knows nothing of a producer yet takes its
-         // second batch though it refused the first; librdkafka then reports the first as written,
-         // without an offset, and it is lost.
+         // One request at a time to a broker. A broker that knows nothing of a producer yet takes
+         // its second batch though it refused the first; librdkafka then reports the first as
+         // written, without an offset, and it is lost.
          {"max.in.flight.requests.per.connection", "1"},
          {"acks", "all"},
          {"compression.type", "lz4"},

@@ -108,9 +108,9 @@ Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& rec
         !missed.empty())
         figures[std::string(kMissedConstraints)] = missed;
     if (!result.verdict.validation->values.gaps.empty())
-        figures["gap"] = fmt::format("{:.4f}", *std::max_element(
-                                                   result.verdict.validation->values.gaps.begin(),
-                                                   result.verdict.validation->values.gaps.end()));
+        figures["gap"] =
+            fmt::format("{:.4f}", *std::max_element(result.verdict.validation->values.gaps.begin(),
+                                                    result.verdict.validation->values.gaps.end()));
     return std::move(result.ensemble);
 }
 

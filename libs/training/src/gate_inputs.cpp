@@ -157,14 +157,16 @@ std::vector<double> taught_impacts(const certification::GateConfig& config,
 
 /// Of a group-aware anchor a row without a cell has no probability: NaN, which the gate refuses.
 template <class Side>
-std::vector<double> probabilities(const DecisionSet<Side>& set, const model::Policy& candidate, const model::Policy& reference,
-                                  const model::Policy& policy) {
+std::vector<double> probabilities(const DecisionSet<Side>& set, const model::Policy& candidate,
+                                  const model::Policy& reference, const model::Policy& policy) {
     std::vector<double> out;
     for (const size_t i : decidable_rows(set, candidate, reference)) {
         const auto& row = set.rows[i];
-        const std::optional<size_t> cell = row.cell ? std::optional<size_t>(*row.cell) : std::nullopt;
+        const std::optional<size_t> cell =
+            row.cell ? std::optional<size_t>(*row.cell) : std::nullopt;
         const bool known = cell || !policy.group_aware();
-        out.push_back(known ? policy.evaluate(set.features_of(i), cell).approve : std::numeric_limits<double>::quiet_NaN());
+        out.push_back(known ? policy.evaluate(set.features_of(i), cell).approve
+                            : std::numeric_limits<double>::quiet_NaN());
     }
     return out;
 }
@@ -183,13 +185,17 @@ std::vector<double> labels_of(const DecisionSet<Side>& set, const model::Policy&
 
 }  // namespace
 
-std::vector<double> anchor_probabilities(const training_set::DevelopmentSet& set, const model::Policy& candidate,
-                                         const model::Policy& reference, const model::Policy& anchor) {
+std::vector<double> anchor_probabilities(const training_set::DevelopmentSet& set,
+                                         const model::Policy& candidate,
+                                         const model::Policy& reference,
+                                         const model::Policy& anchor) {
     return probabilities(set, candidate, reference, anchor);
 }
 
-std::vector<double> anchor_probabilities(const training_set::VaultSet& set, const model::Policy& candidate,
-                                         const model::Policy& reference, const model::Policy& anchor) {
+std::vector<double> anchor_probabilities(const training_set::VaultSet& set,
+                                         const model::Policy& candidate,
+                                         const model::Policy& reference,
+                                         const model::Policy& anchor) {
     return probabilities(set, candidate, reference, anchor);
 }
 

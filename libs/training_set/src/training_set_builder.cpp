@@ -183,8 +183,7 @@ Result<ApplicantSet> TrainingSetBuilder::applicants(base::TimePoint from,
                                       limits::kMaxRows, base::to_iso8601(from),
                                       base::to_iso8601(to));
         }
-        const auto features =
-            decision::encode_row(fit_to(schema_, decision.application), schema_);
+        const auto features = decision::encode_row(fit_to(schema_, decision.application), schema_);
         if (!features)
             return features.error().with_context(fmt::format("decision '{}'", decision.id));
         set.features.insert(set.features.end(), features->begin(), features->end());

@@ -7,10 +7,13 @@ namespace rampart::wire {
 using streaming::TopicSpec;
 
 Topics Topics::with_prefix(std::string_view prefix) {
-    const auto named = [&](std::string_view name) { return std::string(prefix) + std::string(name); };
-    return {named("applications"),         named("decisions"), named("outcomes"),
-            named("protected-attributes"), named("policies"),  named("quarantine"),
-            named("leases"),               named("person-keys")};
+    const auto named = [&](std::string_view name) {
+        return std::string(prefix) + std::string(name);
+    };
+    return {named("applications"), named("decisions"),
+            named("outcomes"),     named("protected-attributes"),
+            named("policies"),     named("quarantine"),
+            named("leases"),       named("person-keys")};
 }
 
 std::vector<TopicSpec> Topics::specs(int32_t partitions) const {

@@ -1,8 +1,8 @@
 #include "rampart/base/error.hpp"
 
-#include <set>
-
 #include <gtest/gtest.h>
+
+#include <set>
 
 namespace rampart::base {
 namespace {

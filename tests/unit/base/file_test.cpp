@@ -1,14 +1,12 @@
 #include "rampart/base/file.hpp"
 
-#include <fstream>
-
+#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
-
-#include <gtest/gtest.h>
+#include <fstream>
 
 namespace rampart::base {
 namespace {
@@ -16,7 +14,8 @@ namespace {
 class FileTest : public testing::Test {
   protected:
     void SetUp() override {
-        folder_ = std::filesystem::path(testing::TempDir()) / fmt::format("file_test.{}", ::getpid());
+        folder_ =
+            std::filesystem::path(testing::TempDir()) / fmt::format("file_test.{}", ::getpid());
         std::filesystem::create_directories(folder_);
     }
     void TearDown() override { std::filesystem::remove_all(folder_); }

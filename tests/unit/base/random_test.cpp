@@ -1,12 +1,12 @@
 #include "rampart/base/random.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace rampart::base {
 namespace {

@@ -1,8 +1,8 @@
 #include "rampart/base/result.hpp"
 
-#include <memory>
-
 #include <gtest/gtest.h>
+
+#include <memory>
 
 namespace rampart::base {
 namespace {

@@ -32,7 +32,8 @@ TEST(Signing, KeysSurviveTheirPemForm) {
 
 TEST(Signing, MatchesRfc8032) {
     // section 7.1, test 2
-    const auto secret = from_hex("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb").value();
+    const auto secret =
+        from_hex("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb").value();
     const auto key = SigningKey::from_raw(secret).value();
     EXPECT_EQ(to_hex(key.sign("\x72")),
               "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da"

@@ -1,8 +1,8 @@
 #include "rampart/base/strong_type.hpp"
 
-#include <unordered_set>
-
 #include <gtest/gtest.h>
+
+#include <unordered_set>
 
 namespace rampart::base {
 namespace {

@@ -1,9 +1,9 @@
 #include "rampart/base/thread_pool.hpp"
 
+#include <gtest/gtest.h>
+
 #include <atomic>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace rampart::base {
 namespace {

@@ -250,8 +250,7 @@ class WorstStrategy {
         Exact both = 0;
         for (const Verdict verdict : {Verdict::kCertified, Verdict::kNoSolutionFound}) {
             DeltaLedger next = ledger;
-            EXPECT_TRUE(
-                next.append(*next.next_closing(verdict, std::string(64, 'a'), "", kNow)));
+            EXPECT_TRUE(next.append(*next.next_closing(verdict, std::string(64, 'a'), "", kNow)));
             both += sum(next, registrations_left - 1);
         }
         return both;
@@ -296,8 +295,7 @@ TEST(Spending, ByHistoryTheChargesOverAllHistoriesOfRunsAndLooksSumToAtMostTheBu
 TEST(Spending, AFurtherLookTakesThePlaceOfARunButIsNotCharged) {
     DeltaLedger ledger = with_epoch(3, Spending::kByHistory);
     const auto close = [&](Verdict verdict) {
-        ASSERT_TRUE(
-            ledger.append(*ledger.next_closing(verdict, std::string(64, 'a'), "", kNow)));
+        ASSERT_TRUE(ledger.append(*ledger.next_closing(verdict, std::string(64, 'a'), "", kNow)));
     };
     auto request = request_for("a");
     ASSERT_TRUE(ledger.append(*ledger.next_registration(request, kNow)));
@@ -322,7 +320,8 @@ TEST(Spending, AnEpochOnTheDiskKeepsTheSpendingThatItWasOpenedWith) {
     const auto stored = [](std::string_view spending) {
         return fmt::format(
             "{{\"sequence\":0,\"previous\":\"{}\",\"epoch_opened\":{{\"epoch\":1,"
-            "\"delta_epoch\":0.1,\"runs\":12,\"spending\":\"{}\",\"note\":\"first\",\"at\":\"2004-01-01T00:00:00Z\"}},"
+            "\"delta_epoch\":0.1,\"runs\":12,\"spending\":\"{}\",\"note\":\"first\",\"at\":\"2004-"
+            "01-01T00:00:00Z\"}},"
             "\"registration\":null,\"closing\":null}}",
             base::sha256("").hex(), spending);
     };

@@ -21,7 +21,9 @@ TEST(Table, ReadsEveryKindOfValue) {
         name = "sex"
         [[attribute]]
         name = "age"
-    )", "t.toml").value();
+    )",
+                      "t.toml")
+                    .value();
     EXPECT_EQ(root.string("name"), "a");
     EXPECT_EQ(root.integer("port", 0, 65535), 8080);
     EXPECT_EQ(root.number("kappa", 0, 1), 0.5);
@@ -82,17 +84,18 @@ TEST_P(BadValues, AreNamedWithLineKeyValueAndRange) {
 
 INSTANTIATE_TEST_SUITE_P(
     Table, BadValues,
-    testing::Values(BadValue{"port = 10", "t.toml, line 1: port: is 10; allowed are 1 to 9"},
-                    BadValue{"\nport = 1.5", "t.toml, line 2: port: must be a whole number from 1 to 9"},
-                    BadValue{"kappa = 1.5", "t.toml, line 1: kappa: is 1.5; allowed are 0 to 1"},
-                    BadValue{"kappa = nan", "t.toml, line 1: kappa: is nan; allowed are 0 to 1"},
-                    BadValue{"kappa = 'x'", "t.toml, line 1: kappa: must be a number from 0 to 1"},
-                    BadValue{"name = 1", "t.toml, line 1: name: must be a text in quotes"},
-                    BadValue{"on = 1", "t.toml, line 1: on: must be true or false"},
-                    BadValue{"mode = 'deaf'", "t.toml, line 1: mode: is 'deaf'; allowed are blind, aware"},
-                    BadValue{"rows = [1]", "t.toml, line 1: rows: must be a list of lists of finite numbers"},
-                    BadValue{"words = [1]", "t.toml, line 1: words: must be a list of texts"},
-                    BadValue{"sub = 1", "t.toml, line 1: sub: must be a table"}));
+    testing::Values(
+        BadValue{"port = 10", "t.toml, line 1: port: is 10; allowed are 1 to 9"},
+        BadValue{"\nport = 1.5", "t.toml, line 2: port: must be a whole number from 1 to 9"},
+        BadValue{"kappa = 1.5", "t.toml, line 1: kappa: is 1.5; allowed are 0 to 1"},
+        BadValue{"kappa = nan", "t.toml, line 1: kappa: is nan; allowed are 0 to 1"},
+        BadValue{"kappa = 'x'", "t.toml, line 1: kappa: must be a number from 0 to 1"},
+        BadValue{"name = 1", "t.toml, line 1: name: must be a text in quotes"},
+        BadValue{"on = 1", "t.toml, line 1: on: must be true or false"},
+        BadValue{"mode = 'deaf'", "t.toml, line 1: mode: is 'deaf'; allowed are blind, aware"},
+        BadValue{"rows = [1]", "t.toml, line 1: rows: must be a list of lists of finite numbers"},
+        BadValue{"words = [1]", "t.toml, line 1: words: must be a list of texts"},
+        BadValue{"sub = 1", "t.toml, line 1: sub: must be a table"}));
 
 TEST(Table, ARequiredKeyIsMissed) {
     auto root = parse("[a]\n", "t.toml").value();

@@ -222,8 +222,7 @@ TEST(ConstraintTest, AnImpactOutOfItsRangeOrALabelThatIsNoneGivesNoBound) {
     auto labels = repeated({{.label = 1}, {.label = 0}}, 50);
     const auto rate = *compile("mean(label) >= 0", kImpact);
     const auto labels_log = labels.log(rate);
-    const auto rate_plan =
-        plan(rate, settings(), labels_log, labels.outcomes(), labels_log);
+    const auto rate_plan = plan(rate, settings(), labels_log, labels.outcomes(), labels_log);
     ASSERT_TRUE(rate_plan);
     labels.label[5] = 0.5;
     EXPECT_FALSE(
@@ -336,8 +335,7 @@ TEST(ConstraintTest, APlanCanBeCompletedAgainFromTheFiguresOfDc) {
                          {.label = 0, .group = "b"}},
                         100);
     const auto logged = log.log(program);
-    const auto planned =
-        plan(program, settings(), logged, log.outcomes(), logged);
+    const auto planned = plan(program, settings(), logged, log.outcomes(), logged);
     ASSERT_TRUE(planned);
     Plan again = *planned;
     for (LeafPlan& leaf : again.leaves) leaf.units = leaf.records = leaf.missing = 77, leaf.hi = 9;

@@ -179,9 +179,9 @@ RC_GTEST_PROP(Csv, NoTextCrashesTheReader, ()) {
 /// The last record of a file without a line end is taken apart byte by byte, others 64 bytes at a
 /// time.
 RC_GTEST_PROP(Csv, BothWaysToTakeARecordApartAgree, ()) {
-    const auto piece = rc::gen::element<std::string>(
-        "a", "12", ",", ",", "\"", "\"\"", "\",\"", "\n", "\r", "\xc3\xbc", "\xff", "\"x,\ny\"",
-        std::string(63, 'l'));
+    const auto piece =
+        rc::gen::element<std::string>("a", "12", ",", ",", "\"", "\"\"", "\",\"", "\n", "\r",
+                                      "\xc3\xbc", "\xff", "\"x,\ny\"", std::string(63, 'l'));
     std::string text = "h1,h2\n" + std::string(*rc::gen::inRange<size_t>(0, 130), 'x');
     for (const auto& part : *rc::gen::container<std::vector<std::string>>(piece)) text += part;
     const auto bytewise = read_text(text), blockwise = read_text(text + "\n");

@@ -117,7 +117,13 @@ RC_GTEST_PROP(FeatureSchemaToml, ARangeIsReadBackToTheLastBit, ()) {
     const auto lo = *rc::gen::arbitrary<double>(), hi = *rc::gen::arbitrary<double>();
     RC_PRE(std::isfinite(lo) && std::isfinite(hi) && lo < hi && std::isfinite(hi - lo));
     TableSchema schema{FeatureSchema::create({{"x", FeatureKind::kNumeric, {}}}).value(),
-                       "y", "", {}, {}, {}, {}, NumericRange{lo, hi}};
+                       "y",
+                       "",
+                       {},
+                       {},
+                       {},
+                       {},
+                       NumericRange{lo, hi}};
     const auto back = parse_table_schema(write_table_schema(schema), "x");
     RC_ASSERT(back.has_value());
     RC_ASSERT(*back == schema);
@@ -125,7 +131,13 @@ RC_GTEST_PROP(FeatureSchemaToml, ARangeIsReadBackToTheLastBit, ()) {
 
 TEST(FeatureSchemaToml, ARangeOfWholeNumbersPastTheReachOfADoubleIsReadBack) {
     TableSchema schema{FeatureSchema::create({{"x", FeatureKind::kNumeric, {}}}).value(),
-                       "y", "", {}, {}, {}, {}, NumericRange{9.96674e15, 2.91564e16}};
+                       "y",
+                       "",
+                       {},
+                       {},
+                       {},
+                       {},
+                       NumericRange{9.96674e15, 2.91564e16}};
     const auto back = parse_table_schema(write_table_schema(schema), "x");
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_EQ(*back, schema);

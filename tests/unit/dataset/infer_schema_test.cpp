@@ -66,16 +66,20 @@ TEST(InferSchema, FewWholeNumbersStayNumericWithARemark) {
 TEST(InferSchema, EveryGuessSaysWhatItRestsOn) {
     const std::string long_text = "a text of more than forty bytes, some of them in ü's";
     const auto draft =
-        infer(table({{"age", [](int i) { return i % 4 == 0 ? "" : std::to_string(i % 13 - 3); }},
-                     {"rate", [](int i) { return i % 5 == 0 ? "-" : std::to_string(i % 9) + ".5"; }},
-                     {"job", [](int i) { return i < 3 ? "7" : i % 2 == 0 ? "?" : "clerk"; }},
-                     {"note", [&](int i) { return i % 2 == 0 ? '"' + long_text + '"' : "x"; }},
-                     {"word", [](int i) { return i % 2 == 0 ? "none" : "None"; }}}))
+        infer(
+            table({{"age", [](int i) { return i % 4 == 0 ? "" : std::to_string(i % 13 - 3); }},
+                   {"rate", [](int i) { return i % 5 == 0 ? "-" : std::to_string(i % 9) + ".5"; }},
+                   {"job", [](int i) { return i < 3        ? "7"
+                                              : i % 2 == 0 ? "?"
+                                                           : "clerk"; }},
+                   {"note", [&](int i) { return i % 2 == 0 ? '"' + long_text + '"' : "x"; }},
+                   {"word", [](int i) { return i % 2 == 0 ? "none" : "None"; }}}))
             .value();
     EXPECT_EQ(draft.remarks.at("age"), "numbers from -3 to 9; 25 % missing");
     EXPECT_THAT(draft.remarks.at("rate"), HasSubstr("numbers from 0.5 to 8.5; 20 % missing"));
     EXPECT_EQ(draft.remarks.at("job"), "'clerk' is not a number; 48 % missing");
-    EXPECT_EQ(draft.remarks.at("note"), "'a text of more than forty bytes, some of…' is not a number");
+    EXPECT_EQ(draft.remarks.at("note"),
+              "'a text of more than forty bytes, some of…' is not a number");
     EXPECT_EQ(draft.remarks.at("word"), "no numbers");
     for (const auto& feature : draft.schema.features.features()) {
         EXPECT_NE(draft.remarks.at(feature.name), "");
@@ -131,7 +135,8 @@ TEST(InferSchema, AnInfinityLeavesAColumnOfNumbersNumericAndIsReadAsMissing) {
         EXPECT_EQ(draft.schema.features.features()[0].kind, FeatureKind::kNumeric) << word;
         EXPECT_THAT(draft.schema.missing_tokens, ElementsAre(word));
         EXPECT_THAT(draft.remarks.at("debt_ratio"), HasSubstr("infinite in 1 cell"));
-        EXPECT_THAT(draft.notes, ElementsAre(HasSubstr("'debt_ratio' is infinite in 1 of 100 rows")));
+        EXPECT_THAT(draft.notes,
+                    ElementsAre(HasSubstr("'debt_ratio' is infinite in 1 of 100 rows")));
         const auto read = read_table(file.path(), draft.schema).value();
         EXPECT_TRUE(std::isnan(read.columns[0][5]));
         EXPECT_EQ(read.columns[0][6], 6.25f);

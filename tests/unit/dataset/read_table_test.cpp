@@ -126,9 +126,10 @@ TableSchema numeric_schema() {
 }
 
 TEST(ReadTable, ReadsNumericLabels) {
-    const Dataset data = read("id,sex,race,income,job,repaid\n1,2,w,1,clerk,-1\n"
-                              "2,2,w,1,clerk,2.5e0\n3,2,w,1,clerk,4\n",
-                              numeric_schema())
+    const Dataset data = read(
+                             "id,sex,race,income,job,repaid\n1,2,w,1,clerk,-1\n"
+                             "2,2,w,1,clerk,2.5e0\n3,2,w,1,clerk,4\n",
+                             numeric_schema())
                              .value();
     EXPECT_THAT(data.target, ElementsAre(-1, 2.5, 4));
     EXPECT_TRUE(data.label.empty());
@@ -159,9 +160,10 @@ TEST(ReadTable, SaysWhatIsWrongWithANumericLabel) {
 TEST(ReadTable, AWordForMissingMayReadAsANumber) {
     auto schema = example_schema();
     schema.missing_tokens = {"-1", "?"};
-    const Dataset data = read("id,sex,race,income,job,repaid\n1,2,w,-1,clerk,yes\n"
-                              "2,2,w,-1.0,?,no\n3,2,w,?,-1,no\n",
-                              schema)
+    const Dataset data = read(
+                             "id,sex,race,income,job,repaid\n1,2,w,-1,clerk,yes\n"
+                             "2,2,w,-1.0,?,no\n3,2,w,?,-1,no\n",
+                             schema)
                              .value();
     EXPECT_TRUE(std::isnan(data.columns[0][0]));
     EXPECT_EQ(data.columns[0][1], -1);

@@ -140,8 +140,7 @@ TEST(TableCache, EveryPartOfTheSchemaCounts) {
           key([](TableSchema& s) { s.protected_columns = {}; }),
           key([](TableSchema& s) { s.weight_column.reset(); }),
           key([](TableSchema& s) { s.ignored_columns = {"x"}; }),
-          key([](TableSchema& s) { s.missing_tokens = {"x"}; }),
-          key([](TableSchema& s) {
+          key([](TableSchema& s) { s.missing_tokens = {"x"}; }), key([](TableSchema& s) {
               s.features = FeatureSchema::create({{"income", FeatureKind::kNumeric, {}}}).value();
           })}) {
         EXPECT_NE(plain, other);

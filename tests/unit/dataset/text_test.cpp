@@ -36,7 +36,8 @@ std::optional<double> standard(const std::string& text) {
 }
 
 RC_GTEST_PROP(Text, PlainNumbersAreReadToTheLastBit, ()) {
-    const auto digits = rc::gen::container<std::string>(rc::gen::elementOf(std::string("0123456789")));
+    const auto digits =
+        rc::gen::container<std::string>(rc::gen::elementOf(std::string("0123456789")));
     const std::string text = *rc::gen::element<std::string>("", "-") + *digits +
                              *rc::gen::element<std::string>("", ".", "..", "e", ".-") + *digits;
     const auto read = parse_number(text), wanted = standard(text);

@@ -45,8 +45,8 @@ model::LearnedLink both_or_nothing() {
 }
 
 TEST(ReasonCodes, WhatTwoFeaturesTakeOnlyTogetherIsAReasonOfBoth) {
-    const auto loaded = learned(both_or_nothing(), {{"reference_row", "60,2000,0"},
-                                                    {"reason_method", "shapley"}});
+    const auto loaded =
+        learned(both_or_nothing(), {{"reference_row", "60,2000,0"}, {"reason_method", "shapley"}});
     EXPECT_EQ(reasons_of(loaded->policy, {40, 500, 0}), (Reasons{"feature.age", "feature.limit"}));
     EXPECT_EQ(reasons_of(loaded->policy, {40, 3000, 0}), Reasons{"feature.age"});
 }
@@ -54,8 +54,8 @@ TEST(ReasonCodes, WhatTwoFeaturesTakeOnlyTogetherIsAReasonOfBoth) {
 TEST(ReasonCodes, APolicyOfBeforeTheMethodWasPinnedKeepsItsCodes) {
     const auto loaded = learned(both_or_nothing(), {{"reference_row", "60,2000,0"}});
     EXPECT_EQ(reasons_of(loaded->policy, {40, 500, 0}), Reasons{"score_too_low"});
-    const auto additive = learned(sample_link(), {{"reference_row", "60,2000,0"},
-                                                  {"reason_method", "shapley"}});
+    const auto additive =
+        learned(sample_link(), {{"reference_row", "60,2000,0"}, {"reason_method", "shapley"}});
     EXPECT_EQ(reasons_of(additive->policy, {40, 500, 0}),
               (Reasons{"feature.limit", "feature.age"}));
 }

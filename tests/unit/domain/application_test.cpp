@@ -1,8 +1,8 @@
 #include "rampart/domain/application.hpp"
 
-#include <limits>
-
 #include <gtest/gtest.h>
+
+#include <limits>
 
 #include "rampart/base/limits.hpp"
 
@@ -10,7 +10,9 @@ namespace rampart::domain {
 namespace {
 
 Application good() {
-    return {ApplicationId("a1"), PersonId("p1"), base::TimePoint{},
+    return {ApplicationId("a1"),
+            PersonId("p1"),
+            base::TimePoint{},
             {{"income", 100.0}, {"job", std::string("clerk")}, {"age_of_car", std::monostate{}}}};
 }
 
@@ -33,7 +35,8 @@ TEST(Application, NotANumberIsRefused) {
 TEST(Application, LimitsHoldAtTheEdge) {
     auto a = good();
     a.features.clear();
-    for (size_t i = 0; i < base::limits::kMaxFeatures; ++i) a.features.push_back({std::to_string(i), 0.0});
+    for (size_t i = 0; i < base::limits::kMaxFeatures; ++i)
+        a.features.push_back({std::to_string(i), 0.0});
     EXPECT_TRUE(validate(a));
     a.features.push_back({"one more", 0.0});
     EXPECT_EQ(validate(a).error().reason, "too_many_features");

@@ -1,8 +1,8 @@
 #include "rampart/domain/decision.hpp"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "rampart/base/limits.hpp"
 
@@ -62,12 +62,17 @@ TEST(Decision, WhatCannotBeLoggedAndReadBackIsRefused) {
     EXPECT_EQ(reason_after([](Decision& d) { d.policy = PolicyId(""); }), "bad_id");
     EXPECT_EQ(reason_after([](Decision& d) { d.draw_key_id = "a b"; }), "bad_id");
     EXPECT_EQ(reason_after([](Decision& d) { d.decided_at = base::kLastTime; }), "");
-    EXPECT_EQ(reason_after([](Decision& d) { d.decided_at = base::kLastTime + base::Duration::micros(1); }),
+    EXPECT_EQ(reason_after(
+                  [](Decision& d) { d.decided_at = base::kLastTime + base::Duration::micros(1); }),
               "bad_time");
     EXPECT_EQ(reason_after([](Decision& d) { d.reasons.assign(limits::kMaxReasons, "r"); }), "");
-    EXPECT_EQ(reason_after([](Decision& d) { d.reasons.assign(limits::kMaxReasons + 1, "r"); }), "too_many_reasons");
-    EXPECT_EQ(reason_after([](Decision& d) { d.reasons = {std::string(limits::kMaxReasonBytes, 'r')}; }), "");
-    EXPECT_EQ(reason_after([](Decision& d) { d.reasons = {std::string(limits::kMaxReasonBytes + 1, 'r')}; }),
+    EXPECT_EQ(reason_after([](Decision& d) { d.reasons.assign(limits::kMaxReasons + 1, "r"); }),
+              "too_many_reasons");
+    EXPECT_EQ(
+        reason_after([](Decision& d) { d.reasons = {std::string(limits::kMaxReasonBytes, 'r')}; }),
+        "");
+    EXPECT_EQ(reason_after(
+                  [](Decision& d) { d.reasons = {std::string(limits::kMaxReasonBytes + 1, 'r')}; }),
               "bad_reason");
     EXPECT_EQ(reason_after([](Decision& d) { d.reasons = {""}; }), "bad_reason");
     EXPECT_EQ(reason_after([](Decision& d) { d.reasons = {"\xff"}; }), "bad_reason");

@@ -11,7 +11,8 @@ TEST(Ids, HoldAtTheLimitAndNotOnePastIt) {
     EXPECT_TRUE(check_id("id", std::string(base::limits::kMaxIdBytes, 'a')));
     EXPECT_FALSE(check_id("id", std::string(base::limits::kMaxIdBytes + 1, 'a')));
     EXPECT_FALSE(check_id("id", ""));
-    for (const char* bad : {"a b", "a/b", "a\\b", "a\n", "\xc3\xa4"}) EXPECT_FALSE(check_id("id", bad)) << bad;
+    for (const char* bad : {"a b", "a/b", "a\\b", "a\n", "\xc3\xa4"})
+        EXPECT_FALSE(check_id("id", bad)) << bad;
 }
 
 TEST(Ids, AnApplicationAlwaysGetsTheSameDecisionId) {

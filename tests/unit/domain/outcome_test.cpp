@@ -1,8 +1,8 @@
 #include "rampart/domain/outcome.hpp"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace rampart::domain {
 namespace {

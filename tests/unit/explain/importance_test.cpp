@@ -16,8 +16,7 @@ model::Tree toy() {
     tree.nodes.resize(5);
     tree.nodes[0] = {.feature = 0, .left = 1, .right = 2, .cover = 10, .gain = 5};
     tree.nodes[1] = {.value = -2, .cover = 4};
-    tree.nodes[2] = {
-        .feature = 2, .left = 3, .right = 4, .categories = 0, .cover = 6, .gain = 2};
+    tree.nodes[2] = {.feature = 2, .left = 3, .right = 4, .categories = 0, .cover = 6, .gain = 2};
     tree.nodes[3] = {.value = 1, .cover = 3};
     tree.nodes[4] = {.value = 3, .cover = 3};
     tree.category_sets = {{1}};

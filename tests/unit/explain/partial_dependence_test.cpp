@@ -35,8 +35,8 @@ dataset::Dataset data_of(std::vector<float> x0, std::vector<float> x1, std::vect
 }
 
 TEST(Grid, NumbersStandAtQuantilesEachOnce) {
-    const auto data = data_of({5, 1, 2, 2, 2, 3, 4, 9, 2}, std::vector<float>(9, 7),
-                              std::vector<float>(9, 0));
+    const auto data =
+        data_of({5, 1, 2, 2, 2, 3, 4, 9, 2}, std::vector<float>(9, 7), std::vector<float>(9, 0));
     EXPECT_THAT(grid_of(data, 0, 2).value().values, ElementsAre(1, 9));
     EXPECT_THAT(grid_of(data, 0, 3).value().values, ElementsAre(1, 2, 9));
     EXPECT_THAT(grid_of(data, 0, 1000).value().values, ElementsAre(1, 2, 3, 4, 5, 9));

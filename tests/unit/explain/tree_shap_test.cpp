@@ -113,8 +113,7 @@ RC_GTEST_PROP(Interventional, EqualsEverySubset, (uint64_t seed)) {
         weights.resize(reference.size() / (numeric + 1));
         for (double& w : weights) w = random.uniform(0.1, 3);
     }
-    const auto shap =
-        TreeShap::interventional(ensemble, numeric + 1, reference, weights).value();
+    const auto shap = TreeShap::interventional(ensemble, numeric + 1, reference, weights).value();
     for (int i = 0; i < 3; ++i) {
         const auto row = model::random_row(random, numeric);
         const auto game = interventional_game(ensemble, row, reference, weights);
@@ -137,8 +136,8 @@ TEST(PathDependent, ASplitThatNoTrainingRowPassedOneWayIsStillExact) {
         const auto shap = TreeShap::path_dependent(ensemble, 4);
         ASSERT_TRUE(shap) << shap.error().message;
         const auto row = model::random_row(random);
-        expect_near(explain_row(*shap, row),
-                    shapley_values(4, path_dependent_game(ensemble, row)), 1e-12);
+        expect_near(explain_row(*shap, row), shapley_values(4, path_dependent_game(ensemble, row)),
+                    1e-12);
     }
 }
 
@@ -341,8 +340,10 @@ Tree chain(size_t leaves, size_t features) {
     Tree tree;
     for (size_t i = 0; i + 1 < leaves; ++i) {
         const auto at = static_cast<int32_t>(tree.nodes.size());
-        tree.nodes.push_back({.feature = static_cast<int32_t>(i % features), .left = at + 2,
-                              .right = at + 1, .cover = static_cast<double>(leaves - i)});
+        tree.nodes.push_back({.feature = static_cast<int32_t>(i % features),
+                              .left = at + 2,
+                              .right = at + 1,
+                              .cover = static_cast<double>(leaves - i)});
         tree.nodes.push_back({.value = static_cast<double>(i % 7), .cover = 1});
     }
     tree.nodes.push_back({.value = 1, .cover = 1});

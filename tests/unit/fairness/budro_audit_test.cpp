@@ -1,10 +1,9 @@
-#include "rampart/fairness/budro/audit.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "rampart/base/random.hpp"
+#include "rampart/fairness/budro/audit.hpp"
 
 namespace rampart::fairness {
 namespace {
@@ -28,8 +27,8 @@ TEST(IndividualAudit, PeopleAtOnePlaceAreEachAnsweredAsTheWorstOfThem) {
     const Four four;
     const auto audit = audit_individual(four.view(), with(0), nullptr);
     ASSERT_TRUE(audit) << audit.error().message;
-    EXPECT_NEAR(audit->loss,
-                -(std::log(0.9) + std::log(0.6) + std::log(0.8) + std::log(0.5)) / 4, 1e-12);
+    EXPECT_NEAR(audit->loss, -(std::log(0.9) + std::log(0.6) + std::log(0.8) + std::log(0.5)) / 4,
+                1e-12);
     // 0 as 1 (0.9 -> 0.6), 2 as 3 (0.2 -> 0.5, label 0), 3 as 2 (0.5 -> 0.2)
     EXPECT_NEAR(audit->robust_loss,
                 -(std::log(0.6) + std::log(0.6) + std::log(0.5) + std::log(0.2)) / 4, 1e-12);
@@ -93,7 +92,8 @@ TEST(IndividualAudit, AModelThatSaysTheSameOfEverybodyHasNoGap) {
 TEST(IndividualAudit, DecisionsCountAsErrors) {
     Four four;
     four.answers = {1, 0, 0, 0.5};  // P(approve)
-    const auto audit = audit_individual(four.view(), with(0, AuditLoss::kDecision), nullptr).value();
+    const auto audit =
+        audit_individual(four.view(), with(0, AuditLoss::kDecision), nullptr).value();
     EXPECT_NEAR(audit.loss, (0 + 1 + 0 + 0.5) / 4, 1e-15);
     EXPECT_NEAR(audit.robust_loss, (1 + 1 + 0.5 + 1) / 4, 1e-15);
 }

@@ -1,6 +1,6 @@
-#include "rampart/fairness/budro/baselines.hpp"
-
 #include <gtest/gtest.h>
+
+#include "rampart/fairness/budro/baselines.hpp"
 
 namespace rampart::fairness {
 namespace {

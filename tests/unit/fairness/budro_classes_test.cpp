@@ -1,10 +1,9 @@
-#include "rampart/fairness/budro/classes.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "budro_data.hpp"
+#include "rampart/fairness/budro/classes.hpp"
 #include "rampart/model/batch_engine.hpp"
 
 namespace rampart::fairness {

@@ -1,8 +1,8 @@
-#include "rampart/fairness/budro/consistency.hpp"
-
 #include <gmock/gmock.h>
 
 #include <cmath>
+
+#include "rampart/fairness/budro/consistency.hpp"
 
 namespace rampart::fairness {
 namespace {

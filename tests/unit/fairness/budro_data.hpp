@@ -21,10 +21,9 @@ inline Unequals unequals(size_t n, uint64_t seed) {
     base::Random random(seed);
     Unequals out;
     auto& data = out.data;
-    data.schema = dataset::FeatureSchema::create(
-                      {{"x0", dataset::FeatureKind::kNumeric, {}},
-                       {"x1", dataset::FeatureKind::kNumeric, {}},
-                       {"x2", dataset::FeatureKind::kNumeric, {}}})
+    data.schema = dataset::FeatureSchema::create({{"x0", dataset::FeatureKind::kNumeric, {}},
+                                                  {"x1", dataset::FeatureKind::kNumeric, {}},
+                                                  {"x2", dataset::FeatureKind::kNumeric, {}}})
                       .value();
     data.columns.resize(3);
     data.group_names = {"low", "high"};

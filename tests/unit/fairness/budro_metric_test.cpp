@@ -1,5 +1,3 @@
-#include "rampart/fairness/budro/metric.hpp"
-
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -9,6 +7,7 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/fairness/budro/metric.hpp"
 
 namespace rampart::fairness {
 namespace {
@@ -193,7 +192,8 @@ TEST(FairMetric, RidgePicksTheStrengthThatPredictsBestWhatItHasNotSeen) {
         return FairMetric::learn(some, spec);
     };
     for (size_t i = 0; i < 60; ++i)  // income tells age, with noise
-        data.columns[1][i] = data.columns[0][i] + static_cast<float>(3 * std::sin(17.0 * double(i)));
+        data.columns[1][i] =
+            data.columns[0][i] + static_cast<float>(3 * std::sin(17.0 * double(i)));
     const auto weak = fit({1e-6}, 99), strong = fit({1e3}, 99), best = fit({1e3, 1e-6}, 99);
     ASSERT_TRUE(weak && strong && best);
     EXPECT_EQ(best->directions()[1].coefficients, weak->directions()[1].coefficients);
@@ -221,7 +221,8 @@ TEST(FairMetric, DirectionsOfOnesOwnAndIndicatorsAreTaken) {
     const auto data = people(200, 9);
     FairMetricSpec spec;
     spec.indicators = {"age"};
-    spec.directions = {{"money", {{"income", 2}}}, {"marriage", {{"relation=wife", 1}, {"relation=husband", -1}}}};
+    spec.directions = {{"money", {{"income", 2}}},
+                       {"marriage", {{"relation=wife", 1}, {"relation=husband", -1}}}};
     const auto metric = FairMetric::learn(data, spec).value();
     EXPECT_EQ(metric.subspace_dimensions(), 3u);
     const std::vector<float> poor{10, 20, 0}, rich{90, 70, 1}, single{10, 20, 2};
@@ -236,7 +237,9 @@ TEST(FairMetric, AFlagCountsOnce) {
         flagged.columns[2][i] = static_cast<float>(i % 5 == 0 || flagged.group[i] == 1);
     auto numbered = flagged;
     flagged.schema = *dataset::FeatureSchema::create(
-        {{"income", {}, {}}, {"age", {}, {}}, {"car", dataset::FeatureKind::kCategorical, {"no", "yes"}}});
+        {{"income", {}, {}},
+         {"age", {}, {}},
+         {"car", dataset::FeatureKind::kCategorical, {"no", "yes"}}});
     numbered.schema =
         *dataset::FeatureSchema::create({{"income", {}, {}}, {"age", {}, {}}, {"car", {}, {}}});
     const auto& cars = numbered.columns[2];
@@ -250,8 +253,9 @@ TEST(FairMetric, AFlagCountsOnce) {
             EXPECT_NEAR(as_flag.squared_distance(row_of(flagged, i), row_of(flagged, j)),
                         as_number.squared_distance(row_of(numbered, i), row_of(numbered, j)), 1e-9);
     const auto plain = FairMetric::learn(flagged, {}).value();
-    EXPECT_NEAR(plain.squared_distance(std::vector<float>{40, 45, 0}, std::vector<float>{40, 45, 1}),
-                1, 1e-12);
+    EXPECT_NEAR(
+        plain.squared_distance(std::vector<float>{40, 45, 0}, std::vector<float>{40, 45, 1}), 1,
+        1e-12);
 }
 
 TEST(FairMetric, WhatIsMissingHasAPlaceOfItsOwn) {
@@ -302,8 +306,7 @@ TEST(FairMetric, PairsTeachWhichDifferencesMatter) {
     const auto metric = FairMetric::learn(data, spec);
     ASSERT_TRUE(metric) << metric.error().message;
     const std::vector<float> base{40, 45, 0}, older{40, 57, 0}, richer{50, 45, 0};
-    EXPECT_GT(metric->squared_distance(base, older),
-              10 * metric->squared_distance(base, richer));
+    EXPECT_GT(metric->squared_distance(base, older), 10 * metric->squared_distance(base, richer));
     // a pair of the border is as likely comparable as not: 2 / (1 + exp(d^2)) = 1/2
     const std::vector<float> border{40, 53, 0};
     EXPECT_NEAR(metric->squared_distance(base, border), std::log(3.0), 0.6);
@@ -340,8 +343,7 @@ TEST(FairMetric, TheProjectBaselineKeepsNothingOfTheSubspace) {
     const auto& w = metric.directions()[0].coefficients;
     for (size_t i = 0; i < 300; ++i) {
         double along = 0;
-        for (size_t c = 0; c < 5; ++c)
-            along += w[c] * static_cast<double>(projected.columns[c][i]);
+        for (size_t c = 0; c < 5; ++c) along += w[c] * static_cast<double>(projected.columns[c][i]);
         EXPECT_NEAR(along, 0, 1e-5);
         const auto row = metric.project_row(row_of(data, i));
         for (size_t c = 0; c < 5; ++c) EXPECT_EQ(row[c], projected.columns[c][i]);
@@ -415,7 +417,8 @@ TEST(FairMetric, RefusesOtherSchemas) {
     const auto data = people(50, 18);
     const auto metric = FairMetric::learn(data, {}).value();
     auto other = data;
-    other.schema = *dataset::FeatureSchema::create({{"income", {}, {}}, {"age", {}, {}}, {"x", {}, {}}});
+    other.schema =
+        *dataset::FeatureSchema::create({{"income", {}, {}}, {"age", {}, {}}, {"x", {}, {}}});
     EXPECT_EQ(metric.embed(other).error().reason, "other_schema");
     EXPECT_EQ(metric.project(other).error().reason, "other_schema");
 }
@@ -462,7 +465,8 @@ TEST(FairMetric, BadInputGetsAnErrorThatNamesIt) {
 
 TEST(FairMetric, ColumnsAreCountedBeforeMatricesAreMade) {
     std::vector<std::string> categories;
-    for (size_t k = 0; k <= FairMetric::kMaxColumns; ++k) categories.push_back("c" + std::to_string(k));
+    for (size_t k = 0; k <= FairMetric::kMaxColumns; ++k)
+        categories.push_back("c" + std::to_string(k));
     dataset::Dataset data;
     data.columns = {{0, 1}};
     data.label = {0, 1};

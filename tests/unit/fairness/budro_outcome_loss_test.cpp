@@ -1,8 +1,8 @@
-#include "rampart/fairness/budro/outcome_loss.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "rampart/fairness/budro/outcome_loss.hpp"
 
 namespace rampart::fairness {
 namespace {

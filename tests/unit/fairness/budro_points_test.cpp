@@ -1,10 +1,9 @@
-#include "rampart/fairness/budro/points.hpp"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "rampart/base/limits.hpp"
+#include "rampart/fairness/budro/points.hpp"
 
 namespace rampart::fairness {
 namespace {

@@ -1,5 +1,3 @@
-#include "rampart/fairness/budro/train.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "budro_data.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/fairness/budro/train.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/batch_engine.hpp"
 
@@ -140,8 +139,8 @@ TEST(BudroTrain, ALeafIsTheNewtonStepOfThePeopleWhereTheyWereSent) {
     model::Ensemble first = result.ensemble;
     first.trees.resize(1);
     const auto scores = scores_of(first, people.data);
-    auto solver = TransportSolver::create({&people.points, people.data.label}, params.transport,
-                                          nullptr);
+    auto solver =
+        TransportSolver::create({&people.points, people.data.label}, params.transport, nullptr);
     const auto loss = make_log_outcome_loss();
     std::vector<double> losses(600);
     for (size_t i = 0; i < 300; ++i)
@@ -151,8 +150,8 @@ TEST(BudroTrain, ALeafIsTheNewtonStepOfThePeopleWhereTheyWereSent) {
     const auto after = scores_of(result.ensemble, people.data);
     double g[4] = {}, h[4] = {}, step[4] = {};
     for (size_t i = 0; i < 300; ++i) {
-        const auto kind = static_cast<size_t>(2 * people.data.columns[0][i] +
-                                              people.data.columns[1][i]);
+        const auto kind =
+            static_cast<size_t>(2 * people.data.columns[0][i] + people.data.columns[1][i]);
         const double p = model::sigmoid(scores[i]);
         const double m0 = 300 * sent->mass[i], m1 = 300 * 1.5 * sent->mass[300 + i];
         g[kind] += m0 * p - m1 * (1 - p);
@@ -238,7 +237,7 @@ TEST(BudroTrain, ASquaredErrorTrainsToo) {
     params.loss = make_squared_outcome_loss();
     const auto result = trained(people, params);
     EXPECT_LT(result.rounds.back().robust_loss, result.rounds.front().robust_loss);
-        EXPECT_EQ(result.centre, 0.5);
+    EXPECT_EQ(result.centre, 0.5);
 }
 
 TEST(BudroTrain, TheAdversaryMaySeeTheWeightsOfTheClasses) {
@@ -294,8 +293,8 @@ TEST(BudroTrain, GroupConstraintsAreKeptInTheSameTraining) {
     std::vector<double> values;
     for (size_t i = 0; i < 500; ++i) {
         const double attribute = static_cast<double>(people.data.columns[1][i]);
-        values.insert(values.end(), {people.points.values[2 * i],
-                                     people.points.values[2 * i + 1], 2.0 * attribute});
+        values.insert(values.end(), {people.points.values[2 * i], people.points.values[2 * i + 1],
+                                     2.0 * attribute});
     }
     people.points.values = values;
     BudroParams params = quick(80);

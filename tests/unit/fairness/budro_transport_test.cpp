@@ -1,11 +1,10 @@
-#include "rampart/fairness/budro/transport.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "rampart/fairness/budro/transport.hpp"
 #include "support/budro_problem.hpp"
 
 namespace rampart::fairness {

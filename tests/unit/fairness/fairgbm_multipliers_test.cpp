@@ -1,5 +1,3 @@
-#include "rampart/fairness/fairgbm/multipliers.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <numeric>
 
 #include "rampart/base/random.hpp"
+#include "rampart/fairness/fairgbm/multipliers.hpp"
 
 namespace rampart::fairness {
 namespace {
@@ -68,9 +67,11 @@ RC_GTEST_PROP(Multipliers, AddUpToNothingAndStayUnderTheirCaps, (uint64_t seed))
     base::Random random(seed);
     const size_t groups = 2 + random.below(5);
     std::vector<int> rows;
-    for (size_t cell = 0; cell < 2 * groups; ++cell) rows.push_back(1 + static_cast<int>(random.below(30)));
-    const auto system = system_of(
-        rows, {{{Rate::kFalsePositive, 0.2 * random.uniform()}, {Rate::kError, 0}}, {{Rate::kApproval, 0.2}}});
+    for (size_t cell = 0; cell < 2 * groups; ++cell)
+        rows.push_back(1 + static_cast<int>(random.below(30)));
+    const auto system =
+        system_of(rows, {{{Rate::kFalsePositive, 0.2 * random.uniform()}, {Rate::kError, 0}},
+                         {{Rate::kApproval, 0.2}}});
     const AscentParams params{.step = 100 * random.uniform() + 0.01,
                               .damping = random.below(3) * 1.0,
                               .cap = 0.5,
@@ -86,8 +87,7 @@ RC_GTEST_PROP(Multipliers, AddUpToNothingAndStayUnderTheirCaps, (uint64_t seed))
             for (size_t k = 0; k < groups; ++k) {
                 const double value = values[p * groups + k];
                 sum += value;
-                RC_ASSERT(std::abs(value) <=
-                          0.5 * system.parity()[p].rates[k].weight * (1 + 1e-9));
+                RC_ASSERT(std::abs(value) <= 0.5 * system.parity()[p].rates[k].weight * (1 + 1e-9));
             }
             RC_ASSERT(std::abs(sum) < 1e-12);
         }
@@ -124,8 +124,7 @@ TEST(Multipliers, DampingIsAddedOnceAndDoesNotAccumulate) {
 }
 
 TEST(Multipliers, AsPrintedTheWorstGroupHasTheFactorOfTheOthersNumber) {
-    const auto system =
-        system_of({10, 10, 10, 10, 10, 20}, {{{Rate::kFalseNegative, 0.1}}, {}});
+    const auto system = system_of({10, 10, 10, 10, 10, 20}, {{{Rate::kFalseNegative, 0.1}}, {}});
     Multipliers multipliers(system, {.step = 0.5, .paper_compat = true}, 0.05);
     multipliers.ascend(system.values(std::vector<double>{0, 0, 0, 0.2, 0.6, 0.9}));
     // FNR .8, .4, .1: lambda = step · (worst - rate - tolerance), clipped at 0

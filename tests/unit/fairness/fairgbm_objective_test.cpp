@@ -1,11 +1,10 @@
-#include "rampart/fairness/fairgbm/objective.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
 
 #include "rampart/base/random.hpp"
+#include "rampart/fairness/fairgbm/objective.hpp"
 
 namespace rampart::fairness {
 namespace {
@@ -169,8 +168,8 @@ TEST(FairGbmObjective, TheProxyIsCentredOnTheThreshold) {
     // the same scores relative to the cut give the same push, wherever the cut is
     const auto data = small();
     const auto push = [&](double threshold, Proxy proxy) {
-        auto objective = objective_of(
-            data, kFnr, {.proxy = proxy, .operating_point = {.threshold = threshold}});
+        auto objective =
+            objective_of(data, kFnr, {.proxy = proxy, .operating_point = {.threshold = threshold}});
         EXPECT_TRUE(objective.restore({-0.1, 0.1}));
         const double cut = std::log(threshold / (1 - threshold));
         const std::vector<double> scores{cut - 0.5, cut + 1, 0, 0, cut + 2, cut + 1, 0, 0};

@@ -92,8 +92,7 @@ TEST(TrainFairGbm, ThePaperAsPrintedClosesTheGapToo) {
 TEST(TrainFairGbm, HoldsFprAndFnrOfThreeGroupsAtOnce) {
     const auto data = made_up(6000, 2, 3);
     // groups 1 and 2 differ by chance only: no feature can close that
-    const auto params =
-        quick({{{Rate::kFalsePositive, 0.07}, {Rate::kFalseNegative, 0.07}}, {}});
+    const auto params = quick({{{Rate::kFalsePositive, 0.07}, {Rate::kFalseNegative, 0.07}}, {}});
     const auto fair = train_fairgbm(data, params, nullptr);
     const auto before = train_fairgbm(data, plain(params), nullptr);
     ASSERT_TRUE(fair && before);
@@ -302,7 +301,8 @@ TEST(TrainFairGbm, NoSettingMakesTheGapWiderThanPlainBoostingDoes) {
         ASSERT_TRUE(fair && before);
         EXPECT_LE(fair->verdict.validation->values.gaps[0],
                   std::max(before->verdict.validation->values.gaps[0],
-                           params.constraints.parity[0].tolerance) + 1e-12)
+                           params.constraints.parity[0].tolerance) +
+                      1e-12)
             << i;
     }
 }
@@ -377,8 +377,8 @@ TEST(TrainFairGbm, ARunCutInTwoIsTheRunInOnePiece) {
     half.learner.trees = 50;
     const auto first = train_fairgbm(data, half, nullptr);
     ASSERT_TRUE(whole && first);
-    const auto second = train_fairgbm(data, params, nullptr,
-                                      {.start = &first->ensemble, .state = &first->state});
+    const auto second =
+        train_fairgbm(data, params, nullptr, {.start = &first->ensemble, .state = &first->state});
     ASSERT_TRUE(second);
     EXPECT_EQ(scores_of(second->ensemble, data), scores_of(whole->ensemble, data));
     EXPECT_EQ(second->state.multipliers, whole->state.multipliers);
@@ -437,8 +437,8 @@ TEST(TrainFairGbm, OneMemberOfAGroupAndTolerancesAtBothEndsAreTaken) {
         if (data.group[i] == 1 || !std::exchange(seen[data.label[i]], true)) kept.push_back(i);
     data = data.subset(kept);
     for (const double tolerance : {0.0, 1.0}) {
-        const auto fair = train_fairgbm(data, quick({{{Rate::kFalseNegative, tolerance}}, {}}),
-                                        nullptr);
+        const auto fair =
+            train_fairgbm(data, quick({{{Rate::kFalseNegative, tolerance}}, {}}), nullptr);
         ASSERT_TRUE(fair);
         if (tolerance == 1) {
             EXPECT_EQ(fair->verdict.feasibility, Feasibility::kFeasible);

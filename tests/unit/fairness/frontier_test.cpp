@@ -14,8 +14,8 @@ FrontierTrial trial(double performance, double unfairness) {
 }
 
 TEST(Frontier, KeepsWhatNoOtherModelBeatsOnBothCounts) {
-    const std::vector<FrontierTrial> trials{trial(0.8, 0.3),  trial(0.7, 0.1), trial(0.75, 0.4),
-                                            trial(0.7, 0.2),  trial(0.9, 0.5), trial(0.7, 0.1),
+    const std::vector<FrontierTrial> trials{trial(0.8, 0.3), trial(0.7, 0.1), trial(0.75, 0.4),
+                                            trial(0.7, 0.2), trial(0.9, 0.5), trial(0.7, 0.1),
                                             trial(0.85, 0.5)};
     EXPECT_EQ(undominated(trials), (std::vector<size_t>{1, 0, 4}));
     EXPECT_TRUE(undominated({}).empty());

@@ -75,8 +75,14 @@ RateValues measured(const Table& t, const GroupThresholds& thresholds,
 
 /// f: 1 0 | 1 0 from the top; m: 1 1 0 0.
 Table two_groups() {
-    return table({{0.9, 1, 0}, {0.7, 0, 0}, {0.6, 1, 0}, {0.2, 0, 0},
-                  {0.8, 1, 1}, {0.5, 1, 1}, {0.4, 0, 1}, {0.1, 0, 1}});
+    return table({{0.9, 1, 0},
+                  {0.7, 0, 0},
+                  {0.6, 1, 0},
+                  {0.2, 0, 0},
+                  {0.8, 1, 1},
+                  {0.5, 1, 1},
+                  {0.4, 0, 1},
+                  {0.1, 0, 1}});
 }
 
 TEST(GroupThresholds, WithoutConstraintsEachGroupHasItsBestThreshold) {
@@ -171,8 +177,8 @@ Table random_table(base::Random& random, size_t groups, size_t rows_of_group) {
         for (size_t i = 0; i < rows_of_group; ++i) {
             const int label = i < 2 ? static_cast<int>(i) : random.bernoulli(0.4) ? 1 : 0;
             const auto score = static_cast<double>(random.below(9)) / 8 + 0.2 * label;
-            rows.push_back({score, label, static_cast<int>(g),
-                            static_cast<float>(1 + random.below(3))});
+            rows.push_back(
+                {score, label, static_cast<int>(g), static_cast<float>(1 + random.below(3))});
         }
     }
     return table(rows, groups);
@@ -209,8 +215,8 @@ RC_GTEST_PROP(GroupThresholds, NoMixtureOnAGridIsBetter, (uint64_t seed)) {
     const char* const parities[] = {"fnr", "fpr", "dp", "error", "fpr,fnr", "dp@sex", ""};
     const double tolerances[] = {0, 0.05, 0.25, 1};
     const char* const targets[] = {"", "fpr<=0.25", "dp<=0.5", "error<=0.4", "fnr<=0.5"};
-    auto params = params_of(parities[random.below(7)], tolerances[random.below(4)],
-                            targets[random.below(5)]);
+    auto params =
+        params_of(parities[random.below(7)], tolerances[random.below(4)], targets[random.below(5)]);
     params.false_positive_cost = 0.25 * static_cast<double>(random.below(8));
     params.false_negative_cost = 1;
     const auto found = fit(t, params);
@@ -347,8 +353,7 @@ Table scored_by(const model::Ensemble& ensemble, base::Random& random, size_t gr
     Table t;
     t.data.schema = model::example_schema();
     t.data.columns.resize(t.data.schema.size());
-    for (size_t g = 0; g < groups; ++g)
-        t.data.group_names.push_back(fmt::format("sex=g{}", g));
+    for (size_t g = 0; g < groups; ++g) t.data.group_names.push_back(fmt::format("sex=g{}", g));
     for (size_t i = 0; i < n; ++i) {
         const auto row = model::random_row(random);
         for (size_t f = 0; f < row.size(); ++f) t.data.columns[f].push_back(row[f]);

@@ -73,8 +73,8 @@ RC_GTEST_PROP(OperatingPoint, MeetsItsTargetAndCouldNotGoFurther, (uint64_t seed
         const bool up = rate == Rate::kFalseNegative;
         double next = up ? INFINITY : -INFINITY;
         for (size_t i = 0; i < scores.size(); ++i) {
-            const bool counts = rate == Rate::kApproval ||
-                                data.label[i] == (rate == Rate::kFalseNegative ? 1 : 0);
+            const bool counts =
+                rate == Rate::kApproval || data.label[i] == (rate == Rate::kFalseNegative ? 1 : 0);
             if (!counts) continue;
             if (up && scores[i] >= centre) next = std::min(next, scores[i]);
             if (!up && scores[i] < centre) next = std::max(next, scores[i]);

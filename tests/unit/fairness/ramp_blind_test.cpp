@@ -1,11 +1,10 @@
-#include "rampart/fairness/ramp/blind.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "rampart/base/random.hpp"
+#include "rampart/fairness/ramp/blind.hpp"
 
 namespace rampart::fairness {
 namespace {
@@ -65,8 +64,7 @@ TEST(BlindRamp, TheRatesToldAreThoseOfTheRule) {
         const double* p = &rows.posterior[3 * i];
         double f = rows.score[i];
         for (size_t k = 0; k < 3; ++k) f -= p[k] * solution->pulls[k];
-        const double q =
-            std::clamp((f - solution->rule.thresholds[0]) / 0.1 + 0.5, 0.0, 1.0);
+        const double q = std::clamp((f - solution->rule.thresholds[0]) / 0.1 + 0.5, 0.0, 1.0);
         EXPECT_NEAR(q, solution->apply(rows.score[i], {p, 3}), 1e-12);
         hits += rows.weight[i] * p[1] * q;
         of_group += rows.weight[i] * p[1];
@@ -111,8 +109,7 @@ TEST(BlindRamp, WhereTheFeaturesTellTheGroupItIsTheGroupAwareRule) {
         EXPECT_NEAR(blind->aware_objective, aware->objective, 1e-12);
         for (size_t i = 0; i < rows.score.size(); i += 37)
             EXPECT_NEAR(blind->apply(rows.score[i], {&rows.posterior[3 * i], 3}),
-                        aware->rule.apply(rows.score[i], static_cast<size_t>(rows.group[i])),
-                        1e-9);
+                        aware->rule.apply(rows.score[i], static_cast<size_t>(rows.group[i])), 1e-9);
     }
 }
 
@@ -162,9 +159,9 @@ TEST(BlindRamp, BadInputIsNamed) {
     EXPECT_EQ(reason({{0.5, 1.5}, {0.3, 0.7, 0.6, 0.4}, {}, 2}, {}), "bad_score");
     EXPECT_EQ(reason({{}, {}, {}, 2}, {}), "size_mismatch");
     EXPECT_EQ(reason({{0.5}, {}, {}, 0}, {}), "bad_group_count");
-    EXPECT_NE(solve_blind_ramp(Rows{{0.5}, {0.2, 0.7}, {}, 2}.view(), {}).error().message.find(
-                  "row 0"),
-              std::string::npos);
+    EXPECT_NE(
+        solve_blind_ramp(Rows{{0.5}, {0.2, 0.7}, {}, 2}.view(), {}).error().message.find("row 0"),
+        std::string::npos);
 }
 
 /// Who is favourable depends on the group besides the score: P(group | x) alone misleads.
@@ -183,8 +180,8 @@ TEST(BlindRamp, GivenTheLabelRatesAmongTheFavourableAreRight) {
         rows.score.push_back(2 * eta - 1);
         for (const double share : {first, 1 - first}) rows.posterior.push_back(share);
         favourable.insert(favourable.end(), {first * p[0] / eta, (1 - first) * p[1] / eta});
-        unfavourable.insert(unfavourable.end(), {first * (1 - p[0]) / (1 - eta),
-                                                 (1 - first) * (1 - p[1]) / (1 - eta)});
+        unfavourable.insert(unfavourable.end(),
+                            {first * (1 - p[0]) / (1 - eta), (1 - first) * (1 - p[1]) / (1 - eta)});
         of_favourable[0].push_back(first * p[0]);
         of_favourable[1].push_back((1 - first) * p[1]);
     }
@@ -199,9 +196,8 @@ TEST(BlindRamp, GivenTheLabelRatesAmongTheFavourableAreRight) {
                 const auto part = [&](std::span<const double> of) {
                     return of.empty() ? of : of.subspan(2 * i, 2);
                 };
-                hits += of_favourable[k][i] *
-                        found->apply(rows.score[i], part(problem.posterior),
-                                     part(problem.posterior_unfavourable));
+                hits += of_favourable[k][i] * found->apply(rows.score[i], part(problem.posterior),
+                                                           part(problem.posterior_unfavourable));
                 all += of_favourable[k][i];
             }
             rate[k] = hits / all;
@@ -213,10 +209,9 @@ TEST(BlindRamp, GivenTheLabelRatesAmongTheFavourableAreRight) {
     problem.posterior = favourable;
     problem.given_label = true;
     EXPECT_LT(true_positive_gap(problem, RampCriterion::kEqualOpportunity), 1e-9);
-    EXPECT_EQ(solve_blind_ramp(problem, {.criterion = RampCriterion::kEqualizedOdds})
-                  .error()
-                  .reason,
-              "bad_posterior");
+    EXPECT_EQ(
+        solve_blind_ramp(problem, {.criterion = RampCriterion::kEqualizedOdds}).error().reason,
+        "bad_posterior");
     EXPECT_EQ(solve_blind_ramp(problem, {}).error().reason, "bad_posterior");
     problem.posterior_unfavourable = unfavourable;
     EXPECT_LT(true_positive_gap(problem, RampCriterion::kEqualizedOdds), 1e-9);

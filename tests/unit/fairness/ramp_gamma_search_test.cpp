@@ -1,11 +1,10 @@
-#include "rampart/fairness/ramp/gamma_search.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "rampart/base/random.hpp"
+#include "rampart/fairness/ramp/gamma_search.hpp"
 
 namespace rampart::fairness {
 namespace {
@@ -65,11 +64,11 @@ TEST(GammaSearch, NarrowRampsWinWhereScoresAreRight) {
     ASSERT_EQ(choice->figures.size(), 7u);
     for (const auto& figure : choice->figures) {
         ASSERT_TRUE(figure.accuracy);
-        EXPECT_LE(*figure.accuracy, *std::max_element(choice->figures.begin(),
-                                                      choice->figures.end(),
-                                                      [](const auto& a, const auto& b) {
-                                                          return *a.accuracy < *b.accuracy;
-                                                      })->accuracy);
+        EXPECT_LE(*figure.accuracy,
+                  *std::max_element(
+                       choice->figures.begin(), choice->figures.end(),
+                       [](const auto& a, const auto& b) { return *a.accuracy < *b.accuracy; })
+                       ->accuracy);
         EXPECT_LT(figure.bias, 0.06);  // sampling error of 4000 rows
         EXPECT_GT(figure.fold_deviation, 0);
     }

@@ -1,5 +1,3 @@
-#include "rampart/fairness/ramp/moments.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/fairness/ramp/moments.hpp"
 
 namespace rampart::fairness {
 namespace {
@@ -69,8 +68,8 @@ TEST(RampMoments, AFamilyHasACentreOfItsOwnAndAWindowWithoutOneHasNone) {
     EXPECT_NEAR(shared->multipliers[0] + shared->multipliers[1], 0, 1e-14);
     EXPECT_LE(std::abs(shared->gap), 1e-13);
     const auto fixed = solve_moments(
-        rows.view(), {.gamma = 0.1, .windows = {{0.5, 0.5, -1}, {0.4, 0.6, -1}},
-                      .overall = {0.48, 0.49}});
+        rows.view(),
+        {.gamma = 0.1, .windows = {{0.5, 0.5, -1}, {0.4, 0.6, -1}}, .overall = {0.48, 0.49}});
     ASSERT_TRUE(fixed);
     EXPECT_NEAR(fixed->moments[0], 0.5, 1e-13);
     EXPECT_GE(fixed->moments[1], 0.4 - 1e-13);
@@ -83,8 +82,8 @@ TEST(RampMoments, ManyRowsAndTheSmallestGammaAreSolvedToo) {
     const Rows rows = two_features(100'000, 3);
     for (double gamma : {1e-6, 1e-3, 0.1, 100.0}) {
         const auto solution = solve_moments(
-            rows.view(), {.gamma = gamma, .windows = {{-.01, .01, 0}, {-.01, .01, 0}},
-                          .overall = {0, 0.4}});
+            rows.view(),
+            {.gamma = gamma, .windows = {{-.01, .01, 0}, {-.01, .01, 0}}, .overall = {0, 0.4}});
         ASSERT_TRUE(solution) << gamma;
         EXPECT_LE(std::abs(solution->gap), 1e-12) << gamma;
         EXPECT_LE(solution->violation, 1e-12) << gamma;
@@ -158,8 +157,8 @@ TEST(RampMoments, AsManyMomentsAsTheLimitAllowsAreSolved) {
     for (size_t i = 0; i < 1000; ++i) {
         rows.score.push_back(random.uniform(-1, 1));
         for (size_t j = 0; j < rows.d; ++j)
-            rows.features.push_back(random.uniform(0, 2) * (1 + (j % 2 == 0 ? 0.3 : 0) *
-                                                                    rows.score.back()));
+            rows.features.push_back(random.uniform(0, 2) *
+                                    (1 + (j % 2 == 0 ? 0.3 : 0) * rows.score.back()));
     }
     for (size_t j = 0; j < rows.d; ++j)
         params.windows.push_back({-0.02, 0.02, static_cast<int32_t>(j % 2)});

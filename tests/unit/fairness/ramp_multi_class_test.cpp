@@ -1,5 +1,3 @@
-#include "rampart/fairness/ramp/multi_class.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/fairness/ramp/multi_class.hpp"
 #include "rampart/fairness/ramp/solver.hpp"
 
 namespace rampart::fairness {
@@ -57,8 +56,8 @@ TEST(MultiClassRamp, TwoClassesAreTheBinaryRamp) {
     mean /= total;
     for (double epsilon : {0.0, 0.03, 0.2}) {
         const auto both = solve_multi_class_ramp(rows.view(), {.gamma = 0.1, .epsilon = epsilon});
-        const auto one = solve_ramp({binary, rows.group, 3, rows.weight},
-                                    {.gamma = 0.2, .epsilon = epsilon});
+        const auto one =
+            solve_ramp({binary, rows.group, 3, rows.weight}, {.gamma = 0.2, .epsilon = epsilon});
         ASSERT_TRUE(both && one) << both.error().message;
         EXPECT_TRUE(both->converged) << both->gap << ' ' << both->residual;
         for (size_t k = 0; k < 3; ++k) EXPECT_NEAR(both->rates[2 * k], one->rates[k], 1e-5);

@@ -1,5 +1,3 @@
-#include "rampart/fairness/ramp/paper_sgd.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/fairness/ramp/paper_sgd.hpp"
 
 namespace rampart::fairness {
 namespace {
@@ -57,15 +56,12 @@ TEST(RampSgd, AgreesWithTheExactSolverForAFixedCentre) {
         for (double gamma : {0.05, 0.5})
             for (double epsilon : {0.0, 0.05}) {
                 ShuffledBatches source(rows.view(), 256, 2);
-                const auto sgd = fit_ramp_sgd(source, 3,
-                                              {.gamma = gamma,
-                                               .epsilon = epsilon,
-                                               .rho = 0.35,
-                                               .regulariser = regulariser});
-                const auto exact = solve_ramp(rows.view(), {.gamma = gamma,
-                                                            .epsilon = epsilon,
-                                                            .rho = 0.35,
-                                                            .regulariser = regulariser});
+                const auto sgd = fit_ramp_sgd(
+                    source, 3,
+                    {.gamma = gamma, .epsilon = epsilon, .rho = 0.35, .regulariser = regulariser});
+                const auto exact = solve_ramp(
+                    rows.view(),
+                    {.gamma = gamma, .epsilon = epsilon, .rho = 0.35, .regulariser = regulariser});
                 ASSERT_TRUE(sgd && exact);
                 EXPECT_EQ(sgd->outcome, SgdOutcome::kConverged);
                 EXPECT_LE(sgd->check.residual, 0.002);
@@ -80,8 +76,8 @@ TEST(RampSgd, AgreesWithTheExactSolverForAFixedCentre) {
 TEST(RampSgd, ATighterToleranceIsMet) {
     const Rows rows = leaning(5000, 3);
     ShuffledBatches source(rows.view(), 100, 4);
-    const auto sgd = fit_ramp_sgd(
-        source, 3, {.gamma = 0.2, .epsilon = 0.02, .rho = 0.4, .tolerance = 2e-4});
+    const auto sgd =
+        fit_ramp_sgd(source, 3, {.gamma = 0.2, .epsilon = 0.02, .rho = 0.4, .tolerance = 2e-4});
     ASSERT_TRUE(sgd);
     EXPECT_EQ(sgd->outcome, SgdOutcome::kConverged);
     EXPECT_LE(sgd->check.residual, 2e-4);
@@ -125,10 +121,9 @@ TEST(RampSgd, AVariantWithoutMuIsSeenToFail) {
     EXPECT_GT(check->residual, 5 * params.tolerance);
     for (const double rate : check->rates) EXPECT_NEAR(rate, 0.3 + epsilon / 2, 1e-6);
     // the exact rates differ: groups that would have less are at the lower end of the band
-    const auto exact = solve_ramp(rows.view(), {.gamma = 0.2,
-                                                .epsilon = epsilon,
-                                                .rho = 0.3,
-                                                .regulariser = Regulariser::kPaper});
+    const auto exact = solve_ramp(
+        rows.view(),
+        {.gamma = 0.2, .epsilon = epsilon, .rho = 0.3, .regulariser = Regulariser::kPaper});
     ASSERT_TRUE(exact);
     const auto [least, most] = std::minmax_element(exact->rates.begin(), exact->rates.end());
     EXPECT_NEAR(*most - *least, epsilon, 1e-9);
@@ -176,8 +171,8 @@ TEST(RampSgd, AsPrintedItIsOneRowAnUpdateWithOneStep) {
             return RampBatch{rows.score, {}, {}};
         }
     } source(rows);
-    const auto sgd = fit_ramp_sgd(
-        source, 1, {.gamma = 1, .rho = 0.25, .max_rows = 4, .paper_compat = true});
+    const auto sgd =
+        fit_ramp_sgd(source, 1, {.gamma = 1, .rho = 0.25, .max_rows = 4, .paper_compat = true});
     ASSERT_TRUE(sgd);
     // q = 1, 0, 1 - .0125, 0; one multiplier falls by what the other rises, unless it stands at 0
     const double lambda[] = {.0375, .025, .061875, .049375}, mu[] = {0, .0125, 0, .0125};
@@ -189,8 +184,8 @@ TEST(RampSgd, AsPrintedItIsOneRowAnUpdateWithOneStep) {
 
 TEST(RampSgd, AsPrintedItConvergesWithEnoughRowsAndSaysWhenNot) {
     const Rows rows = leaning(20'000, 10);
-    RampSgdParams params{.gamma = 0.2, .rho = 0.3, .tolerance = 0.03, .max_rows = 4'000'000,
-                         .paper_compat = true};
+    RampSgdParams params{
+        .gamma = 0.2, .rho = 0.3, .tolerance = 0.03, .max_rows = 4'000'000, .paper_compat = true};
     ShuffledBatches source(rows.view(), 256, 11);
     const auto much = fit_ramp_sgd(source, 3, params);
     params.max_rows = 2000;
@@ -207,14 +202,12 @@ TEST(RampSgd, WeightsCountAsRows) {
         rows.weight.push_back(rows.score[i] > 0 ? 5.0f : static_cast<float>(random.uniform(1, 2)));
     ShuffledBatches source(rows.view(), 32, 14);  // some three rows of the smallest group in each
     const auto sgd = fit_ramp_sgd(source, 3, {.gamma = 0.3, .epsilon = 0.02, .rho = 0.5});
-    const auto exact = solve_ramp(rows.view(), {.gamma = 0.3,
-                                                .epsilon = 0.02,
-                                                .rho = 0.5,
-                                                .regulariser = Regulariser::kPaper});
+    const auto exact =
+        solve_ramp(rows.view(),
+                   {.gamma = 0.3, .epsilon = 0.02, .rho = 0.5, .regulariser = Regulariser::kPaper});
     ASSERT_TRUE(sgd && exact);
     EXPECT_EQ(sgd->outcome, SgdOutcome::kConverged);
-    for (size_t k = 0; k < 3; ++k)
-        EXPECT_NEAR(sgd->check.rates[k], exact->rates[k], 0.0021);
+    for (size_t k = 0; k < 3; ++k) EXPECT_NEAR(sgd->check.rates[k], exact->rates[k], 0.0021);
 }
 
 TEST(RampSgd, TheSameSourceGivesTheSameRule) {

@@ -329,10 +329,8 @@ TEST(Ramp, EqualizedOddsHoldAmongBoth) {
 
 TEST(Ramp, EqualizedOddsCentresMayBeGivenAndTooMuchIsRefused) {
     const Rows rows = leaning(2000, 19);
-    RampParams params{.gamma = 0.1,
-                      .rho = 0.5,
-                      .criterion = RampCriterion::kEqualizedOdds,
-                      .rho_negative = 0.2};
+    RampParams params{
+        .gamma = 0.1, .rho = 0.5, .criterion = RampCriterion::kEqualizedOdds, .rho_negative = 0.2};
     const auto solution = solve_ramp(rows.view(), params);
     ASSERT_TRUE(solution) << solution.error().message;
     for (size_t k = 0; k < 4; ++k) {
@@ -365,8 +363,7 @@ TEST(Ramp, EqualizedOddsNeedAWidthAndBothLabels) {
 
 TEST(Ramp, EqualOpportunityWithoutFavourableRowsIsRefused) {
     const Rows rows{{-1, -1, 0.5}, {0, 0, 1}, {}, 2};
-    const auto solution =
-        solve_ramp(rows.view(), {.criterion = RampCriterion::kEqualOpportunity});
+    const auto solution = solve_ramp(rows.view(), {.criterion = RampCriterion::kEqualOpportunity});
     ASSERT_FALSE(solution);
     EXPECT_EQ(solution.error().reason, "no_positives");
 }
@@ -374,10 +371,8 @@ TEST(Ramp, EqualOpportunityWithoutFavourableRowsIsRefused) {
 TEST(Ramp, ThresholdsForEqualOpportunityDoNotApproveLowScoresToFillABudget) {
     // half of the favourable are approved; those are fewer than half of all rows
     const Rows rows{{-0.8, -0.4, 0.4, 0.8}, {}, {}, 1};
-    RampParams params{.gamma = 0,
-                      .rho = 0.5,
-                      .overall = {0.9, 1},
-                      .criterion = RampCriterion::kEqualOpportunity};
+    RampParams params{
+        .gamma = 0, .rho = 0.5, .overall = {0.9, 1}, .criterion = RampCriterion::kEqualOpportunity};
     const auto solution = solve_ramp(rows.view(), params);
     ASSERT_FALSE(solution);
     EXPECT_EQ(solution.error().reason, "infeasible_overall");

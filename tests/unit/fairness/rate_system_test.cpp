@@ -33,10 +33,11 @@ TEST(RateSystem, HandWorkedRates) {
     data.label = {1, 1, 0, 0, 1, 0, 0};
     data.group = {0, 0, 0, 0, 1, 1, 1};
     data.weight = {3, 1, 1, 1, 2, 1, 1};
-    const RateConstraints constraints{
-        {{Rate::kFalsePositive, 0.1}, {Rate::kFalseNegative, 0.5}, {Rate::kApproval, 0.1},
-         {Rate::kError, 0.1}},
-        {{Rate::kFalsePositive, 0.3}}};
+    const RateConstraints constraints{{{Rate::kFalsePositive, 0.1},
+                                       {Rate::kFalseNegative, 0.5},
+                                       {Rate::kApproval, 0.1},
+                                       {Rate::kError, 0.1}},
+                                      {{Rate::kFalsePositive, 0.3}}};
     const auto system = RateSystem::create(data, constraints);
     ASSERT_TRUE(system);
     EXPECT_EQ(system->cells(), 4u);
@@ -63,9 +64,9 @@ TEST(RateSystem, HandWorkedRates) {
 RC_GTEST_PROP(RateSystem, RatesAreThoseThatCountingRowsGives, (uint64_t seed, bool weighted)) {
     base::Random random(seed);
     const auto data = people(8 + random.below(60), seed, weighted);
-    const RateConstraints constraints{{{Rate::kFalseNegative, 0, "sex"}, {Rate::kApproval, 0},
-                                       {Rate::kError, 0, "race"}},
-                                      {{Rate::kError, 0}}};
+    const RateConstraints constraints{
+        {{Rate::kFalseNegative, 0, "sex"}, {Rate::kApproval, 0}, {Rate::kError, 0, "race"}},
+        {{Rate::kError, 0}}};
     const auto system = RateSystem::create(data, constraints);
     RC_ASSERT(system.has_value());
     std::vector<double> scores, approve;
@@ -87,9 +88,10 @@ RC_GTEST_PROP(RateSystem, RatesAreThoseThatCountingRowsGives, (uint64_t seed, bo
     };
     const auto near = [](double a, double b) { return std::abs(a - b) < 1e-9; };
     for (int sex = 0; sex < 2; ++sex)
-        RC_ASSERT(near(values.rates[0][static_cast<size_t>(sex)],
-                       share([&](size_t i) { return approve[i] == 0; },
-                             [&](size_t i) { return data.label[i] == 1 && data.group[i] % 2 == sex; })));
+        RC_ASSERT(
+            near(values.rates[0][static_cast<size_t>(sex)],
+                 share([&](size_t i) { return approve[i] == 0; },
+                       [&](size_t i) { return data.label[i] == 1 && data.group[i] % 2 == sex; })));
     for (int k = 0; k < 4; ++k)
         RC_ASSERT(near(values.rates[1][static_cast<size_t>(k)],
                        share([&](size_t i) { return approve[i] == 1; },

@@ -1,8 +1,7 @@
-#include "rampart/fairness/reductions/cell_costs.hpp"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "rampart/fairness/reductions/cell_costs.hpp"
 #include "reductions_data.hpp"
 
 namespace rampart::fairness {

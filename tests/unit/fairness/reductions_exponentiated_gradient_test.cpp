@@ -69,15 +69,21 @@ TEST(ExponentiatedGradient, LosesNoMoreThanThePublishedMixturesOfTheSameFairness
         double distance;
     };
     const std::vector<Rate> odds = {Rate::kFalsePositive, Rate::kFalseNegative};
-    const std::vector<Published> published = {
-        {{{Rate::kApproval}, 0, 0.25}, 0.1},       {{{Rate::kApproval}, 0, 0.266522}, 0.05},
-        {{{Rate::kApproval}, 0, 0.332261}, 0.02},  {{{Rate::kApproval}, 0, 0.354174}, 0.01},
-        {{{Rate::kApproval}, 0, 0.365130}, 0.005}, {{odds, 0, 0.309333}, 0.1},
-        {{odds, 0, 0.378827}, 0.05},               {{odds, 0, 0.421531}, 0.02},
-        {{odds, 0, 0.435765}, 0.01},               {{odds, 0, 0.442883}, 0.005},
-        {{{Rate::kError}, 0, 0.25625}, 0.1},       {{{Rate::kError}, 0, 0.3}, 0.05},
-        {{{Rate::kError}, 0, 0.32625}, 0.02},      {{{Rate::kError}, 0, 0.325555}, 0.01},
-        {{{Rate::kFalseNegative}, 0, 0.25}, 0.005}};
+    const std::vector<Published> published = {{{{Rate::kApproval}, 0, 0.25}, 0.1},
+                                              {{{Rate::kApproval}, 0, 0.266522}, 0.05},
+                                              {{{Rate::kApproval}, 0, 0.332261}, 0.02},
+                                              {{{Rate::kApproval}, 0, 0.354174}, 0.01},
+                                              {{{Rate::kApproval}, 0, 0.365130}, 0.005},
+                                              {{odds, 0, 0.309333}, 0.1},
+                                              {{odds, 0, 0.378827}, 0.05},
+                                              {{odds, 0, 0.421531}, 0.02},
+                                              {{odds, 0, 0.435765}, 0.01},
+                                              {{odds, 0, 0.442883}, 0.005},
+                                              {{{Rate::kError}, 0, 0.25625}, 0.1},
+                                              {{{Rate::kError}, 0, 0.3}, 0.05},
+                                              {{{Rate::kError}, 0, 0.32625}, 0.02},
+                                              {{{Rate::kError}, 0, 0.325555}, 0.01},
+                                              {{{Rate::kFalseNegative}, 0, 0.25}, 0.005}};
     const auto data = toy();
     ReductionParams params;
     params.gap = 1e-6;
@@ -193,8 +199,7 @@ RC_GTEST_PROP(ExponentiatedGradient, FindsTheValueOfAnyGame, (uint64_t seed)) {
         for (size_t i = 0; i < data.rows(); ++i)
             approve[i] = rule[static_cast<size_t>(data.columns[0][i])];
         const auto approved = system.approved(data, approve);
-        const double loss =
-            decision_loss(system, approved, params.operating_point.threshold);
+        const double loss = decision_loss(system, approved, params.operating_point.threshold);
         const double violation = system.values(approved).violation;
         RC_ASSERT(loss + params.bound * std::max(0.0, violation) >= last.lower - 1e-6);
         RC_ASSERT(feasible || violation > 0);

@@ -1,7 +1,6 @@
-#include "rampart/fairness/reductions/oracle.hpp"
-
 #include <gtest/gtest.h>
 
+#include "rampart/fairness/reductions/oracle.hpp"
 #include "reductions_data.hpp"
 
 namespace rampart::fairness {

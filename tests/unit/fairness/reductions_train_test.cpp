@@ -1,11 +1,10 @@
-#include "rampart/fairness/reductions/train.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include "rampart/fairness/reductions/train.hpp"
 #include "reductions_data.hpp"
 
 namespace rampart::fairness {
@@ -68,9 +67,8 @@ TEST(TrainReduction, EachConstraintIsKeptByAMixture) {
 
 TEST(TrainReduction, HoldsEqualizedOddsOfThreeGroups) {
     const auto data = made_up(4000, 3, 3);
-    auto params =
-        quick(Reduction::kExponentiatedGradient,
-              {{Rate::kFalsePositive, 0.02, {}}, {Rate::kFalseNegative, 0.02, {}}});
+    auto params = quick(Reduction::kExponentiatedGradient,
+                        {{Rate::kFalsePositive, 0.02, {}}, {Rate::kFalseNegative, 0.02, {}}});
     params.fits = 40;
     const auto fair = train_reduction(data, params, nullptr).value();
     EXPECT_EQ(fair.verdict.feasibility, Feasibility::kFeasible);
@@ -122,8 +120,7 @@ TEST(ExponentiatedGradient, AThresholdIsAPrice) {
     const auto strict = train_reduction(data, params, nullptr).value();
     params.operating_point.threshold = 0.3;
     const auto generous = train_reduction(data, params, nullptr).value();
-    EXPECT_LT(strict.verdict.train.values.approval + 0.2,
-              generous.verdict.train.values.approval);
+    EXPECT_LT(strict.verdict.train.values.approval + 0.2, generous.verdict.train.values.approval);
     EXPECT_EQ(strict.verdict.feasibility, Feasibility::kFeasible);
 }
 
@@ -132,8 +129,7 @@ TEST(ExponentiatedGradient, GoesOnWithTheRowsThatJudge) {
     const auto data = made_up(3000, 26), validation = made_up(700, 27);
     const auto params = quick(Reduction::kExponentiatedGradient, {{Rate::kApproval, 0.02, {}}});
     const auto alone = train_reduction(data, params, nullptr).value();
-    const auto judged =
-        train_reduction(data, params, nullptr, {.validation = &validation}).value();
+    const auto judged = train_reduction(data, params, nullptr, {.validation = &validation}).value();
     ASSERT_GT(judged.trials.size(), alone.trials.size());
     for (size_t i = 0; i < alone.trials.size(); ++i)
         EXPECT_EQ(alone.trials[i].costs, judged.trials[i].costs);
@@ -152,8 +148,7 @@ TEST(GridSearch, TriesALatticeAboutTheOrigin) {
     const auto result = train_reduction(data, params, nullptr, {.oracle = &oracle}).value();
     EXPECT_LE(result.trials.size(), 13u);
     EXPECT_GT(result.trials.size(), 4u);
-    const auto system =
-        RateSystem::create(data, {{{Rate::kApproval, 0.05, {}}}, {}}).value();
+    const auto system = RateSystem::create(data, {{{Rate::kApproval, 0.05, {}}}, {}}).value();
     const std::vector<double> none(3);
     EXPECT_EQ(result.trials.front().costs, cell_costs(system, none, 0.5));
 }
@@ -250,10 +245,8 @@ TEST(Trials, StandAtTheOperatingPointOfTheRowsThatJudge) {
     auto params = quick(Reduction::kGridSearch, kFnr);
     params.fits = 7;
     params.operating_point.meets = RateTarget{Rate::kFalsePositive, 0.1};
-    const auto result =
-        train_reduction(data, params, nullptr, {.validation = &validation}).value();
-    const auto system = RateSystem::create(
-        validation, {{}, {{Rate::kFalsePositive, 0.1}}}).value();
+    const auto result = train_reduction(data, params, nullptr, {.validation = &validation}).value();
+    const auto system = RateSystem::create(validation, {{}, {{Rate::kFalsePositive, 0.1}}}).value();
     const auto approved = approve(result.members, validation, nullptr);
     const double fpr = system.values(system.approved(validation, approved)).targets[0];
     EXPECT_LE(fpr, 0.1 + 1e-12);
@@ -446,8 +439,8 @@ TEST(TrainReduction, DataThatDoNotFitAreNamed) {
 TEST(TrainReduction, AnOracleOfOtherRowsIsFoundOut) {
     const auto data = made_up(200, 24), fewer = made_up(100, 24);
     ExactOracle oracle(fewer);
-    const auto result = train_reduction(data, quick(Reduction::kGridSearch, kFnr), nullptr,
-                                        {.oracle = &oracle});
+    const auto result =
+        train_reduction(data, quick(Reduction::kGridSearch, kFnr), nullptr, {.oracle = &oracle});
     EXPECT_EQ(reason_of(result), "bad_oracle");
 }
 

@@ -1,9 +1,8 @@
-#include "rampart/fairness/regression/baselines.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "rampart/fairness/regression/baselines.hpp"
 #include "rampart/fairness/regression/parity.hpp"
 #include "regression_data.hpp"
 

@@ -1,10 +1,9 @@
-#include "rampart/fairness/regression/bounded_loss.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
+#include "rampart/fairness/regression/bounded_loss.hpp"
 #include "regression_data.hpp"
 
 namespace rampart::fairness {
@@ -65,16 +64,15 @@ TEST(FitBoundedLoss, FairlearnsInfeasibleToyIsNullWithAProof) {
     EXPECT_EQ(result.outcome, BoundedLossOutcome::kInfeasible);
     EXPECT_TRUE(result.members.empty());
     ASSERT_TRUE(result.proof.has_value());
-    EXPECT_NEAR(std::accumulate(result.proof->multipliers.begin(),
-                                result.proof->multipliers.end(), 0.0),
-                1, 1e-12);
+    EXPECT_NEAR(
+        std::accumulate(result.proof->multipliers.begin(), result.proof->multipliers.end(), 0.0), 1,
+        1e-12);
     // fairlearn's answers have worst groups of .028 and .031: no mixture has less than this
     EXPECT_GT(result.proof->margin, 0.004);
     EXPECT_LE(result.proof->margin, result.least_violation + 1e-9);
     EXPECT_LT(2 * (result.least_violation + 0.005), 0.0281);
     auto again = least_squares(data);
     EXPECT_TRUE(check_infeasible(data.rows(), loss, zeta, *result.proof, again));
-
 }
 
 TEST(CheckInfeasible, RefusesWhatDoesNotProveIt) {
@@ -107,9 +105,8 @@ TEST(FitBoundedLoss, TheLeastBoundThatCanBeKeptIsFoundFromBothSides) {
     const auto data = toy_scores();
     const auto loss = RegressionLoss::squared();
     auto oracle = least_squares(data);
-    const auto tight = fit_bounded_loss(data.rows(), loss, {.zeta = {0}, .game = {.gap = 1e-7}},
-                                        oracle)
-                           .value();
+    const auto tight =
+        fit_bounded_loss(data.rows(), loss, {.zeta = {0}, .game = {.gap = 1e-7}}, oracle).value();
     ASSERT_EQ(tight.outcome, BoundedLossOutcome::kInfeasible);
     EXPECT_NEAR(tight.proof->margin, tight.least_violation, 1e-5);
     for (const double step : {1e-4, -1e-4}) {
@@ -118,8 +115,8 @@ TEST(FitBoundedLoss, TheLeastBoundThatCanBeKeptIsFoundFromBothSides) {
                              {.zeta = {tight.least_violation + step}, .game = {.gap = 1e-7}},
                              oracle)
                 .value();
-        EXPECT_EQ(result.outcome, step > 0 ? BoundedLossOutcome::kFeasible
-                                           : BoundedLossOutcome::kInfeasible);
+        EXPECT_EQ(result.outcome,
+                  step > 0 ? BoundedLossOutcome::kFeasible : BoundedLossOutcome::kInfeasible);
     }
 }
 
@@ -137,8 +134,8 @@ TEST(FitBoundedLoss, ABindingBoundIsKeptAtLeastCost) {
     const size_t worse = plain.train.group_losses[0] > plain.train.group_losses[1] ? 0 : 1;
     std::vector<double> zeta{1, 1};
     zeta[worse] = 0.8 * plain.train.group_losses[worse];
-    const auto bound = fit_bounded_loss(data.rows(), loss,
-                                        {.zeta = zeta, .game = {.gap = 1e-6}}, oracle, &fresh_rows)
+    const auto bound = fit_bounded_loss(data.rows(), loss, {.zeta = zeta, .game = {.gap = 1e-6}},
+                                        oracle, &fresh_rows)
                            .value();
     ASSERT_EQ(bound.outcome, BoundedLossOutcome::kFeasible);
     EXPECT_NEAR(bound.train.group_losses[worse], zeta[worse], 1e-6);
@@ -178,8 +175,8 @@ TEST(FitBoundedLoss, TheAverageIsOnePredictorAndNoWorse) {
     const auto fresh_rows = fresh.rows();
     auto trees = GbdtRegressionOracle::create(data.table, quick(), nullptr, &fresh.table).value();
     auto linear = least_squares(data, &fresh.table);
-    for (RegressionOracle* oracle : {static_cast<RegressionOracle*>(&trees),
-                                     static_cast<RegressionOracle*>(&linear)}) {
+    for (RegressionOracle* oracle :
+         {static_cast<RegressionOracle*>(&trees), static_cast<RegressionOracle*>(&linear)}) {
         for (const auto& loss : {RegressionLoss::squared(), *RegressionLoss::poisson()}) {
             const auto plain =
                 fit_bounded_loss(data.rows(), loss, {.zeta = {1}}, *oracle, &fresh_rows).value();
@@ -197,8 +194,7 @@ TEST(FitBoundedLoss, TheAverageIsOnePredictorAndNoWorse) {
             const auto check = [&](const RegressionData& on, const BoundedLossJudged& judged) {
                 const auto losses = group_losses(
                     on.rows(), loss, predict(result.averaged->model, on.table, nullptr));
-                for (size_t a = 0; a < 2; ++a)
-                    EXPECT_NEAR(losses[a], judged.group_losses[a], 1e-9);
+                for (size_t a = 0; a < 2; ++a) EXPECT_NEAR(losses[a], judged.group_losses[a], 1e-9);
             };
             check(data, result.averaged->train);
             check(fresh, *result.averaged->validation);
@@ -251,8 +247,8 @@ TEST(Averaged, IsTheWeightedSumOrNothing) {
     const std::vector<float> row{3};
     EXPECT_NEAR(std::get<model::Ensemble>(*sum({&one, &two})).predict_raw(row),
                 0.5 * (0.2 + 1 + 0.6 - 1), 1e-15);
-    EXPECT_NEAR(std::get<LinearModel>(*sum({&constant, &three})).predict(row),
-                0.5 * (0.5 + 1 + 6), 1e-15);
+    EXPECT_NEAR(std::get<LinearModel>(*sum({&constant, &three})).predict(row), 0.5 * (0.5 + 1 + 6),
+                1e-15);
     EXPECT_FALSE(sum({&one, &three}).has_value());
     EXPECT_FALSE(sum({}).has_value());
     const RegressionModel none;

@@ -1,11 +1,10 @@
-#include "rampart/fairness/regression/levels.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
 #include "rampart/base/random.hpp"
+#include "rampart/fairness/regression/levels.hpp"
 
 namespace rampart::fairness {
 namespace {
@@ -33,9 +32,12 @@ Made made(size_t n, uint64_t seed) {
 
 std::vector<RegressionLoss> losses() {
     const auto wave = [](double y, double u) { return 1 + std::sin(4 * (u - y)); };
-    return {RegressionLoss::squared(),      RegressionLoss::absolute(),
-            *RegressionLoss::logistic(),    *RegressionLoss::quantile(0.2),
-            *RegressionLoss::huber(0.3),    *RegressionLoss::poisson(),
+    return {RegressionLoss::squared(),
+            RegressionLoss::absolute(),
+            *RegressionLoss::logistic(),
+            *RegressionLoss::quantile(0.2),
+            *RegressionLoss::huber(0.3),
+            *RegressionLoss::poisson(),
             *RegressionLoss::user("wave", wave, 4, false)};
 }
 
@@ -111,8 +113,8 @@ TEST(Levels, LemmaOneCostsAndDisparitiesAreThoseOfTheClassifiers) {
             for (int j = 1; j <= n; ++j) {
                 const double z = static_cast<double>(j) / n;
                 if (clipped(data.prediction[i]) * n < j) continue;
-                const double c = n * (loss.value(y, std::min(1.0, z + 0.5 / n)) -
-                                      loss.value(y, z - 0.5 / n));
+                const double c =
+                    n * (loss.value(y, std::min(1.0, z + 0.5 / n)) - loss.value(y, z - 0.5 / n));
                 EXPECT_LE(std::abs(c), loss.lipschitz() + 1e-9);
                 cost += w * c / n;
                 above[k * n + static_cast<size_t>(j) - 1] += w;

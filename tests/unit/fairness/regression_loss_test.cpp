@@ -1,18 +1,22 @@
-#include "rampart/fairness/regression/loss.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "rampart/fairness/regression/loss.hpp"
 
 namespace rampart::fairness {
 namespace {
 
 std::vector<RegressionLoss> all_losses() {
     const auto wave = [](double y, double u) { return 0.25 * (1 + std::sin(4 * (u - y))); };
-    return {RegressionLoss::squared(),         RegressionLoss::absolute(),
-            *RegressionLoss::logistic(),       *RegressionLoss::logistic(30),
-            *RegressionLoss::quantile(0.2),    *RegressionLoss::huber(0.3),
-            *RegressionLoss::poisson(),        *RegressionLoss::poisson(0.1),
+    return {RegressionLoss::squared(),
+            RegressionLoss::absolute(),
+            *RegressionLoss::logistic(),
+            *RegressionLoss::logistic(30),
+            *RegressionLoss::quantile(0.2),
+            *RegressionLoss::huber(0.3),
+            *RegressionLoss::poisson(),
+            *RegressionLoss::poisson(0.1),
             *RegressionLoss::user("wave", wave, 1, false)};
 }
 
@@ -53,8 +57,7 @@ TEST(RegressionLoss, SlopesAreDerivatives) {
     for (const auto& loss : all_losses()) {
         for (const double y : {0.0, 0.31, 1.0}) {
             for (double u = 0.005; u < 1; u += 0.0317) {
-                const double around =
-                    (loss.value(y, u + 1e-6) - loss.value(y, u - 1e-6)) / 2e-6;
+                const double around = (loss.value(y, u + 1e-6) - loss.value(y, u - 1e-6)) / 2e-6;
                 EXPECT_NEAR(loss.slope(y, u), around, 1e-4) << loss.name() << ' ' << y << ' ' << u;
             }
         }

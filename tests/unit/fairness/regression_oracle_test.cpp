@@ -1,10 +1,9 @@
-#include "rampart/fairness/regression/oracle.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
+#include "rampart/fairness/regression/oracle.hpp"
 #include "regression_data.hpp"
 
 namespace rampart::fairness {
@@ -108,11 +107,11 @@ TEST(RegressionOracles, QuantilesLeaveTheirShareBelow) {
     const auto data = made_up_risks(2000, 4);
     auto linear = LinearRegressionOracle::create(data.table, {}).value();
     auto trees = GbdtRegressionOracle::create(data.table, quick(), nullptr).value();
-    for (RegressionOracle* oracle : {static_cast<RegressionOracle*>(&linear),
-                                     static_cast<RegressionOracle*>(&trees)}) {
+    for (RegressionOracle* oracle :
+         {static_cast<RegressionOracle*>(&linear), static_cast<RegressionOracle*>(&trees)}) {
         for (const double alpha : {0.2, 0.5}) {
-            RegressionQuestion question{.task = Task::kQuantile, .parameter = alpha,
-                                        .targets = data.label};
+            RegressionQuestion question{
+                .task = Task::kQuantile, .parameter = alpha, .targets = data.label};
             if (alpha == 0.5) question.task = Task::kAbsolute;
             const auto answer = oracle->fit(question).value();
             double below = 0;
@@ -133,8 +132,7 @@ TEST(RegressionOracles, ALossByCellIsMinimised) {
     }
     CellLoss cells{.first = -1, .step = 0.5, .nodes = 7, .slopes = {}, .cell_of_row = cell};
     for (int c = 0; c <= 10; ++c)
-        for (int node = 0; node < 7; ++node)
-            cells.slopes.push_back(-1 + 0.5 * node - 0.1 * c);
+        for (int node = 0; node < 7; ++node) cells.slopes.push_back(-1 + 0.5 * node - 0.1 * c);
     EXPECT_NEAR(cells.slope(0, 0.3).value, 0.3 - centre[0], 1e-12);
     EXPECT_DOUBLE_EQ(cells.slope(0, 9).value, 2 - 0.1 * cell[0]);
     EXPECT_DOUBLE_EQ(cells.slope(0, 9).curvature, 1);
@@ -189,11 +187,9 @@ TEST(LinearRegressionOracle, GoesDownFromWhereItIsTold) {
     for (const auto& [from, to] : {std::pair{0.1, 0.3}, {0.35, 0.3}, {0.95, 0.8}}) {
         LinearModel start{.intercept = from, .slope = {0, 0}, .mean = {0, 0}, .category = {{}, {}}};
         const RegressionModel begin = start;
-        const auto answer = oracle.fit({.task = Task::kCells,
-                                        .cells = &cells,
-                                        .start = &begin,
-                                        .more = 40})
-                                .value();
+        const auto answer =
+            oracle.fit({.task = Task::kCells, .cells = &cells, .start = &begin, .more = 40})
+                .value();
         for (const double score : answer.scores) EXPECT_NEAR(score, to, 1e-4);
     }
 }
@@ -202,8 +198,8 @@ TEST(GbdtRegressionOracle, ScoresBothSetsOfRowsByTheModelThatItReturns) {
     const auto data = made_up_risks(600, 6), validation = made_up_risks(300, 7);
     auto oracle =
         GbdtRegressionOracle::create(data.table, quick(), nullptr, &validation.table).value();
-    for (const Task task : {Task::kLeastSquares, Task::kCrossEntropy, Task::kHuber,
-                            Task::kPoisson}) {
+    for (const Task task :
+         {Task::kLeastSquares, Task::kCrossEntropy, Task::kHuber, Task::kPoisson}) {
         const auto answer =
             oracle.fit({.task = task, .parameter = 0.1, .targets = data.label}).value();
         EXPECT_EQ(answer.scores, predict(answer.model, data.table, nullptr));
@@ -219,12 +215,11 @@ TEST(RegressionModel, AnAffineMapIsOneOfItsNumbers) {
     const auto data = made_up_risks(200, 8);
     auto trees = GbdtRegressionOracle::create(data.table, quick(), nullptr).value();
     auto linear = LinearRegressionOracle::create(data.table, {}).value();
-    for (RegressionOracle* oracle : {static_cast<RegressionOracle*>(&linear),
-                                     static_cast<RegressionOracle*>(&trees)}) {
+    for (RegressionOracle* oracle :
+         {static_cast<RegressionOracle*>(&linear), static_cast<RegressionOracle*>(&trees)}) {
         const auto answer = oracle->fit({.targets = data.label}).value();
         const auto moved = predict(affine(answer.model, 0.5, 0.1), data.table, nullptr);
-        for (size_t i = 0; i < 200; ++i)
-            EXPECT_NEAR(moved[i], 0.5 + 0.1 * answer.scores[i], 1e-12);
+        for (size_t i = 0; i < 200; ++i) EXPECT_NEAR(moved[i], 0.5 + 0.1 * answer.scores[i], 1e-12);
     }
 }
 
@@ -232,8 +227,8 @@ TEST(RegressionOracles, BadQuestionsAreNamed) {
     const auto data = made_up_risks(50, 9);
     auto trees = GbdtRegressionOracle::create(data.table, quick(), nullptr).value();
     auto linear = LinearRegressionOracle::create(data.table, {}).value();
-    for (RegressionOracle* oracle : {static_cast<RegressionOracle*>(&linear),
-                                     static_cast<RegressionOracle*>(&trees)}) {
+    for (RegressionOracle* oracle :
+         {static_cast<RegressionOracle*>(&linear), static_cast<RegressionOracle*>(&trees)}) {
         const auto reason = [&](const auto& change) {
             RegressionQuestion question{.targets = data.label};
             change(question);

@@ -1,8 +1,8 @@
-#include "rampart/fairness/regression/params.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "rampart/fairness/regression/params.hpp"
 
 namespace rampart::fairness {
 namespace {

@@ -1,11 +1,10 @@
-#include "rampart/fairness/regression/parity.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "rampart/fairness/regression/parity.hpp"
 #include "reductions_data.hpp"
 #include "regression_data.hpp"
 
@@ -59,8 +58,8 @@ TEST(FitParity, KeepsEveryConstraintAndCertifiesTheRest) {
     const auto fresh_rows = fresh.rows();
     auto trees = GbdtRegressionOracle::create(data.table, quick(), nullptr, &fresh.table).value();
     auto linear = LinearRegressionOracle::create(data.table, {}, &fresh.table).value();
-    for (RegressionOracle* oracle : {static_cast<RegressionOracle*>(&linear),
-                                     static_cast<RegressionOracle*>(&trees)}) {
+    for (RegressionOracle* oracle :
+         {static_cast<RegressionOracle*>(&linear), static_cast<RegressionOracle*>(&trees)}) {
         double last = 1;
         for (const double epsilon : {0.02, 0.1, 0.2}) {
             ParityRegressionParams params;
@@ -220,11 +219,8 @@ TEST(FitParity, OneLevelIsFairClassificationAtItsOptimum) {
     const std::vector<double> label(toys.label.begin(), toys.label.end());
     const RegressionRows rows{label, toys.group, 3, {}};
     const double favourable = std::accumulate(label.begin(), label.end(), 0.0) / 20;
-    const std::vector<std::pair<double, double>> known{{0.1, 0.25},
-                                                       {0.05, 0.2655556},
-                                                       {0.02, 0.3028889},
-                                                       {0.01, 0.3153333},
-                                                       {0.005, 0.3215556}};
+    const std::vector<std::pair<double, double>> known{
+        {0.1, 0.25}, {0.05, 0.2655556}, {0.02, 0.3028889}, {0.01, 0.3153333}, {0.005, 0.3215556}};
     for (const auto& [epsilon, error] : known) {
         LinearClassifiers oracle(toys);
         ParityRegressionParams params;
@@ -233,8 +229,7 @@ TEST(FitParity, OneLevelIsFairClassificationAtItsOptimum) {
         params.reduction = RegressionReduction::kCostSensitive;
         params.repairs = 0;
         params.game.gap = 1e-7;
-        const auto result =
-            fit_parity(rows, RegressionLoss::absolute(), params, oracle).value();
+        const auto result = fit_parity(rows, RegressionLoss::absolute(), params, oracle).value();
         // level 0 says 1/2, level 1 says 1
         EXPECT_NEAR(2 * (result.train.loss - 0.5) + favourable, error, 1e-5) << epsilon;
         EXPECT_LE(result.train.disparity, epsilon + 1e-7);
@@ -259,8 +254,8 @@ TEST(FitParity, BothDynamicsAgreeUpToTheirGap) {
     EXPECT_NEAR(columns.train.loss, gradient.train.loss, 0.003);
     EXPECT_LE(columns.calls, gradient.calls);
     // the vertex is no worse than the average, which is what the paper returns
-    EXPECT_LE(gradient.train.loss, gradient.average_loss +
-                                       std::max(0.0, gradient.average_violation) + 1e-9);
+    EXPECT_LE(gradient.train.loss,
+              gradient.average_loss + std::max(0.0, gradient.average_violation) + 1e-9);
     ASSERT_FALSE(gradient.rounds.empty());
     EXPECT_GT(gradient.rounds.front().step, 0);
     for (size_t i = 1; i < gradient.rounds.size(); ++i) {
@@ -285,8 +280,8 @@ TEST(FitParity, TheBestMultipliersAreACorner) {
         params.levels = 8;
         params.refine = 0;
         params.repairs = 0;
-        params.game = {.method = GameMethod::kExponentiatedGradient, .calls = 2, .bound = 3,
-                       .gap = 1e-6};
+        params.game = {
+            .method = GameMethod::kExponentiatedGradient, .calls = 2, .bound = 3, .gap = 1e-6};
         const auto loss = RegressionLoss::squared();
         const auto result = fit_parity(data.rows(), loss, params, oracle).value();
         const auto rows = *LevelRows::create(data.rows(), loss, 8);
@@ -311,15 +306,16 @@ TEST(FitParity, EveryReductionAndLossKeepsTheConstraints) {
     for (double& y : binary.label) y = y > 0.55 ? 1 : 0;
     auto trees = GbdtRegressionOracle::create(data.table, quick(), nullptr).value();
     const auto cubic = [](double y, double u) { return std::pow(std::abs(y - u), 3) / 3; };
-    const std::vector<RegressionLoss> losses{
-        RegressionLoss::squared(),       RegressionLoss::absolute(),
-        *RegressionLoss::logistic(),     *RegressionLoss::quantile(0.3),
-        *RegressionLoss::huber(0.2),     *RegressionLoss::poisson(),
-        *RegressionLoss::user("cubic", cubic, 1, true)};
+    const std::vector<RegressionLoss> losses{RegressionLoss::squared(),
+                                             RegressionLoss::absolute(),
+                                             *RegressionLoss::logistic(),
+                                             *RegressionLoss::quantile(0.3),
+                                             *RegressionLoss::huber(0.2),
+                                             *RegressionLoss::poisson(),
+                                             *RegressionLoss::user("cubic", cubic, 1, true)};
     for (const auto& loss : losses) {
-        for (const auto reduction :
-             {RegressionReduction::kLoss, RegressionReduction::kLeastSquares,
-              RegressionReduction::kCostSensitive}) {
+        for (const auto reduction : {RegressionReduction::kLoss, RegressionReduction::kLeastSquares,
+                                     RegressionReduction::kCostSensitive}) {
             const auto& used = loss.kind() == LossKind::kLogistic ? binary : data;
             ParityRegressionParams params;
             params.reduction = reduction;
@@ -367,8 +363,8 @@ TEST(FitParity, RepairsAskForPredictionsThatAreTheSameInEveryGroup) {
         groups[i % 3].emplace_back(std::clamp(plain[i], 0.0, 1.0), oracle.questions[1].targets[i]);
     for (auto& group : groups) std::sort(group.begin(), group.end());
     for (size_t rank = 0; rank < 100; ++rank) {
-        const double mean = (groups[0][rank].first + groups[1][rank].first +
-                             groups[2][rank].first) / 3;
+        const double mean =
+            (groups[0][rank].first + groups[1][rank].first + groups[2][rank].first) / 3;
         for (const auto& group : groups) EXPECT_NEAR(group[rank].second, mean, 1e-12);
     }
 }
@@ -391,8 +387,8 @@ TEST(FitParity, RefinementFindsBetterMixturesAsFair) {
     auto trees = GbdtRegressionOracle::create(data.table, quick(), nullptr).value();
     auto linear = LinearRegressionOracle::create(data.table, {}).value();
     const auto loss = RegressionLoss::squared();
-    for (RegressionOracle* oracle : {static_cast<RegressionOracle*>(&linear),
-                                     static_cast<RegressionOracle*>(&trees)}) {
+    for (RegressionOracle* oracle :
+         {static_cast<RegressionOracle*>(&linear), static_cast<RegressionOracle*>(&trees)}) {
         ParityRegressionParams params;
         params.epsilon = {0.05};
         params.refine = 0;
@@ -463,8 +459,7 @@ TEST(FitParity, BadInputIsNamed) {
         ParityRegressionParams params;
         RegressionRows rows = data.rows();
         change(params, rows);
-        const auto result =
-            fit_parity(rows, RegressionLoss::squared(), params, oracle, validation);
+        const auto result = fit_parity(rows, RegressionLoss::squared(), params, oracle, validation);
         return result ? std::string("none") : result.error().reason;
     };
     EXPECT_EQ(reason([](auto& p, auto&) { p.epsilon = {0.1, 0.2, 0.3}; }), "bad_parity_parameter");

@@ -1,10 +1,9 @@
-#include "rampart/fairness/regression/serving.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "rampart/base/random.hpp"
+#include "rampart/fairness/regression/serving.hpp"
 
 namespace rampart::fairness {
 namespace {

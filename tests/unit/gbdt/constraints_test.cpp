@@ -1,5 +1,5 @@
-// Monotone features, interactions, and going on from a saved model: what train() promises beyond the
-// plain run.
+// Monotone features, interactions, and going on from a saved model: what train() promises beyond
+// the plain run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,9 +26,8 @@ dataset::Dataset wavy_data(size_t n, uint64_t seed) {
     for (size_t i = 0; i < n; ++i) {
         double f = 0;
         for (auto& column : columns) {
-            column.push_back(random.bernoulli(0.05)
-                                 ? kMissing
-                                 : static_cast<float>(random.uniform(-3, 3)));
+            column.push_back(random.bernoulli(0.05) ? kMissing
+                                                    : static_cast<float>(random.uniform(-3, 3)));
             const auto x = static_cast<double>(column.back());
             if (!std::isnan(x)) f += 0.4 * x + 1.5 * std::sin(2 * x);
         }
@@ -139,10 +138,14 @@ TEST(Constraints, WhatDoesNotFitTheFeaturesIsNamed) {
     };
     EXPECT_THAT(message([](LearnerParams& p) { p.monotone = {1}; }), HasSubstr("5 features"));
     EXPECT_THAT(message([](LearnerParams& p) { p.monotone = {2, 0, 0, 0, 0}; }), HasSubstr("is 2"));
-    EXPECT_THAT(message([](LearnerParams& p) { p.monotone = {0, 0, 0, 0, 1}; }),
+    EXPECT_THAT(message([](LearnerParams& p) {
+                    p.monotone = {0, 0, 0, 0, 1};
+                }),
                 HasSubstr("categorical"));
     EXPECT_THAT(message([](LearnerParams& p) { p.interactions = {{}}; }), HasSubstr("no feature"));
-    EXPECT_THAT(message([](LearnerParams& p) { p.interactions = {{0}, {7}}; }),
+    EXPECT_THAT(message([](LearnerParams& p) {
+                    p.interactions = {{0}, {7}};
+                }),
                 HasSubstr("interactions[1] names feature 7"));
 }
 
@@ -187,14 +190,12 @@ TEST(Constraints, AValidationLossOfOnesOwnStopsTheRun) {
     params.early_stopping_rounds = 5;
     LogLoss objective(data);
     int asked = 0;
-    const TrainingOptions options{
-        .validation = &validation,
-        // best after the third tree
-        .validation_loss =
-            [&](std::span<const double> scores) {
-                EXPECT_EQ(scores.size(), 300u);
-                return std::abs(asked++ - 3);
-            }};
+    const TrainingOptions options{.validation = &validation,
+                                  // best after the third tree
+                                  .validation_loss = [&](std::span<const double> scores) {
+                                      EXPECT_EQ(scores.size(), 300u);
+                                      return std::abs(asked++ - 3);
+                                  }};
     EXPECT_EQ(train(data, objective, params, nullptr, options)->trees.size(), 3u);
 }
 

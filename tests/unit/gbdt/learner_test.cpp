@@ -194,7 +194,8 @@ TEST(Learner, RareCategoriesAreNotSplitOff) {
     params.min_category_rows = 6;
     const auto ensemble = fit_squared(data, targets, params);
     const float rare = 7, other = 3;
-    EXPECT_EQ(ensemble.predict_raw(std::span(&rare, 1)), ensemble.predict_raw(std::span(&other, 1)));
+    EXPECT_EQ(ensemble.predict_raw(std::span(&rare, 1)),
+              ensemble.predict_raw(std::span(&other, 1)));
     params.min_category_rows = 1;
     params.min_category_group_rows = 6;
     EXPECT_FALSE(alone());

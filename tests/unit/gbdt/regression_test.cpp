@@ -44,7 +44,9 @@ std::vector<Case> cases() {
          [](auto t, auto w) { return boxed(AbsoluteError::create(std::move(t), std::move(w))); },
          [](double f, double t) { return std::abs(f - t) / 2; }, false, noise},
         {"quantile",
-         [](auto t, auto w) { return boxed(QuantileLoss::create(std::move(t), std::move(w), 0.9)); },
+         [](auto t, auto w) {
+             return boxed(QuantileLoss::create(std::move(t), std::move(w), 0.9));
+         },
          [](double f, double t) { return t > f ? 0.9 * (t - f) : 0.1 * (f - t); }, false, noise},
         {"huber",
          [](auto t, auto w) { return boxed(HuberLoss::create(std::move(t), std::move(w), 0.7)); },

@@ -30,8 +30,8 @@ class Latch {
     }
     void wait_for(int inside) {
         std::unique_lock lock(mutex_);
-        EXPECT_TRUE(changed_.wait_for(lock, std::chrono::seconds(20),
-                                      [&] { return inside_ >= inside; }))
+        EXPECT_TRUE(
+            changed_.wait_for(lock, std::chrono::seconds(20), [&] { return inside_ >= inside; }))
             << inside_ << " of " << inside << " came in";
     }
     void open() {
@@ -56,11 +56,10 @@ class ServerLanes : public testing::Test {
   protected:
     void SetUp() override {
         const auto add = [&](const std::string& name, Lane lane, Latch* latch) {
-            router_.add("POST", "/" + name, Access::kOpen,
-                        [latch](const Request&) {
-                            return latch == nullptr ? Response{} : latch->hold();
-                        },
-                        lane);
+            router_.add(
+                "POST", "/" + name, Access::kOpen,
+                [latch](const Request&) { return latch == nullptr ? Response{} : latch->hold(); },
+                lane);
         };
         add("work", Lane::kWork, nullptr);
         add("bulk", Lane::kBulk, nullptr);
@@ -143,15 +142,15 @@ TEST_F(ServerLanes, BulkReportsWaitForEachOtherAndForNothingElse) {
 class ServerEdge : public testing::Test {
   protected:
     void SetUp() override {
-        router_.add("POST", "/v1/decisions", Access::kToken,
-                    [](const Request& r) { return Response{200, r.body, "text/plain", {}}; });
-        router_.add("GET", "/healthz", Access::kOpen, [](const Request&) { return Response{}; },
-                    Lane::kInline);
+        router_.add("POST", "/v1/decisions", Access::kToken, [](const Request& r) {
+            return Response{200, r.body, "text/plain", {}};
+        });
+        router_.add(
+            "GET", "/healthz", Access::kOpen, [](const Request&) { return Response{}; },
+            Lane::kInline);
         start();
     }
-    void start(ServerOptions options = {}) {
-        server_ = Server::start(options, router_).value();
-    }
+    void start(ServerOptions options = {}) { server_ = Server::start(options, router_).value(); }
     static std::string head(const std::string& line, const std::string& more) {
         return line + " HTTP/1.1\r\nHost: h\r\n" + more + "\r\n";
     }
@@ -210,13 +209,13 @@ TEST_F(ServerEdge, BodiesOfStrangersTakeNoMemory) {
 }
 
 TEST_F(ServerEdge, ARouteWithoutATokenTakesNoLargeBody) {
-    EXPECT_TRUE(answer(head("GET /healthz", "Content-Length: 1025\r\n"))
-                    .starts_with("HTTP/1.1 413 "));
+    EXPECT_TRUE(
+        answer(head("GET /healthz", "Content-Length: 1025\r\n")).starts_with("HTTP/1.1 413 "));
     EXPECT_TRUE(answer(head("GET /healthz", "Transfer-Encoding: chunked\r\n") + "401\r\n" +
                        std::string(1025, 'x') + "\r\n0\r\n\r\n")
                     .starts_with("HTTP/1.1 413 "));
-    EXPECT_TRUE(answer(head("GET /healthz", "Content-Length: 2\r\n") + "hi")
-                    .starts_with("HTTP/1.1 200 "));
+    EXPECT_TRUE(
+        answer(head("GET /healthz", "Content-Length: 2\r\n") + "hi").starts_with("HTTP/1.1 200 "));
 }
 
 TEST_F(ServerEdge, ARequestWhoseEndOrHostIsNotClearIsRefused) {

@@ -85,9 +85,10 @@ class Holes final : public streaming::Reader {
 
 TEST_F(EndsTest, OffsetsThatTheLogLeavesOutLeadNoFurther) {
     const Holes holes(log);
-    joiner = OutcomeJoiner::open(fresh_folder(),
-                                 {.product = support::two_measure_product(), .partitions = 3}, holes)
-                 .value();
+    joiner =
+        OutcomeJoiner::open(fresh_folder(),
+                            {.product = support::two_measure_product(), .partitions = 3}, holes)
+            .value();
     append_decisions(0, 30);
     Ends ends;
     ASSERT_TRUE(joiner->poll(1, &ends));

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "rampart/base/bytes.hpp"
-
 #include <cmath>
+
+#include "rampart/base/bytes.hpp"
 
 namespace rampart::joiner {
 namespace {

@@ -20,10 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::ErrorCode;
+using streaming::PartitionId;
 using support::day;
 using support::make_decision;
 using support::make_outcome;
-using streaming::PartitionId;
 using support::to_record;
 
 const PartitionId kWholeTopic(-1);
@@ -47,7 +47,8 @@ class OutcomeJoinerTest : public testing::Test {
         open();
     }
     static JoinerOptions options(std::vector<streaming::PartitionId> held = {}) {
-        return {.product = support::two_measure_product(), .partitions = 3, .held = std::move(held)};
+        return {
+            .product = support::two_measure_product(), .partitions = 3, .held = std::move(held)};
     }
     void open() {
         joiner.reset();
@@ -402,7 +403,7 @@ TEST_F(OutcomeJoinerTest, WhoLostThePartitionIsNotCounted) {
     ASSERT_TRUE(log.append_to("decisions", partition, std::span(&fence, 1)));
     auto stale = mine;
     stale.score = 0.75;
-    append(in(stale, "1"));                     // by a process that was stopped and woke up
+    append(in(stale, "1"));                      // by a process that was stopped and woke up
     append(in(make_decision("1", day(0)), ""));  // no number: quarantine
     poll();
     EXPECT_EQ(joiner->counts().fenced, 1u);
@@ -442,10 +443,9 @@ TEST_F(OutcomeJoinerTest, WhatStillMakesNoSenseStaysInQuarantineUntilItIsDropped
 /// A record that an earlier version did not understand, as schemas/keys.md says it lies there.
 void quarantine(const fs::path& folder, int32_t partition, const streaming::Record& record,
                 std::string_view more = "") {
-    const auto db =
-        *storage::Database::open(folder / std::to_string(partition) / "joins",
-                                 {"meta", "joins", "by_time", "pending", "dangling", "overdue",
-                                  "quarantine"});
+    const auto db = *storage::Database::open(
+        folder / std::to_string(partition) / "joins",
+        {"meta", "joins", "by_time", "pending", "dangling", "overdue", "quarantine"});
     const streaming::StoredRecord stored{PartitionId(1), streaming::Offset(77), record};
     const auto key = wire::quarantine_key("outcomes", stored.partition, stored.offset);
     auto value = wire::encode_quarantined(

@@ -53,7 +53,8 @@ TEST(StateHash, AStatesDigestLeavesOutWhenThingsArrivedAndNothingElse) {
     other = state;
     other.versions[0].value.reset();
     EXPECT_NE(state_digest("d", other), before);
-    const domain::Override taken{domain::DecisionId("d"), 0, domain::Action::kApprove, "a", "r", {}};
+    const domain::Override taken{
+        domain::DecisionId("d"), 0, domain::Action::kApprove, "a", "r", {}};
     auto early = state, late = state;
     add_override(early, taken, support::day(1));
     add_override(late, taken, support::day(5));

@@ -332,7 +332,7 @@ TEST(Sba, BadDatesAmountsAndStatusesAreNamed) {
                                                      {{.approved = "2/30/1997"}, "ApprovalDate"},
                                                      {{.charged_off = "6/1/2005"}, "ChgOffDate"},
                                                      {{.charged_off = "1-Jux-05"}, "ChgOffDate"},
-             {{.charged_off = "1-Jun--1"}, "ChgOffDate"},
+                                                     {{.charged_off = "1-Jun--1"}, "ChgOffDate"},
                                                      {{.charged_off = "1-Jun-96"}, "ChgOffDate"},
                                                      {{.status = "PAID"}, "MIS_Status"},
                                                      {{.amount = "0"}, "GrAppv"},

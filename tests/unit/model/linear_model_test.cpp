@@ -8,9 +8,8 @@ namespace rampart::model {
 namespace {
 
 dataset::FeatureSchema schema() {
-    return dataset::FeatureSchema::create(
-               {{"x", dataset::FeatureKind::kNumeric, {}},
-                {"c", dataset::FeatureKind::kCategorical, {"a", "b"}}})
+    return dataset::FeatureSchema::create({{"x", dataset::FeatureKind::kNumeric, {}},
+                                           {"c", dataset::FeatureKind::kCategorical, {"a", "b"}}})
         .value();
 }
 

@@ -122,8 +122,7 @@ inline GroupPull random_pull(base::Random& random, GroupPull::Given given) {
     pull.amounts.resize(2 + random.below(3));
     for (double& amount : pull.amounts) amount = random.uniform(-0.5, 0.5);
     pull.posteriors.resize(pull.amounts.size() == 2 ? 1 : pull.amounts.size());
-    for (auto& posterior : pull.posteriors)
-        posterior = random_ensemble(random, random.below(5), 8);
+    for (auto& posterior : pull.posteriors) posterior = random_ensemble(random, random.below(5), 8);
     return pull;
 }
 

@@ -32,7 +32,7 @@ double by_definition(const LearnedLink& link, std::span<const float> row, size_t
         p = apply(link.calibrations[link.calibrations.size() == 1 ? 0 : group], p);
     double f = std::clamp(link.score_slope * p + link.score_intercept, -1.0, 1.0);
     for (const auto& pull : link.pulls) {
-        const double factor = pull.given == Given::kNothing ? 1
+        const double factor = pull.given == Given::kNothing      ? 1
                               : pull.given == Given::kFavourable ? p
                                                                  : 1 - p;
         const auto share = shares(pull, row);
@@ -41,9 +41,9 @@ double by_definition(const LearnedLink& link, std::span<const float> row, size_t
     const size_t g = link.ramp.thresholds.size() == 1 ? 0 : group;
     const double slope = link.ramp.slopes.empty() ? 1 : link.ramp.slopes[g];
     const double up = slope * f - link.ramp.thresholds[g];
-    const double q = link.ramp.gamma == 0 ? (up > 0 ? 1 : 0)
-                                          : std::clamp(up / link.ramp.gamma + link.ramp.offset,
-                                                       0.0, 1.0);
+    const double q = link.ramp.gamma == 0
+                         ? (up > 0 ? 1 : 0)
+                         : std::clamp(up / link.ramp.gamma + link.ramp.offset, 0.0, 1.0);
     return link.exploration.apply(q);
 }
 
@@ -88,10 +88,16 @@ TEST(Policy, WherePosteriorsClaimNothingAllGroupsAreEquallyLikely) {
 
 TEST(Policy, WhatIsWrongWithCalibrationsSlopesAndPullsIsSaid) {
     const std::vector<std::pair<std::function<void(LearnedLink&)>, std::string>> cases{
-        {[](LearnedLink& l) { l.calibrations = {BetaMap{-1, 1, 0}}; }, "calibration 0: a beta map"},
+        {[](LearnedLink& l) {
+             l.calibrations = {BetaMap{-1, 1, 0}};
+         },
+         "calibration 0: a beta map"},
         {[](LearnedLink& l) { l.calibrations = std::vector<Calibration>(65); },
          "65 calibrations; allowed are 64"},
-        {[](LearnedLink& l) { l.ramp.slopes = {1, 1}; }, "2 slopes for 1 thresholds"},
+        {[](LearnedLink& l) {
+             l.ramp.slopes = {1, 1};
+         },
+         "2 slopes for 1 thresholds"},
         {[](LearnedLink& l) { l.ramp.slopes = {NAN}; }, "slope nan"},
         {[](LearnedLink& l) { l.pulls[0].amounts = {1}; }, "pull 0: amounts for 1 groups"},
         {[](LearnedLink& l) { l.pulls[0].amounts[0] = INFINITY; }, "amount inf"},

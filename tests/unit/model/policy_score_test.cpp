@@ -46,8 +46,7 @@ RC_GTEST_PROP(PolicyScore, TheScoresOfARowAreItsMembers, (uint64_t seed)) {
             if (score_of(link, member, row) == scores[i].score) wanted += member.weight;
         RC_ASSERT(std::abs(scores[i].weight - wanted) < 1e-12);
         RC_ASSERT(scores[i].score ==
-                  middle_of_level(level_of(scores[i].score, link.scale.levels),
-                                  link.scale.levels));
+                  middle_of_level(level_of(scores[i].score, link.scale.levels), link.scale.levels));
         if (i > 0) {
             const bool rises = scores[i].score > scores[i - 1].score;
             RC_ASSERT(scores[i].score != scores[i - 1].score);
@@ -131,7 +130,8 @@ TEST(PolicyScore, AStepOnTheScoreExploresAndStaysInItsTrustRegion) {
     EXPECT_EQ(policy_of(link).evaluate(row, {}).approve, 0.3);
     link.exploration = {};
     link.kappa = 0.2;
-    const auto chain = Policy::create(example_schema(), {example_bootstrap(), link}, {}, {}).value();
+    const auto chain =
+        Policy::create(example_schema(), {example_bootstrap(), link}, {}, {}).value();
     EXPECT_DOUBLE_EQ(chain.evaluate(row, {}).approve, 0.4);  // 0.5 before it
     EXPECT_TRUE(chain.draws_score());
 }

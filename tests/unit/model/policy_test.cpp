@@ -380,7 +380,9 @@ TEST(Policy, RefusesABrokenMixtureAndSaysWhere) {
         {[](LearnedLink& l) { l.members.clear(); }, "1 more ensembles and no members"},
         {[](LearnedLink& l) { l.others[0].base_score = NAN; }, "link 0: ensemble 1: base score"},
         {[](LearnedLink& l) { l.members[1].ramp = RampRule{-1}; }, "member 1: gamma -1"},
-        {[](LearnedLink& l) { l.members[1].ramp = RampRule{0, 0, {0, 0}, {1, 1}}; },
+        {[](LearnedLink& l) {
+             l.members[1].ramp = RampRule{0, 0, {0, 0}, {1, 1}};
+         },
          "link 0: member 1 has 2 thresholds for 0 groups"},
     };
     base::Random random(31);

@@ -43,8 +43,7 @@ inline std::vector<GoldenRow> golden_rows() {
         if (line.empty() || line.front() == '#') continue;
         std::vector<double> values;
         std::istringstream words(line);
-        for (std::string word; words >> word;)
-            values.push_back(std::strtod(word.c_str(), nullptr));
+        for (std::string word; words >> word;) values.push_back(std::strtod(word.c_str(), nullptr));
         GoldenRow out;
         for (const size_t i : {3u, 2u, 1u, 0u}) out.row.push_back(static_cast<float>(values.at(i)));
         out.lightgbm = values.at(4);

@@ -90,8 +90,7 @@ TEST(ReadLightGbm, WhatCannotBeSaidIsRefusedWithARemedy) {
         return reason(with(text, from, to));
     };
     EXPECT_EQ(refused("num_class=1", "num_class=3"), "unsupported_model");
-    EXPECT_EQ(refused("num_tree_per_iteration=1", "num_tree_per_iteration=2"),
-              "unsupported_model");
+    EXPECT_EQ(refused("num_tree_per_iteration=1", "num_tree_per_iteration=2"), "unsupported_model");
     EXPECT_EQ(refused("is_linear=0", "is_linear=1"), "unsupported_model");
     EXPECT_EQ(refused("label_index=0", "average_output"), "unsupported_model");
     EXPECT_EQ(refused("sigmoid:1", "sigmoid:0.7"), "unsupported_model");
@@ -102,8 +101,7 @@ TEST(ReadLightGbm, WhatCannotBeSaidIsRefusedWithARemedy) {
 
 TEST(ReadLightGbm, ObjectivesSayWhatTheScoreMeans) {
     const auto raw = [](const std::string& objective) {
-        return read_lightgbm(with(stump("1", kNan), "binary sigmoid:1", objective),
-                             golden_schema())
+        return read_lightgbm(with(stump("1", kNan), "binary sigmoid:1", objective), golden_schema())
             .value()
             .raw;
     };
@@ -113,8 +111,8 @@ TEST(ReadLightGbm, ObjectivesSayWhatTheScoreMeans) {
     EXPECT_EQ(raw("poisson"), RawScore::kLogarithm);
     EXPECT_EQ(reason(with(stump("1", kNan), "binary sigmoid:1", "regression sqrt")),
               "unsupported_model");
-    const auto custom = read_lightgbm(with(stump("1", kNan), "objective=binary sigmoid:1\n", ""),
-                                      golden_schema());
+    const auto custom =
+        read_lightgbm(with(stump("1", kNan), "objective=binary sigmoid:1\n", ""), golden_schema());
     EXPECT_EQ(custom->notes.size(), 1u);
 }
 
@@ -139,8 +137,8 @@ TEST(ReadLightGbm, BrokenFilesAreRefused) {
 
 TEST(ReadLightGbm, FeaturesAndCategoriesHaveToBeTheSchemas) {
     const auto text = golden("lightgbm.txt");
-    const auto unknown = read_lightgbm(with(text, "feature_names=income", "feature_names=wealth"),
-                                       golden_schema());
+    const auto unknown =
+        read_lightgbm(with(text, "feature_names=income", "feature_names=wealth"), golden_schema());
     ASSERT_FALSE(unknown);
     EXPECT_EQ(unknown.error().reason, "unknown_feature");
     EXPECT_THAT(unknown.error().message, HasSubstr("'wealth'"));

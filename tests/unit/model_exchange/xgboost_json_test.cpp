@@ -71,10 +71,10 @@ TEST(ReadXgboost, TheBaseScoreIsWhatTheObjectiveMakesOfIt) {
     EXPECT_EQ(base("5E-1", "binary:logistic"), 0);
     EXPECT_NEAR(base("[2E-1]", "reg:logistic"), std::log(0.25), 1e-12);  // as from version 3.1 on
     EXPECT_EQ(base("2.5E1", "reg:squarederror"), 25);
-    EXPECT_EQ(read_xgboost(with(stump("1", 0), "binary:logistic", "reg:squarederror"),
-                           golden_schema())
-                  ->raw,
-              RawScore::kValue);
+    EXPECT_EQ(
+        read_xgboost(with(stump("1", 0), "binary:logistic", "reg:squarederror"), golden_schema())
+            ->raw,
+        RawScore::kValue);
     EXPECT_EQ(reason(with(stump("1", 0), "5E-1", "1E0")), "bad_model");
     EXPECT_EQ(reason(with(stump("1", 0), "5E-1", "[1E-1,2E-1]")), "bad_model");
 }

@@ -132,8 +132,8 @@ TEST_F(StoreStartTest, WhatAKilledOneHadPutAsideIsSweptAway) {
 }
 
 TEST_F(StoreStartTest, AFolderThatCannotBeMadeIsNamed) {
-    const auto start = StoreStart::begin("/proc/rampart/store", {},
-                                         [] { return base::Result<bool>(false); });
+    const auto start =
+        StoreStart::begin("/proc/rampart/store", {}, [] { return base::Result<bool>(false); });
     ASSERT_FALSE(start);
     EXPECT_EQ(start.error().reason, "no_store");
     EXPECT_NE(start.error().message.find("/proc/rampart/store"), std::string::npos);

@@ -115,8 +115,8 @@ TEST(Candidate, OneThatMissesItsConstraintsIsMadeOnlyWhereThatIsAllowed) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, base::ErrorCode::kFailedPrecondition);
     EXPECT_EQ(refused.error().reason, "constraints_missed");
-    for (const char* part : {"fnr differs by 0.", "0 is allowed", "training.tolerance",
-                             "training.allow_infeasible"})
+    for (const char* part :
+         {"fnr differs by 0.", "0 is allowed", "training.tolerance", "training.allow_infeasible"})
         EXPECT_NE(refused.error().message.find(part), std::string::npos) << part;
     wanted.allow_infeasible = true;
     const auto candidate =

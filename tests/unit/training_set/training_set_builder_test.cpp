@@ -313,8 +313,8 @@ TEST_F(TrainingSetTest, AnOverrideThatBecomesKnownChangesTheDigest) {
     const auto build = builder();
     ASSERT_TRUE(joiner->advance(day(50)));
     const auto before = build.development_rows(day(50)).value();
-    const auto record = wire::to_record(domain::Override{domain::DecisionId("d-" + names[0]), 0,
-                                                         domain::Action::kDecline, "a", "r", day(1)});
+    const auto record = wire::to_record(domain::Override{
+        domain::DecisionId("d-" + names[0]), 0, domain::Action::kDecline, "a", "r", day(1)});
     ASSERT_TRUE(log.append("outcomes", std::span(&record, 1)));
     while (joiner->poll(100)->records > 0) continue;
     ASSERT_TRUE(joiner->advance(day(51)));

@@ -126,11 +126,10 @@ base::Result<double> performance_gap(const Options& o, const fairness::FairMetri
     for (const double score : scores) answers.push_back(model::sigmoid(score));
     fairness::IndividualAuditParams params;
     params.transport.epsilon = o.audit_epsilon;
-    RAMPART_TRY(const auto audit, fairness::audit_individual({.points = &points,
-                                                              .labels = raw.label,
-                                                              .answers = answers,
-                                                              .weights = {}},
-                                                             params, pool));
+    RAMPART_TRY(const auto audit,
+                fairness::audit_individual(
+                    {.points = &points, .labels = raw.label, .answers = answers, .weights = {}},
+                    params, pool));
     return audit.gap_at_most();
 }
 

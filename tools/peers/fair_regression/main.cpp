@@ -20,7 +20,7 @@ using peer_gbdt::Moment;
 
 struct Options {
     std::string train, test, predictions, oracle = "linear", loss = "squared", reduction = "loss",
-                method = "column_generation";
+                                          method = "column_generation";
     std::vector<double> epsilons{0.1}, weights{1.0};
     double zeta = 0, gap = 0;
     int levels = 40, calls = 60;
@@ -77,8 +77,8 @@ base::Result<std::unique_ptr<fairness::RegressionOracle>> oracle_of(const Option
                     fairness::LinearRegressionOracle::create(train.data, {}, &test.data));
         out = std::make_unique<fairness::LinearRegressionOracle>(std::move(oracle));
     } else {
-        RAMPART_TRY(auto oracle, fairness::GbdtRegressionOracle::create(train.data, o.trees, pool,
-                                                                       &test.data));
+        RAMPART_TRY(auto oracle,
+                    fairness::GbdtRegressionOracle::create(train.data, o.trees, pool, &test.data));
         out = std::make_unique<fairness::GbdtRegressionOracle>(std::move(oracle));
     }
     return out;
@@ -154,8 +154,8 @@ base::Result<boost::json::object> plain(const Options& o, const Table& train, co
         base::ThreadPool pool(o.threads);
         RAMPART_TRY(const auto oracle, oracle_of(o, train, test, &pool));
         RAMPART_TRY(const auto loss, loss_of(o.loss));
-        RAMPART_TRY(auto found, fairness::fit_unconstrained(train.rows(), loss, *oracle,
-                                                            test.data.rows()));
+        RAMPART_TRY(auto found,
+                    fairness::fit_unconstrained(train.rows(), loss, *oracle, test.data.rows()));
         here = std::move(found.predictions);
         there = std::move(found.validation_predictions);
     }
@@ -173,8 +173,7 @@ base::Result<boost::json::object> judge(const Options& o, const Table& table) {
         file.read(reinterpret_cast<char*>(member.data()),
                   static_cast<std::streamsize>(member.size() * sizeof(double)));
     }
-    if (!file)
-        return base::invalid_argument("bad_predictions", "'{}' is too short", o.predictions);
+    if (!file) return base::invalid_argument("bad_predictions", "'{}' is too short", o.predictions);
     return judged(o, table, members);
 }
 

@@ -81,14 +81,12 @@ std::vector<double> approvals(const dataset::Dataset& data, const Fit& whole,
     if (whole.thresholds) {
         scores = fairness::link_scores(data, fit.ensemble);
         for (size_t i = 0; i < scores.size(); ++i)
-            approve[i] =
-                whole.thresholds->approve(scores[i], static_cast<size_t>(data.group[i]));
+            approve[i] = whole.thresholds->approve(scores[i], static_cast<size_t>(data.group[i]));
         return approve;
     }
     for (size_t trees = first; trees <= last; ++trees) {
         const std::vector<uint32_t> used(data.rows(), static_cast<uint32_t>(trees));
-        model::BatchEngine(fit.ensemble)
-            .predict_prefix(model::TableView::of(data), used, scores);
+        model::BatchEngine(fit.ensemble).predict_prefix(model::TableView::of(data), used, scores);
         for (size_t i = 0; i < scores.size(); ++i)
             approve[i] +=
                 (scores[i] >= fit.centre ? 1.0 : 0.0) / static_cast<double>(last - first + 1);
@@ -128,8 +126,8 @@ base::Result<fairness::GroupThresholds> thresholds_of(
         params.constraints.targets.push_back(*point);
         params.false_positive_cost = 0;  // as many of label 1 as the rate allows
     }
-    return fairness::fit_group_thresholds(
-        *validation, fairness::link_scores(*validation, ensemble), params);
+    return fairness::fit_group_thresholds(*validation, fairness::link_scores(*validation, ensemble),
+                                          params);
 }
 
 base::Status run(Options& o) {

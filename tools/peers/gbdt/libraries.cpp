@@ -49,8 +49,7 @@ struct LightGbm::Functions {
                    int64_t* length, double* out);
 };
 
-LightGbm::LightGbm(std::shared_ptr<const Functions> functions)
-    : functions_(std::move(functions)) {}
+LightGbm::LightGbm(std::shared_ptr<const Functions> functions) : functions_(std::move(functions)) {}
 
 Result<LightGbm> LightGbm::open(const std::string& library, const std::string& model,
                                 size_t features) {
@@ -124,9 +123,9 @@ Result<XgBoost> XgBoost::open(const std::string& library, const std::string& mod
 
 base::Status XgBoost::predict(std::span<const float> values, size_t threads,
                               std::span<double> out) const {
-    const std::string table = fmt::format(
-        R"({{"data": [{}, true], "shape": [{}, {}], "typestr": "<f4", "version": 3}})",
-        reinterpret_cast<uintptr_t>(values.data()), out.size(), features_);
+    const std::string table =
+        fmt::format(R"({{"data": [{}, true], "shape": [{}, {}], "typestr": "<f4", "version": 3}})",
+                    reinterpret_cast<uintptr_t>(values.data()), out.size(), features_);
     const char* const options =
         R"({"type": 1, "training": false, "iteration_begin": 0, "iteration_end": 0,
             "strict_shape": false, "missing": NaN})";

@@ -113,9 +113,7 @@ Job at_once(const model::BatchEngine& engine, const Rows& rows, base::ThreadPool
 }
 template <class Peer>
 Job at_once(const Peer& peer, const Rows& rows, size_t threads = 1) {
-    return [&, threads](std::span<double> out) {
-        return peer.predict(rows.values, threads, out);
-    };
+    return [&, threads](std::span<double> out) { return peer.predict(rows.values, threads, out); };
 }
 
 /// What is timed has to be right: all of these give the same.
@@ -146,11 +144,10 @@ Status measure_all(const PredictJob& job, const dataset::Dataset& data, const En
     const Rows few = first_rows(data, kOneByOne), many = first_rows(data, job.batch_rows);
     RAMPART_RETURN_IF_ERROR(check_same(
         "our model", {one_by_one(ours.one, few), at_once(ours.batch, few)}, few.count()));
-    RAMPART_RETURN_IF_ERROR(
-        check_same("LightGBM's model",
-                   {one_by_one(lightgbm, few), at_once(lightgbm, few), one_by_one(same.one, few),
-                    at_once(same.batch, few)},
-                   few.count()));
+    RAMPART_RETURN_IF_ERROR(check_same("LightGBM's model",
+                                       {one_by_one(lightgbm, few), at_once(lightgbm, few),
+                                        one_by_one(same.one, few), at_once(same.batch, few)},
+                                       few.count()));
     base::ThreadPool pool(2);
     const Jobs single{{"ours", one_by_one(ours.one, few)}, {"lightgbm", one_by_one(lightgbm, few)}};
     const Jobs same_single{{"ours", one_by_one(same.one, few)},
@@ -182,8 +179,7 @@ Status measure_all(const PredictJob& job, const dataset::Dataset& data, const En
 Status predict(const PredictJob& job) {
     RAMPART_TRY(const dataset::Dataset data, read_table_file(job.data));
     gbdt::LogLoss objective(data);
-    RAMPART_TRY(const model::Ensemble ensemble,
-                gbdt::train(data, objective, job.params, nullptr));
+    RAMPART_TRY(const model::Ensemble ensemble, gbdt::train(data, objective, job.params, nullptr));
     const size_t features = data.columns.size();
     RAMPART_TRY(const LightGbm lightgbm,
                 LightGbm::open(job.lightgbm_library, job.lightgbm_model, features));

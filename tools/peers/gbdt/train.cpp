@@ -68,10 +68,12 @@ base::Status train(const TrainJob& job) {
         RAMPART_TRY(const dataset::Dataset test, read_table_file(job.test));
         RAMPART_RETURN_IF_ERROR(write_scores(job.predictions, ensemble, test));
     }
-    fmt::print("{{\"load\": {}, \"total\": {}, \"total_cpu\": {}, \"boost\": {}, "
-               "\"boost_cpu\": {}, \"trees\": {}, \"start_kib\": {}, \"loaded_kib\": {}, \"peak_kib\": {}}}\n",
-               load.wall, total.wall, total.cpu, boosting.wall, boosting.cpu,
-               ensemble.trees.size(), rss_start, rss_loaded, peak);
+    fmt::print(
+        "{{\"load\": {}, \"total\": {}, \"total_cpu\": {}, \"boost\": {}, "
+        "\"boost_cpu\": {}, \"trees\": {}, \"start_kib\": {}, \"loaded_kib\": {}, \"peak_kib\": "
+        "{}}}\n",
+        load.wall, total.wall, total.cpu, boosting.wall, boosting.cpu, ensemble.trees.size(),
+        rss_start, rss_loaded, peak);
     return base::ok();
 }
 

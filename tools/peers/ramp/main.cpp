@@ -67,8 +67,11 @@ struct Options {
 
 /// The map of each group with the least Brier score out of fold; scores as they are among them.
 base::Result<std::string> calibrate(const Rows& rows, const Options& o, std::vector<double>& p) {
-    const fairness::CalibrationRows fresh{fresh_of(rows, rows.score), fresh_of(rows, rows.label),
-                                          fresh_of(rows, rows.group), rows.groups, {}};
+    const fairness::CalibrationRows fresh{fresh_of(rows, rows.score),
+                                          fresh_of(rows, rows.label),
+                                          fresh_of(rows, rows.group),
+                                          rows.groups,
+                                          {}};
     std::string best = "none";
     std::optional<fairness::CalibrationFit> chosen;
     double least = 0;
@@ -101,8 +104,8 @@ base::Status fit(const Options& o) {
     for (double& p : f) p = 2 * p - 1;
     fairness::RampParams params{.epsilon = o.epsilon};
     RAMPART_TRY(params.criterion, fairness::parse_ramp_criterion(o.criterion));
-    const fairness::RampProblem problem{fresh_of(rows, f), fresh_of(rows, rows.group), rows.groups,
-                                        {}};
+    const fairness::RampProblem problem{
+        fresh_of(rows, f), fresh_of(rows, rows.group), rows.groups, {}};
     fairness::GammaSearch search;
     search.label = fresh_of(rows, rows.label);
     search.gammas = o.gammas;
@@ -131,8 +134,8 @@ base::Status time(const Options& o) {
     for (const double p : rows.score) f.push_back(2 * p - 1);
     const fairness::RampProblem problem{f, rows.group, rows.groups, {}};
     const auto start = Moment::now();
-    RAMPART_TRY(const auto solution, fairness::solve_ramp(problem, {.gamma = o.gammas.front(),
-                                                                    .epsilon = o.epsilon}));
+    RAMPART_TRY(const auto solution,
+                fairness::solve_ramp(problem, {.gamma = o.gammas.front(), .epsilon = o.epsilon}));
     const auto took = Moment::now() - start;
     const auto [lo, hi] = std::minmax_element(solution.rates.begin(), solution.rates.end());
     std::cout << boost::json::serialize(boost::json::object{

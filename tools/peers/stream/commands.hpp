@@ -18,13 +18,13 @@ struct LogPlace {
 /// Makes the topics, with `count` decisions and as many outcomes in them.
 base::Status load(const LogPlace& place, size_t count);
 
-/// Joins all that the log has, into new stores in `store`: records and seconds, from the first poll,
-/// which connects to the log, until the last record's state is on the disk. The stores are made
-/// before: that happens once in the life of a partition.
+/// Joins all that the log has, into new stores in `store`: records and seconds, from the first
+/// poll, which connects to the log, until the last record's state is on the disk. The stores are
+/// made before: that happens once in the life of a partition.
 base::Status join(const LogPlace& place, const std::filesystem::path& store);
 
-/// Whether decisions lie sealed in the log: not, with keys that are made on the way (every applicant
-/// is a new person), or with keys that are there.
+/// Whether decisions lie sealed in the log: not, with keys that are made on the way (every
+/// applicant is a new person), or with keys that are there.
 enum class Sealing { kNone, kNew, kKnown };
 
 struct DecideOptions {

@@ -40,7 +40,8 @@ struct Logistic {
     /// beta: [columns + 1], the intercept last.
     LossPoint at(const VectorXd& beta, bool whole) const {
         const Index d = mask.size();
-        LossPoint point{0, VectorXd::Zero(d + 1), MatrixXd::Zero(whole ? d + 1 : 0, whole ? d + 1 : 0)};
+        LossPoint point{0, VectorXd::Zero(d + 1),
+                        MatrixXd::Zero(whole ? d + 1 : 0, whole ? d + 1 : 0)};
         for_blocks(*table.data, *table.columns, [&](const auto& block, size_t from) {
             const MatrixXd x = block * mask.asDiagonal();
             const VectorXd score = (x * beta.head(d)).array() + beta[d];
@@ -73,7 +74,7 @@ struct Logistic {
 struct RidgeMoments {
     VectorXd mean;
     double target_mean = 0, total = 0;
-    MatrixXd gram;   // of what is left of the means, by weight
+    MatrixXd gram;  // of what is left of the means, by weight
     VectorXd cross;
 };
 
@@ -181,13 +182,12 @@ base::Result<VectorXd> ridge_direction(const RegressionColumns& table,
     VectorXd best;
     double least = std::numeric_limits<double>::infinity();
     for (const double l2 : candidates) {
-        const VectorXd shrunk =
-            1 / (solver.eigenvalues().array().max(0.0) + l2 * m.total);
+        const VectorXd shrunk = 1 / (solver.eigenvalues().array().max(0.0) + l2 * m.total);
         const VectorXd beta = solver.eigenvectors() * shrunk.cwiseProduct(cross);
-        const double error = candidates.size() == 1
-                                 ? 0
-                                 : left_out_error(table, target, mask, m, solver.eigenvectors(),
-                                                  shrunk, beta);
+        const double error =
+            candidates.size() == 1
+                ? 0
+                : left_out_error(table, target, mask, m, solver.eigenvectors(), shrunk, beta);
         if (!(error < least)) continue;
         least = error;
         best = beta.cwiseProduct(mask);

@@ -13,8 +13,9 @@ struct RegressionColumns {
     std::vector<bool> used;  // [columns]; the coefficients of the others are 0
 };
 
-/// Logistic regression, Newton's method: minimises the mean of log(1 + exp(-±(w'x + b))) + l2/2·|w|^2
-/// over rows of known target. target: [n] 1, 0, or -1 unknown. [columns]. Error: "not_converged".
+/// Logistic regression, Newton's method: minimises the mean of log(1 + exp(-±(w'x + b))) +
+/// l2/2·|w|^2 over rows of known target. target: [n] 1, 0, or -1 unknown. [columns]. Error:
+/// "not_converged".
 base::Result<Eigen::VectorXd> logistic_direction(const RegressionColumns& table,
                                                  const std::vector<int8_t>& target, double l2);
 

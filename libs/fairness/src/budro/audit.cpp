@@ -12,10 +12,9 @@ constexpr size_t kMostPairs = 10'000;
 
 base::Status check(const AuditedRows& rows, const IndividualAuditParams& params) {
     if (params.transport.method != TransportMethod::kExact)
-        return base::invalid_argument("bad_audit_parameter",
-                                      "the method is {}; a certificate needs {}",
-                                      to_string(params.transport.method),
-                                      to_string(TransportMethod::kExact));
+        return base::invalid_argument(
+            "bad_audit_parameter", "the method is {}; a certificate needs {}",
+            to_string(params.transport.method), to_string(TransportMethod::kExact));
     if (params.most_pairs > kMostPairs)
         return base::out_of_range("bad_audit_parameter", "most_pairs is {}; allowed are 0 to {}",
                                   params.most_pairs, kMostPairs);
@@ -24,8 +23,9 @@ base::Status check(const AuditedRows& rows, const IndividualAuditParams& params)
                                       rows.labels.size());
     for (size_t i = 0; i < rows.answers.size(); ++i)
         if (!(rows.answers[i] >= 0 && rows.answers[i] <= 1))
-            return base::out_of_range("bad_answer", "row {}: the model's answer is {}, not in [0, 1]",
-                                      i, rows.answers[i]);
+            return base::out_of_range("bad_answer",
+                                      "row {}: the model's answer is {}, not in [0, 1]", i,
+                                      rows.answers[i]);
     return base::ok();
 }
 
@@ -51,8 +51,7 @@ std::vector<double> losses_of(const AuditedRows& rows, AuditLoss loss) {
 void keep_worst(std::vector<TreatedDifferently>& pairs, size_t most) {
     std::sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
         const double x = a.excess(), y = b.excess();
-        return x != y ? x > y
-                      : std::tie(a.person, a.other) < std::tie(b.person, b.other);
+        return x != y ? x > y : std::tie(a.person, a.other) < std::tie(b.person, b.other);
     });
     pairs.resize(std::min(pairs.size(), most));
 }
@@ -65,11 +64,11 @@ base::Result<IndividualAudit> audit_individual(const AuditedRows& rows,
     RAMPART_RETURN_IF_ERROR(check(rows, params));
     auto transport_params = params.transport;
     transport_params.moves = true;
-    RAMPART_TRY(auto solver, TransportSolver::create({.points = rows.points,
-                                                      .labels = rows.labels,
-                                                      .classes = 2,
-                                                      .weights = rows.weights},
-                                                     transport_params, pool));
+    RAMPART_TRY(
+        auto solver,
+        TransportSolver::create(
+            {.points = rows.points, .labels = rows.labels, .classes = 2, .weights = rows.weights},
+            transport_params, pool));
     const auto losses = losses_of(rows, params.loss);
     RAMPART_TRY(const auto transport, solver.solve(losses));
     IndividualAudit out;

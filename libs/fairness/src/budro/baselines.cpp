@@ -22,9 +22,9 @@ base::Result<std::vector<float>> reweigh(const dataset::Dataset& data) {
     std::vector<float> weights(data.rows());
     for (size_t i = 0; i < data.rows(); ++i) {
         const auto& cell = cells[static_cast<size_t>(data.group[i])];
-        weights[i] = static_cast<float>(static_cast<double>(data.weight_of(i)) *
-                                        (cell[0] + cell[1]) * labels[data.label[i]] /
-                                        (total * cell[data.label[i]]));
+        weights[i] =
+            static_cast<float>(static_cast<double>(data.weight_of(i)) * (cell[0] + cell[1]) *
+                               labels[data.label[i]] / (total * cell[data.label[i]]));
     }
     return weights;
 }

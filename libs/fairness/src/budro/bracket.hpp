@@ -26,8 +26,8 @@ class Bracket {
     double low() const { return lo_.eta; }
     double high() const { return hi_.eta; }
     double gap() const { return dual_ - bound(); }
-    double dual() const { return dual_; }           // the least seen …
-    double dual_eta() const { return dual_eta_; }   // … and where
+    double dual() const { return dual_; }          // the least seen …
+    double dual_eta() const { return dual_eta_; }  // … and where
     /// The least price known at which the map of the upper end is best, and the dual there.
     struct Price {
         double eta, dual;
@@ -66,10 +66,10 @@ class Bracket {
     bool slack_ = false;
     int steps_ = 0;
     double dual_ = 1e300, dual_eta_ = 0;
-    std::vector<Choice> low_, high_;          // [senders], of the settled for good
-    std::vector<uint32_t> open_, open_at_;    // senders not settled, and where in senders_ they are
+    std::vector<Choice> low_, high_;        // [senders], of the settled for good
+    std::vector<uint32_t> open_, open_at_;  // senders not settled, and where in senders_ they are
     std::vector<Choice> open_low_, open_high_, middle_;
-    std::vector<uint32_t> listed_at_;         // of open senders, where in window_
+    std::vector<uint32_t> listed_at_;  // of open senders, where in window_
     /// Once the ends are close: all that may be best between them, so that no search is needed.
     Window window_;
     bool listed_ = false;

@@ -52,8 +52,8 @@ class BruteForce : public Search {
         });
     }
 
-    void window(double lo, double hi, std::span<const uint32_t> senders,
-                std::span<const Choice>, Window& out) override {
+    void window(double lo, double hi, std::span<const uint32_t> senders, std::span<const Choice>,
+                Window& out) override {
         count(senders.size());
         std::vector<std::vector<Choice>> found(senders.size());
         for_chunks(pool_, senders.size(), kSenders, [&](size_t, size_t first, size_t last) {
@@ -62,8 +62,7 @@ class BruteForce : public Search {
                 double most = -1e300, largest = 0;
                 for (uint32_t place = 0; place < places_.count(); ++place) {
                     most = std::max(most, candidate(hi, sender, place).value);
-                    largest = std::max(largest,
-                                       std::abs(losses_->loss_of(sender.label, place)));
+                    largest = std::max(largest, std::abs(losses_->loss_of(sender.label, place)));
                 }
                 for (uint32_t place = 0; place < places_.count(); ++place) {
                     const Candidate one = candidate(lo, sender, place);

@@ -44,13 +44,12 @@ base::Status check(const dataset::Dataset& data, std::span<const uint8_t> labels
         if (!(weight > 0 && weight <= 1e6))
             return base::out_of_range("bad_budro_parameter",
                                       "class weight {}; allowed is above 0 up to 1e6", weight);
-    const bool fits = params.class_weights.empty() ||
-                      params.class_weights.size() == static_cast<size_t>(classes);
+    const bool fits =
+        params.class_weights.empty() || params.class_weights.size() == static_cast<size_t>(classes);
     if (!fits || labels.size() != data.rows() || points.rows != data.rows())
-        return base::invalid_argument("bad_size",
-                                      "{} rows, {} labels, {} points, {} weights of {} classes",
-                                      data.rows(), labels.size(), points.rows,
-                                      params.class_weights.size(), classes);
+        return base::invalid_argument(
+            "bad_size", "{} rows, {} labels, {} points, {} weights of {} classes", data.rows(),
+            labels.size(), points.rows, params.class_weights.size(), classes);
     return base::ok();
 }
 
@@ -74,9 +73,8 @@ class Training {
         for (size_t i = 0; i < n_; ++i) total_ += static_cast<double>(data.weight_of(i));
     }
 
-    base::Result<BudroClassesResult> run(
-        TransportSolver& solver, const gbdt::Bins& bins,
-        const std::function<bool(const BudroRound&)>& progress) {
+    base::Result<BudroClassesResult> run(TransportSolver& solver, const gbdt::Bins& bins,
+                                         const std::function<bool(const BudroRound&)>& progress) {
         start();
         const int plain = params_.plain_first ? 1 : 0;
         for (int tree = 0; tree < plain; ++tree) RAMPART_RETURN_IF_ERROR(grow(0, bins));
@@ -129,8 +127,8 @@ class Training {
                 for (const double x : f) sum += std::exp(x - most);
                 for (size_t c = 0; c < classes_; ++c) {
                     probabilities_[c * n_ + i] = p[c];
-                    losses_[c * n_ + i] = std::min(
-                        by_class_[c] * (most - f[c] + std::log(sum)), kMostLoss);
+                    losses_[c * n_ + i] =
+                        std::min(by_class_[c] * (most - f[c] + std::log(sum)), kMostLoss);
                 }
             }
         });
@@ -198,8 +196,7 @@ class Training {
 void softmax(std::span<const double> scores, std::span<double> probabilities) {
     const double most = *std::max_element(scores.begin(), scores.end());
     double sum = 0;
-    for (size_t c = 0; c < scores.size(); ++c)
-        sum += probabilities[c] = std::exp(scores[c] - most);
+    for (size_t c = 0; c < scores.size(); ++c) sum += probabilities[c] = std::exp(scores[c] - most);
     for (double& p : probabilities) p /= sum;
 }
 

@@ -77,8 +77,8 @@ base::Result<MatrixXd> explore(const MatrixXd& difference, const std::vector<boo
             next = positive_part(ahead - step * gradient);
             reached = loss.value(next);
             const MatrixXd move = next - ahead;
-            if (reached <= from + gradient.cwiseProduct(move).sum() +
-                               move.squaredNorm() / (2 * step) + 1e-15)
+            if (reached <=
+                from + gradient.cwiseProduct(move).sum() + move.squaredNorm() / (2 * step) + 1e-15)
                 break;
             if (step < 1e-18)
                 return base::internal_error("not_converged",
@@ -92,8 +92,8 @@ base::Result<MatrixXd> explore(const MatrixXd& difference, const std::vector<boo
             ahead = s;
             continue;
         }
-        const bool settled = value - reached <= 1e-13 * std::max(1.0, std::abs(value)) &&
-                             momentum == 1;
+        const bool settled =
+            value - reached <= 1e-13 * std::max(1.0, std::abs(value)) && momentum == 1;
         const double grown = (1 + std::sqrt(1 + 4 * momentum * momentum)) / 2;
         ahead = next + (momentum - 1) / grown * (next - s);
         if (value - reached <= 1e-13 * std::max(1.0, std::abs(value))) {

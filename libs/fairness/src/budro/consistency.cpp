@@ -19,9 +19,8 @@ std::vector<std::string_view> parts_of(std::string_view text, char separator) {
 }
 
 base::Error bad(std::string_view text, std::string_view why) {
-    return base::invalid_argument("bad_counterfactual",
-                                  "'{}': {}; write FEATURE=VALUE,VALUE or FEATURE*FEATURE", text,
-                                  why);
+    return base::invalid_argument(
+        "bad_counterfactual", "'{}': {}; write FEATURE=VALUE,VALUE or FEATURE*FEATURE", text, why);
 }
 
 /// "relationship=Husband,Wife" or "relationship".
@@ -88,8 +87,7 @@ base::Result<Consistency> consistency(const dataset::Dataset& data,
         for (const auto& setting : copy)
             if (setting.feature >= data.schema.size())
                 return base::out_of_range("bad_counterfactual", "'{}' sets feature {} of {}",
-                                          counterfactual.name, setting.feature,
-                                          data.schema.size());
+                                          counterfactual.name, setting.feature, data.schema.size());
     if (data.rows() == 0) return base::invalid_argument("no_rows", "there are no rows to copy");
     RAMPART_RETURN_IF_ERROR(dataset::check_columns(data));
     Consistency out{counterfactual.name, copies.size(), 1, {}};

@@ -29,8 +29,8 @@ size_t DistanceTable::bytes_by_group(size_t places, size_t tiles_in_group) {
     return groups * padded(groups) * sizeof(uint16_t) + groups * padded(groups) / 8;
 }
 
-DistanceTable::DistanceTable(const Tiles& tiles, const TileKernels& kernels,
-                             size_t tiles_in_group, base::ThreadPool* pool)
+DistanceTable::DistanceTable(const Tiles& tiles, const TileKernels& kernels, size_t tiles_in_group,
+                             base::ThreadPool* pool)
     : tiles_(tiles), kernels_(kernels), tiles_in_group_(tiles_in_group) {
     const size_t places = tiles.order().size();
     columns_ = by_place() ? tiles.count() : groups_for(places, tiles_in_group);
@@ -118,8 +118,7 @@ uint16_t DistanceTable::refine(size_t row, size_t column) {
     float least = std::numeric_limits<float>::infinity();
     const size_t last_tile = std::min(tiles_.count(), (column + 1) * tiles_in_group_);
     const size_t first_slot = row * tiles_in_group_ * kLanes;
-    const size_t last_slot =
-        std::min(tiles_.order().size(), first_slot + tiles_in_group_ * kLanes);
+    const size_t last_slot = std::min(tiles_.order().size(), first_slot + tiles_in_group_ * kLanes);
     for (size_t slot = first_slot; slot < last_slot; ++slot) {
         for (size_t t = column * tiles_in_group_; t < last_tile; ++t) {
             kernels_.distances(tiles_, t, tiles_.row(slot), s.data());

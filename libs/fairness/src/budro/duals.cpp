@@ -49,8 +49,7 @@ void BracketedDual::open(const Inner& inner, Bracket& bracket) const {
 
 void BracketedDual::remember(double eta, const Plan& plan) {
     if (eta_ > 0 && eta > 0) {
-        const double expected =
-            before_ > 0 ? eta_ * std::clamp(eta_ / before_, 0.8, 1.25) : eta_;
+        const double expected = before_ > 0 ? eta_ * std::clamp(eta_ / before_, 0.8, 1.25) : eta_;
         const double miss = std::abs(eta / expected - 1);
         width_ = std::clamp(std::max(3 * miss, 0.8 * width_), kLeastWidth, 0.1);
     }

@@ -46,8 +46,7 @@ struct EntropicDual::Round {
                   [](const Candidate& a, const Candidate& b) { return a.place < b.place; });
         double most = -std::numeric_limits<double>::infinity(), sum = 0;
         for (const Candidate& one : candidates) most = std::max(most, one.value);
-        for (Candidate& one : candidates)
-            sum += one.value = std::exp((one.value - most) / gamma);
+        for (Candidate& one : candidates) sum += one.value = std::exp((one.value - most) / gamma);
         for (Candidate& one : candidates) one.value /= sum;
     }
 

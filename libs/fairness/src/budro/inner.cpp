@@ -20,8 +20,7 @@ Sums sums_of(const Inner& inner, uint32_t sender, const Choice& choice) {
 
 Sums Inner::sums(std::span<const uint32_t> senders, std::span<const Choice> choices) const {
     Sums out;
-    for (size_t k = 0; k < senders.size(); ++k)
-        out = out + sums_of(*this, senders[k], choices[k]);
+    for (size_t k = 0; k < senders.size(); ++k) out = out + sums_of(*this, senders[k], choices[k]);
     return out;
 }
 

@@ -42,9 +42,9 @@ struct Inner {
 struct Plan {
     double eta = 0;
     double dual = 0;
-    double share = 1;             // by `first`
-    std::vector<Choice> first;    // [senders]
-    std::vector<Choice> second;   // empty where share is 1
+    double share = 1;            // by `first`
+    std::vector<Choice> first;   // [senders]
+    std::vector<Choice> second;  // empty where share is 1
 };
 
 /// Algorithm 2 and 7 end so: everybody to the best target at eta.

@@ -195,32 +195,34 @@ class MetricLearner {
 
     base::Status add_groups(const ProtectedAttribute& attribute, const RegressionColumns& table) {
         if (!attribute.group_names.empty() && attribute.group_names.size() != attribute.groups)
-            return base::invalid_argument("wrong_size",
-                                          "the protected attribute '{}' has {} names of {} groups",
-                                          attribute.name, attribute.group_names.size(),
-                                          attribute.groups);
+            return base::invalid_argument(
+                "wrong_size", "the protected attribute '{}' has {} names of {} groups",
+                attribute.name, attribute.group_names.size(), attribute.groups);
         if (attribute.groups > std::max(limits::kMaxGroups, limits::kMaxCategories))
-            return base::out_of_range("too_many_groups", "the protected attribute '{}' has {} groups",
-                                      attribute.name, attribute.groups);
+            return base::out_of_range("too_many_groups",
+                                      "the protected attribute '{}' has {} groups", attribute.name,
+                                      attribute.groups);
         std::vector<size_t> rows(attribute.groups);
         for (size_t i = 0; i < attribute.group.size(); ++i) {
             const int32_t k = attribute.group[i];
             if (k < -1 || k >= static_cast<int32_t>(attribute.groups))
-                return base::out_of_range("bad_group",
-                                          "row {} has the group {} of the protected attribute '{}', "
-                                          "which has {} groups",
-                                          i, k, attribute.name, attribute.groups);
+                return base::out_of_range(
+                    "bad_group",
+                    "row {} has the group {} of the protected attribute '{}', "
+                    "which has {} groups",
+                    i, k, attribute.name, attribute.groups);
             if (k >= 0) ++rows[static_cast<size_t>(k)];
         }
-        const auto present = std::count_if(rows.begin(), rows.end(), [](size_t n) { return n > 0; });
+        const auto present =
+            std::count_if(rows.begin(), rows.end(), [](size_t n) { return n > 0; });
         if (present < 2)
             return base::invalid_argument("one_group",
                                           "the protected attribute '{}' has {} group in the "
                                           "training rows: nothing tells it",
                                           attribute.name, present);
         // one group less than there are: what tells the last is what tells it from the others
-        const auto largest = static_cast<size_t>(
-            std::max_element(rows.begin(), rows.end()) - rows.begin());
+        const auto largest =
+            static_cast<size_t>(std::max_element(rows.begin(), rows.end()) - rows.begin());
         for (size_t k = 0; k < attribute.groups; ++k) {
             if (rows[k] == 0 || k == largest) continue;
             std::vector<int8_t> target;
@@ -229,10 +231,10 @@ class MetricLearner {
                                        : static_cast<int8_t>(g == static_cast<int32_t>(k)));
             RAMPART_TRY(auto vector, logistic_direction(table, target, spec_.l2));
             const auto name = present == 2 ? fmt::format("what tells {}", attribute.name)
-                              : fmt::format("what tells {}={}", attribute.name,
-                                            attribute.group_names.empty()
-                                                ? std::to_string(k)
-                                                : attribute.group_names[k]);
+                                           : fmt::format("what tells {}={}", attribute.name,
+                                                         attribute.group_names.empty()
+                                                             ? std::to_string(k)
+                                                             : attribute.group_names[k]);
             RAMPART_RETURN_IF_ERROR(add(name, std::move(vector)));
         }
         return base::ok();
@@ -257,8 +259,8 @@ class MetricLearner {
         const auto d = eigen_size(width());
         MatrixXd found(d, eigen_size(metric_.directions_.size()));
         for (size_t k = 0; k < metric_.directions_.size(); ++k)
-            found.col(eigen_size(k)) = Eigen::Map<const VectorXd>(
-                metric_.directions_[k].coefficients.data(), d);
+            found.col(eigen_size(k)) =
+                Eigen::Map<const VectorXd>(metric_.directions_[k].coefficients.data(), d);
         const MatrixXd sensitive = span_of(found);
         metric_.basis_ = values_of(sensitive.transpose());
         // categories of a feature always add up to the same: no two rows differ along that
@@ -317,10 +319,11 @@ class MetricLearner {
             difference.row(eigen_size(k)) =
                 u.row(eigen_size(pair.first)) - u.row(eigen_size(pair.second));
             if (!pair.comparable && difference.row(eigen_size(k)).squaredNorm() < 1e-18)
-                return base::invalid_argument("bad_pair",
-                                              "pair {}, rows {} and {}, is incomparable but differs "
-                                              "in nothing that counts: leave it out",
-                                              k, pair.first, pair.second);
+                return base::invalid_argument(
+                    "bad_pair",
+                    "pair {}, rows {} and {}, is incomparable but differs "
+                    "in nothing that counts: leave it out",
+                    k, pair.first, pair.second);
             comparable.push_back(pair.comparable);
         }
         const auto alike = std::count(comparable.begin(), comparable.end(), true);
@@ -333,13 +336,12 @@ class MetricLearner {
         const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(s);
         Eigen::Index rank = 0;
         const auto& values = solver.eigenvalues();  // rising
-        while (rank < values.size() && values[values.size() - 1 - rank] >
-                                           kDependent * values[values.size() - 1])
+        while (rank < values.size() &&
+               values[values.size() - 1 - rank] > kDependent * values[values.size() - 1])
             ++rank;
-        const RowMatrix roots =
-            values.tail(rank).cwiseSqrt().asDiagonal() *
-            solver.eigenvectors().rightCols(rank).transpose() *
-            matrix_of(metric_.embedding_, width());
+        const RowMatrix roots = values.tail(rank).cwiseSqrt().asDiagonal() *
+                                solver.eigenvectors().rightCols(rank).transpose() *
+                                matrix_of(metric_.embedding_, width());
         set_embedding(roots.colwise().reverse());
         return base::ok();
     }
@@ -415,8 +417,7 @@ VectorXd column_differences(const FairMetric& metric, std::span<const float> a,
 }  // namespace
 
 double FairMetric::squared_distance(std::span<const float> a, std::span<const float> b) const {
-    return (matrix_of(embedding_, columns_.size()) * column_differences(*this, a, b))
-        .squaredNorm();
+    return (matrix_of(embedding_, columns_.size()) * column_differences(*this, a, b)).squaredNorm();
 }
 
 std::vector<double> FairMetric::feature_differences(std::span<const float> a,
@@ -480,9 +481,9 @@ base::Result<dataset::Dataset> FairMetric::project(const dataset::Dataset& data)
 std::vector<float> FairMetric::project_row(std::span<const float> row) const {
     VectorXd entries(eigen_size(columns_.size()));
     for (size_t c = 0; c < columns_.size(); ++c)
-        entries[eigen_size(c)] = column_entry(
-            columns_[c], schema_.features()[columns_[c].feature].categories.size(),
-            row[columns_[c].feature]);
+        entries[eigen_size(c)] =
+            column_entry(columns_[c], schema_.features()[columns_[c].feature].categories.size(),
+                         row[columns_[c].feature]);
     return kept_of(entries, projector_of(basis_, columns_.size()));
 }
 

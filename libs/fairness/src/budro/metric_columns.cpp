@@ -67,8 +67,8 @@ std::vector<FairMetric::Column> describe_columns(const dataset::Dataset& data,
         }
         // a flag counts once: two columns over sqrt 2 measure what one of 0 and 1 does, also in the
         // regressions' penalties
-        const double weight = spec.categories.size() == 2 ? weights[j] / std::numbers::sqrt2
-                                                          : weights[j];
+        const double weight =
+            spec.categories.size() == 2 ? weights[j] / std::numbers::sqrt2 : weights[j];
         for (size_t code = 0; code < spec.categories.size(); ++code)
             columns.push_back(
                 {feature, Kind::kCategory, static_cast<uint32_t>(code), 0, 1, weight});
@@ -80,9 +80,9 @@ double column_entry(const FairMetric::Column& column, size_t categories, float v
     const bool missing = std::isnan(value);
     switch (column.kind) {
         case Kind::kNumber:
-            return missing ? 0
-                           : column.weight * (static_cast<double>(value) - column.mean) *
-                                 column.scale;
+            return missing
+                       ? 0
+                       : column.weight * (static_cast<double>(value) - column.mean) * column.scale;
         case Kind::kMissing:
             return missing ? column.weight : 0;
         case Kind::kCategory:
@@ -92,17 +92,15 @@ double column_entry(const FairMetric::Column& column, size_t categories, float v
     return 0;
 }
 
-void for_blocks(
-    const dataset::Dataset& data, const std::vector<FairMetric::Column>& columns,
-    const std::function<void(const Eigen::Ref<const Eigen::MatrixXd>&, size_t)>& use) {
+void for_blocks(const dataset::Dataset& data, const std::vector<FairMetric::Column>& columns,
+                const std::function<void(const Eigen::Ref<const Eigen::MatrixXd>&, size_t)>& use) {
     Eigen::MatrixXd block(eigen_size(std::min(kBlockRows, data.rows())),
                           eigen_size(columns.size()));
     for (size_t from = 0; from < data.rows(); from += kBlockRows) {
         const size_t rows = std::min(kBlockRows, data.rows() - from);
         for (size_t c = 0; c < columns.size(); ++c) {
             const auto& values = data.columns[columns[c].feature];
-            const size_t categories =
-                data.schema.features()[columns[c].feature].categories.size();
+            const size_t categories = data.schema.features()[columns[c].feature].categories.size();
             for (size_t i = 0; i < rows; ++i)
                 block(eigen_size(i), eigen_size(c)) =
                     column_entry(columns[c], categories, values[from + i]);

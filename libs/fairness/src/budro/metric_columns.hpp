@@ -17,8 +17,7 @@ struct ColumnRange {
 };
 
 /// [features]; the columns of a feature stand together, in the schema's order.
-std::vector<ColumnRange> ranges_of(const std::vector<FairMetric::Column>& columns,
-                                   size_t features);
+std::vector<ColumnRange> ranges_of(const std::vector<FairMetric::Column>& columns, size_t features);
 
 /// Means and scales of the rows given, weights by feature (0: no columns).
 std::vector<FairMetric::Column> describe_columns(const dataset::Dataset& data,
@@ -28,8 +27,7 @@ std::vector<FairMetric::Column> describe_columns(const dataset::Dataset& data,
 double column_entry(const FairMetric::Column& column, size_t categories, float value);
 
 /// Calls `use` with blocks of rows: [rows x columns], the number of the first.
-void for_blocks(
-    const dataset::Dataset& data, const std::vector<FairMetric::Column>& columns,
-    const std::function<void(const Eigen::Ref<const Eigen::MatrixXd>&, size_t)>& use);
+void for_blocks(const dataset::Dataset& data, const std::vector<FairMetric::Column>& columns,
+                const std::function<void(const Eigen::Ref<const Eigen::MatrixXd>&, size_t)>& use);
 
 }  // namespace rampart::fairness

@@ -56,7 +56,8 @@ base::Result<dataset::FeatureSchema> schema_of(base::ByteReader& reader) {
         RAMPART_TRY(const uint8_t kind, reader.u8());
         if (kind > 1) return bad(fmt::format("feature '{}' is of the unknown kind {}", name, kind));
         spec.kind = kind == 0 ? dataset::FeatureKind::kNumeric : dataset::FeatureKind::kCategorical;
-        RAMPART_TRY(const size_t categories, count_of(reader, limits::kMaxCategories, "categories"));
+        RAMPART_TRY(const size_t categories,
+                    count_of(reader, limits::kMaxCategories, "categories"));
         for (size_t k = 0; k < categories; ++k) {
             RAMPART_TRY(const auto category, reader.field());
             spec.categories.emplace_back(category);

@@ -30,8 +30,7 @@ base::Result<Attack> Attack::create(const dataset::Dataset& data, const Points& 
     TransportParams how = params.transport;
     how.moves = false;
     const std::vector<double> weights(data.weight.begin(), data.weight.end());
-    RAMPART_TRY(auto solver,
-                TransportSolver::create({&points, data.label, 2, weights}, how, pool));
+    RAMPART_TRY(auto solver, TransportSolver::create({&points, data.label, 2, weights}, how, pool));
     return Attack(std::move(solver), loss, params.weighted_attack ? params.weight_of_ones : 1,
                   pool);
 }

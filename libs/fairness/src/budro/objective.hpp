@@ -45,10 +45,7 @@ class Attack {
   private:
     Attack(TransportSolver solver, const OutcomeLoss& loss, double weight_of_ones,
            base::ThreadPool* pool)
-        : solver_(std::move(solver)),
-          loss_(&loss),
-          weight_of_ones_(weight_of_ones),
-          pool_(pool) {}
+        : solver_(std::move(solver)), loss_(&loss), weight_of_ones_(weight_of_ones), pool_(pool) {}
 
     TransportSolver solver_;
     const OutcomeLoss* loss_;

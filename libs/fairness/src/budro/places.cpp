@@ -77,8 +77,7 @@ Places find_places(const TransportProblem& problem, double total_weight) {
     return out;
 }
 
-TargetLosses losses_of_targets(const Places& places, std::span<const double> losses,
-                               int classes) {
+TargetLosses losses_of_targets(const Places& places, std::span<const double> losses, int classes) {
     const size_t n = places.of_row.size(), count = places.count();
     TargetLosses out{count, std::vector<double>(static_cast<size_t>(classes) * count),
                      std::vector<uint32_t>(static_cast<size_t>(classes) * count)};

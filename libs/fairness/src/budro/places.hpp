@@ -21,9 +21,9 @@ struct Sender {
 
 struct Places {
     size_t dimensions = 0;
-    std::vector<double> coordinates;  // [places x dimensions], in the order of their first rows
-    std::vector<uint32_t> of_row;     // [n]
-    std::vector<Sender> senders;      // by place, then by label
+    std::vector<double> coordinates;      // [places x dimensions], in the order of their first rows
+    std::vector<uint32_t> of_row;         // [n]
+    std::vector<Sender> senders;          // by place, then by label
     std::vector<uint32_t> sender_of_row;  // [n]
 
     size_t count() const { return first_rows.size(); }

@@ -8,12 +8,10 @@ namespace rampart::fairness {
 
 base::Status validate(const Points& points) {
     if (points.rows == 0) return base::invalid_argument("no_rows", "there are no points");
-    if (points.rows > base::limits::kMaxRows ||
-        points.dimensions > base::limits::kMaxFeatures) {
-        return base::out_of_range("too_large",
-                                  "{} points of {} dimensions; at most {} of {} are allowed",
-                                  points.rows, points.dimensions, base::limits::kMaxRows,
-                                  base::limits::kMaxFeatures);
+    if (points.rows > base::limits::kMaxRows || points.dimensions > base::limits::kMaxFeatures) {
+        return base::out_of_range(
+            "too_large", "{} points of {} dimensions; at most {} of {} are allowed", points.rows,
+            points.dimensions, base::limits::kMaxRows, base::limits::kMaxFeatures);
     }
     if (points.values.size() != points.rows * points.dimensions) {
         return base::invalid_argument("bad_size", "{} coordinates for {} points of {} dimensions",

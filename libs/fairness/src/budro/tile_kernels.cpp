@@ -24,9 +24,9 @@ size_t scan_portable(const uint16_t* row, size_t n, const uint16_t* greatest, ui
     return count;
 }
 
-size_t scan_unknown_portable(const uint16_t* row, size_t n, const uint16_t* greatest,
-                             uint16_t best, const uint16_t* known, const uint16_t* rise,
-                             uint16_t sought, uint32_t* found) {
+size_t scan_unknown_portable(const uint16_t* row, size_t n, const uint16_t* greatest, uint16_t best,
+                             const uint16_t* known, const uint16_t* rise, uint16_t sought,
+                             uint32_t* found) {
     size_t count = 0;
     for (size_t t = 0; t < n; ++t) {
         const int allowed = greatest[t] - best;
@@ -125,8 +125,8 @@ RAMPART_AVX2 size_t scan_unknown_avx2(const uint16_t* row, size_t n, const uint1
     size_t count = 0;
     for (size_t t = 0; t < n; t += 16) {
         const __m256i value = _mm256_adds_epu16(load(known + t), load(rise + t));
-        const auto enough = static_cast<uint32_t>(_mm256_movemask_epi8(
-            _mm256_cmpeq_epi16(_mm256_max_epu16(value, wanted), value)));
+        const auto enough = static_cast<uint32_t>(
+            _mm256_movemask_epi8(_mm256_cmpeq_epi16(_mm256_max_epu16(value, wanted), value)));
         for (uint32_t bits = reached(row + t, greatest + t, to_beat) & enough & 0x55555555u;
              bits != 0; bits &= bits - 1)
             found[count++] =
@@ -219,8 +219,7 @@ RAMPART_AVX2 Look look_avx2(const Tiles& tiles, size_t t, const float* point,
     }
 }
 
-constexpr TileKernels kAvx2{scan_avx2, scan_unknown_avx2, screen_avx2, look_avx2,
-                            distances_avx2};
+constexpr TileKernels kAvx2{scan_avx2, scan_unknown_avx2, screen_avx2, look_avx2, distances_avx2};
 
 #else
 

@@ -14,7 +14,7 @@ struct Screen {
     const float* losses;  // [kLanes] of the tile
     float eta;
     float best;
-    float least;  // no s is below
+    float least;         // no s is below
     float hopeless = 0;  // where no lane reaches this, at most `best`, it need not be known how far
 };
 

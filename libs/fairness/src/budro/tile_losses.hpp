@@ -22,12 +22,12 @@ struct TileLosses {
 struct PricedLosses {
     const TileLosses* losses = nullptr;
     double eta = 0;
-    double steps = 0;               // of the table, for a unit of loss
-    double base = 0;                // losses are counted from here: no value sought is lower
-    std::vector<uint16_t> greatest; // by column, padded: see Reach
-    bool saturated = false;         // then Reach says nothing, and exact bounds decide
-    float eta_down = 0;             // for the screen
-    double screen_slack = 0;        // by how much single precision may be too low
+    double steps = 0;                // of the table, for a unit of loss
+    double base = 0;                 // losses are counted from here: no value sought is lower
+    std::vector<uint16_t> greatest;  // by column, padded: see Reach
+    bool saturated = false;          // then Reach says nothing, and exact bounds decide
+    float eta_down = 0;              // for the screen
+    double screen_slack = 0;         // by how much single precision may be too low
 
     /// slack: values so much below the best are sought, too.
     void fill(const TileLosses& of, double price, double slack, const Tiles& tiles,

@@ -14,15 +14,15 @@
 namespace rampart::fairness::budro {
 namespace {
 
-constexpr size_t kJobs = 64;        // senders of a chunk, about
+constexpr size_t kJobs = 64;  // senders of a chunk, about
 /// What is so much too low, as a share of the span of losses, need not be known more exactly.
 constexpr double kPatience = 0.06;
 constexpr double kJustBelow = 1 - 1e-6;  // more than rounding to a float may add
 
 /// One sender of a call.
 struct Job {
-    uint32_t rank;   // in the order in which senders are worked through
-    uint32_t k;      // place in the call's spans
+    uint32_t rank;  // in the order in which senders are worked through
+    uint32_t k;     // place in the call's spans
 };
 
 class TileSearch : public Search {
@@ -74,16 +74,15 @@ class TileSearch : public Search {
 
     void best(double eta, std::span<const uint32_t> senders, std::span<Choice> choices) override {
         const Round round = round_at(eta, eta, 0);
-        for_runs(jobs_of(senders), senders,
-                 [&](std::span<const Job> jobs, size_t row, Worker& worker) {
-                     std::vector<Seeker> seekers;
-                     for (const Job& job : jobs)
-                         seekers.push_back(seeker_of(round, senders[job.k], choices[job.k]));
-                     search_run(round, seekers, row, worker);
-                     for (size_t j = 0; j < jobs.size(); ++j)
-                         choices[jobs[j].k] = {seekers[j].best.place,
-                                               seekers[j].best.squared_distance};
-                 });
+        for_runs(
+            jobs_of(senders), senders, [&](std::span<const Job> jobs, size_t row, Worker& worker) {
+                std::vector<Seeker> seekers;
+                for (const Job& job : jobs)
+                    seekers.push_back(seeker_of(round, senders[job.k], choices[job.k]));
+                search_run(round, seekers, row, worker);
+                for (size_t j = 0; j < jobs.size(); ++j)
+                    choices[jobs[j].k] = {seekers[j].best.place, seekers[j].best.squared_distance};
+            });
     }
 
     void window(double lo, double hi, std::span<const uint32_t> senders,
@@ -151,8 +150,8 @@ class TileSearch : public Search {
         seeker.sender = &places_.senders[sender];
         seeker.best = candidate(round, round.eta, *seeker.sender, seeker.sender->place, 0);
         if (guess.place == kNowhere) return seeker;
-        const Candidate known = candidate(round, round.eta, *seeker.sender, guess.place,
-                                          guess.squared_distance);
+        const Candidate known =
+            candidate(round, round.eta, *seeker.sender, guess.place, guess.squared_distance);
         if (known.beats(seeker.best)) seeker.best = known;
         return seeker;
     }
@@ -231,8 +230,9 @@ TileSearch::Round TileSearch::round_at(double sought, double decided, double sla
 
 /// run(jobs of one row and label, row, worker), over all threads. What the workers picked.
 template <class Run>
-std::vector<std::vector<TileSearch::Picked>> TileSearch::for_runs(
-    const std::vector<Job>& jobs, std::span<const uint32_t> senders, const Run& run) {
+std::vector<std::vector<TileSearch::Picked>> TileSearch::for_runs(const std::vector<Job>& jobs,
+                                                                  std::span<const uint32_t> senders,
+                                                                  const Run& run) {
     ++counts.evaluations;
     counts.pairs += static_cast<uint64_t>(senders.size()) * places_.count();
     const auto key = [&](const Job& job) {
@@ -267,13 +267,11 @@ std::vector<std::vector<TileSearch::Picked>> TileSearch::for_runs(
 }
 
 /// Columns that come into question for one of the seekers, who share a row and a label.
-size_t TileSearch::scan(const Round& round, std::span<Seeker> seekers, size_t row,
-                        Worker& worker) {
+size_t TileSearch::scan(const Round& round, std::span<Seeker> seekers, size_t row, Worker& worker) {
     const PricedLosses& priced = round.sought[seekers[0].sender->label];
-    const size_t found = kernels_.scan(table_.row(row), table_.padded_columns(),
-                                       priced.greatest.data(),
-                                       priced.steps_of_best(least_of(seekers)),
-                                       worker.found.data());
+    const size_t found =
+        kernels_.scan(table_.row(row), table_.padded_columns(), priced.greatest.data(),
+                      priced.steps_of_best(least_of(seekers)), worker.found.data());
     if (!table_.by_place())
         for (size_t f = 0; f < found; ++f) table_.refine(row, worker.found[f]);
     return found;
@@ -322,8 +320,8 @@ void TileSearch::visit(const Round& round, Seeker& seeker, size_t tile, uint16_t
     worker.counts.screened += kLanes;
     const Screen screen{priced.losses->by_slot.data() + tile * kLanes, priced.eta_down,
                         priced.screen_of_best(wanted), static_cast<float>(least * kJustBelow)};
-    uint32_t open = kernels_.screen(tiles_, tile, tiles_.row(tiles_.slot_of_place()[sender.place]),
-                                    screen);
+    uint32_t open =
+        kernels_.screen(tiles_, tile, tiles_.row(tiles_.slot_of_place()[sender.place]), screen);
     decide(round, seeker, tile, open, worker);
 }
 
@@ -345,8 +343,7 @@ void TileSearch::decide(const Round& round, Seeker& seeker, size_t tile, uint32_
 }
 
 /// Looks at all of a tile. No value there is greater than what is returned.
-double TileSearch::look_at(const Round& round, Seeker& seeker, size_t tile,
-                           Worker& worker) const {
+double TileSearch::look_at(const Round& round, Seeker& seeker, size_t tile, Worker& worker) const {
     const Sender& sender = *seeker.sender;
     const PricedLosses& priced = round.sought[sender.label];
     const double patience = kPatience * (priced.losses->most - priced.losses->least);
@@ -375,9 +372,8 @@ void TileSearch::look_at_column(const Round& round, std::span<Seeker> seekers, s
     for (size_t tile = column * in_column; tile < end; ++tile) {
         const double at_most = bound(priced.losses->by_tile[tile]);
         for (Seeker& seeker : seekers)
-            most = std::max(most, at_most < seeker.sought()
-                                      ? at_most
-                                      : look_at(round, seeker, tile, worker));
+            most = std::max(
+                most, at_most < seeker.sought() ? at_most : look_at(round, seeker, tile, worker));
     }
     if (seekers.size() == run_size_[run]) past_->note(run, column, most, priced.eta);
 }
@@ -388,10 +384,10 @@ void TileSearch::look_around(const Round& round, std::span<Seeker> seekers, size
     const size_t label = seekers[0].sender->label;
     const PricedLosses& priced = round.sought[label];
     const double least = least_of(seekers);
-    const size_t found = kernels_.scan_unknown(
-        table_.row(row), table_.padded_columns(), priced.greatest.data(),
-        priced.steps_of_best(least), past_->row(run), past_->rise(label),
-        past_->steps_of_sought(run, least, priced.eta), worker.found.data());
+    const size_t found =
+        kernels_.scan_unknown(table_.row(row), table_.padded_columns(), priced.greatest.data(),
+                              priced.steps_of_best(least), past_->row(run), past_->rise(label),
+                              past_->steps_of_sought(run, least, priced.eta), worker.found.data());
     // the most promising first: what it yields rules others out
     size_t first = 0;
     int most = -1;
@@ -411,31 +407,30 @@ void TileSearch::window(double lo, double hi, std::span<const uint32_t> senders,
                         std::span<const Choice> guesses, Window& out) {
     const Round round = round_at(lo, hi, 0);
     std::vector<uint32_t> counted(senders.size());
-    const auto parts =
-        for_runs(jobs_of(senders), senders,
-             [&](std::span<const Job> jobs, size_t row, Worker& worker) {
-                 worker.seekers.clear();
-                 if (worker.collected.size() < jobs.size()) worker.collected.resize(jobs.size());
-                 for (size_t j = 0; j < jobs.size(); ++j) {
-                     Seeker seeker = seeker_of(round, senders[jobs[j].k], guesses[jobs[j].k]);
-                     seeker.slack = round.rounding;
-                     worker.collected[j].clear();
-                     seeker.collected = &worker.collected[j];
-                     worker.seekers.push_back(seeker);
-                 }
-                 if (past_->remembers()) {
-                     look_around(round, worker.seekers, run_[senders[jobs[0].k]], row, worker);
-                 } else {
-                     search_run(round, worker.seekers, row, worker);
-                 }
-                 for (size_t j = 0; j < jobs.size(); ++j) {
-                     for (const Candidate& one : worker.collected[j]) {
-                         if (one.value < worker.seekers[j].sought()) continue;
-                         worker.picked.push_back({jobs[j].k, {one.place, one.squared_distance}});
-                         ++counted[jobs[j].k];
-                     }
-                 }
-             });
+    const auto parts = for_runs(
+        jobs_of(senders), senders, [&](std::span<const Job> jobs, size_t row, Worker& worker) {
+            worker.seekers.clear();
+            if (worker.collected.size() < jobs.size()) worker.collected.resize(jobs.size());
+            for (size_t j = 0; j < jobs.size(); ++j) {
+                Seeker seeker = seeker_of(round, senders[jobs[j].k], guesses[jobs[j].k]);
+                seeker.slack = round.rounding;
+                worker.collected[j].clear();
+                seeker.collected = &worker.collected[j];
+                worker.seekers.push_back(seeker);
+            }
+            if (past_->remembers()) {
+                look_around(round, worker.seekers, run_[senders[jobs[0].k]], row, worker);
+            } else {
+                search_run(round, worker.seekers, row, worker);
+            }
+            for (size_t j = 0; j < jobs.size(); ++j) {
+                for (const Candidate& one : worker.collected[j]) {
+                    if (one.value < worker.seekers[j].sought()) continue;
+                    worker.picked.push_back({jobs[j].k, {one.place, one.squared_distance}});
+                    ++counted[jobs[j].k];
+                }
+            }
+        });
     out.first.assign(1, 0);
     for (const uint32_t count : counted) out.first.push_back(out.first.back() + count);
     out.found.resize(out.first.back());
@@ -450,21 +445,19 @@ void TileSearch::near(double eta, double slack, std::span<const uint32_t> sender
     std::vector<Choice> bests(senders.size());
     best(eta, senders, bests);
     const Round round = round_at(eta, eta, slack);
-    for_runs(jobs_of(senders), senders,
-             [&](std::span<const Job> jobs, size_t row, Worker& worker) {
-                 std::vector<Candidate> collected;
-                 for (const Job& job : jobs) {
-                     collected.clear();
-                     Seeker seeker = seeker_of(round, senders[job.k], bests[job.k]);
-                     seeker.slack = slack;
-                     seeker.collected = &collected;
-                     search_run(round, std::span(&seeker, 1), row, worker);
-                     std::erase_if(collected, [&](const Candidate& one) {
-                         return one.value < seeker.sought();
-                     });
-                     visitor(job.k, collected);
-                 }
-             });
+    for_runs(jobs_of(senders), senders, [&](std::span<const Job> jobs, size_t row, Worker& worker) {
+        std::vector<Candidate> collected;
+        for (const Job& job : jobs) {
+            collected.clear();
+            Seeker seeker = seeker_of(round, senders[job.k], bests[job.k]);
+            seeker.slack = slack;
+            seeker.collected = &collected;
+            search_run(round, std::span(&seeker, 1), row, worker);
+            std::erase_if(collected,
+                          [&](const Candidate& one) { return one.value < seeker.sought(); });
+            visitor(job.k, collected);
+        }
+    });
 }
 
 /// At a price of 0 the same places are near for everybody with a label.
@@ -495,9 +488,8 @@ void TileSearch::near_at_nothing(double slack, std::span<const uint32_t> senders
 }  // namespace
 
 std::unique_ptr<Search> make_tile_search(const Places& places, int classes,
-                                         model::InstructionSet instructions,
-                                         size_t tiles_in_group, size_t bytes_to_remember,
-                                         base::ThreadPool* pool) {
+                                         model::InstructionSet instructions, size_t tiles_in_group,
+                                         size_t bytes_to_remember, base::ThreadPool* pool) {
     return std::make_unique<TileSearch>(places, classes, instructions, tiles_in_group,
                                         bytes_to_remember, pool);
 }
@@ -509,8 +501,9 @@ size_t bytes_of_tile_search(const Places& places, int classes, size_t tiles_in_g
     const size_t slots = (n + kLanes - 1) / kLanes * kLanes;
     const size_t coordinates = places.dimensions + (places.dimensions + 7) / 8 * 8;
     const size_t of_a_class = 3 * sizeof(double) + 2 * sizeof(float);
-    return table + slots * (coordinates * sizeof(float) + 2 * sizeof(uint32_t) +
-                            static_cast<size_t>(classes) * of_a_class) +
+    return table +
+           slots * (coordinates * sizeof(float) + 2 * sizeof(uint32_t) +
+                    static_cast<size_t>(classes) * of_a_class) +
            places.senders.size() * 2 * sizeof(uint32_t);
 }
 

@@ -24,9 +24,8 @@ namespace rampart::fairness::budro {
 ///
 /// tiles_in_group: see DistanceTable.
 std::unique_ptr<Search> make_tile_search(const Places& places, int classes,
-                                         model::InstructionSet instructions,
-                                         size_t tiles_in_group, size_t bytes_to_remember,
-                                         base::ThreadPool* pool);
+                                         model::InstructionSet instructions, size_t tiles_in_group,
+                                         size_t bytes_to_remember, base::ThreadPool* pool);
 
 /// Bytes of such a search, about.
 size_t bytes_of_tile_search(const Places& places, int classes, size_t tiles_in_group);

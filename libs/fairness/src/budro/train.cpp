@@ -18,9 +18,9 @@ namespace {
 constexpr std::array kFirstTrees = {EnumName<FirstTree>{FirstTree::kData, "data"},
                                     EnumName<FirstTree>{FirstTree::kBothLabels, "both-labels"},
                                     EnumName<FirstTree>{FirstTree::kNone, "none"}};
-constexpr std::array kKeeps = {
-    EnumName<Keep>{Keep::kLast, "last"}, EnumName<Keep>{Keep::kLeastRobustLoss, "robust-loss"},
-    EnumName<Keep>{Keep::kMostBalancedAccuracy, "balanced-accuracy"}};
+constexpr std::array kKeeps = {EnumName<Keep>{Keep::kLast, "last"},
+                               EnumName<Keep>{Keep::kLeastRobustLoss, "robust-loss"},
+                               EnumName<Keep>{Keep::kMostBalancedAccuracy, "balanced-accuracy"}};
 
 base::Status check(const dataset::Dataset& data, const Points& points, const BudroParams& params,
                    const BudroOptions& options) {
@@ -79,8 +79,8 @@ std::optional<double> balanced_accuracy(const dataset::Dataset& data,
 
 gbdt::LearnerParams scaled(gbdt::LearnerParams learner, double by) {
     constexpr double kMost = 1e12;  // gbdt::validate()'s
-    for (double* value : {&learner.l1, &learner.l2, &learner.min_hessian_in_leaf,
-                          &learner.min_gain})
+    for (double* value :
+         {&learner.l1, &learner.l2, &learner.min_hessian_in_leaf, &learner.min_gain})
         *value = std::min(*value * by, kMost);
     return learner;
 }
@@ -148,8 +148,7 @@ class Training {
         auto learner = params_.learner;
         learner.trees = 1;
         learner.early_stopping_rounds = 0;
-        RAMPART_TRY(ensemble_,
-                    gbdt::train(data_, plain, learner, pool_, {.bins = options_.bins}));
+        RAMPART_TRY(ensemble_, gbdt::train(data_, plain, learner, pool_, {.bins = options_.bins}));
         return base::ok();
     }
 
@@ -172,8 +171,8 @@ class Training {
         learner.trees += static_cast<int>(ensemble_.trees.size());
         std::optional<base::Error> failed;
         const auto watch = [&](const gbdt::Progress& p) {
-            const auto go_on = look(objective, static_cast<size_t>(p.iteration), p.scores,
-                                    p.validation_scores);
+            const auto go_on =
+                look(objective, static_cast<size_t>(p.iteration), p.scores, p.validation_scores);
             if (!go_on) failed = go_on.error();
             return go_on && *go_on;
         };
@@ -187,8 +186,8 @@ class Training {
     }
 
     /// The round's entry, and the masses that the next tree is grown for. False: enough.
-    base::Result<bool> look(BudroObjective& objective, size_t trees,
-                            std::span<const double> scores, std::span<const double> validation) {
+    base::Result<bool> look(BudroObjective& objective, size_t trees, std::span<const double> scores,
+                            std::span<const double> validation) {
         RAMPART_TRY(auto sent, attack_->on(scores));
         BudroRound round{.trees = trees};
         round.robust_loss = sent.primal;
@@ -205,9 +204,8 @@ class Training {
             round.centre = last.centre;
         }
         if (options_.validation != nullptr) {
-            round.validation_balanced_accuracy =
-                balanced_accuracy(*options_.validation, validation,
-                                  round.centre.value_or(loss_->threshold()));
+            round.validation_balanced_accuracy = balanced_accuracy(
+                *options_.validation, validation, round.centre.value_or(loss_->threshold()));
         }
         if (validation_attack_) {
             RAMPART_TRY(const auto theirs, validation_attack_->on(validation));

@@ -38,8 +38,7 @@ base::Status check(const TransportProblem& problem) {
     if (problem.classes < 1 || problem.classes > kMostClasses)
         return base::out_of_range("bad_size", "{} classes; allowed are 1 to {}", problem.classes,
                                   kMostClasses);
-    if (problem.labels.size() != n ||
-        (!problem.weights.empty() && problem.weights.size() != n)) {
+    if (problem.labels.size() != n || (!problem.weights.empty() && problem.weights.size() != n)) {
         return base::invalid_argument("bad_size", "{} labels and {} weights for {} points",
                                       problem.labels.size(), problem.weights.size(), n);
     }
@@ -136,8 +135,7 @@ struct TransportSolver::Parts {
           sgd(with.sgd.seed) {
         for (size_t i = 0; i < labels.size(); ++i)
             weights.push_back((problem.weights.empty() ? 1 : problem.weights[i]) / total);
-        if (params.method == TransportMethod::kEntropic)
-            entropic.emplace(places, params.sgd.seed);
+        if (params.method == TransportMethod::kEntropic) entropic.emplace(places, params.sgd.seed);
     }
 
     size_t bytes_of_people() const;
@@ -195,8 +193,7 @@ void TransportSolver::Parts::send(uint32_t from, uint32_t to, double mass, doubl
     if (params.moves && from != to && mass > 0) out.moves.push_back({from, to, mass, distance});
 }
 
-void TransportSolver::Parts::carry_out(const Inner& inner, const Plan& plan,
-                                       Transport& out) const {
+void TransportSolver::Parts::carry_out(const Inner& inner, const Plan& plan, Transport& out) const {
     for (uint32_t i = 0; i < labels.size(); ++i) {
         const uint32_t sender = places.sender_of_row[i];
         const auto send_by = [&](const std::vector<Choice>& map, double share) {
@@ -204,8 +201,8 @@ void TransportSolver::Parts::carry_out(const Inner& inner, const Plan& plan,
             send(i, inner.losses.row_of(labels[i], choice.place), share * weights[i],
                  choice.squared_distance, out);
         };
-        const bool one = plan.second.empty() ||
-                         plan.first[sender].place == plan.second[sender].place;
+        const bool one =
+            plan.second.empty() || plan.first[sender].place == plan.second[sender].place;
         if (one) {
             send_by(plan.first, 1);
             continue;
@@ -219,10 +216,16 @@ Transport TransportSolver::Parts::by_map(const Inner& inner, std::span<const dou
     search->begin_round(inner.losses);
     Plan plan;
     switch (params.method) {
-        case TransportMethod::kSgd: plan = sgd.solve(inner); break;
-        case TransportMethod::kBisection: plan = bracketed.bisection(inner); break;
+        case TransportMethod::kSgd:
+            plan = sgd.solve(inner);
+            break;
+        case TransportMethod::kBisection:
+            plan = bracketed.bisection(inner);
+            break;
         case TransportMethod::kExact:
-        case TransportMethod::kEntropic: plan = bracketed.exact(inner); break;
+        case TransportMethod::kEntropic:
+            plan = bracketed.exact(inner);
+            break;
     }
     Transport out = start(losses);
     out.eta = plan.eta;
@@ -269,8 +272,8 @@ base::Result<TransportSolver> TransportSolver::create(const TransportProblem& pr
     for (size_t i = 0; i < problem.labels.size(); ++i)
         total += problem.weights.empty() ? 1 : problem.weights[i];
     auto parts = std::make_unique<Parts>(problem, params, total, pool);
-    RAMPART_TRY(parts->search, search_for(parts->places, problem.classes, params,
-                                          parts->bytes_of_people(), pool));
+    RAMPART_TRY(parts->search,
+                search_for(parts->places, problem.classes, params, parts->bytes_of_people(), pool));
     return TransportSolver(std::move(parts));
 }
 

@@ -53,8 +53,8 @@ void ValueTable::begin_round(const std::vector<TileLosses>& now) {
     for (size_t c = 0; c < now.size(); ++c) {
         lowest_rise_[c] = *std::min_element(rise_[c].begin(), rise_[c].end());
         for (size_t column = 0; column < columns_; ++column)
-            rise_steps_[c][column] = static_cast<uint16_t>(std::min(
-                std::ceil((rise_[c][column] - lowest_rise_[c]) * scale_) + 1, kMost));
+            rise_steps_[c][column] = static_cast<uint16_t>(
+                std::min(std::ceil((rise_[c][column] - lowest_rise_[c]) * scale_) + 1, kMost));
     }
 }
 

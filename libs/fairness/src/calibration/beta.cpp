@@ -8,11 +8,11 @@
 namespace rampart::fairness {
 namespace {
 
-constexpr double kCertain = 1e-9;    // this near to 0 or 1
-constexpr double kPull = 1e-6;      // towards a = b = 1, beside a mean loss
-constexpr int kMostSteps = 200;     // Newton's; ten are usual
-constexpr int kMostHalvings = 60;   // of one step
-constexpr double kStill = 1e-13;    // a gradient this small is rounding
+constexpr double kCertain = 1e-9;  // this near to 0 or 1
+constexpr double kPull = 1e-6;     // towards a = b = 1, beside a mean loss
+constexpr int kMostSteps = 200;    // Newton's; ten are usual
+constexpr int kMostHalvings = 60;  // of one step
+constexpr double kStill = 1e-13;   // a gradient this small is rounding
 
 using Vector = std::array<double, 3>;
 using Matrix = std::array<Vector, 3>;

@@ -84,8 +84,12 @@ Choice choose(double start_loss, const std::vector<Scored>& iterates, const Judg
     const size_t last = iterates.size() - 1;
     Choice choice;
     switch (output) {
-        case Output::kBest: choice = {best, best, iterates[best], 0, 0, 0}; break;
-        case Output::kLast: choice = {last, last, iterates[last], 0, 0, 0}; break;
+        case Output::kBest:
+            choice = {best, best, iterates[best], 0, 0, 0};
+            break;
+        case Output::kLast:
+            choice = {last, last, iterates[last], 0, 0, 0};
+            break;
         case Output::kRandomized:
             // a stretch ends with an iterate in question
             size_t end = last;

@@ -56,7 +56,7 @@ struct Choice {
     size_t first = 0, last = 0;  // indices into the iterates
     Scored scored;               // of what was chosen
     double least_violation = 0;
-    size_t tightest = 0;  // whose it is
+    size_t tightest = 0;    // whose it is
     double most_rarer = 0;  // RarestDecision::most() of those worth having by their loss
 };
 

@@ -127,12 +127,11 @@ std::vector<double> Multipliers::of_cells(const std::vector<size_t>& proxy_worst
         if (params_.paper_compat) {
             RAMPART_CHECK(p < proxy_worst.size());
             const auto first = values_.begin() + static_cast<std::ptrdiff_t>(at);
-            const double sum = std::accumulate(
-                first, first + static_cast<std::ptrdiff_t>(rates.size()), 0.0);
+            const double sum =
+                std::accumulate(first, first + static_cast<std::ptrdiff_t>(rates.size()), 0.0);
             const auto others = static_cast<double>(rates.size() - 1);
             for (size_t k = 0; k < rates.size(); ++k, ++at)
-                add(rates[k],
-                    k == proxy_worst[p] ? others * (sum - values_[at]) : -values_[at]);
+                add(rates[k], k == proxy_worst[p] ? others * (sum - values_[at]) : -values_[at]);
             continue;
         }
         for (const auto& rate : rates) add(rate, damped_[at++]);
@@ -143,10 +142,11 @@ std::vector<double> Multipliers::of_cells(const std::vector<size_t>& proxy_worst
 
 base::Status Multipliers::restore(const std::vector<double>& values) {
     if (values.size() != values_.size())
-        return base::invalid_argument("other_multipliers",
-                                      "the saved run has {} multipliers, these constraints have {}: "
-                                      "go on with the same constraints and groups",
-                                      values.size(), values_.size());
+        return base::invalid_argument(
+            "other_multipliers",
+            "the saved run has {} multipliers, these constraints have {}: "
+            "go on with the same constraints and groups",
+            values.size(), values_.size());
     for (const double value : values)
         if (!std::isfinite(value))
             return base::invalid_argument("bad_multiplier", "a saved multiplier is {}", value);

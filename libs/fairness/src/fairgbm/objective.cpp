@@ -21,9 +21,7 @@ constexpr std::array kNames = {
     EnumName<Proxy>{Proxy::kSigmoid, "sigmoid"},
 };
 
-size_t chunks_of(size_t rows) {
-    return (rows + gbdt::kChunkRows - 1) / gbdt::kChunkRows;
-}
+size_t chunks_of(size_t rows) { return (rows + gbdt::kChunkRows - 1) / gbdt::kChunkRows; }
 
 }  // namespace
 
@@ -49,9 +47,8 @@ base::Result<FairGbmObjective> FairGbmObjective::create(const dataset::Dataset& 
     RAMPART_RETURN_IF_ERROR(dataset::validate(data));
     const auto approval = [](const auto& constraint) { return constraint.rate == Rate::kApproval; };
     const auto& [parity, targets] = constraints;
-    if (params.ascent.paper_compat &&
-        (std::any_of(parity.begin(), parity.end(), approval) ||
-         std::any_of(targets.begin(), targets.end(), approval)))
+    if (params.ascent.paper_compat && (std::any_of(parity.begin(), parity.end(), approval) ||
+                                       std::any_of(targets.begin(), targets.end(), approval)))
         return base::invalid_argument("not_as_printed",
                                       "as printed FairGBM bounds errors; for dp leave paper_compat "
                                       "off");
@@ -91,7 +88,8 @@ std::vector<size_t> FairGbmObjective::proxy_worst(std::span<const double> scores
         for (const auto& rate : parity.rates) {
             double sum = 0;
             // of declines the coefficient is negative, and their proxy bounds the share declined
-            for (const auto& term : rate.terms) sum += std::abs(term.coefficient) * proxies[term.cell];
+            for (const auto& term : rate.terms)
+                sum += std::abs(term.coefficient) * proxies[term.cell];
             sums.push_back(sum);
         }
         worst.push_back(
@@ -103,8 +101,8 @@ std::vector<size_t> FairGbmObjective::proxy_worst(std::span<const double> scores
 void FairGbmObjective::prepare(std::span<const double> scores) {
     if (trace_.empty()) centre_ = centre_of(params_.operating_point, *data_, scores, stride_);
     const bool as_printed = params_.ascent.paper_compat;
-    const auto cells = multipliers_.of_cells(as_printed ? proxy_worst(scores)
-                                                        : std::vector<size_t>());
+    const auto cells =
+        multipliers_.of_cells(as_printed ? proxy_worst(scores) : std::vector<size_t>());
     for (size_t cell = 0; cell < cells.size(); ++cell) {
         const double weight = system_->cell_weight()[cell];
         const double push = weight > 0 ? cells[cell] * system_->total_weight() / weight : 0;

@@ -92,8 +92,7 @@ RAMPART_AVX2 void logistic_avx2(const Constants& by_cell, bool curvature, const 
 template <bool kSigmoid>
 Logistic logistic(bool weighted) {
     const bool avx2 = model::fastest_supported() == model::InstructionSet::kAvx2;
-    if (weighted)
-        return avx2 ? logistic_avx2<kSigmoid, true> : logistic_portable<kSigmoid, true>;
+    if (weighted) return avx2 ? logistic_avx2<kSigmoid, true> : logistic_portable<kSigmoid, true>;
     return avx2 ? logistic_avx2<kSigmoid, false> : logistic_portable<kSigmoid, false>;
 }
 
@@ -132,8 +131,8 @@ void add_pointed(bool quadratic, double margin, double centre, bool curvature,
     for (size_t i = 0; i < rows.n; ++i) {
         const float push = pushes.push[rows.cells[i]];
         const float direction = pushes.direction[rows.cells[i]];
-        const auto over = static_cast<float>(
-            static_cast<double>(direction) * (rows.scores[i] - centre) + margin);
+        const auto over =
+            static_cast<float>(static_cast<double>(direction) * (rows.scores[i] - centre) + margin);
         if (push == 0 || over < 0) continue;
         const float w = rows.weights == nullptr ? 1.0f : rows.weights[i];
         g[i] += w * push * direction * (quadratic ? over : 1.0f);
@@ -151,7 +150,8 @@ void add_proxy(Proxy proxy, double margin, double centre, bool curvature, const 
             return add_pointed(proxy == Proxy::kQuadratic, margin, centre, curvature, pushes, rows,
                                g, h);
         case Proxy::kCrossEntropy:
-        case Proxy::kSigmoid: break;
+        case Proxy::kSigmoid:
+            break;
     }
     const auto constants = constants_of(proxy, margin, centre, pushes);
     const bool weighted = rows.weights != nullptr;
@@ -162,10 +162,14 @@ void add_proxy(Proxy proxy, double margin, double centre, bool curvature, const 
 
 double proxy_loss(Proxy proxy, double margin, double z) {
     switch (proxy) {
-        case Proxy::kCrossEntropy: return softplus(z + shift_of(margin));
-        case Proxy::kQuadratic: return std::pow(std::max(0.0, z + margin), 2) / 2;
-        case Proxy::kHinge: return std::max(0.0, z + margin);
-        case Proxy::kSigmoid: return 1 / (1 + std::exp(-z));
+        case Proxy::kCrossEntropy:
+            return softplus(z + shift_of(margin));
+        case Proxy::kQuadratic:
+            return std::pow(std::max(0.0, z + margin), 2) / 2;
+        case Proxy::kHinge:
+            return std::max(0.0, z + margin);
+        case Proxy::kSigmoid:
+            return 1 / (1 + std::exp(-z));
     }
     return 0;
 }

@@ -189,20 +189,19 @@ void settle(FairGbmResult& result, const FairGbmObjective& objective, const Watc
     verdict.trees_grown = before + result.trace.size();
     for (size_t i = 0; elsewhere && i < train.size(); ++i)
         train[i].approved = iterates[i].approved_train;
-    verdict.train = judged(train, choice.first, choice.last, objective.system(),
-                           elsewhere ? watch.centres()[choice.last]
-                                     : result.trace[choice.last].centre);
+    verdict.train =
+        judged(train, choice.first, choice.last, objective.system(),
+               elsewhere ? watch.centres()[choice.last] : result.trace[choice.last].centre);
     if (elsewhere) {
         for (size_t i = 0; i < iterates.size(); ++i)
             result.validation_trace.push_back(judged(iterates, i, i, system, watch.centres()[i]));
-        verdict.validation = judged(iterates, choice.first, choice.last, system,
-                                    watch.centres()[choice.last]);
+        verdict.validation =
+            judged(iterates, choice.first, choice.last, system, watch.centres()[choice.last]);
     }
     const Judged& decisive = elsewhere ? *verdict.validation : verdict.train;
-    verdict.feasibility =
-        std::max(decisive.values.violation, verdict.train.values.violation) <= 0
-            ? Feasibility::kFeasible
-            : Feasibility::kInfeasible;
+    verdict.feasibility = std::max(decisive.values.violation, verdict.train.values.violation) <= 0
+                              ? Feasibility::kFeasible
+                              : Feasibility::kInfeasible;
     verdict.tightest = system.values(iterates[choice.tightest].approved);
     verdict.tightest.violation = choice.least_violation;
     verdict.rarer = std::min(decisive.values.approval, 1 - decisive.values.approval);
@@ -234,12 +233,13 @@ base::Result<FairGbmResult> run(const dataset::Dataset& data, const FairGbmParam
     auto learner = params.learner;
     learner.early_stopping_rounds = 0;  // the loss alone would stop at an unfair iterate
     const gbdt::TrainingOptions how{.validation = options.validation,
-                                    .progress = [&](const gbdt::Progress& p) {
-                                        const bool go_on = watch(p);
-                                        if (!go_on || p.iteration == p.trees)
-                                            objective.finish(p.scores);
-                                        return go_on;
-                                    },
+                                    .progress =
+                                        [&](const gbdt::Progress& p) {
+                                            const bool go_on = watch(p);
+                                            if (!go_on || p.iteration == p.trees)
+                                                objective.finish(p.scores);
+                                            return go_on;
+                                        },
                                     .start = options.start};
     RAMPART_TRY(auto ensemble, gbdt::train(data, objective, learner, pool, how));
     FairGbmResult result;
@@ -306,8 +306,7 @@ base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const Fa
     plain.players.ascent.damping = 0;  // pushes by itself
     RAMPART_TRY(auto second, run(data, plain, pool, watched));
     second.verdict.plain = true;
-    const double enough =
-        kNearlyAll * std::max(verdict.most_rarer, second.verdict.most_rarer);
+    const double enough = kNearlyAll * std::max(verdict.most_rarer, second.verdict.most_rarer);
     const bool decides = verdict.rarer >= enough, plain_decides = second.verdict.rarer >= enough;
     if (decides != plain_decides) return decides ? result : second;
     const bool nearer = second.verdict.tightest.violation <= verdict.tightest.violation;

@@ -35,8 +35,7 @@ base::Status check(const BlindProblem& p, const RampParams& params) {
     if (p.groups < 1 || p.groups > base::limits::kMaxGroups)
         return base::out_of_range("bad_group_count", "{} groups: give 1 to {}", p.groups,
                                   base::limits::kMaxGroups);
-    if (n == 0 || p.posterior.size() != n * p.groups ||
-        (!p.weight.empty() && p.weight.size() != n))
+    if (n == 0 || p.posterior.size() != n * p.groups || (!p.weight.empty() && p.weight.size() != n))
         return base::invalid_argument(
             "size_mismatch",
             "{} scores, {} posteriors of {} groups and {} weights: give one of each a row (or no "
@@ -171,8 +170,8 @@ void measure(const BlindProblem& p, BlindSolution& solution) {
         return posterior.empty() ? posterior : posterior.subspan(i * p.groups, p.groups);
     };
     for (size_t i = 0; i < q.size(); ++i)
-        q[i] = solution.apply(p.score[i], of_row(p.posterior, i),
-                              of_row(p.posterior_unfavourable, i));
+        q[i] =
+            solution.apply(p.score[i], of_row(p.posterior, i), of_row(p.posterior_unfavourable, i));
     const auto rates = [&](const Kind& kind) {
         auto hits = means(p, kind, [&](size_t i) { return q[i]; });
         const auto all = means(p, kind, [](size_t) { return 1.0; });
@@ -189,8 +188,7 @@ void measure(const BlindProblem& p, BlindSolution& solution) {
 double BlindSolution::apply(double score, std::span<const double> posterior,
                             std::span<const double> posterior_unfavourable) const {
     const double eta = (score + 1) / 2;
-    const auto unfavourable =
-        posterior_unfavourable.empty() ? posterior : posterior_unfavourable;
+    const auto unfavourable = posterior_unfavourable.empty() ? posterior : posterior_unfavourable;
     double f = score;
     for (size_t k = 0; k < pulls.size(); ++k)
         f -= posterior[k] * (pulls[k] + positive_pulls[k] * eta) +

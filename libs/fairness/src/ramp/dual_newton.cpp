@@ -9,11 +9,11 @@ namespace rampart::fairness {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
-constexpr double kSolved = 1e-15;    // a violation this small is rounding
-constexpr double kGood = 1e-13;      // a larger one is worth another try
-constexpr double kAccepted = 1e-9;   // with more it is no solution,
+constexpr double kSolved = 1e-15;          // a violation this small is rounding
+constexpr double kGood = 1e-13;            // a larger one is worth another try
+constexpr double kAccepted = 1e-9;         // with more it is no solution,
 constexpr double kRoundingOfRamp = 1e-14;  // but for what division by a small gamma makes of it
-constexpr double kFar = 1e6;         // along a ray: all but at its end
+constexpr double kFar = 1e6;               // along a ray: all but at its end
 constexpr double kNear = 1e-6, kRounding = 1e-11;  // from here on steps are taken as they are
 constexpr double kFirstGamma = 0.25, kCoarseGamma = 0.02;
 
@@ -245,11 +245,9 @@ bool DualNewton::solve() {
     }
     solution_.t = std::move(at.t);
     solution_.values = std::move(at.values);
-    solution_.violation =
-        violation(solution_.t, solution_.values.moments, &solution_.centres);
+    solution_.violation = violation(solution_.t, solution_.values.moments, &solution_.centres);
     solution_.dual = -at.total;
-    solution_.objective =
-        -(solution_.values.value + dot(solution_.t, solution_.values.moments));
+    solution_.objective = -(solution_.values.value + dot(solution_.t, solution_.values.moments));
     return true;
 }
 

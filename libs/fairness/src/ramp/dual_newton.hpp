@@ -16,9 +16,9 @@ class MomentOracle {
         /// Mean of the largest (f - z·t)·q - gamma/2 (q - offset)^2: convex in t; its gradient is
         /// -moments.
         double value = 0;
-        double product = 0;            // mean of f·q
-        std::vector<double> moments;   // [m] means of z·q
-        std::vector<double> hessian;   // [m * m], of value; empty if not asked for
+        double product = 0;           // mean of f·q
+        std::vector<double> moments;  // [m] means of z·q
+        std::vector<double> hessian;  // [m * m], of value; empty if not asked for
     };
     virtual ~MomentOracle() = default;
     virtual size_t size() const = 0;  // m
@@ -36,11 +36,11 @@ struct DualProblem {
 };
 
 struct DualSolution {
-    std::vector<double> t;            // [m]; families' sums are 0
-    MomentOracle::Values values;      // at t
-    std::vector<double> centres;      // [families]
-    double objective = 0, dual = 0;   // of the rule at t; a lower bound on every feasible one's
-    double violation = 0;             // of windows and of complementary slackness, by moments
+    std::vector<double> t;           // [m]; families' sums are 0
+    MomentOracle::Values values;     // at t
+    std::vector<double> centres;     // [families]
+    double objective = 0, dual = 0;  // of the rule at t; a lower bound on every feasible one's
+    double violation = 0;            // of windows and of complementary slackness, by moments
 };
 
 struct DualFailure {
@@ -67,7 +67,7 @@ class DualNewton {
     struct Point {
         std::vector<double> t;
         MomentOracle::Values values;
-        double total = 0;      // what is minimised: value + supports
+        double total = 0;  // what is minimised: value + supports
         double violation = 0;
     };
     enum class End { kSolved, kInfeasible, kStuck };

@@ -120,8 +120,8 @@ double bias_of(const RampProblem& problem, RampCriterion criterion,
     const double favourable =
         range_of_rates(problem, approve, false, [](double f) { return (1 + f) / 2; });
     if (criterion == RampCriterion::kEqualOpportunity) return favourable;
-    return std::max(favourable, range_of_rates(problem, approve, false,
-                                               [](double f) { return (1 - f) / 2; }));
+    return std::max(favourable,
+                    range_of_rates(problem, approve, false, [](double f) { return (1 - f) / 2; }));
 }
 
 /// By row, what a gamma is judged by.
@@ -177,8 +177,7 @@ base::Result<GammaChoice> choose_gamma(const RampProblem& problem, const RampPar
         for (size_t i = 0; i < fold.size(); ++i)
             if (fold[i] == f)
                 for (size_t g = 0; g < tried.size(); ++g)
-                    approve[g][i] =
-                        solutions[g].rule.apply(problem.score[i], group_of(problem, i));
+                    approve[g][i] = solutions[g].rule.apply(problem.score[i], group_of(problem, i));
     }
 
     GammaChoice choice;
@@ -187,11 +186,11 @@ base::Result<GammaChoice> choose_gamma(const RampProblem& problem, const RampPar
     for (size_t g = 0; g < tried.size(); ++g) {
         const auto merit = merits(problem, search, approve[g]);
         judged.push_back(mean_over(problem, merit));
-        GammaFigure figure{.gamma = search.gammas[g],
-                           .accuracy = {},
-                           .bias = bias_of(problem, params.criterion, approve[g]),
-                           .fold_deviation =
-                               deviation_over_folds(problem, merit, fold, search.folds)};
+        GammaFigure figure{
+            .gamma = search.gammas[g],
+            .accuracy = {},
+            .bias = bias_of(problem, params.criterion, approve[g]),
+            .fold_deviation = deviation_over_folds(problem, merit, fold, search.folds)};
         std::vector<double> products(approve[g]);
         for (size_t i = 0; i < products.size(); ++i) products[i] *= problem.score[i];
         figure.mean_product = mean_over(problem, products);

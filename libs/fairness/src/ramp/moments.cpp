@@ -77,9 +77,9 @@ base::Error failed(const DualFailure& failure, std::string_view moment) {
             "no rule keeps the constraints: all of them would have to be wider by {:.3g} at least; "
             "the tightest is that of {}",
             failure.relaxation, moment);
-    return base::internal_error(
-        "ramp_not_solved", "the ramp was not solved: a constraint is still left by {:.3g}",
-        failure.violation);
+    return base::internal_error("ramp_not_solved",
+                                "the ramp was not solved: a constraint is still left by {:.3g}",
+                                failure.violation);
 }
 
 base::Result<MomentSolution> solve_moments(const MomentProblem& problem,

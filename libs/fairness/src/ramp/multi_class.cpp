@@ -14,11 +14,11 @@ namespace {
 
 constexpr double kFirstBarrier = 0.01;
 constexpr double kBarrierFalls = 0.2;
-constexpr double kEdge = 0.99;          // of the way to where a multiplier would be 0
-constexpr int kSearches = 60;           // of one line
-constexpr double kRounding = 1e-16;     // of a slope
-constexpr int kBlindSteps = 8;          // with slopes that small; each squares the error
-constexpr double kFlat = 1e-9;          // curvature where the rates do not answer
+constexpr double kEdge = 0.99;       // of the way to where a multiplier would be 0
+constexpr int kSearches = 60;        // of one line
+constexpr double kRounding = 1e-16;  // of a slope
+constexpr int kBlindSteps = 8;       // with slopes that small; each squares the error
+constexpr double kFlat = 1e-9;       // curvature where the rates do not answer
 
 using Vector = std::vector<double>;
 
@@ -57,9 +57,7 @@ class Rows {
     double score(size_t i, size_t c) const { return p_.score[i * classes() + c]; }
 
   private:
-    size_t group(size_t i) const {
-        return p_.group.empty() ? 0 : static_cast<size_t>(p_.group[i]);
-    }
+    size_t group(size_t i) const { return p_.group.empty() ? 0 : static_cast<size_t>(p_.group[i]); }
     double weight(size_t i) const { return p_.weight.empty() ? 1.0 : p_.weight[i]; }
 
     const MultiClassProblem& p_;
@@ -279,8 +277,8 @@ class DualAscent {
         for (int tried = 0; tried < kSearches; ++tried) {
             Point next = at(way, length);
             const double there = slope(next, way, rates_of(rows_, next.t, params_.gamma));
-            const bool enough = there >= 0 ? (length == hi || there <= 0.1 * slope_)
-                                           : there >= -0.1 * slope_;
+            const bool enough =
+                there >= 0 ? (length == hi || there <= 0.1 * slope_) : there >= -0.1 * slope_;
             if (enough || tried + 1 == kSearches) {
                 point_ = std::move(next);
                 return true;
@@ -343,9 +341,8 @@ void measure(const Rows& rows, const MultiClassParams& params, MultiClassSolutio
 base::Status check(const MultiClassParams& p) {
     const auto within = [](std::string_view name, double value, double lo, double hi) {
         if (value >= lo && value <= hi) return base::ok();
-        return base::Status(base::out_of_range("bad_multi_class_setting",
-                                               "{} is {}; allowed is {} to {}", name, value, lo,
-                                               hi));
+        return base::Status(base::out_of_range(
+            "bad_multi_class_setting", "{} is {}; allowed is {} to {}", name, value, lo, hi));
     };
     RAMPART_RETURN_IF_ERROR(within("gamma", p.gamma, 1e-3, 100));
     if (p.epsilon != 0) RAMPART_RETURN_IF_ERROR(within("epsilon, if not 0,", p.epsilon, 1e-6, 1));

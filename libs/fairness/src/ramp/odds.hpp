@@ -17,7 +17,7 @@ struct OddsQuestion {
     std::vector<double> positive;      // [groups] mean of eta, in (0, 1)
     std::vector<size_t> stratum;       // [groups] 0 … strata-1, none without groups
     size_t strata = 1;
-    std::vector<double> half;          // [groups] >= 0
+    std::vector<double> half;                                // [groups] >= 0
     std::optional<double> positive_centre, negative_centre;  // nullopt: the best, by stratum
     stats::Interval overall{0, 1};
 };

@@ -30,8 +30,8 @@ base::Status check_params(const RampSgdParams& p, size_t groups) {
     RAMPART_RETURN_IF_ERROR(check("epsilon", p.epsilon, 0, 1));
     RAMPART_RETURN_IF_ERROR(check("rho", p.rho, 0, 1));
     RAMPART_RETURN_IF_ERROR(check("tolerance", p.tolerance, 1e-6, 1));
-    for (const auto& [name, value] : {std::pair{"max_rows", p.max_rows},
-                                      std::pair{"check_rows", p.check_rows}})
+    for (const auto& [name, value] :
+         {std::pair{"max_rows", p.max_rows}, std::pair{"check_rows", p.check_rows}})
         if (value < 1 || value > kMostRows)
             return base::out_of_range("bad_sgd_setting", "{} is {}; allowed is 1 to {}", name,
                                       value, kMostRows);
@@ -170,8 +170,7 @@ class Phases {
         for (size_t i = 0; i < batch.score.size(); ++i) {
             const size_t k = group_of(batch, i);
             const double t = now_.lambda[k] - now_.mu[k], w = weight_of(batch, i);
-            const double q =
-                std::clamp((batch.score[i] - t) / params_.gamma + offset, 0.0, 1.0);
+            const double q = std::clamp((batch.score[i] - t) / params_.gamma + offset, 0.0, 1.0);
             pull[k] += w * (q - params_.rho);
             weight[k] += w;
         }
@@ -182,8 +181,7 @@ class Phases {
             seen_[k] += weight[k];
             // by the usual weight in a batch, not by this one's: a mean over few weighted rows is
             // biased. Of rare groups a row's weight: no leaps
-            const double usual =
-                std::max(seen_[k] / static_cast<double>(batches_), total_ / rows_);
+            const double usual = std::max(seen_[k] / static_cast<double>(batches_), total_ / rows_);
             now_.shrunk_step(k, length / usual, e * weight[k], pull[k]);
             now_.lambda_sum[k] += now_.lambda[k];
             now_.mu_sum[k] += now_.mu[k];
@@ -205,8 +203,8 @@ class Phases {
 base::Result<Multipliers> as_printed(Stream& stream, size_t groups, const RampSgdParams& params,
                                      RampSgdSolution& solution) {
     const double e = params.epsilon / 2, offset = offset_of(params);
-    const double length = 0.1 * std::sqrt(static_cast<double>(groups) /
-                                          static_cast<double>(params.max_rows));
+    const double length =
+        0.1 * std::sqrt(static_cast<double>(groups) / static_cast<double>(params.max_rows));
     Multipliers now(groups);
     std::vector<uint64_t> since(groups, 0);
     const auto count = [&](size_t k) {

@@ -14,11 +14,11 @@ namespace rampart::fairness {
 /// rate in a range.
 struct ParityQuestion {
     double gamma = 0, offset = 0.5;
-    std::vector<RateMoment> z;       // [groups]
-    std::vector<size_t> stratum;     // [groups] 0 … strata-1, none without groups
+    std::vector<RateMoment> z;    // [groups]
+    std::vector<size_t> stratum;  // [groups] 0 … strata-1, none without groups
     size_t strata = 1;
-    std::vector<double> half;        // [groups] >= 0
-    std::optional<double> centre;    // of every stratum; nullopt: each has the best one
+    std::vector<double> half;      // [groups] >= 0
+    std::optional<double> centre;  // of every stratum; nullopt: each has the best one
     stats::Interval overall{0, 1};
 };
 

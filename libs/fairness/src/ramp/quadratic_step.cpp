@@ -103,8 +103,8 @@ class ActiveSet {
         size_t met = m_;
         for (const size_t j : free) {
             const double from = y_[index(j)], to = best[index(j)];
-            const bool crosses = (side_[j] == Side::kPositive && to < 0) ||
-                                 (side_[j] == Side::kNegative && to > 0);
+            const bool crosses =
+                (side_[j] == Side::kPositive && to < 0) || (side_[j] == Side::kNegative && to > 0);
             if (!crosses) continue;
             const double part = from == to ? 0 : std::clamp(from / (from - to), 0.0, 1.0);
             if (part < share || met == m_) {
@@ -157,8 +157,8 @@ class ActiveSet {
     Eigen::VectorXd y_, linear_;
     Eigen::MatrixXd matrix_;
     std::vector<Side> side_;
-    std::vector<double> centre_;           // [families] of the last system solved
-    std::vector<size_t> free_of_family_;   // [families]
+    std::vector<double> centre_;          // [families] of the last system solved
+    std::vector<size_t> free_of_family_;  // [families]
 };
 
 }  // namespace

@@ -121,9 +121,8 @@ stats::Interval RateCurve::thresholds_at(double r, double slack, double nu, doub
     const size_t n = knot_count();
     const auto knot_at = [&](size_t i) { return knot(list, std::min(i, n - 1)); };
     if (above < 1)
-        found.lo = knot_at(first_that(n, [&](size_t i) {
-            return share_from(first_ + i + 1) <= above;
-        }));
+        found.lo =
+            knot_at(first_that(n, [&](size_t i) { return share_from(first_ + i + 1) <= above; }));
     if (below > 0) {
         const size_t short_of =
             first_that(n, [&](size_t i) { return share_from(first_ + i) < below; });
@@ -153,9 +152,8 @@ Ramp RateCurve::step_for(double r, double nu) const {
     stats::Interval riser = riser_at(nu);
     if (r < riser.lo - kSameRate || r > riser.hi + kSameRate) {
         const auto score_at = [&](size_t i) { return scores[first_ + std::min(i, n - 1)]; };
-        const double lo = score_at(first_that(n, [&](size_t i) {
-            return share_from(first_ + i + 1) <= r + kSameRate;
-        }));
+        const double lo = score_at(
+            first_that(n, [&](size_t i) { return share_from(first_ + i + 1) <= r + kSameRate; }));
         const size_t short_of =
             first_that(n, [&](size_t i) { return share_from(first_ + i) < r - kSameRate; });
         const double hi = score_at(short_of > 0 ? short_of - 1 : 0);

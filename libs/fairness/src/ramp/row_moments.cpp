@@ -21,7 +21,9 @@ struct RowMoments::Sums {
     // value, product, q, inside | by block: moments [d], inside·z [d], inside·z·z' [d * d]
     size_t of_block(size_t block) const { return 4 + block * (2 * d + d * d); }
     Sums(size_t blocks, size_t features, bool hessian)
-        : d(features), with_hessian(hessian), chunk(4 + blocks * (2 * d + d * d)),
+        : d(features),
+          with_hessian(hessian),
+          chunk(4 + blocks * (2 * d + d * d)),
           all(chunk.size()) {}
     void flush() {
         for (size_t i = 0; i < chunk.size(); ++i) {
@@ -45,8 +47,7 @@ RowMoments::RowMoments(const FeatureRows& rows, double offset) : rows_(rows), of
         }
     }
     weight_ = static_cast<double>(weight);
-    for (const long double sum : squares)
-        squares_.push_back(static_cast<double>(sum / weight));
+    for (const long double sum : squares) squares_.push_back(static_cast<double>(sum / weight));
     squares_.back() = 1;
     if (rows.stride > 1 || n < 4 * kCoarseRows) return;
     FeatureRows fewer = rows;

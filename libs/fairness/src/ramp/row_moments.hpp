@@ -12,13 +12,13 @@ namespace rampart::fairness {
 /// Rows with features of their own: moment block·d + j is the mean over all rows of z_j·q, z_j = 0
 /// outside the block; the last moment is the mean of q. Spans must outlive it.
 struct FeatureRows {
-    std::span<const double> score;     // [n]
-    std::span<const float> weight;     // [n] or empty
-    std::span<const int32_t> block;    // [n] or empty: all 0
+    std::span<const double> score;   // [n]
+    std::span<const float> weight;   // [n] or empty
+    std::span<const int32_t> block;  // [n] or empty: all 0
     size_t blocks = 1;
     std::span<const double> features;  // [n * d]
     size_t d = 0;
-    size_t stride = 1;                 // every so many rows are looked at
+    size_t stride = 1;  // every so many rows are looked at
 };
 
 class RowMoments final : public MomentOracle {

@@ -96,8 +96,11 @@ OddsQuestion odds_question(const SortedRows& rows, const RampParams& params) {
 
 /// The rule of the ramps; with slopes only where one is not 1.
 model::RampRule rule_of(const std::vector<Ramp>& ramps) {
-    model::RampRule rule{.gamma = ramps[0].gamma, .offset = ramps[0].offset, .thresholds = {},
-                         .ties = {}, .slopes = {}};
+    model::RampRule rule{.gamma = ramps[0].gamma,
+                         .offset = ramps[0].offset,
+                         .thresholds = {},
+                         .ties = {},
+                         .slopes = {}};
     for (const auto& ramp : ramps) {
         rule.thresholds.push_back(ramp.threshold);
         rule.ties.push_back(ramp.tie);

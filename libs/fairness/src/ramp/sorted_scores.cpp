@@ -111,8 +111,8 @@ ScoreSums SortedScores::sums(size_t begin, size_t end) const {
 SortedScores::Split SortedScores::split(const Ramp& ramp) const {
     const size_t n = score_.size();
     const auto count = [&](auto before_here) {
-        return static_cast<size_t>(
-            std::partition_point(score_.begin(), score_.end(), before_here) - score_.begin());
+        return static_cast<size_t>(std::partition_point(score_.begin(), score_.end(), before_here) -
+                                   score_.begin());
     };
     if (ramp.slope >= 0) {
         const size_t begin = count([&](double f) { return ramp.line(f) <= 0; });
@@ -126,8 +126,8 @@ SortedScores::Split SortedScores::split(const Ramp& ramp) const {
 
 RampTotals SortedScores::step_totals(const Ramp& ramp) const {
     const auto passed = [&](auto before_here) {
-        return static_cast<size_t>(
-            std::partition_point(score_.begin(), score_.end(), before_here) - score_.begin());
+        return static_cast<size_t>(std::partition_point(score_.begin(), score_.end(), before_here) -
+                                   score_.begin());
     };
     const size_t below = passed([&](double f) { return ramp.slope * f < ramp.threshold; });
     const size_t up_to = passed([&](double f) { return ramp.slope * f <= ramp.threshold; });
@@ -145,16 +145,15 @@ RampTotals SortedScores::totals(const Ramp& ramp) const {
     RampTotals totals;
     totals.inside = sums(at.begin, at.end);
     const long double slope = static_cast<long double>(ramp.slope) / ramp.gamma;
-    const long double base =
-        ramp.offset - static_cast<long double>(ramp.threshold) / ramp.gamma;
+    const long double base = ramp.offset - static_cast<long double>(ramp.threshold) / ramp.gamma;
     totals.q = one.w + slope * totals.inside.wf + base * totals.inside.w;
     totals.fq = one.wf + slope * totals.inside.wff + base * totals.inside.wf;
     // q - offset is slope·f - threshold/gamma inside
     const long double shift = base - ramp.offset, up = 1 - ramp.offset, down = ramp.offset;
     const auto& in = totals.inside;
-    const long double squares =
-        slope * slope * in.wff + 2 * slope * shift * in.wf + shift * shift * in.w +
-        one.w * (up * up) + (weight_total_ - one.w - in.w) * (down * down);
+    const long double squares = slope * slope * in.wff + 2 * slope * shift * in.wf +
+                                shift * shift * in.w + one.w * (up * up) +
+                                (weight_total_ - one.w - in.w) * (down * down);
     totals.penalty = squares * ramp.gamma / 2;
     return totals;
 }

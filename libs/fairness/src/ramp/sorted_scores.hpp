@@ -46,8 +46,8 @@ class SortedScores {
   private:
     /// The rows [none, one) lie on the slope, those on its upper side have q = 1.
     struct Split {
-        size_t begin, end;            // 0 < q < 1
-        size_t one_begin, one_end;    // q = 1
+        size_t begin, end;          // 0 < q < 1
+        size_t one_begin, one_end;  // q = 1
     };
     Split split(const Ramp& ramp) const;
     RampTotals step_totals(const Ramp& ramp) const;
@@ -56,7 +56,7 @@ class SortedScores {
 
     std::vector<double> score_;
     std::vector<double> row_weight_;  // empty: all 1
-    std::vector<ScoreSums> blocks_;  // over the rows before each block
+    std::vector<ScoreSums> blocks_;   // over the rows before each block
     double weight_total_ = 0;
 };
 

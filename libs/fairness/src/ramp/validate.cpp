@@ -105,9 +105,8 @@ base::Status check_problem(const RampProblem& p) {
             return base::out_of_range("bad_stratum", "group {}: stratum {} is not one of 0 to {}",
                                       k, p.stratum[k], p.groups - 1);
     for (size_t s = 0; s < count_strata(p); ++s)
-        if (!p.stratum.empty() &&
-            std::find(p.stratum.begin(), p.stratum.end(), static_cast<int32_t>(s)) ==
-                p.stratum.end())
+        if (!p.stratum.empty() && std::find(p.stratum.begin(), p.stratum.end(),
+                                            static_cast<int32_t>(s)) == p.stratum.end())
             return base::invalid_argument("bad_stratum",
                                           "no group is in stratum {}: number them from 0 on", s);
     return base::ok();
@@ -121,8 +120,8 @@ base::Status check_strata(const RampProblem& problem, RampCriterion criterion) {
         if (groups[s] > 2)
             return base::invalid_argument(
                 "bad_covariance",
-                "stratum {} has {} groups: a covariance is that of an attribute with two values",
-                s, groups[s]);
+                "stratum {} has {} groups: a covariance is that of an attribute with two values", s,
+                groups[s]);
     return base::ok();
 }
 

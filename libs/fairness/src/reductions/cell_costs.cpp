@@ -21,8 +21,7 @@ size_t multiplier_count(const RateSystem& system) {
     return count;
 }
 
-double decision_loss(const RateSystem& system, std::span<const double> approved,
-                     double threshold) {
+double decision_loss(const RateSystem& system, std::span<const double> approved, double threshold) {
     RAMPART_CHECK(approved.size() == system.cells());
     double loss = 0;
     for (size_t cell = 0; cell < approved.size(); ++cell) {
@@ -63,8 +62,8 @@ std::vector<double> cell_costs(const RateSystem& system, std::span<const double>
         const double weight = system.cell_weight()[cell];
         if (!(weight > 0)) continue;
         const double own = mistake(system, cell, threshold);
-        costs[cell] = (cell < system.groups() ? own : -own) +
-                      costs[cell] * system.total_weight() / weight;
+        costs[cell] =
+            (cell < system.groups() ? own : -own) + costs[cell] * system.total_weight() / weight;
     }
     return costs;
 }

@@ -21,10 +21,9 @@ base::Status check_validation(const dataset::Dataset& data, const dataset::Datas
 
 base::Status check_answer(const OracleAnswer& answer, size_t rows, size_t validation_rows) {
     if (answer.scores.size() != rows || answer.validation_scores.size() != validation_rows)
-        return base::internal_error("bad_oracle",
-                                    "the oracle scored {} and {} rows, there are {} and {}",
-                                    answer.scores.size(), answer.validation_scores.size(), rows,
-                                    validation_rows);
+        return base::internal_error(
+            "bad_oracle", "the oracle scored {} and {} rows, there are {} and {}",
+            answer.scores.size(), answer.validation_scores.size(), rows, validation_rows);
     return base::ok();
 }
 
@@ -90,8 +89,8 @@ base::Result<size_t> Search::ask(const std::vector<double>& costs) {
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
     Oracle* const oracle = options_->oracle != nullptr ? options_->oracle : &*own_;
     RAMPART_TRY(auto answer, oracle->fit(relabelled(train_.system, *train_.data, costs)));
-    RAMPART_RETURN_IF_ERROR(check_answer(answer, train_.data->rows(),
-                                         validation_ ? validation_->data->rows() : 0));
+    RAMPART_RETURN_IF_ERROR(
+        check_answer(answer, train_.data->rows(), validation_ ? validation_->data->rows() : 0));
     ReductionTrial trial;
     trial.costs = costs;
     // the threshold is in the costs: raw score 0 is as likely as not to be worth it

@@ -63,9 +63,12 @@ base::Result<ReductionResult> train_reduction(const dataset::Dataset& data,
                                               const ReductionOptions& options) {
     RAMPART_TRY(auto search, Search::create(data, params, pool, options));
     switch (params.method) {
-        case Reduction::kGridSearch: return grid_search(search);
-        case Reduction::kRandomReweighing: return random_reweighing(search);
-        case Reduction::kExponentiatedGradient: break;
+        case Reduction::kGridSearch:
+            return grid_search(search);
+        case Reduction::kRandomReweighing:
+            return random_reweighing(search);
+        case Reduction::kExponentiatedGradient:
+            break;
     }
     return exponentiated_gradient(search);
 }
@@ -74,8 +77,7 @@ std::vector<double> approve(std::span<const ReductionMember> members, const data
                             base::ThreadPool* pool) {
     std::vector<double> out(data.rows()), scores(data.rows());
     for (const auto& member : members) {
-        model::BatchEngine(member.ensemble)
-            .predict_raw(model::TableView::of(data), scores, pool);
+        model::BatchEngine(member.ensemble).predict_raw(model::TableView::of(data), scores, pool);
         for (size_t i = 0; i < out.size(); ++i)
             if (scores[i] >= member.centre) out[i] += member.weight;
     }

@@ -41,8 +41,7 @@ ReductionResult keep_best(Search& search) {
         const auto& judged = search.judged(i);
         if (judged.loss > cutoff) continue;
         if (best == count || better(judged, search.judged(best))) best = i;
-        if (tightest == count ||
-            judged.values.violation < search.judged(tightest).values.violation)
+        if (tightest == count || judged.values.violation < search.judged(tightest).values.violation)
             tightest = i;
     }
     std::vector<double> weights(count);
@@ -54,9 +53,8 @@ ReductionResult keep_best(Search& search) {
 
 base::Result<ReductionResult> grid_search(Search& search) {
     const auto& params = search.params();
-    for (const auto& multipliers :
-         grid_points(search.system(), static_cast<size_t>(params.fits), params.grid_limit,
-                     params.seed)) {
+    for (const auto& multipliers : grid_points(search.system(), static_cast<size_t>(params.fits),
+                                               params.grid_limit, params.seed)) {
         auto asked = search.ask(cell_costs(search.system(), multipliers, search.threshold()));
         if (!asked) return asked.error();
         if (!search.report(0)) break;

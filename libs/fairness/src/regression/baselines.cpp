@@ -19,8 +19,7 @@ constexpr Eigen::Index kMostEntries = 100'000'000;
 MatrixXd complement(const MatrixXd& forbidden) {
     Eigen::ColPivHouseholderQR<MatrixXd> qr(forbidden);
     qr.setThreshold(1e-10);
-    const MatrixXd q =
-        qr.householderQ() * MatrixXd::Identity(forbidden.rows(), forbidden.rows());
+    const MatrixXd q = qr.householderQ() * MatrixXd::Identity(forbidden.rows(), forbidden.rows());
     return q.rightCols(forbidden.rows() - qr.rank());
 }
 
@@ -31,9 +30,9 @@ base::Result<BaselinePredictor> fit_unconstrained(const RegressionRows& rows,
                                                   RegressionOracle& oracle,
                                                   size_t validation_rows) {
     RAMPART_RETURN_IF_ERROR(validate(rows));
-    RAMPART_TRY(auto response, fit_loss(loss, {rows.label.begin(), rows.label.end()},
-                                        {rows.weight.begin(), rows.weight.end()}, oracle,
-                                        validation_rows));
+    RAMPART_TRY(auto response,
+                fit_loss(loss, {rows.label.begin(), rows.label.end()},
+                         {rows.weight.begin(), rows.weight.end()}, oracle, validation_rows));
     BaselinePredictor out{.model = std::move(response.model),
                           .predictions = std::move(response.predictions),
                           .validation_predictions = std::move(response.validation_predictions)};

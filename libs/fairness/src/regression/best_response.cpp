@@ -25,8 +25,7 @@ base::Result<RegressionResponse> asked(RegressionOracle& oracle, const Regressio
     RAMPART_TRY(auto answer, oracle.fit(question));
     RAMPART_RETURN_IF_ERROR(check_scores(answer.scores, rows, "training"));
     if (validation_rows == 0) answer.validation_scores.clear();  // nobody asks
-    RAMPART_RETURN_IF_ERROR(
-        check_scores(answer.validation_scores, validation_rows, "validation"));
+    RAMPART_RETURN_IF_ERROR(check_scores(answer.validation_scores, validation_rows, "validation"));
     RegressionResponse out;
     const bool same = intercept == 0 && slope == 1;
     out.model = same ? std::move(answer.model) : affine(std::move(answer.model), intercept, slope);
@@ -58,9 +57,8 @@ std::vector<double> repaired(const RegressionRows& rows, std::span<const double>
     for (size_t k = 0; k < groups.size(); ++k) {
         auto& group = groups[k];
         group.share = shares[k];
-        std::stable_sort(group.rows.begin(), group.rows.end(), [&](uint32_t a, uint32_t b) {
-            return predictions[a] < predictions[b];
-        });
+        std::stable_sort(group.rows.begin(), group.rows.end(),
+                         [&](uint32_t a, uint32_t b) { return predictions[a] < predictions[b]; });
         double sum = 0;
         for (const uint32_t row : group.rows) {
             group.reached.push_back(sum + rows.weight_of(row) / 2);
@@ -89,16 +87,23 @@ base::Result<RegressionResponse> fit_loss(const RegressionLoss& loss, std::vecto
                                           std::vector<float> weights, RegressionOracle& oracle,
                                           size_t validation_rows) {
     const size_t n = labels.size();
-    RegressionQuestion question{.parameter = loss.parameter(),
-                                .targets = std::move(labels),
-                                .weights = std::move(weights)};
+    RegressionQuestion question{
+        .parameter = loss.parameter(), .targets = std::move(labels), .weights = std::move(weights)};
     double intercept = 0, slope = 1;
     switch (loss.kind()) {
         case LossKind::kSquared:
-        case LossKind::kUser: question.task = RegressionTask::kLeastSquares; break;
-        case LossKind::kAbsolute: question.task = RegressionTask::kAbsolute; break;
-        case LossKind::kQuantile: question.task = RegressionTask::kQuantile; break;
-        case LossKind::kHuber: question.task = RegressionTask::kHuber; break;
+        case LossKind::kUser:
+            question.task = RegressionTask::kLeastSquares;
+            break;
+        case LossKind::kAbsolute:
+            question.task = RegressionTask::kAbsolute;
+            break;
+        case LossKind::kQuantile:
+            question.task = RegressionTask::kQuantile;
+            break;
+        case LossKind::kHuber:
+            question.task = RegressionTask::kHuber;
+            break;
         case LossKind::kLogistic:  // log-odds C (2u - 1)
             question.task = RegressionTask::kCrossEntropy;
             intercept = 0.5;
@@ -126,8 +131,7 @@ CellLoss hinges(std::span<const double> costs, int levels) {
         std::fill(rise.begin(), rise.end(), 0.0);
         double slope = 0;
         for (size_t j = 1; j <= n; ++j) {
-            const double c =
-                levels * (costs[cell * (n + 1) + j] - costs[cell * (n + 1) + j - 1]);
+            const double c = levels * (costs[cell * (n + 1) + j] - costs[cell * (n + 1) + j - 1]);
             const size_t at = c > 0 ? 2 * j - 1 : 2 * j + 1;
             rise[at] += std::abs(c) / 2;
             rise[at + 1] += std::abs(c) / 2;
@@ -207,8 +211,8 @@ base::Result<RegressionResponse> ParityResponder::repair(std::span<const double>
 
 base::Result<RegressionResponse> ParityResponder::respond(std::span<const double> multipliers) {
     const auto costs = levels_.costs(multipliers);
-    const bool plain = std::all_of(multipliers.begin(), multipliers.end(),
-                                   [](double l) { return l == 0; });
+    const bool plain =
+        std::all_of(multipliers.begin(), multipliers.end(), [](double l) { return l == 0; });
     auto response = plain ? fit_loss(loss_, {rows_.label.begin(), rows_.label.end()}, weights(),
                                      oracle_, validation_rows_)
                           : ask(costs);

@@ -13,8 +13,8 @@
 namespace rampart::fairness {
 namespace {
 
-constexpr double kStepDivisor = 2;  // of Algorithm 2
-constexpr double kRounding = 1e-7;  // of losses, by linear programs
+constexpr double kStepDivisor = 2;     // of Algorithm 2
+constexpr double kRounding = 1e-7;     // of losses, by linear programs
 constexpr double kLeastWeight = 1e-6;  // of rows that a question does not ask about
 constexpr int kConstants = 100;
 
@@ -40,8 +40,7 @@ std::vector<float> weights_under(const RegressionRows& rows, std::span<const dou
     for (size_t row = 0; row < rows.size(); ++row) {
         const size_t k = rows.group_of(row);
         const double factor = (with_cost ? 1 : 0) + multipliers[k] / shares[k];
-        weights.push_back(
-            static_cast<float>(rows.weight_of(row) * std::max(kLeastWeight, factor)));
+        weights.push_back(static_cast<float>(rows.weight_of(row) * std::max(kLeastWeight, factor)));
     }
     return weights;
 }
@@ -64,8 +63,7 @@ std::vector<std::vector<double>> constant_losses(const RegressionRows& rows,
     std::vector<std::vector<double>> out;
     for (int i = 0; i <= kConstants; ++i)
         out.push_back(group_losses(
-            rows, loss,
-            std::vector<double>(rows.size(), static_cast<double>(i) / kConstants)));
+            rows, loss, std::vector<double>(rows.size(), static_cast<double>(i) / kConstants)));
     return out;
 }
 
@@ -88,11 +86,11 @@ class BoundedLoss {
           zeta_(std::move(zeta)),
           shares_(group_shares(rows)),
           oracle_(oracle),
-          game_({std::vector<double>(zeta_.size(), -std::numeric_limits<double>::infinity()),
-                 zeta_},
-                params.game, [this](std::span<const double> multipliers, bool with_cost) {
-                    return respond(multipliers, with_cost);
-                }) {
+          game_(
+              {std::vector<double>(zeta_.size(), -std::numeric_limits<double>::infinity()), zeta_},
+              params.game, [this](std::span<const double> multipliers, bool with_cost) {
+                  return respond(multipliers, with_cost);
+              }) {
         if (validation != nullptr) validation_shares_ = group_shares(*validation);
     }
 
@@ -172,8 +170,7 @@ class BoundedLoss {
         double sum = 0, squares = 0, total = 0;
         for (size_t row = 0; row < rows_.size(); ++row) {
             const double w = rows_.weight_of(row);
-            const double l =
-                loss_.value(rows_.label[row], std::clamp(predictions[row], 0.0, 1.0));
+            const double l = loss_.value(rows_.label[row], std::clamp(predictions[row], 0.0, 1.0));
             sum += w * l;
             squares += w * l * l;
             total += w;
@@ -267,8 +264,8 @@ class BoundedLoss {
         if (validation_ != nullptr) out.validation = on_validation(mean);
         out.no_worse = out.train.loss <= result_.train.loss + kRounding;
         for (size_t a = 0; a < zeta_.size(); ++a)
-            out.no_worse = out.no_worse && out.train.group_losses[a] <=
-                                               result_.train.group_losses[a] + kRounding;
+            out.no_worse = out.no_worse &&
+                           out.train.group_losses[a] <= result_.train.group_losses[a] + kRounding;
         result_.averaged = std::move(out);
     }
 
@@ -302,9 +299,12 @@ base::Status check_multipliers(const std::vector<double>& multipliers, size_t gr
 
 std::string_view to_string(BoundedLossOutcome outcome) {
     switch (outcome) {
-        case BoundedLossOutcome::kFeasible: return "feasible";
-        case BoundedLossOutcome::kInfeasible: return "infeasible";
-        case BoundedLossOutcome::kUndecided: break;
+        case BoundedLossOutcome::kFeasible:
+            return "feasible";
+        case BoundedLossOutcome::kInfeasible:
+            return "infeasible";
+        case BoundedLossOutcome::kUndecided:
+            break;
     }
     return "undecided";
 }

@@ -11,9 +11,9 @@
 namespace rampart::fairness {
 namespace {
 
-constexpr double kPrice = 1e4;    // of violations, in loss: outweighs what any mixture saves
-constexpr double kRoom = 1e-8;    // so that the second program has an inside
-constexpr double kLeast = 1e-9;   // weights below are rounding
+constexpr double kPrice = 1e4;   // of violations, in loss: outweighs what any mixture saves
+constexpr double kRoom = 1e-8;   // so that the second program has an inside
+constexpr double kLeast = 1e-9;  // weights below are rounding
 constexpr double kAlike = 1e-12;
 
 /// Columns: the weights, then the violation. Rows: sum of weights; one a bound.
@@ -111,8 +111,8 @@ double Game::lower_bound(bool with_cost, std::vector<double>* at) const {
     for (const auto& asked : asked_) {
         if (asked.with_cost != with_cost) continue;
         for (; asked.seen < columns_.size(); ++asked.seen)
-            asked.least = std::min(
-                asked.least, lagrangian(columns_[asked.seen], asked.multipliers, with_cost));
+            asked.least = std::min(asked.least,
+                                   lagrangian(columns_[asked.seen], asked.multipliers, with_cost));
         if (asked.least <= best) continue;
         best = asked.least;
         if (at != nullptr) *at = asked.multipliers;
@@ -252,8 +252,8 @@ base::Result<bool> Game::exponentiated_gradient(double step_divisor) {
         for (size_t s = 0; s < sides.size(); ++s) out[sides[s].rate] += sides[s].sign * by_side[s];
         return out;
     };
-    double step = params_.paper_steps ? params_.gap / (step_divisor * params_.bound)
-                                      : 2 / params_.bound;
+    double step =
+        params_.paper_steps ? params_.gap / (step_divisor * params_.bound) : 2 / params_.bound;
     double best_gap = std::numeric_limits<double>::infinity(), checked_gap = best_gap;
     double next_check = 5;
     std::vector<size_t> answers;

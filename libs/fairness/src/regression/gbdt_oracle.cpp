@@ -53,7 +53,8 @@ Made objective_of(const RegressionQuestion& q) {
             return boxed(gbdt::HuberLoss::create(q.targets, q.weights, q.parameter));
         case RegressionTask::kPoisson:
             return boxed(gbdt::PoissonLoss::create(q.targets, q.weights));
-        case RegressionTask::kCells: break;
+        case RegressionTask::kCells:
+            break;
     }
     return std::unique_ptr<gbdt::Objective>(std::make_unique<CellObjective>(q));
 }
@@ -94,8 +95,7 @@ base::Result<RegressionAnswer> GbdtRegressionOracle::fit(const RegressionQuestio
     const auto* const start =
         question.start == nullptr ? nullptr : std::get_if<model::Ensemble>(question.start);
     if (start != nullptr) {
-        const size_t trees =
-            start->trees.size() + static_cast<size_t>(std::max(1, question.more));
+        const size_t trees = start->trees.size() + static_cast<size_t>(std::max(1, question.more));
         if (trees > base::limits::kMaxTrees)
             return base::out_of_range("too_many_trees", "{} trees; at most {} are allowed", trees,
                                       base::limits::kMaxTrees);

@@ -118,8 +118,7 @@ base::Result<LevelRows> LevelRows::create(const RegressionRows& rows, const Regr
     out.cover_ = cover_of(rows.label, 0.5 / levels);
     out.cell_.reserve(rows.size());
     for (size_t row = 0; row < rows.size(); ++row) {
-        const auto above =
-            std::upper_bound(out.cover_.begin(), out.cover_.end(), rows.label[row]);
+        const auto above = std::upper_bound(out.cover_.begin(), out.cover_.end(), rows.label[row]);
         const auto code = static_cast<size_t>(above - out.cover_.begin()) - 1;
         out.cell_.push_back(static_cast<uint32_t>(rows.group_of(row) * out.cover_.size() + code));
         out.total_ += rows.weight_of(row);

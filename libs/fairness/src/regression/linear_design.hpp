@@ -5,8 +5,8 @@
 
 #include "rampart/fairness/regression/oracle.hpp"
 
-/// The columns that linear models are fitted to: numbers standardised, then a category each its own,
-/// and last an intercept. A row has one category a feature, so X is kept as numbers and codes.
+/// The columns that linear models are fitted to: numbers standardised, then a category each its
+/// own, and last an intercept. A row has one category a feature, so X is kept as numbers and codes.
 namespace rampart::fairness {
 
 inline Eigen::Index signed_of(size_t n) { return static_cast<Eigen::Index>(n); }

@@ -47,8 +47,8 @@ struct Asked {
         at_nodes.resize(cells.slopes.size());
         for (size_t i = 0; i < at_nodes.size(); ++i)
             if (i % cells.nodes != 0)
-                at_nodes[i] = at_nodes[i - 1] +
-                              (cells.slopes[i - 1] + cells.slopes[i]) / 2 * cells.step;
+                at_nodes[i] =
+                    at_nodes[i - 1] + (cells.slopes[i - 1] + cells.slopes[i]) / 2 * cells.step;
     }
 };
 
@@ -73,19 +73,24 @@ RowLoss row_loss(const Asked& asked, size_t row, double f) {
     if (q.task == RegressionTask::kCells) return of_cell(asked, row, f);
     const double t = q.targets[row], r = f - t;
     switch (q.task) {
-        case RegressionTask::kLeastSquares: return {r * r / 2, r, 1};
+        case RegressionTask::kLeastSquares:
+            return {r * r / 2, r, 1};
         case RegressionTask::kCrossEntropy: {
             const double p = model::sigmoid(f);
             return {softplus(f) - t * f, p - t, p * (1 - p)};
         }
-        case RegressionTask::kAbsolute: return pinball(r, 0.5);
-        case RegressionTask::kQuantile: return pinball(r, q.parameter);
-        case RegressionTask::kHuber: return huber(r, q.parameter);
+        case RegressionTask::kAbsolute:
+            return pinball(r, 0.5);
+        case RegressionTask::kQuantile:
+            return pinball(r, q.parameter);
+        case RegressionTask::kHuber:
+            return huber(r, q.parameter);
         case RegressionTask::kPoisson: {
             const double mean = std::exp(std::min(f, 30.0));
             return {mean - t * f, mean - t, mean};
         }
-        case RegressionTask::kCells: break;
+        case RegressionTask::kCells:
+            break;
     }
     return {0, 0, 0};
 }
@@ -244,11 +249,10 @@ base::Result<RegressionAnswer> LinearRegressionOracle::fit(const RegressionQuest
     RAMPART_RETURN_IF_ERROR(validate(question, design_->data->rows()));
     const auto* const start =
         question.start == nullptr ? nullptr : std::get_if<LinearModel>(question.start);
-    const VectorXd beta =
-        start == nullptr
-            ? newton(*design_, question, params_, design_->start(question))
-            : descend(*design_, question, params_.ridge, design_->coefficients_of(*start),
-                      design_->metric());
+    const VectorXd beta = start == nullptr
+                              ? newton(*design_, question, params_, design_->start(question))
+                              : descend(*design_, question, params_.ridge,
+                                        design_->coefficients_of(*start), design_->metric());
     if (!beta.allFinite())
         return base::internal_error("not_fitted", "a linear model's coefficients are not finite");
     RegressionAnswer answer;

@@ -70,8 +70,8 @@ base::Result<RegressionLoss> RegressionLoss::quantile(double alpha) {
 }
 
 base::Result<RegressionLoss> RegressionLoss::huber(double delta) {
-    RAMPART_RETURN_IF_ERROR(check_parameter("huber", "delta", delta, delta > 0 && delta <= 1,
-                                            "above 0 and at most 1"));
+    RAMPART_RETURN_IF_ERROR(
+        check_parameter("huber", "delta", delta, delta > 0 && delta <= 1, "above 0 and at most 1"));
     return RegressionLoss(LossKind::kHuber, "huber", delta);
 }
 
@@ -108,9 +108,12 @@ base::Result<RegressionLoss> RegressionLoss::user(std::string name, Function fun
 double RegressionLoss::value(double y, double u) const {
     const double r = u - y, c = parameter_;
     switch (kind_) {
-        case LossKind::kSquared: return r * r / 2;
-        case LossKind::kAbsolute: return std::abs(r);
-        case LossKind::kQuantile: return std::max(-c * r, (1 - c) * r);
+        case LossKind::kSquared:
+            return r * r / 2;
+        case LossKind::kAbsolute:
+            return std::abs(r);
+        case LossKind::kQuantile:
+            return std::max(-c * r, (1 - c) * r);
         case LossKind::kHuber:
             return std::abs(r) <= c ? r * r / 2 : c * (std::abs(r) - c / 2);
         case LossKind::kLogistic: {
@@ -119,7 +122,8 @@ double RegressionLoss::value(double y, double u) const {
         }
         case LossKind::kPoisson:
             return (std::exp(c * (u - 1)) + y * c * (1 - u) - std::exp(-c)) / c;
-        case LossKind::kUser: break;
+        case LossKind::kUser:
+            break;
     }
     return function_(y, u);
 }
@@ -128,14 +132,20 @@ double RegressionLoss::slope(double y, double u) const {
     const double r = u - y, c = parameter_;
     const double sign = r > 0 ? 1 : r < 0 ? -1 : 0;
     switch (kind_) {
-        case LossKind::kSquared: return r;
-        case LossKind::kAbsolute: return sign;
-        case LossKind::kQuantile: return r > 0 ? 1 - c : r < 0 ? -c : 0;
-        case LossKind::kHuber: return std::clamp(r, -c, c);
+        case LossKind::kSquared:
+            return r;
+        case LossKind::kAbsolute:
+            return sign;
+        case LossKind::kQuantile:
+            return r > 0 ? 1 - c : r < 0 ? -c : 0;
+        case LossKind::kHuber:
+            return std::clamp(r, -c, c);
         case LossKind::kLogistic:
             return c * (model::sigmoid(c * (2 * u - 1)) - y) / softplus(c);
-        case LossKind::kPoisson: return std::exp(c * (u - 1)) - y;
-        case LossKind::kUser: break;
+        case LossKind::kPoisson:
+            return std::exp(c * (u - 1)) - y;
+        case LossKind::kUser:
+            break;
     }
     constexpr double kStep = 1e-6;
     const double lo = std::max(0.0, u - kStep / 2), hi = std::min(1.0, u + kStep / 2);

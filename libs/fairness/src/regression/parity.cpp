@@ -111,8 +111,8 @@ class Parity {
                                 .train = levels_.summary(levels),
                                 .validation = {}};
         if (validation_ != nullptr)
-            member.validation = validation_->summary(
-                levels_of(response.validation_predictions, levels_.levels()));
+            member.validation =
+                validation_->summary(levels_of(response.validation_predictions, levels_.levels()));
         latest_ = std::move(response.predictions);
         GameColumn column{member.train.loss, levels_.disparities(member.train.tails)};
         known_.push_back(std::move(member));

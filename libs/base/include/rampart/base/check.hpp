@@ -1,8 +1,8 @@
 #pragma once
 
-#include <string_view>
-
 #include <fmt/format.h>
+
+#include <string_view>
 
 namespace rampart::base {
 
@@ -11,11 +11,11 @@ namespace rampart::base {
 
 }  // namespace rampart::base
 
-/// Guards an invariant, in release too: prints place, condition and message, then aborts. For broken
-/// promises between pieces of our own code; bad input gets an Error instead.
-#define RAMPART_CHECK(condition, ...)                                       \
-    do {                                                                    \
-        if (!(condition)) [[unlikely]]                                      \
-            ::rampart::base::check_failed(__FILE__, __LINE__, #condition,   \
-                                          ::fmt::format("" __VA_ARGS__));   \
+/// Guards an invariant, in release too: prints place, condition and message, then aborts. For
+/// broken promises between pieces of our own code; bad input gets an Error instead.
+#define RAMPART_CHECK(condition, ...)                                     \
+    do {                                                                  \
+        if (!(condition)) [[unlikely]]                                    \
+            ::rampart::base::check_failed(__FILE__, __LINE__, #condition, \
+                                          ::fmt::format("" __VA_ARGS__)); \
     } while (false)

@@ -36,7 +36,9 @@ class TimePoint {
     constexpr auto operator<=>(const TimePoint&) const = default;
     constexpr TimePoint operator+(Duration d) const { return TimePoint(micros_ + d.micros()); }
     constexpr TimePoint operator-(Duration d) const { return TimePoint(micros_ - d.micros()); }
-    constexpr Duration operator-(TimePoint t) const { return Duration::micros(micros_ - t.micros_); }
+    constexpr Duration operator-(TimePoint t) const {
+        return Duration::micros(micros_ - t.micros_);
+    }
 
   private:
     constexpr explicit TimePoint(int64_t micros) : micros_(micros) {}
@@ -53,7 +55,8 @@ Status check_time(std::string_view what, TimePoint time);
 /// "2005-04-01T00:00:00Z"; with a fraction ("….250000Z") only when there is one.
 std::string to_iso8601(TimePoint time);
 
-/// Reads "2005-04-01", "2005-04-01T10:00:00Z" or "2005-04-01T10:00:00.5Z"; years 1900 to 9999, UTC only.
+/// Reads "2005-04-01", "2005-04-01T10:00:00Z" or "2005-04-01T10:00:00.5Z"; years 1900 to 9999, UTC
+/// only.
 Result<TimePoint> parse_iso8601(std::string_view text);
 
 /// The same day and time `months` later (or earlier); a day that the month lacks becomes its last.

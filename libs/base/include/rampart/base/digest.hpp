@@ -44,8 +44,8 @@ Digest hmac_sha256(std::string_view key, std::string_view message);
 /// The first 53 bits of HMAC-SHA-256(key, message), as a number in [0, 1).
 double keyed_uniform(std::string_view key, std::string_view message);
 
-/// Root of a Merkle tree (RFC 6962 hashing: leaves and nodes have prefixes of their own). The root of
-/// no leaves is the digest of nothing.
+/// Root of a Merkle tree (RFC 6962 hashing: leaves and nodes have prefixes of their own). The root
+/// of no leaves is the digest of nothing.
 Digest merkle_root(const std::vector<std::string>& leaves);
 
 std::string to_hex(std::string_view bytes);

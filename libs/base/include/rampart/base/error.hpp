@@ -1,10 +1,10 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace rampart::base {
 
@@ -44,11 +44,10 @@ Error make_error(ErrorCode code, std::string_view reason, fmt::format_string<Arg
     return {code, std::string(reason), fmt::format(format, std::forward<Args>(args)...)};
 }
 
-#define RAMPART_ERROR_MAKER(function, code)                                              \
-    template <class... Args>                                                             \
-    Error function(std::string_view reason, fmt::format_string<Args...> format,          \
-                   Args&&... args) {                                                     \
-        return make_error(ErrorCode::code, reason, format, std::forward<Args>(args)...); \
+#define RAMPART_ERROR_MAKER(function, code)                                                       \
+    template <class... Args>                                                                      \
+    Error function(std::string_view reason, fmt::format_string<Args...> format, Args&&... args) { \
+        return make_error(ErrorCode::code, reason, format, std::forward<Args>(args)...);          \
     }
 RAMPART_ERROR_MAKER(invalid_argument, kInvalidArgument)
 RAMPART_ERROR_MAKER(not_found, kNotFound)

@@ -1,15 +1,15 @@
 #pragma once
 
-#include <string_view>
-
 #include <fmt/format.h>
+
+#include <string_view>
 
 namespace rampart::base {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
 
-/// Lines on standard error: `2026-11-21T10:00:00.000Z info joiner msg="…" offset=12`. One logger per
-/// room, named like it. No features, protected attributes or secrets go in.
+/// Lines on standard error: `2026-11-21T10:00:00.000Z info joiner msg="…" offset=12`. One logger
+/// per room, named like it. No features, protected attributes or secrets go in.
 class Logger {
   public:
     explicit constexpr Logger(std::string_view room) : room_(room) {}

@@ -15,17 +15,18 @@ constexpr uint64_t mix64(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-/// xoshiro256** 1.0 (Blackman, Vigna 2018), seeded by SplitMix64. The same numbers on every machine:
-/// the distributions here are ours, not the standard library's. Not for secrets. Not thread safe.
+/// xoshiro256** 1.0 (Blackman, Vigna 2018), seeded by SplitMix64. The same numbers on every
+/// machine: the distributions here are ours, not the standard library's. Not for secrets. Not
+/// thread safe.
 class Random {
   public:
     explicit Random(uint64_t seed);
 
     uint64_t next();
-    double uniform();                  // [0, 1), 53 bits
+    double uniform();  // [0, 1), 53 bits
     double uniform(double lo, double hi);
-    uint64_t below(uint64_t n);        // [0, n) without modulo bias; n > 0
-    double normal();                   // mean 0, variance 1 (Box–Muller, one of the pair)
+    uint64_t below(uint64_t n);  // [0, n) without modulo bias; n > 0
+    double normal();             // mean 0, variance 1 (Box–Muller, one of the pair)
     bool bernoulli(double p) { return uniform() < p; }
 
     template <class T>

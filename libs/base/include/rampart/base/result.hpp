@@ -1,8 +1,7 @@
 #pragma once
 
-#include <utility>
-
 #include <tl/expected.hpp>
+#include <utility>
 
 #include "rampart/base/error.hpp"
 
@@ -37,8 +36,8 @@ inline Status ok() { return Status{}; }
     declaration = *std::move(name)
 
 /// RAMPART_RETURN_IF_ERROR(f());  for a Status.
-#define RAMPART_RETURN_IF_ERROR(...)                                                          \
-    do {                                                                                      \
-        auto rampart_status = (__VA_ARGS__);                                                  \
+#define RAMPART_RETURN_IF_ERROR(...)                                                           \
+    do {                                                                                       \
+        auto rampart_status = (__VA_ARGS__);                                                   \
         if (!rampart_status) return ::rampart::base::Error(std::move(rampart_status).error()); \
     } while (false)

@@ -1,12 +1,12 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <compare>
 #include <functional>
 #include <string>
 #include <type_traits>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace rampart::base {
 

@@ -25,8 +25,8 @@ class ThreadPool {
 
     size_t size() const { return workers_.size() + 1; }
 
-    /// Calls task(i) once for each i in [0, n), on the caller's and the pool's threads; returns when
-    /// all are done. Tasks may not throw and may not call run.
+    /// Calls task(i) once for each i in [0, n), on the caller's and the pool's threads; returns
+    /// when all are done. Tasks may not throw and may not call run.
     void run(size_t n, const std::function<void(size_t)>& task);
 
   private:
@@ -40,7 +40,7 @@ class ThreadPool {
     size_t next_ = 0, end_ = 0;
     bool stop_ = false;
     // changed under the mutex, looked at without
-    std::atomic<uint64_t> calls_ = 0;      // of run()
+    std::atomic<uint64_t> calls_ = 0;     // of run()
     std::atomic<size_t> unfinished_ = 0;  // tasks of the present call
 };
 

@@ -66,8 +66,8 @@ struct ElfOptions {
 struct ElfTest {
     std::string name;
     size_t records = 0;
-    double mean = 0;   // of g-hat on D_f
-    double upper = 0;  // U; with bets: -(ln wealth - ln 1/delta), <= 0 alike when it passes
+    double mean = 0;     // of g-hat on D_f
+    double upper = 0;    // U; with bets: -(ln wealth - ln 1/delta), <= 0 alike when it passes
     double upper_t = 0;  // U by t whatever the bound; indicative beside another
     bool passed = false;
 };

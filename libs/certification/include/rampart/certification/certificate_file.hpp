@@ -38,9 +38,9 @@ struct Certificate {
     std::string reason, message;  // of REFUSED and IDENTICAL
     RunPlan plan;
     std::optional<LedgerReference> ledger;
-    std::vector<GroupResult> results;  // in the order of plan.groups
+    std::vector<GroupResult> results;                  // in the order of plan.groups
     std::vector<ConstraintResult> constraint_results;  // in the order of plan.constraint_plans
-    std::optional<double> tipping_gamma;  // SealedResult's
+    std::optional<double> tipping_gamma;               // SealedResult's
     size_t evidence_records = 0;
     base::Digest evidence_root;  // Merkle root (RFC 6962) of the evidence file's lines
     std::string recipe;          // how the numbers are computed
@@ -54,9 +54,9 @@ struct Certificate {
 /// Certificate: a DSSE envelope (payloadType, payload, signatures), one Ed25519 signature over the
 /// pre-authentication encoding; the payload is JSON with fixed order of members, no spaces, and
 /// numbers in the shortest decimal form that reads back to the same double; minus infinity is null.
-/// Evidence: one JSON line per vault record, sorted by person's and record's pseudonym. It holds group memberships
-/// and impacts: keep it where auditors can read it and modellers cannot. Empty for REFUSED and
-/// IDENTICAL.
+/// Evidence: one JSON line per vault record, sorted by person's and record's pseudonym. It holds
+/// group memberships and impacts: keep it where auditors can read it and modellers cannot. Empty
+/// for REFUSED and IDENTICAL.
 struct SealedCertificate {
     std::string certificate;  // bytes of the file
     std::string evidence;     // bytes of the file

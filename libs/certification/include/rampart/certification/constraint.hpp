@@ -66,8 +66,8 @@ enum class TrustRegion {
 };
 std::string_view to_string(TrustRegion region);  // "both_actions", "approvals"
 
-/// What a candidate is held against: the policy in charge, or one of long ago besides, so that small
-/// tolerated losses do not add up from promotion to promotion.
+/// What a candidate is held against: the policy in charge, or one of long ago besides, so that
+/// small tolerated losses do not add up from promotion to promotion.
 enum class Against { kReference, kAnchor };
 std::string_view to_string(Against against);  // "reference", "anchor"
 
@@ -104,8 +104,8 @@ struct GateConfig {
     unsigned min_outcomes = 10;  // outcomes per action that matters a group must have in D_c, >= 2
     /// A run that D_c gives a smaller chance of passing is refused, so that no budget is spent on
     /// it.
-    double min_power = 0;                 // [0, 1]
-    double max_missing_rate = 0.02;       // [0, 1]: of the outcomes that a group should have
+    double min_power = 0;            // [0, 1]
+    double max_missing_rate = 0.02;  // [0, 1]: of the outcomes that a group should have
     /// Missing outcomes up to that rate count as the worst of [a, b], or with this as at most so
     /// far from their action's centre: a sensitivity analysis, whose tipping point the certificate
     /// tells. >= 0.
@@ -115,10 +115,10 @@ struct GateConfig {
     double calibration_level = 0.01;  // (0, 0.5]
     /// Fixed bound on each test's |z| instead of a level, as older certificates have it. > 0
     std::optional<double> max_calibration_z{};
-    /// How well a classifier may tell, from features alone, the applicants of late from those of the
-    /// vault's records: RunIdentity::drift_auc. A run without that figure is then refused, too.
+    /// How well a classifier may tell, from features alone, the applicants of late from those of
+    /// the vault's records: RunIdentity::drift_auc. A run without that figure is then refused, too.
     std::optional<double> max_drift_auc{};  // [0.5, 1]
-    double impact_lo = 0, impact_hi = 0;  // [a, b], a < b
+    double impact_lo = 0, impact_hi = 0;    // [a, b], a < b
     std::optional<double>
         declined_impact;       // c0 in [a, b]; none: declines have outcomes of their own
     std::string impact_units;  // "credit score points"

@@ -29,9 +29,9 @@ struct EpochOpened {
     /// kByHistory counts further looks among the registrations; false: opened before it did, its
     /// budget is proven only while no run is looked at again.
     bool counts_looks = false;
-    std::string note;  // why it was opened
+    std::string note;    // why it was opened
     base::TimePoint at;  // not before any entry in front of it
-    KeyIds keys{};  // empty: of an epoch from before they were written down
+    KeyIds keys{};       // empty: of an epoch from before they were written down
 };
 
 /// A run is charged. Written durably before an impact of the vault is read.
@@ -48,7 +48,7 @@ struct Registration {
     base::Digest plan;       // of the run's plan: settings, centres, bets, groups, vault records
     std::string vault_rule;  // which records make the snapshot, so that it can be read again
     base::TimePoint at;
-    uint32_t look = 0;    // 0: the first, charged; 1, 2, …: further ones
+    uint32_t look = 0;      // 0: the first, charged; 1, 2, …: further ones
     base::Digest frozen{};  // of what is the same at every look
 };
 
@@ -80,7 +80,7 @@ class RunTicket {
     const EpochOpened& epoch() const { return epoch_; }
     const std::string& entry() const { return entry_; }  // the registration's bytes
     unsigned certificates_before() const { return certificates_before_; }  // in this epoch
-    unsigned looks_before() const { return looks_before_; }  // that the epoch counts
+    unsigned looks_before() const { return looks_before_; }                // that the epoch counts
 
   private:
     friend class DeltaLedger;
@@ -104,8 +104,8 @@ class DeltaLedger {
     /// the encoding or a rule breaks.
     static base::Result<DeltaLedger> open(const std::vector<std::string>& entries);
 
-    /// Errors: failed_precondition while a run is open; invalid_argument for a bad budget, or a time
-    /// before that of an entry ("time_goes_back").
+    /// Errors: failed_precondition while a run is open; invalid_argument for a bad budget, or a
+    /// time before that of an entry ("time_goes_back").
     base::Result<std::string> next_epoch(double delta_epoch, uint32_t runs, Spending spending,
                                          std::string note, base::TimePoint at,
                                          KeyIds keys = {}) const;

@@ -34,8 +34,9 @@ struct RunIdentity {
     std::string metric;      // definition of the impact, in words
     std::string vault_rule;  // which records make the snapshot, so that it can be read again
     base::TimePoint period_from, period_to;  // decision times of the vault records
-    /// AUC of a classifier for "of late" against "in the vault", from features alone, on persons that
-    /// it was not fitted to: monitoring::measure_drift. The gate takes the caller's word for it.
+    /// AUC of a classifier for "of late" against "in the vault", from features alone, on persons
+    /// that it was not fitted to: monitoring::measure_drift. The gate takes the caller's word for
+    /// it.
     std::optional<double> drift_auc{};
     /// The constraints of its training that the candidate misses, and by how much; empty: none. The
     /// gate does not test them.
@@ -70,16 +71,16 @@ struct ConstraintPlan {
 struct RunPlan {
     GateConfig config;
     RunIdentity identity;
-    double delta = 0;  // delta_k, of each group's bound
+    double delta = 0;   // delta_k, of each group's bound
     uint32_t look = 0;  // 0: the run's first; 1, 2, …: on the records that have matured since
     std::vector<std::string> logger_ids;
-    double calibration_z = 0, decile_z = 0;  // over all vault records
+    double calibration_z = 0, decile_z = 0;                   // over all vault records
     std::vector<double> logger_calibration, logger_decile_z;  // per logger
     size_t vault_records = 0;
     std::vector<GroupPlan> groups;
     std::vector<ConstraintPlan> constraint_plans;  // as the configuration names them
-    base::Digest selection_digest;  // of D_c: where centres and variances come from
-    base::Digest vault_digest;      // of the vault's records without impacts
+    base::Digest selection_digest;                 // of D_c: where centres and variances come from
+    base::Digest vault_digest;                     // of the vault's records without impacts
 };
 base::Digest digest_of(const RunPlan& plan);
 /// Of what every look at one candidate has in common: all but the vault's records and rule.
@@ -119,8 +120,8 @@ class PreparedRun {
     std::vector<std::vector<double>> selection_values_;  // units' values in D_c, per group
 };
 
-/// Whether runs with these settings can be looked at again at all: the bound is betting, the centres
-/// are constants, and there are no constraints, whose bets do not last.
+/// Whether runs with these settings can be looked at again at all: the bound is betting, the
+/// centres are constants, and there are no constraints, whose bets do not last.
 bool allows_further_looks(const GateConfig& config);
 
 /// Whether another look may follow an earlier one: they allow it, and settings, policies and metric
@@ -137,11 +138,11 @@ struct PrecheckResult {
 /// declared, too few units or outcomes, no
 /// support, a candidate outside the trust region, too many missing outcomes, logged propensities
 /// that do not fit the draws, a group in which the candidate changes nothing, D_c too thin to plan
-/// from, a constraint that the data cannot decide, a forecast below min_power. Refuses too when the ledger's epoch is spent. `ledger` gives delta_k, of its open run or
-/// of the next. `pseudonym_key`: secret, at least 16 bytes, so that ids in the evidence cannot be
-/// guessed. Errors are the operator's: invalid_argument for a bad configuration or key;
-/// failed_precondition when no epoch is open, or when its budget is another than the configured one
-/// ("budget_changed").
+/// from, a constraint that the data cannot decide, a forecast below min_power. Refuses too when the
+/// ledger's epoch is spent. `ledger` gives delta_k, of its open run or of the next.
+/// `pseudonym_key`: secret, at least 16 bytes, so that ids in the evidence cannot be guessed.
+/// Errors are the operator's: invalid_argument for a bad configuration or key; failed_precondition
+/// when no epoch is open, or when its budget is another than the configured one ("budget_changed").
 ///
 /// `earlier`: the plan of the last look at the same candidate, as its certificate has it. Then this
 /// is a further look, with that plan's settings, centres and bets, and costs nothing. It is refused
@@ -201,10 +202,10 @@ struct SealedResult {
 };
 
 /// Runs the test. `feedback`: the records that precheck read, with impacts; whoever opens it has to
-/// hold the ticket. Errors: failed_precondition when the ticket is for another plan ("wrong_ticket")
-/// or the vault's records are no longer those of the plan ("vault_changed"); invalid_argument when an
-/// impact is out of the declared range or does not fit has_impact. After an error the run is still
-/// open: mend the data and take it up again.
+/// hold the ticket. Errors: failed_precondition when the ticket is for another plan
+/// ("wrong_ticket") or the vault's records are no longer those of the plan ("vault_changed");
+/// invalid_argument when an impact is out of the declared range or does not fit has_impact. After
+/// an error the run is still open: mend the data and take it up again.
 base::Result<SealedResult> run(const PreparedRun& run, const RunTicket& ticket,
                                const VaultSource& feedback);
 /// The same for a vault in memory: `vault_impact` is indexed like the decisions given to precheck,

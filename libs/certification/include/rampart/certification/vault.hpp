@@ -33,8 +33,8 @@ struct VaultRecord {
     std::optional<ope::Centre> centre{};  // its own, in the run that has Centres::kRegression
     double label = std::numeric_limits<double>::quiet_NaN();  // in feedback, where has_label
     uint64_t conditions = 0;  // of constraints: ope::LoggedDecisions::conditions
-    uint64_t groups = 0;   // bit g: in group g (base::limits::kMaxGroups bits)
-    uint32_t logger = 0;   // index into VaultNames::loggers
+    uint64_t groups = 0;      // bit g: in group g (base::limits::kMaxGroups bits)
+    uint32_t logger = 0;      // index into VaultNames::loggers
     bool approved = false;    // drawn
     bool has_impact = false;  // a matured impact is on record
     bool has_label = false;   // a matured label is

@@ -11,11 +11,11 @@
 
 namespace rampart::config {
 
-/// A strict reader of TOML: every key that nobody asked for is an error, and every error names file, line,
-/// key, value and what is allowed.
+/// A strict reader of TOML: every key that nobody asked for is an error, and every error names
+/// file, line, key, value and what is allowed.
 ///
-/// Use: parse, get the values, then finish(). The first error sticks: getters after it return defaults,
-/// and finish() returns it, so a reader function reads straight through.
+/// Use: parse, get the values, then finish(). The first error sticks: getters after it return
+/// defaults, and finish() returns it, so a reader function reads straight through.
 ///
 ///     RAMPART_TRY(auto root, config::parse_file(path));
 ///     options.port = root.table("http").integer("port", 0, 65535, 8080);
@@ -41,10 +41,11 @@ class Table {
     /// One of `allowed`; the error lists them.
     std::string choice(std::string_view key, const std::vector<std::string>& allowed,
                        std::string_view fallback);
-    std::vector<std::string> strings(std::string_view key);             // absent: empty
+    std::vector<std::string> strings(std::string_view key);                       // absent: empty
     std::vector<int64_t> integers(std::string_view key, int64_t lo, int64_t hi);  // absent: empty
-    std::vector<std::vector<double>> number_rows(std::string_view key);  // [[x, y], …]; absent: empty
-    std::vector<Table> tables(std::string_view key);                    // [[key]] …; absent: empty
+    std::vector<std::vector<double>> number_rows(
+        std::string_view key);                        // [[x, y], …]; absent: empty
+    std::vector<Table> tables(std::string_view key);  // [[key]] …; absent: empty
 
     /// Reports an error of the caller's own at `key`.
     void fail(std::string_view key, std::string_view message);

@@ -119,9 +119,9 @@ base::Result<Plan> plan(const Program& program, const Settings& settings, const 
 base::Status complete(const Program& program, const Settings& settings, const Log& vault,
                       Plan& plan);
 
-/// Chance of passing, estimated on D_c: of the statement that is least likely to. Widths as Bernstein's
-/// inequality gives them, the uncertainty of D_c's own means included. For whoever decides whether
-/// a test is worth its budget; nothing rests on it.
+/// Chance of passing, estimated on D_c: of the statement that is least likely to. Widths as
+/// Bernstein's inequality gives them, the uncertainty of D_c's own means included. For whoever
+/// decides whether a test is worth its budget; nothing rests on it.
 double pass_probability(const Program& program, const Settings& settings, const Plan& plan,
                         const Log& selection, const Outcomes& selection_outcomes);
 

@@ -13,8 +13,8 @@
 ///
 /// Layout, little endian: magic "RAMPARTT", format version (u32), key (32 bytes), rows n (u64),
 /// features d (u32), flags (u32: 1 weights, 2 groups, 4 targets), number of group names (u32), each
-/// name with its length (u32) before it; labels uint8[n], or targets double[n]; weights float[n] and groups int32[n] where flagged;
-/// columns float[d][n]; SHA-256 of all before it.
+/// name with its length (u32) before it; labels uint8[n], or targets double[n]; weights float[n]
+/// and groups int32[n] where flagged; columns float[d][n]; SHA-256 of all before it.
 namespace rampart::dataset {
 
 inline constexpr size_t kMaxTableCacheBytes = size_t{16} << 30;
@@ -28,8 +28,9 @@ base::Result<base::Digest> table_cache_key(const std::filesystem::path& source,
 std::string encode_table_cache(const Dataset& data, const base::Digest& key);
 
 /// Checks everything, magic, version, key, lengths, checksum, and then what dataset::validate
-/// or validate_numeric checks; no input crashes it (fuzzed). `features` are those of the key's schema. Errors:
-/// data_loss "bad_table_cache"; invalid_argument "other_table" for another key or version.
+/// or validate_numeric checks; no input crashes it (fuzzed). `features` are those of the key's
+/// schema. Errors: data_loss "bad_table_cache"; invalid_argument "other_table" for another key or
+/// version.
 base::Result<Dataset> decode_table_cache(std::string_view bytes, const base::Digest& key,
                                          const FeatureSchema& features);
 
@@ -41,7 +42,8 @@ struct CachedTable {
 
 /// read_table(source, schema), out of the cache file if that is of this source, this schema and
 /// this version, whole and undamaged; else from the source, and the cache file is written anew, as
-/// a whole or not at all. A cache file that cannot be used or written is no error: the note says so.
+/// a whole or not at all. A cache file that cannot be used or written is no error: the note says
+/// so.
 ///
 /// `cache`: a file, or a folder that exists, in which the file is named after source and schema.
 /// Errors: those of read_table; not_found "no_such_file" for the source.

@@ -77,11 +77,11 @@ class ReasonCodes {
     std::vector<Taken> taken_by_shapley(std::span<const float> row) const;
     std::vector<std::string> feature_reasons(std::span<const float> row) const;
 
-    std::optional<model::Engine> engine_;  // empty: a bootstrap
-    std::optional<model::LinearModel> linear_;  // added to it: the first member's
-    double way_ = 1;                       // -1: low scores are approved
-    std::vector<float> reference_;         // empty: none
-    std::vector<Feature> features_;        // in schema order
+    std::optional<model::Engine> engine_;            // empty: a bootstrap
+    std::optional<model::LinearModel> linear_;       // added to it: the first member's
+    double way_ = 1;                                 // -1: low scores are approved
+    std::vector<float> reference_;                   // empty: none
+    std::vector<Feature> features_;                  // in schema order
     std::shared_ptr<const explain::TreeShap> shap_;  // against the reference; empty: replacement
 };
 

@@ -27,7 +27,8 @@ struct Application {
     bool operator==(const Application&) const = default;
 };
 
-/// Ids, times, limits, unique names, finite numbers, UTF-8: what passes can be logged and read back. Whether names fit a schema is the schema's business.
+/// Ids, times, limits, unique names, finite numbers, UTF-8: what passes can be logged and read
+/// back. Whether names fit a schema is the schema's business.
 base::Status validate(const Application& application);
 
 }  // namespace rampart::domain

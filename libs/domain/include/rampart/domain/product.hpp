@@ -12,9 +12,9 @@ namespace rampart::domain {
 /// Something that is measured about each decision, some time after it.
 struct Measure {
     std::string name;
-    double lo = 0, hi = 1;             // declared range of the value, inclusive
-    int horizon_months = 6;            // what it speaks about: decision time + horizon
-    base::Duration grace;              // how long reports may be under way after the horizon
+    double lo = 0, hi = 1;   // declared range of the value, inclusive
+    int horizon_months = 6;  // what it speaks about: decision time + horizon
+    base::Duration grace;    // how long reports may be under way after the horizon
     bool operator==(const Measure&) const = default;
 
     /// decision time + horizon + grace: then the record is complete, outcome or none.
@@ -23,12 +23,13 @@ struct Measure {
     }
 };
 
-/// How a decision changes the applicant's life, in declared units within [lo, hi]. Either computed from
-/// the label measure (Liu et al. 2018: repaid +75, default -150) or reported as a measure of its own.
+/// How a decision changes the applicant's life, in declared units within [lo, hi]. Either computed
+/// from the label measure (Liu et al. 2018: repaid +75, default -150) or reported as a measure of
+/// its own.
 struct Impact {
-    std::string units;                        // "credit score points"
-    double lo = 0, hi = 0;                    // declared range [a, b], part of the metric's definition
-    std::optional<std::string> measure;       // reported: name of the measure; else from the label:
+    std::string units;                   // "credit score points"
+    double lo = 0, hi = 0;               // declared range [a, b], part of the metric's definition
+    std::optional<std::string> measure;  // reported: name of the measure; else from the label:
     double favourable = 0, unfavourable = 0;  //   impact of an approval with label 1, with label 0
     double declined = 0;                      // known impact of a decline
     bool operator==(const Impact&) const = default;

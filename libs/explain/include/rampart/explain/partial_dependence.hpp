@@ -49,9 +49,8 @@ enum class Scale {
 
 /// [grid] mean of the rows' curves, by weight.
 base::Result<std::vector<double>> partial_dependence(const model::BatchEngine& engine,
-                                                     const dataset::Dataset& data,
-                                                     const Grid& grid, Scale scale,
-                                                     base::ThreadPool* pool);
+                                                     const dataset::Dataset& data, const Grid& grid,
+                                                     Scale scale, base::ThreadPool* pool);
 
 /// [rows][grid] each row's curve. Error: out_of_range "too_many_points": rows · grid past
 /// kMaxCurvePoints.

@@ -52,14 +52,14 @@ struct CalibrationRows {
 
 struct CalibrationParams {
     CalibrationMethod method = CalibrationMethod::kIsotonic;
-    bool by_group = false;        // a map for each group
-    size_t min_rows = 200;        // of a group with a map of its own; >= 2
-    size_t min_label_rows = 20;   // of either label in it; >= 1
+    bool by_group = false;       // a map for each group
+    size_t min_rows = 200;       // of a group with a map of its own; >= 2
+    size_t min_label_rows = 20;  // of either label in it; >= 1
     SmallGroup small = SmallGroup::kPooled;
-    size_t max_points = 256;      // of a polyline; 2 … 10,000
-    size_t bins = 15;             // of equal weight, for the errors; 1 … 1,000
-    size_t folds = 5;             // 2 … 100; 0: nothing is said out of fold
-    uint64_t seed = 0;            // of the folds
+    size_t max_points = 256;  // of a polyline; 2 … 10,000
+    size_t bins = 15;         // of equal weight, for the errors; 1 … 1,000
+    size_t folds = 5;         // 2 … 100; 0: nothing is said out of fold
+    uint64_t seed = 0;        // of the folds
 };
 
 /// How far scores are from what happens. Bins have equal weight as far as ties let them: rows with

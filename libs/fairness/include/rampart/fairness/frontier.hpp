@@ -28,9 +28,9 @@ std::vector<size_t> undominated(std::span<const FrontierTrial> trials);
 
 struct FrontierParams {
     std::vector<double> alphas{0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1};  // in [0, 1]
-    size_t tries = 20;           // models that a user would train, of those there are; >= 1
-    size_t repetitions = 1000;   // >= 1
-    double confidence = 0.95;    // (0, 1)
+    size_t tries = 20;          // models that a user would train, of those there are; >= 1
+    size_t repetitions = 1000;  // >= 1
+    double confidence = 0.95;   // (0, 1)
     uint64_t seed = 0;
 };
 

@@ -20,8 +20,8 @@ struct GroupPosteriorParams {
     model::GroupPull::Given given = model::GroupPull::Given::kNothing;
 };
 
-/// GroupPull::posteriors: for two groups one ensemble, of the second; for more, one for each against
-/// the rest. Deterministic like gbdt::train. Errors: data (dataset::validate), parameters;
+/// GroupPull::posteriors: for two groups one ensemble, of the second; for more, one for each
+/// against the rest. Deterministic like gbdt::train. Errors: data (dataset::validate), parameters;
 /// failed_precondition "no_groups", "absent_group": a group without rows of that label.
 base::Result<std::vector<model::Ensemble>> fit_group_posteriors(const dataset::Dataset& data,
                                                                 const GroupPosteriorParams& params,

@@ -17,9 +17,10 @@ struct OperatingPoint {
 };
 base::Status validate(const OperatingPoint& point);
 
-/// As a raw score (log-odds), halfway between two that rows have. Rows with equal scores are decided alike; where even the best score
-/// is too many, nobody is approved. stride: only every stride-th row is looked at.
-/// With `meets`, rows with the label that it speaks of must be among them.
+/// As a raw score (log-odds), halfway between two that rows have. Rows with equal scores are
+/// decided alike; where even the best score is too many, nobody is approved. stride: only every
+/// stride-th row is looked at. With `meets`, rows with the label that it speaks of must be among
+/// them.
 double centre_of(const OperatingPoint& point, const dataset::Dataset& data,
                  std::span<const double> scores, size_t stride = 1);
 

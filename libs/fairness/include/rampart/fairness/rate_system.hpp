@@ -55,7 +55,7 @@ class RateSystem {
     static base::Result<RateSystem> create(const dataset::Dataset& data,
                                            const RateConstraints& constraints);
 
-    size_t groups() const { return groups_; }  // 1 for data without groups
+    size_t groups() const { return groups_; }             // 1 for data without groups
     size_t cells() const { return cell_weight_.size(); }  // 2 · groups
     const std::vector<uint8_t>& cell_of_row() const { return cell_of_row_; }
     const std::vector<double>& cell_weight() const { return cell_weight_; }

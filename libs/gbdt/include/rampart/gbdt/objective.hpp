@@ -26,8 +26,8 @@ class Objective {
     virtual void prepare(std::span<const double> scores) { static_cast<void>(scores); }
     /// g and h of the rows first … first + g.size() - 1. Called by several threads at once, for
     /// rows that do not overlap.
-    virtual void gradients_of_rows(std::span<const double> scores, size_t first,
-                                   std::span<float> g, std::span<float> h) const = 0;
+    virtual void gradients_of_rows(std::span<const double> scores, size_t first, std::span<float> g,
+                                   std::span<float> h) const = 0;
     /// Of all rows, by one thread.
     void gradients(std::span<const double> scores, std::span<float> g, std::span<float> h) {
         prepare(scores);
@@ -45,8 +45,8 @@ class Objective {
         return 0;
     }
 
-    /// The new scores of rows first … first + n - 1, while they are in the cache; n is kChunkRows or
-    /// what is left. Called by several threads at once, before after_tree().
+    /// The new scores of rows first … first + n - 1, while they are in the cache; n is kChunkRows
+    /// or what is left. Called by several threads at once, before after_tree().
     virtual void rows_scored(std::span<const double> scores, size_t first, size_t n) {
         static_cast<void>(scores);
         static_cast<void>(first);

@@ -11,8 +11,8 @@
 namespace rampart::gbdt {
 
 /// The pinball loss (Koenker, Bassett 1978): sum of w·(α·max(t - f, 0) + (1 - α)·max(f - t, 0)).
-/// g = w·((f >= t) - α), h = w; a leaf's value is the weighted α-quantile of t - f over its rows, so
-/// that a share α of them lies below. Starts at the weighted α-quantile of the targets.
+/// g = w·((f >= t) - α), h = w; a leaf's value is the weighted α-quantile of t - f over its rows,
+/// so that a share α of them lies below. Starts at the weighted α-quantile of the targets.
 class QuantileLoss : public Objective {
   public:
     /// alpha in (0, 1); |t| <= 1e6.

@@ -13,8 +13,8 @@
 namespace rampart::http {
 
 struct ServerOptions {
-    std::string address = "127.0.0.1";   // a numeric IPv4 or IPv6 address to listen on
-    uint16_t port = 0;                   // 0: any free one, see Server::port()
+    std::string address = "127.0.0.1";  // a numeric IPv4 or IPv6 address to listen on
+    uint16_t port = 0;                  // 0: any free one, see Server::port()
     // Handlers that may run at a time in Lane::kWork, 1 to 256. One that waits for the disk keeps
     // its thread, so this bounds what can share one write.
     size_t threads = 32;
@@ -28,8 +28,8 @@ struct ServerOptions {
     base::Duration stop_timeout = base::Duration::seconds(10);     // stop() waits so long at most
 };
 
-/// Connections that a server takes beyond max_connections for a moment, to answer them. More of them
-/// are closed at once, so that a server never has more sockets than max_connections and these.
+/// Connections that a server takes beyond max_connections for a moment, to answer them. More of
+/// them are closed at once, so that a server never has more sockets than max_connections and these.
 inline constexpr size_t kSpareConnections = 64;
 
 /// An HTTP/1.1 server with keep-alive. start() listens and serves at once; stop() or the destructor

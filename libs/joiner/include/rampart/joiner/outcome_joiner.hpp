@@ -84,8 +84,8 @@ struct Counts {
     uint64_t undecodable = 0;           // quarantined: bytes or content make no sense
     uint64_t matured = 0;               // now: examples with a version 0, without those erased
     uint64_t corrected = 0;             // versions after the first
-    uint64_t dangling = 0;  // now: reports and overrides whose decision has not arrived
-    uint64_t overdue = 0;   // now: granted and matured, without a value, and not censored
+    uint64_t dangling = 0;              // now: reports and overrides whose decision has not arrived
+    uint64_t overdue = 0;        // now: granted and matured, without a value, and not censored
     uint64_t fenced = 0;         // records of a writer that had lost the partition: skipped
     uint64_t gaps_accepted = 0;  // by accept_gap()
     uint64_t replayed = 0, dropped = 0;  // out of quarantine
@@ -137,10 +137,10 @@ struct PartitionState {
 /// counted. A record that makes no sense goes to quarantine with its reason and blocks nobody. A
 /// decision by a writer whose epoch is lower than that of a fence before it does not count.
 ///
-/// An erasure, in the topic of decisions, empties the state of its decision for good: what was known
-/// goes out of state and indices, what comes later, or is read again, is ignored. So a store that is
-/// made anew from the log comes to the same state and the same hash as one that had it all and
-/// forgot.
+/// An erasure, in the topic of decisions, empties the state of its decision for good: what was
+/// known goes out of state and indices, what comes later, or is read again, is ignored. So a store
+/// that is made anew from the log comes to the same state and the same hash as one that had it all
+/// and forgot.
 ///
 /// A partition's state, bookmarks and examples change in one synced write, so a crash at any moment
 /// loses nothing and counts nothing twice.
@@ -170,8 +170,8 @@ class OutcomeJoiner {
     /// them. records == 0 and nothing stopped: the end of the log, for now; costs no write. An
     /// error means that a store could not be read or written; what was not applied is read again.
     /// With `ends`, no source is read beyond the one given for it; of a source that is not among
-    /// them, the end as it stands now is added first. So polls with the same `ends`, empty at first, come
-    /// to an end, however fast the log grows.
+    /// them, the end as it stands now is added first. So polls with the same `ends`, empty at
+    /// first, come to an end, however fast the log grows.
     base::Result<PollReport> poll(size_t limit, Ends* ends = nullptr);
 
     /// Time is `now`: every (decision, measure) with maturity <= now that has no example yet gets
@@ -180,8 +180,8 @@ class OutcomeJoiner {
     base::Result<size_t> advance(base::TimePoint now);
     /// Goes on where a source stopped for a gap: from the first record that the log has now, or in
     /// the topic as it is now (partition -1). What is lost stays lost; what was read before and
-    /// comes again is known by its id. failed_precondition "not_stopped": there is no gap to accept;
-    /// the reader's own errors, which are no gaps.
+    /// comes again is known by its id. failed_precondition "not_stopped": there is no gap to
+    /// accept; the reader's own errors, which are no gaps.
     base::Result<std::vector<AcceptedGap>> accept_gap(std::string_view topic,
                                                       streaming::PartitionId partition);
 

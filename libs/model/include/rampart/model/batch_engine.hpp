@@ -29,7 +29,7 @@ class TableView {
 
   private:
     size_t rows_ = 0, features_ = 0;
-    std::span<const float> values_;                      // row-major
+    std::span<const float> values_;                             // row-major
     const std::vector<std::vector<float>>* columns_ = nullptr;  // column-major
 };
 

@@ -12,8 +12,8 @@ namespace rampart::model {
 /// A policy as bytes: magic "RAMPARTM", format version (u32), payload length (u64), payload
 /// (protobuf rampart.v1.ModelFile, schemas/rampart/v1/model_file.proto), SHA-256 of all before it.
 /// The same policy always gives the same bytes; its id is the SHA-256 of the whole file. Version 2
-/// has mixtures (LearnedLink::members), 3 calibrations, pulls and slopes, 4 scores on the unit scale
-/// and linear models; a policy is written as the first version that knows all it has.
+/// has mixtures (LearnedLink::members), 3 calibrations, pulls and slopes, 4 scores on the unit
+/// scale and linear models; a policy is written as the first version that knows all it has.
 std::string encode_model_file(const Policy& policy);
 
 /// Checks magic, version, length, checksum, then everything that Policy::create checks. Errors

@@ -29,8 +29,8 @@ struct RampRule {
     double gamma = 0;
     double offset = 0;
     std::vector<double> thresholds{0.0};
-    std::vector<double> ties{1.0};      // as many as thresholds; used when gamma = 0
-    std::vector<double> slopes = {};    // as many as thresholds; empty: all 1
+    std::vector<double> ties{1.0};    // as many as thresholds; used when gamma = 0
+    std::vector<double> slopes = {};  // as many as thresholds; empty: all 1
 
     bool group_aware() const { return thresholds.size() > 1; }
     double apply(double f, size_t group) const;
@@ -70,7 +70,7 @@ struct Member {
 struct GroupPull {
     enum class Given {
         kNothing,
-        kFavourable,    // P(k | x, favourable)·P(favourable | x)
+        kFavourable,  // P(k | x, favourable)·P(favourable | x)
         kUnfavourable,
     };
     Given given = Given::kNothing;
@@ -117,8 +117,8 @@ struct LearnedLink {
 
     double probability(double p, size_t group) const;  // calibrated
     double value(double p) const;                      // f of a calibrated p, before the pulls
-    bool group_aware() const;  // the ramp, a member's or the calibrations
-    size_t trees() const;      // of all ensembles
+    bool group_aware() const;                          // the ramp, a member's or the calibrations
+    size_t trees() const;                              // of all ensembles
 };
 
 using Link = std::variant<BootstrapLink, LearnedLink>;
@@ -173,7 +173,7 @@ class Policy {
     std::vector<std::optional<Engine>> engines_;            // of each link with one ensemble
     std::vector<std::shared_ptr<const Mixture>> mixtures_;  // of each link with members
     std::vector<std::shared_ptr<const GroupPulls>> pulls_;  // of each link with pulls
-    std::optional<size_t> bootstrap_feature_;     // of a bootstrap link, in the schema
+    std::optional<size_t> bootstrap_feature_;               // of a bootstrap link, in the schema
     std::vector<std::string> group_names_;
     std::map<std::string, std::string> provenance_;
     bool group_aware_ = false;

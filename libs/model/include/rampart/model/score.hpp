@@ -43,9 +43,7 @@ double mean_score(std::span<const ScoreMass> scores);
 struct ScoreStep {
     bool at_least = true;
     double threshold = 0.5;  // [0, 1], compared with the score as it is served: the middle
-    bool passes(double score) const {
-        return at_least ? score >= threshold : score <= threshold;
-    }
+    bool passes(double score) const { return at_least ? score >= threshold : score <= threshold; }
 };
 /// The score slope and intercept and the ramp's threshold and tie with which a link approves
 /// exactly the scores that pass; between two levels, so that no rounding decides. Errors:

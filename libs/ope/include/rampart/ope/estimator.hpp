@@ -63,8 +63,8 @@ struct Interval {
 ///     Z = A c(1) / p * (I - q1) + c(1) q1 + c(0) c0 + r a   (- tau),
 /// c(0) not clipped and r of approvals: needs p > 0 wherever c(1) != 0 and nothing of P(decline|x).
 /// Against a reference 0 where d = 0. A missing impact is taken as a where c(A) > 0 and as b where
-/// it is < 0: Z is then at most what it would be with the truth. With Gamma as q_A - Gamma and q_A +
-/// Gamma, but not beyond a and b.
+/// it is < 0: Z is then at most what it would be with the truth. With Gamma as q_A - Gamma and q_A
+/// + Gamma, but not beyond a and b.
 double impact_change(const Record& record, const ImpactModel& model);
 
 /// Exact range of Z given x: corners of action and impact.

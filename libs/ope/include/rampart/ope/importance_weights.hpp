@@ -32,8 +32,8 @@ class CalibrationTest {
     /// count only if they contradict it: then it is infinite. 0 when nothing was random.
     double z() const;
     /// The same sums squared, in each tenth of [0, 1] that p fell into with sum p (1 - p) >= 5 (the
-    /// others pooled), added to a chi square, which Wilson and Hilferty's (1931) cube root brings to
-    /// about N(0, 1): large when errors of some probabilities cancel those of others. 0 when no
+    /// others pooled), added to a chi square, which Wilson and Hilferty's (1931) cube root brings
+    /// to about N(0, 1): large when errors of some probabilities cancel those of others. 0 when no
     /// tenth has enough.
     double decile_z() const;
 

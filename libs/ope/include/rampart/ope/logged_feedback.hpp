@@ -63,8 +63,8 @@ struct LoggedFeedback {
 /// value; out_of_range beyond limits::kMaxRows or kMaxGroups.
 base::Status validate(const LoggedDecisions& decisions);
 
-/// The same, and impacts: a finite number where has_impact is 1, NaN where it is 0; labels likewise,
-/// 0 or 1.
+/// The same, and impacts: a finite number where has_impact is 1, NaN where it is 0; labels
+/// likewise, 0 or 1.
 base::Status validate(const LoggedFeedback& feedback);
 
 /// The impacts of `decisions` fit it: as many as records, finite where has_impact is 1, NaN

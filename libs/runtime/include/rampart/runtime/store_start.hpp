@@ -51,9 +51,9 @@ class StoreStart {
     std::filesystem::path folder_;
     int lock_;  // a descriptor of the folder
     bool first_ = false, succeeded_ = false;
-    std::vector<std::string> entries_;             // that were not there before
-    std::vector<std::filesystem::path> secrets_;   // that this start has made
-    std::vector<std::filesystem::path> folders_;   // that were not there before, innermost first
+    std::vector<std::string> entries_;            // that were not there before
+    std::vector<std::filesystem::path> secrets_;  // that this start has made
+    std::vector<std::filesystem::path> folders_;  // that were not there before, innermost first
 };
 
 }  // namespace rampart::runtime

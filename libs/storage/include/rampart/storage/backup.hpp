@@ -31,10 +31,10 @@ struct BackupItem {
 struct BackupInfo {
     uint64_t id = 0;  // counts up from 1
     base::TimePoint created;
-    std::vector<BackupItem> items;  // in the order in which they were taken
-    uint64_t bytes = 0;             // of all that it restores
+    std::vector<BackupItem> items;                // in the order in which they were taken
+    uint64_t bytes = 0;                           // of all that it restores
     std::map<std::string, base::Digest> digests;  // SHA-256 of each file, by its path
-    std::string damage;             // why its list cannot be read: all but the id is unknown
+    std::string damage;  // why its list cannot be read: all but the id is unknown
     bool with_secrets() const;
 };
 

@@ -88,7 +88,8 @@ class Snapshot {
 ///
 /// Errors (each names the path): data_loss "corrupt"; resource_exhausted "disk_full": nothing was
 /// written, make room and try again (if the file system gave no warning, such as under a quota, the
-/// database has to be opened anew first: all_writable() says so); permission_denied "no_access"; unavailable "io_error".
+/// database has to be opened anew first: all_writable() says so); permission_denied "no_access";
+/// unavailable "io_error".
 class Database {
   public:
     /// Opens or creates. `families` are the column families by name, "default" among them or not;

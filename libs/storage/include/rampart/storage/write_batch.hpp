@@ -31,8 +31,8 @@ class WriteBatch {
   private:
     friend class Database;
     enum class Kind : uint8_t { kPut, kErase, kEraseRange };
-    /// Key and value lie behind one another in bytes_, the former from `begin` on: a change costs no
-    /// allocation of its own.
+    /// Key and value lie behind one another in bytes_, the former from `begin` on: a change costs
+    /// no allocation of its own.
     struct Change {
         Kind kind;
         ColumnFamily family;

@@ -19,8 +19,8 @@ struct TopicSpec {
     Cleanup cleanup = Cleanup::kDelete;
     std::optional<base::Duration> max_age{};  // of kDelete; nullopt: kept for ever
     uint32_t max_record_bytes = 1u << 20;
-    /// Of kCompact: what a later record of its key has replaced is gone so long after it was written;
-    /// nullopt: some time.
+    /// Of kCompact: what a later record of its key has replaced is gone so long after it was
+    /// written; nullopt: some time.
     std::optional<base::Duration> compact_within{};
     bool operator==(const TopicSpec&) const = default;
 };

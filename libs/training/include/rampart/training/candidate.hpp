@@ -22,11 +22,11 @@ struct Recipe {
     double tolerance = 0.02;               // fairgbm
     double multiplier_step = 4;            // fairgbm
     bool allow_infeasible = false;  // fairgbm: a candidate that misses its constraints is made, too
-    double validation_fraction = 0.2;       // of D_c, for early stopping
-    double ipw_cap = 10;                    // cap of the inverse-propensity weights
-    std::string criterion = "none";         // none | statistical_parity (ramp, group-aware only)
-    double epsilon = 0.05;                  // statistical parity: total range of approval rates
-    double gamma = 0.3;                     // width of the ramp, in units of the score f in [-1, 1]
+    double validation_fraction = 0.2;  // of D_c, for early stopping
+    double ipw_cap = 10;               // cap of the inverse-propensity weights
+    std::string criterion = "none";    // none | statistical_parity (ramp, group-aware only)
+    double epsilon = 0.05;             // statistical parity: total range of approval rates
+    double gamma = 0.3;                // width of the ramp, in units of the score f in [-1, 1]
     model::Exploration exploration{model::ExplorationMode::kOneSided, 0.05};
     double kappa = 0.5;  // trust region of each link
     int max_links = 16;  // a longer chain is distilled

@@ -47,10 +47,14 @@ base::Status add_centres(const training_set::DevelopmentSet& development,
                          ope::LoggedFeedback& selection, ope::LoggedDecisions& decisions);
 
 /// P(approve) of a third policy on the rows of the two above, in the same order.
-std::vector<double> anchor_probabilities(const training_set::DevelopmentSet& set, const model::Policy& candidate,
-                                         const model::Policy& reference, const model::Policy& anchor);
-std::vector<double> anchor_probabilities(const training_set::VaultSet& set, const model::Policy& candidate,
-                                         const model::Policy& reference, const model::Policy& anchor);
+std::vector<double> anchor_probabilities(const training_set::DevelopmentSet& set,
+                                         const model::Policy& candidate,
+                                         const model::Policy& reference,
+                                         const model::Policy& anchor);
+std::vector<double> anchor_probabilities(const training_set::VaultSet& set,
+                                         const model::Policy& candidate,
+                                         const model::Policy& reference,
+                                         const model::Policy& anchor);
 
 struct VaultOutcomes {
     std::vector<double> impact;

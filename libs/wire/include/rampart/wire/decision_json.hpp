@@ -13,8 +13,8 @@
 /// written so that reading gives the same bits back.
 namespace rampart::wire {
 
-/// `unseen_categories`: features whose category the policy does not know, for the client; no part of
-/// the decision, and passed over when it is read back. None: the member is left out.
+/// `unseen_categories`: features whose category the policy does not know, for the client; no part
+/// of the decision, and passed over when it is read back. None: the member is left out.
 std::string to_json(const domain::Decision& decision,
                     std::span<const std::string> unseen_categories = {});
 std::string to_json(std::span<const domain::Decision> decisions);  // {"decisions": [...]}

@@ -11,7 +11,8 @@ namespace rampart::wire {
 /// The topics of one deployment (schemas/keys.md). A prefix keeps several apart on one cluster.
 struct Topics {
     std::string applications, decisions, outcomes;  // by partition; the same number of each
-    std::string protected_attributes, policies, quarantine, leases, person_keys;  // one partition each
+    std::string protected_attributes, policies, quarantine, leases,
+        person_keys;  // one partition each
 
     static Topics with_prefix(std::string_view prefix);
     /// What each has to be like. `partitions` (>= 1): of applications, decisions and outcomes.

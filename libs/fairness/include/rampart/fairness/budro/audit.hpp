@@ -48,9 +48,9 @@ struct IndividualAudit {
     double loss = 0, robust_loss = 0;
     double bound = 0;  // no transport within the budget has a greater loss
     double eta = 0;    // what one more unit of squared distance would add; infinity if epsilon is 0
-    double budget = 0, cost = 0;  // mean squared distance allowed, and used
-    double moved = 0;             // share of people whom another's answer would harm
-    size_t pairs = 0;             // how many such pairs there are
+    double budget = 0, cost = 0;            // mean squared distance allowed, and used
+    double moved = 0;                       // share of people whom another's answer would harm
+    size_t pairs = 0;                       // how many such pairs there are
     std::vector<TreatedDifferently> worst;  // by excess, the largest first; then by rows
 
     double performance_gap() const { return robust_loss - loss; }

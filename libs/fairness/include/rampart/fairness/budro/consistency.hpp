@@ -47,7 +47,7 @@ struct Consistency {
     /// then by number; none that is decided alike.
     struct Row {
         uint32_t row = 0;
-        size_t most = 0, least = 0;       // copies
+        size_t most = 0, least = 0;  // copies
         double approve_most = 0, approve_least = 0;
     };
     std::vector<Row> rows;

@@ -18,7 +18,8 @@
 ///
 /// A row becomes columns: numbers standardised on the training rows, a category its own column of 0
 /// and 1 (over sqrt 2 where there are two: a flag counts once). What tells a protected attribute
-/// spans the subspace A; d_x(a, b) = |(I - proj A)(a - b)| (C.1): differences along A count nothing.
+/// spans the subspace A; d_x(a, b) = |(I - proj A)(a - b)| (C.1): differences along A count
+/// nothing.
 ///
 /// What is missing has a place of its own: a missing number is the mean, with a further column that
 /// says so if the training rows have any; a missing category is the middle of all.
@@ -30,7 +31,7 @@ struct ProtectedAttribute {
     std::vector<int32_t> group = {};  // [n] below `groups`, -1: unknown; empty: `number` says it
     size_t groups = 0;                // 2 … limits::kMaxGroups
     std::vector<double> number = {};  // [n] finite, NaN: unknown
-    std::vector<std::string> without = {};  // features that may not help to predict it
+    std::vector<std::string> without = {};      // features that may not help to predict it
     std::vector<std::string> group_names = {};  // [groups], or empty: numbered; for reports
 };
 
@@ -77,8 +78,8 @@ class FairMetric {
     struct Column {
         uint32_t feature = 0;
         Kind kind = Kind::kNumber;
-        uint32_t code = 0;              // of a category
-        double mean = 0, scale = 1;     // of a number: (x - mean)·scale
+        uint32_t code = 0;           // of a category
+        double mean = 0, scale = 1;  // of a number: (x - mean)·scale
         double weight = 1;
         bool operator==(const Column&) const = default;
     };
@@ -116,7 +117,9 @@ class FairMetric {
     std::string column_name(size_t column) const;
     /// What spans the subspace, as it was found: not orthogonal, maybe dependent.
     const std::vector<Direction>& directions() const { return directions_; }
-    size_t subspace_dimensions() const { return basis_.size() / std::max<size_t>(1, columns_.size()); }
+    size_t subspace_dimensions() const {
+        return basis_.size() / std::max<size_t>(1, columns_.size());
+    }
     /// At least 1, also where nothing is left to differ in.
     size_t dimensions() const { return embedding_.size() / std::max<size_t>(1, columns_.size()); }
 

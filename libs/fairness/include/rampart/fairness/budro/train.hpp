@@ -94,7 +94,7 @@ struct BudroOptions {
 };
 
 struct BudroResult {
-    model::Ensemble ensemble;       // what was kept
+    model::Ensemble ensemble;        // what was kept
     size_t kept = 0;                 // place of its round in `rounds`
     std::vector<BudroRound> rounds;  // every model grown, by trees (with kNone from 0 trees on)
     double centre = 0;               // the score from which on its decisions are 1

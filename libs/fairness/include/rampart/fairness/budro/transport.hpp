@@ -34,9 +34,9 @@ enum class TransportMethod {
     /// Tangents and bisection on M until the gap closes, then the mixture of the maps at both ends
     /// of the bracket, which spends the budget to the last bit. Proves itself: see Transport::gap.
     kExact,
-    kSgd,       // Algorithm 2: stochastic steps on η (kept >= 0), then one map; may miss the budget
-    kEntropic,  // Algorithms 4 and 5 (with stochastic steps: 6); in logarithms, no overflow
-    kBisection, // Algorithm 7: bisection on the slope of M, then one map; below the budget
+    kSgd,  // Algorithm 2: stochastic steps on η (kept >= 0), then one map; may miss the budget
+    kEntropic,   // Algorithms 4 and 5 (with stochastic steps: 6); in logarithms, no overflow
+    kBisection,  // Algorithm 7: bisection on the slope of M, then one map; below the budget
 };
 std::string_view to_string(TransportMethod method);  // "exact", "sgd", "entropic", "bisection"
 base::Result<TransportMethod> parse_transport_method(std::string_view text);
@@ -50,9 +50,9 @@ enum class TransportSearch {
 
 /// Steps down a sampled slope of M; people are drawn in proportion to their weights.
 struct SgdParams {
-    double initial_eta = 0.1;  // >= 0
-    int steps = 100;           // 1 … 1'000'000 a solve
-    int batch = 200;           // 1 … 1'000'000 people a step
+    double initial_eta = 0.1;     // >= 0
+    int steps = 100;              // 1 … 1'000'000 a solve
+    int batch = 200;              // 1 … 1'000'000 people a step
     double learning_rate = 1e-4;  // > 0
     double momentum = 0.9;        // [0, 1)
     /// Each solve() begins at initial_eta again, as the paper's program does; else where the last
@@ -91,7 +91,7 @@ base::Status validate(const TransportParams& params);
 struct TransportProblem {
     const Points* points = nullptr;
     std::span<const uint8_t> labels = {};  // [n] 0 … classes - 1
-    int classes = 2;                  // 1 … 64
+    int classes = 2;                       // 1 … 64
     std::span<const double> weights = {};  // [n] finite, > 0; empty: all 1
 };
 

@@ -4,8 +4,8 @@
 
 #include "rampart/fairness/rate_system.hpp"
 
-/// The maximising player of FairGBM: multipliers of the constraints, moved by how much the decisions
-/// of the last iterate violate them (papers/000, eq. 9, Algorithm 1).
+/// The maximising player of FairGBM: multipliers of the constraints, moved by how much the
+/// decisions of the last iterate violate them (papers/000, eq. 9, Algorithm 1).
 ///
 /// Parity of rates R_1 … R_m within a tolerance means: there is a centre ρ with
 /// |R_k - ρ| <= tolerance / 2 for all k. Its multipliers μ_k are signed (positive: R_k has to fall)
@@ -23,8 +23,8 @@
 namespace rampart::fairness {
 
 struct AscentParams {
-    double step = 4;         // > 0, in units of the learner's learning rate
-    double damping = 0;      // >= 0, in units of u · violation
+    double step = 4;     // > 0, in units of the learner's learning rate
+    double damping = 0;  // >= 0, in units of u · violation
     /// The multipliers come to rest at this share of a tolerance, in [0, 1]: iterates scatter about
     /// where they aim at, and those that are to be chosen from lie within the tolerance.
     double aim = 0.5;

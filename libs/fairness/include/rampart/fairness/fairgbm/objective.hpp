@@ -40,9 +40,9 @@ base::Result<Proxy> parse_proxy(std::string_view text);
 
 struct PlayerParams {
     Proxy proxy = Proxy::kCrossEntropy;
-    double proxy_margin = 1;  // (0, 100]
-    bool curvature = true;    // of the constraint term in the hessian, where positive
-    AscentParams ascent = {}; // its paper_compat makes proxies concave where the paper's are, too
+    double proxy_margin = 1;   // (0, 100]
+    bool curvature = true;     // of the constraint term in the hessian, where positive
+    AscentParams ascent = {};  // its paper_compat makes proxies concave where the paper's are, too
     OperatingPoint operating_point = {};
 };
 base::Status validate(const PlayerParams& params);

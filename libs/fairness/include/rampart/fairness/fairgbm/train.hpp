@@ -16,7 +16,7 @@ enum class Output {
     /// nearly all alike, whose rarer decision is less than a tenth as frequent as that of another
     /// iterate which keeps the targets: its rates are equal for any groups.
     kBest,
-    kLast,        // all trees
+    kLast,  // all trees
     /// Each decision by an iterate drawn anew, all of a stretch equally likely: of the longest that
     /// keeps the constraints on average (in the paper: of all iterates).
     kRandomized,
@@ -83,13 +83,13 @@ struct FairGbmState {
 };
 
 struct FairGbmResult {
-    model::Ensemble ensemble;             // of the last iterate kept
-    double centre = 0;                    // approve from this raw score on; judged on
+    model::Ensemble ensemble;  // of the last iterate kept
+    double centre = 0;         // approve from this raw score on; judged on
     /// Of iterates first … trees of the verdict, each its own: operating points move.
     std::vector<double> centres;
-    FairGbmState state;                   // after its trees
-    std::vector<FairGbmIteration> trace;  // one entry a tree grown
-    std::vector<Judged> validation_trace; // the same on validation rows; empty without
+    FairGbmState state;                    // after its trees
+    std::vector<FairGbmIteration> trace;   // one entry a tree grown
+    std::vector<Judged> validation_trace;  // the same on validation rows; empty without
     FairGbmVerdict verdict;
 };
 

@@ -25,7 +25,7 @@ struct BlindProblem {
     std::span<const double> score;      // [n] in [-1, 1]
     std::span<const double> posterior;  // [n * groups] P_k, row by row: >= 0, a row's add up to 1
     size_t groups = 1;                  // 1 … limits::kMaxGroups, none without posterior anywhere
-    std::span<const float> weight = {}; // [n] finite, > 0; empty: all 1
+    std::span<const float> weight = {};  // [n] finite, > 0; empty: all 1
     /// [n * groups] P(group k | x, unfavourable), for equalized odds; then, and with `given_label`,
     /// posterior is P(group k | x, favourable). Rates among the favourable are then right even
     /// where, of two alike, the group says who is.

@@ -40,9 +40,9 @@ struct MomentWindow {
 };
 
 struct MomentParams {
-    double gamma = 0.1;                 // [1e-6, 100]
+    double gamma = 0.1;                      // [1e-6, 100]
     std::vector<MomentWindow> windows = {};  // [blocks · features_per_row]
-    stats::Interval overall{0, 1};      // within [0, 1]
+    stats::Interval overall{0, 1};           // within [0, 1]
     Regulariser regulariser = Regulariser::kCentred;
 };
 
@@ -52,10 +52,10 @@ struct MomentSolution {
     std::vector<double> moments;      // [blocks · features_per_row] M
     std::vector<double> centres;      // [families] c
     double overall_rate = 0;
-    double objective = 0;  // of the rule on these rows
-    double dual = 0;       // a lower bound on every feasible rule's
-    double gap = 0;        // 0 but for rounding, which gamma divides: 1e-6 leaves some 1e-10
-    double violation = 0;  // largest by which a window is left: rounding too
+    double objective = 0;     // of the rule on these rows
+    double dual = 0;          // a lower bound on every feasible rule's
+    double gap = 0;           // 0 but for rounding, which gamma divides: 1e-6 leaves some 1e-10
+    double violation = 0;     // largest by which a window is left: rounding too
     double mean_product = 0;  // sum w/W · f·q
 };
 

@@ -20,8 +20,8 @@
 ///
 /// papers/003 leaves several classes to a wrapper around its binary procedure, which alternates
 /// between the classes' ramps and the simplex (ADMM), with a rate of each class that is frozen
-/// after the first round and a fixed number of rounds. Here the joint problem is solved instead, by its
-/// dual: concave and differentiable (but for epsilon·|t|) in the thresholds, subject to
+/// after the first round and a fixed number of rounds. Here the joint problem is solved instead, by
+/// its dual: concave and differentiable (but for epsilon·|t|) in the thresholds, subject to
 /// sum_k p_k t_kc = 0 (rho is free).
 ///  1. t = lambda - mu, both > 0, with a logarithmic barrier kappa · p_k · (ln lambda + ln mu);
 ///     epsilon = 0: t alone, no barrier
@@ -42,9 +42,9 @@ struct MultiClassProblem {
 };
 
 struct MultiClassParams {
-    double gamma = 0.1;       // [1e-3, 100]
-    double epsilon = 0;       // 0 or [1e-6, 1]: allowed max - min of a class's rates
-    double tolerance = 1e-9;  // [1e-12, 0.1]: of residual and gap
+    double gamma = 0.1;        // [1e-3, 100]
+    double epsilon = 0;        // 0 or [1e-6, 1]: allowed max - min of a class's rates
+    double tolerance = 1e-9;   // [1e-12, 0.1]: of residual and gap
     uint32_t max_steps = 500;  // 1 … 100,000
 };
 

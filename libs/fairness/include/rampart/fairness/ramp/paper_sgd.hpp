@@ -69,9 +69,9 @@ struct RampSgdParams {
     double epsilon = 0;  // [0, 1]
     double rho = 0.5;    // [0, 1]
     Regulariser regulariser = Regulariser::kPaper;
-    double tolerance = 0.002;           // [1e-6, 1]: of the residual, and of its standard error
-    uint64_t max_rows = 50'000'000;     // of updates, read again ones too; 1 … 10^12
-    uint64_t check_rows = 1'000'000;    // a check's, unless the pass ends before; 1 … 10^12
+    double tolerance = 0.002;         // [1e-6, 1]: of the residual, and of its standard error
+    uint64_t max_rows = 50'000'000;   // of updates, read again ones too; 1 … 10^12
+    uint64_t check_rows = 1'000'000;  // a check's, unless the pass ends before; 1 … 10^12
     bool paper_compat = false;
 };
 

@@ -80,13 +80,13 @@ struct RampSolution {
     model::RampRule rule;       // thresholds, ties and slopes by group index
     std::vector<double> rates;  // [groups] approval, of the rule on the fitting rows
     double overall_rate = 0;
-    double rho = 0;               // centre of the first stratum's window
-    std::vector<double> centres;  // [strata] of the windows that the rates r_k lie in
+    double rho = 0;                        // centre of the first stratum's window
+    std::vector<double> centres;           // [strata] of the windows that the rates r_k lie in
     std::vector<double> negative_centres;  // [strata] kEqualizedOdds: of those among the others
-    double objective = 0;         // primal, of the rule on the fitting rows
-    double dual = 0;              // a lower bound on every feasible rule's objective
-    double gap = 0;               // objective - dual; 0 but for rounding
-    double mean_product = 0;      // sum w/W · f·q: agreement with the scores, to compare gammas by
+    double objective = 0;                  // primal, of the rule on the fitting rows
+    double dual = 0;                       // a lower bound on every feasible rule's objective
+    double gap = 0;                        // objective - dual; 0 but for rounding
+    double mean_product = 0;  // sum w/W · f·q: agreement with the scores, to compare gammas by
     /// [groups] approval expected among the favourable and the others, with P(favourable) = (f +
     /// 1)/2; NaN where there are none.
     std::vector<double> true_positive_rates, false_positive_rates;
@@ -94,9 +94,9 @@ struct RampSolution {
     std::vector<double> covariances;
 };
 
-/// O(n log n): 10^6 rows take some 50 ms. Does not depend on row order or on how groups are numbered
-/// (but for rounding). Errors: sizes, ranges (the row is named), an empty group, strata that the
-/// criterion cannot have, an overall range that no window can meet (of equalized odds:
+/// O(n log n): 10^6 rows take some 50 ms. Does not depend on row order or on how groups are
+/// numbered (but for rounding). Errors: sizes, ranges (the row is named), an empty group, strata
+/// that the criterion cannot have, an overall range that no window can meet (of equalized odds:
 /// failed_precondition "infeasible", with by how much).
 base::Result<RampSolution> solve_ramp(const RampProblem& problem, const RampParams& params);
 

@@ -70,8 +70,8 @@ struct BoundedLossResult {
     std::optional<BoundedLossJudged> validation;
     std::optional<AveragedPredictor> averaged;
     std::optional<InfeasibilityProof> proof;
-    double least_violation = 0;       // of any mixture found; <= 0 when feasible
-    double lower = 0, gap = 0;        // as in ParityRegressionResult; of the loss, when feasible
+    double least_violation = 0;  // of any mixture found; <= 0 when feasible
+    double lower = 0, gap = 0;   // as in ParityRegressionResult; of the loss, when feasible
     double tolerance = 0;
     bool converged = false;
     std::vector<double> multipliers;  // [groups] that prove `lower`

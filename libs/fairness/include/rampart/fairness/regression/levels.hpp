@@ -21,10 +21,10 @@ inline constexpr int kMaxLevels = 255;
 
 /// Rows to learn from or to judge on.
 struct RegressionRows {
-    std::span<const double> label;      // [n] in [0, 1]: see unit_labels
-    std::span<const int32_t> group;     // [n] in 0 … groups - 1; empty when groups = 1
-    size_t groups = 1;                  // 1 … limits::kMaxGroups, none empty
-    std::span<const float> weight = {}; // [n] finite, > 0; empty: all 1
+    std::span<const double> label;       // [n] in [0, 1]: see unit_labels
+    std::span<const int32_t> group;      // [n] in 0 … groups - 1; empty when groups = 1
+    size_t groups = 1;                   // 1 … limits::kMaxGroups, none empty
+    std::span<const float> weight = {};  // [n] finite, > 0; empty: all 1
 
     size_t size() const { return label.size(); }
     size_t group_of(size_t row) const {
@@ -51,8 +51,8 @@ double middle_of(int level, int levels);
 
 /// What a predictor does to rows; linear in the weights of a mixture.
 struct LevelSummary {
-    double loss = 0;             // mean of l_a
-    std::vector<double> tails;   // [groups x N]: P(k >= j | group) at group · N + j - 1
+    double loss = 0;            // mean of l_a
+    std::vector<double> tails;  // [groups x N]: P(k >= j | group) at group · N + j - 1
 };
 
 /// Multipliers of parity are signed, [groups x N] as the tails: positive where a group's tail is to
@@ -66,7 +66,7 @@ class LevelRows {
     size_t rows() const { return cell_.size(); }
     int levels() const { return levels_; }
     size_t groups() const { return shares_.size(); }
-    size_t labels() const { return cover_.size(); }          // |Y~|
+    size_t labels() const { return cover_.size(); }  // |Y~|
     std::span<const double> shares() const { return shares_; }
     std::span<const double> cover() const { return cover_; }  // Y~, ascending
     /// By row: group · labels() + position of its label in the cover.

@@ -31,8 +31,8 @@ class RegressionLoss {
     static RegressionLoss absolute();
     /// scale: C in [0.1, 30]. Error: out_of_range "bad_loss_parameter", as below.
     static base::Result<RegressionLoss> logistic(double scale = 5);
-    static base::Result<RegressionLoss> quantile(double alpha);  // in (0, 1)
-    static base::Result<RegressionLoss> huber(double delta);  // in (0, 1]
+    static base::Result<RegressionLoss> quantile(double alpha);     // in (0, 1)
+    static base::Result<RegressionLoss> huber(double delta);        // in (0, 1]
     static base::Result<RegressionLoss> poisson(double scale = 5);  // C in [0.1, 30]
     /// A function of one's own on [0, 1]^2, pure, with what is claimed of it: the Lipschitz
     /// constant in (0, 1e6], and whether it is convex in u. Both are tried on a lattice of 65 x 65

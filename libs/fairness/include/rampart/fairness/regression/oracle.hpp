@@ -32,10 +32,10 @@ std::vector<double> predict(const RegressionModel& model, const dataset::Dataset
 /// A loss of a score that depends on a row's cell alone, with a continuous slope in pieces: between
 /// the nodes first, first + step, … it is interpolated, beyond the outer ones it stays.
 struct CellLoss {
-    double first = 0, step = 1;   // step > 0
-    size_t nodes = 0;             // >= 2
-    std::vector<double> slopes = {};  // [cells x nodes] finite
-    double least_curvature = 1;   // > 0: no Newton step is longer than slope / that
+    double first = 0, step = 1;                  // step > 0
+    size_t nodes = 0;                            // >= 2
+    std::vector<double> slopes = {};             // [cells x nodes] finite
+    double least_curvature = 1;                  // > 0: no Newton step is longer than slope / that
     std::span<const uint32_t> cell_of_row = {};  // [n]
 
     struct Slope {

@@ -33,9 +33,9 @@ enum class GameMethod { kColumnGeneration, kExponentiatedGradient };
 struct GameParams {
     GameMethod method = GameMethod::kColumnGeneration;
     bool paper_steps = false;
-    int calls = 60;      // questions to the oracle, at most: 1 … 100,000
-    double bound = 10;   // exponentiated gradient: of the sum of multipliers; (0, 1e6]
-    double gap = 0;  // in loss, [0, 1]; 0: half the standard error of the plain predictor's loss
+    int calls = 60;     // questions to the oracle, at most: 1 … 100,000
+    double bound = 10;  // exponentiated gradient: of the sum of multipliers; (0, 1e6]
+    double gap = 0;     // in loss, [0, 1]; 0: half the standard error of the plain predictor's loss
     double smoothing = 0.5;  // weight of the best multipliers so far in step 2; [0, 1)
     int probes = 4;          // 0 … 4
 };

@@ -75,10 +75,10 @@ struct ParityRegressionResult {
     /// Of the loss on the training rows: no mixture of what the oracle can find does better than
     /// `lower`, as far as it finds minima; gap = train.loss - lower.
     double lower = 0, gap = 0;
-    double tolerance = 0;              // the gap that was asked for
-    bool converged = false;            // the gap is as small
-    double discretisation = 0;         // L/N of Theorem 1
-    std::vector<double> multipliers;   // [groups x N] that prove `lower`
+    double tolerance = 0;                            // the gap that was asked for
+    bool converged = false;                          // the gap is as small
+    double discretisation = 0;                       // L/N of Theorem 1
+    std::vector<double> multipliers;                 // [groups x N] that prove `lower`
     double average_loss = 0, average_violation = 0;  // of the plain average: exponentiated gradient
     std::vector<RegressionRound> rounds;
     int calls = 0;
