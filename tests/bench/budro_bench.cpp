@@ -36,7 +36,7 @@ double wall() {
         .count();
 }
 
-/// Without rows that lack something, four fifths of the others: about the paper's 36,177.
+/// Drops rows with missing values; four fifths of the others are about the 36,177 of the paper.
 base::Result<People> adult(const std::string& path) {
     RAMPART_TRY(auto draft,
                 dataset::infer_schema(
@@ -64,7 +64,7 @@ base::Result<People> adult(const std::string& path) {
     return people;
 }
 
-/// Thirty columns that six traits explain, to one decimal; the first trait is what must not count.
+/// Thirty columns that six traits explain, with one decimal; the first trait is the protected one.
 People made_up(size_t n) {
     constexpr size_t kFeatures = 30, kTraits = 6;
     base::Random random(7);
@@ -94,7 +94,7 @@ People made_up(size_t n) {
     return people;
 }
 
-/// The paper's settings for Adult (table 6).
+/// The settings of the paper for Adult (table 6).
 BudroParams settings(const dataset::Dataset& data, int rounds) {
     double ones = 0;
     for (const uint8_t y : data.label) ones += y;

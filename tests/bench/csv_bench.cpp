@@ -39,7 +39,7 @@ TableSchema schema() {
     return out;
 }
 
-/// 10 columns, about 42 bytes a row, as of a census.
+/// 10 columns, about 42 bytes a row, as in a census.
 class File {
   public:
     explicit File(bool quotes)

@@ -1,4 +1,4 @@
-// Scoring with what a learner made of made-up data: one row at a time, and many. Items are rows.
+// Scoring with models learnt from synthetic data: one row at a time, and many. Items are rows.
 #include <benchmark/benchmark.h>
 
 #include <map>
@@ -107,7 +107,7 @@ void engine_prefixes(benchmark::State& state) {
     });
 }
 
-/// P(approve) of the randomized classifier that draws one of all iterates.
+/// P(approve) of the randomised classifier that draws one of all iterates.
 void iterates(benchmark::State& state) {
     const Case& data = made(state);
     model::LearnedLink link;

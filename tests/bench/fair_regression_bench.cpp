@@ -1,5 +1,5 @@
-// Fair regression on made-up risks: one question to an oracle with all that belongs to it (targets,
-// levels, tables), and whole fits at 40 levels and two groups.
+// Fair regression on synthetic risks: one call of an oracle with all its work (targets, levels,
+// tables), and whole fits at 40 levels and two groups.
 #include <benchmark/benchmark.h>
 
 #include "rampart/fairness/regression/parity.hpp"
@@ -8,7 +8,7 @@
 namespace rampart::fairness {
 namespace {
 
-constexpr size_t kNoise = 10;  // features that tell nothing
+constexpr size_t kNoise = 10;  // features without information
 
 RegressionData risks(size_t n) {
     auto data = made_up_risks(n, 1);
@@ -71,7 +71,7 @@ BENCHMARK(parity)
     ->Args({200'000, 100})
     ->Unit(benchmark::kMillisecond);
 
-/// All but the learner, of one question.
+/// All work of one oracle call except the learner.
 void tables(benchmark::State& state) {
     const auto data = risks(static_cast<size_t>(state.range(0)));
     const auto rows = LevelRows::create(data.rows(), RegressionLoss::squared(), 40).value();

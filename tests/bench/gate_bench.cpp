@@ -1,4 +1,4 @@
-// What a run of the gate costs at scale: one million vault records in four groups.
+// The cost of a gate run at scale: one million vault records in four groups.
 #include <benchmark/benchmark.h>
 
 #include "support/gate_scenario.hpp"
@@ -42,7 +42,7 @@ certification::PreparedRun check(const certification::VaultSource& vault) {
                 ->prepared;
 }
 
-/// Ids under pseudonyms, in their order: once for a run, before the gate.
+/// Pseudonymous ids, in order: made once for a run, before the gate.
 void pseudonymise(benchmark::State& state) {
     for (auto _ : state) benchmark::DoNotOptimize(intake());
 }

@@ -26,7 +26,7 @@ std::string key_of(const VaultRecord& r) {
     return key.append(reinterpret_cast<const char*>(r.id.data()), r.id.size());
 }
 
-/// Records as bytes in a database, in the order of (unit, id): its keys.
+/// Records as bytes in a database; the keys are in the order of (unit, id).
 class StoredVault final : public certification::VaultSource {
   public:
     explicit StoredVault(const fs::path& folder)

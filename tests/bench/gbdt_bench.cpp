@@ -1,4 +1,4 @@
-// Training and serving of an ensemble on made-up data of the size of the card stream's.
+// Training and serving of an ensemble on synthetic data of the size of the card stream.
 #include <benchmark/benchmark.h>
 
 #include "rampart/base/random.hpp"

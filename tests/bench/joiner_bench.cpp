@@ -1,5 +1,6 @@
-// Joining a log in memory into synced stores: what decoding, reducing and writing cost a record,
-// without a broker. The file system's share depends on the machine; items are records.
+// Joining a log in memory into synced stores: the cost per record of decoding, reducing and
+// writing, without a broker. The share of the file system depends on the machine; items are
+// records.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -78,7 +79,7 @@ size_t poll_all(OutcomeJoiner& joiner, size_t limit) {
     }
 }
 
-/// range(0): records of a poll; range(1): outcomes for each decision.
+/// range(0): records per poll; range(1): outcomes per decision.
 void poll(benchmark::State& state) {
     const auto log = filled_log(static_cast<size_t>(state.range(1)));
     int64_t records = 0;

@@ -100,7 +100,7 @@ model::LearnedLink link_of(Kind kind) {
     return link;
 }
 
-/// A decision's share of it: P(favourable) and the group in, P(approve) out.
+/// The part of a decision: P(favourable) and the group in, P(approve) out.
 void apply(benchmark::State& state) {
     const auto link = link_of(static_cast<Kind>(state.range(0)));
     base::Random random(2);

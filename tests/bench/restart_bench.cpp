@@ -31,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int32_t kPartitions = 4;
 constexpr uint64_t kMemory = 512u << 20;
 
-/// A log of decisions that are made when they are read; of outcomes there are none.
+/// A log whose decisions are made when they are read; it has no outcomes.
 class GeneratedLog final : public streaming::Reader, public streaming::Writer {
   public:
     explicit GeneratedLog(size_t decisions) {
@@ -85,7 +85,7 @@ void check(const base::Status& status) {
     std::exit(1);
 }
 
-/// What `rampart serve` opens of the partitions; caught up with the log when made.
+/// The databases of the partitions that `rampart serve` opens; reads the log to its end when made.
 struct Node {
     std::shared_ptr<storage::MemoryBudget> memory = storage::MemoryBudget::create(kMemory).value();
     runtime::SystemClock clock;
@@ -127,7 +127,7 @@ struct Node {
     }
 };
 
-/// Has the system forget the files' content.
+/// Makes the system drop the cached content of the files.
 void forget(const fs::path& folder) {
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
         if (!entry.is_regular_file()) continue;
@@ -168,7 +168,7 @@ int run(size_t decisions, const fs::path& folder) {
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
         if (entry.is_regular_file()) bytes += entry.file_size();
     }
-    constexpr uint64_t kBlock = 512;  // in which the system counts
+    constexpr uint64_t kBlock = 512;  // the unit of the system
     fmt::print("{} open decisions, filled in {:.0f} s, {} MB in files, {} MB written\n", decisions,
                seconds_since(start), bytes >> 20,
                (static_cast<uint64_t>(usage.ru_oublock) * kBlock) >> 20);

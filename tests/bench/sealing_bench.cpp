@@ -1,5 +1,5 @@
-// What it costs to seal a decision by its person, and to open it again. CPU time is what counts:
-// the keys of new persons are one synced write a batch.
+// The cost to seal a decision with the key of its person, and to open it. CPU time counts: the keys
+// of new persons are one synced write per batch.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ struct Keys {
     std::string content = std::string(kBytes, 'x');
 
     void open() { keys = privacy::PersonKeys::open(folder, std::string(32, 's')).value(); }
-    /// One batch; the persons are number `from` and those behind.
+    /// One batch; its persons have the numbers from `from` on.
     std::vector<Letter> letters(size_t from) const {
         std::vector<Letter> out;
         for (size_t i = 0; i < kBatch; ++i) {
@@ -75,7 +75,7 @@ void seal_for_new_persons(benchmark::State& state) {
 }
 BENCHMARK(seal_for_new_persons)->Unit(benchmark::kMillisecond);
 
-/// Of 1,000 persons: their keys are remembered; of 100,000: they are looked up.
+/// 1,000 persons: their keys are cached; 100,000 persons: their keys are read.
 void seal_for_known_persons(benchmark::State& state) {
     Keys world;
     world.open();
@@ -95,7 +95,7 @@ void seal_for_known_persons(benchmark::State& state) {
 }
 BENCHMARK(seal_for_known_persons)->Arg(1000)->Arg(100'000)->Unit(benchmark::kMillisecond);
 
-/// Right after it was sealed, or long after.
+/// Right after sealing, or long after.
 void open_envelopes(benchmark::State& state) {
     Keys world;
     world.open();

@@ -1,4 +1,4 @@
-// Does harm to a deployment for as long as one likes, and says whether all promises held.
+// Runs a deployment under faults for any length of time, and reports whether all guarantees held.
 #include <fmt/format.h>
 #include <unistd.h>
 

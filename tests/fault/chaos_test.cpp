@@ -1,4 +1,4 @@
-// The promise of the whole on a real broker, under faults that a seed chooses.
+// All guarantees on a real broker, under faults that a seed selects.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ ExperimentOptions options(const std::string& name, int kills) {
     return options;
 }
 
-/// Each contradiction is a failure of its own: a shortened log shows what it was.
+/// Each contradiction is its own failure: a shortened log still shows it.
 void expect_sound(const Outcome& outcome) {
     fmt::print("{}", outcome.text());
     for (const auto& violation : outcome.violations)

@@ -1,5 +1,5 @@
-// The promise of the whole: kill -9 at any moment loses no acknowledged decision and counts none
-// twice.
+// The guarantees of the whole service: kill -9 at any moment loses no acknowledged decision and
+// counts none twice.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -48,11 +48,11 @@ ServiceProcess start(const Workspace& workspace) {
     return std::move(*process);
 }
 
-/// What the store holds in the end.
+/// The contents of the store at the end.
 struct FinalState {
     std::string hash;
     std::map<std::string, std::string> decisions;  // by id, as logged
-    size_t logged = 0;  // records in the topic: as many as decisions, if none is there twice
+    size_t logged = 0;  // records in the topic: equal to the decisions if none is there twice
     joiner::Counts counts;
 };
 
@@ -73,7 +73,7 @@ FinalState final_state(const Workspace& workspace) {
     return state;
 }
 
-/// Drives the stream while a second thread kills and restarts the service.
+/// Sends the stream while a second thread kills and restarts the service.
 std::vector<domain::Decision> drive_with_kills(const loan_stream::Stream& stream,
                                                const Workspace& workspace, int& kills) {
     Driver driver(stream, "repaid", session_of(workspace));

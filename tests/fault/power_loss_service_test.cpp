@@ -1,5 +1,5 @@
-// The power goes under the embedded log and the decision service. What they acknowledged stands;
-// where nothing is synced, the same test finds that it does not.
+// Power cuts under the embedded log and the decision service: acknowledged records remain. The
+// negative control syncs nothing, and the same test must find losses.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -25,11 +25,11 @@ using test_support::Shared;
 constexpr int kSeeds = 5, kCuts = 5, kPartitions = 3;
 constexpr uint64_t kMaxNumbers = 4096;  // acknowledged in all lives of a machine
 
-/// What children tell their parent, and the next child.
+/// Data that children pass to their parent and to the next child.
 struct Report {
     uint64_t acknowledged = 0;
-    uint64_t bytes_of[kMaxNumbers] = {};  // a digest of what was acknowledged, by number
-    uint64_t wrong = 0;                   // acknowledged, and gone or not what it was
+    uint64_t bytes_of[kMaxNumbers] = {};  // digests of acknowledged records, by number
+    uint64_t wrong = 0;                   // acknowledged, and missing or changed
     char message[512] = {};
 
     void complain(const std::string& text) {
@@ -41,19 +41,19 @@ uint64_t digest_of(std::string_view bytes) { return std::hash<std::string_view>(
 
 using Environment = std::shared_ptr<rocksdb::Env>;
 
-/// Something at work on files of `folder`, which are in the hands of the environment.
+/// A workload on files of `folder`, under the faulty file system.
 struct Worker {
     virtual ~Worker() = default;
-    /// Goes on behind what was acknowledged, until the power goes.
+    /// Continues after the acknowledged records, until the power cut.
     virtual void work(const fs::path& folder, Environment environment, Report& report) = 0;
-    /// Compares what was acknowledged with what is there.
+    /// Compares the acknowledged records with the stored ones.
     virtual void look(const fs::path& folder, Environment environment, Report& report) = 0;
 };
 
-/// All lives of all machines.
+/// The sums over all lives of all machines.
 struct Tally {
     uint64_t cuts = 0, acknowledged = 0, wrong = 0;
-    std::string first;  // what was wrong at first
+    std::string first;  // first violation
 };
 
 Tally cut_many_times(Worker& worker) {
@@ -117,7 +117,7 @@ class Appender final : public Worker {
         std::map<std::string, std::string> there;
         for (int32_t p = 0; p < kPartitions; ++p) {
             const auto records = (*log)->read("t", PartitionId(p), Offset(0), kMaxNumbers);
-            if (!records && report.acknowledged == 0) continue;  // not even the topic
+            if (!records && report.acknowledged == 0) continue;  // not even the topic exists
             if (!records) return report.complain(records.error().message);
             int64_t offset = 0;
             for (const auto& stored : *records) {

@@ -1,5 +1,5 @@
-// The power goes at any moment, and takes what was not synced. Nothing that was acknowledged as
-// synced may be gone, and nothing may stand by half.
+// Power cuts at any moment lose all data that was not synced. No write that was acknowledged as
+// synced may be lost, and no write may be there in part.
 #include "support/power_loss.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ fs::path fresh_folder() {
 
 using Content = std::map<std::string, std::string>;
 
-/// One write: changes of both families, and its number in both.
+/// One write: changes in both column families, and its number in both.
 struct Step {
     std::vector<std::pair<std::string, std::string>> puts;  // an empty value: erased
 };
@@ -62,20 +62,20 @@ WriteBatch to_batch(const Step& step, uint64_t number) {
     return batch;
 }
 
-/// What a child tells its parent.
+/// Data that a child passes to its parent.
 struct Report {
-    uint64_t written = 0, acknowledged = 0;  // of the writes of the last life
-    uint64_t there = 0;                      // writes that were found after it
+    uint64_t written = 0, acknowledged = 0;  // writes of the last life
+    uint64_t there = 0;                      // writes found after it
     bool refused = false;                    // the database would not open
-    bool hole = false;                       // a state that never was
-    bool failed = false;                     // a write failed while there was power
+    bool hole = false;                       // a state that never existed
+    bool failed = false;                     // a write failed although there was power
     char message[512] = {};
 
     void say(const std::string& text) { text.copy(message, sizeof message - 1); }
 };
 
-/// A machine whose power goes again and again. Every life is a process of its own; the writes of
-/// all lives are numbered, and the same seed writes the same under the same number.
+/// A machine with repeated power cuts. Every life is its own process. The writes of all lives are
+/// numbered, and the same seed writes the same data under the same number.
 class Machine {
   public:
     Machine(Sync sync, Recovery recovery, Loss loss, uint64_t seed)
@@ -85,7 +85,7 @@ class Machine {
         fs::remove_all(folder_.string() + ".kept");
     }
 
-    /// Works until the power goes; then looks at what is left.
+    /// Writes until the power cut, then checks the remaining data.
     Report live() {
         Shared<Report> report;
         const uint64_t cut_at = 1 + random_.below(600);
@@ -101,7 +101,8 @@ class Machine {
         OpenOptions options;
         options.environment = std::move(env);
         options.recovery = recovery_;
-        options.memtable_bytes = 64 << 10;  // the log changes, tables come and go
+        options.memtable_bytes =
+            64 << 10;  // the write-ahead log changes, tables are added and deleted
         return Database::open(folder_, {"first", "second"}, options);
     }
     Step step(uint64_t number) const {
@@ -115,7 +116,8 @@ class Machine {
     }
 
     void work(Report& report, std::shared_ptr<rocksdb::Env> files) const {
-        report.written = report.acknowledged = there_;  // what was seen before is safe by now
+        report.written = report.acknowledged =
+            there_;  // data that was read before is durable by now
         const auto db = open(std::move(files));
         if (!db) return report.say(db.error().message);
         while (true) {
@@ -163,12 +165,12 @@ class Machine {
 
 constexpr Loss kLosses[] = {Loss::kAll, Loss::kPrefix, Loss::kPages};
 
-/// All that befell machines of one kind.
+/// The results of all machines of one kind.
 struct Tally {
     uint64_t cuts = 0, refused = 0, holes = 0, failed = 0;
     uint64_t lost = 0;  // acknowledged writes
     uint64_t written = 0;
-    std::string first;  // what was wrong at first
+    std::string first;  // first violation
 };
 
 Tally cut_many_times(Sync sync, Recovery recovery) {

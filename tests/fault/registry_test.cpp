@@ -1,6 +1,6 @@
 // A process that registers, promotes and rolls back is killed again and again, each time a little
-// later. What it had acknowledged must stand, nothing may stand by half, and going on must end
-// where an undisturbed run ends.
+// later. Acknowledged steps must remain, no step may be there in part, and the continued run must
+// end like an undisturbed run.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::at;
 
-constexpr size_t kRounds = 4;  // promotion and rollback, each by a certificate of its own
+constexpr size_t kRounds = 4;  // promotion and rollback, each with its own certificate
 
 std::string policy_file(bool learned) {
     auto schema = dataset::FeatureSchema::create({{"score", dataset::FeatureKind::kNumeric, {}}});
@@ -27,8 +27,7 @@ std::string policy_file(bool learned) {
         model::Policy::create(*schema, {std::move(link)}, {}, {}).value());
 }
 
-/// What the process does, prepared beforehand: `steps` actions, each of which does no harm when
-/// repeated.
+/// The prepared actions of the process: `steps` actions that can be repeated without harm.
 struct Script {
     base::SigningKey key = base::SigningKey::generate();
     std::string first = policy_file(false), candidate = policy_file(true);
@@ -64,7 +63,7 @@ struct Script {
         return drop(registry.rollback(now, "bob", "a drill", candidate_id));
     }
 
-    /// The steps that a registry has behind it, from what it holds.
+    /// Returns the number of steps that the registry has completed, from its contents.
     size_t done(const ModelRegistry& registry) const {
         const auto promotions = registry.promotions().size();
         if (promotions > 1) return 3 + ledger.size() + promotions - 1;
@@ -73,7 +72,7 @@ struct Script {
     }
 };
 
-/// Goes on where the registry stands, one byte to `pipe` after each step.
+/// Continues where the registry stands, and writes one byte to `pipe` after each step.
 [[noreturn]] void child(const Script& script, const fs::path& folder, int pipe) {
     auto opened = ModelRegistry::open(folder);
     if (!opened) _exit(3);
@@ -105,8 +104,8 @@ bool run_and_kill(const Script& script, const fs::path& folder, size_t acks, siz
     return acknowledged == script.steps();
 }
 
-/// What a registry holds, seen by a process of its own: this one must not have the database's
-/// threads while it still forks.
+/// The contents of a registry, read by a separate process: this process must not have the threads
+/// of a database while it still forks.
 struct State {
     bool sound = false;  // it opens, and the audit log verifies
     size_t done = 0, audit_entries = 0;
@@ -146,10 +145,10 @@ TEST(RegistryCrash, WhatWasAcknowledgedStandsAndNothingStandsByHalf) {
         finished = run_and_kill(script, folder, 1 + static_cast<size_t>(kills) % 3, acknowledged);
         const auto state = inspect(script, folder);
         ASSERT_TRUE(state.sound);
-        // The step under way may have been written without its acknowledgement: at most one more.
+        // The unfinished step may have been written without its acknowledgement: at most one more.
         EXPECT_GE(state.done, acknowledged);
         EXPECT_LE(state.done, acknowledged + 1);
-        EXPECT_EQ(state.audit_entries, state.done);  // one entry a change, no more, no less
+        EXPECT_EQ(state.audit_entries, state.done);  // exactly one entry per change
         acknowledged = state.done;
     }
     EXPECT_GT(kills, 5);

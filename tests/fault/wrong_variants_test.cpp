@@ -1,5 +1,5 @@
-// The ways of keeping one's place that do not work, shown not to work: killed by the same hand and
-// judged by the same rule as the one that does.
+// Negative controls: methods of keeping a position in the log that do not work. They get the same
+// kills and the same checks as the right one, and must fail.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -8,11 +8,12 @@
 #include "rampart/model_exchange/xgboost_json.hpp"
 #include "unit/model_exchange/golden_models.hpp"
 
-/// Models of other libraries: files that a lender got from somewhere, read into what decides.
+/// Models of other libraries: files from outside, read into what decides.
 namespace rampart::fuzz {
 namespace {
 
-/// Engines say what the trees say, and what is written for LightGBM reads back as the same scores.
+/// Checks that the engines agree with the trees, and that a model written for LightGBM reads back
+/// with the same scores.
 bool scores(const base::Result<model_exchange::ForeignModel>& foreign,
             const dataset::FeatureSchema& schema, size_t seed) {
     if (!foreign) return refused(foreign.error());
@@ -55,7 +56,7 @@ bool xgboost(std::string_view text) {
 
 using Seeds = std::vector<std::string>;
 
-/// The golden models are longer than inputs get: their first tree or two.
+/// The golden models are longer than inputs can be: use their first tree or two.
 Seeds lightgbm_seeds() {
     const auto text = model_exchange::golden("lightgbm.txt");
     return {text.substr(0, text.find("Tree=2")) + "end of trees\n\npandas_categorical:[]\n",

@@ -8,35 +8,35 @@
 #include "rampart/base/check.hpp"
 #include "rampart/base/result.hpp"
 
-/// What every fuzz program is made of.
+/// The common part of all fuzz programs.
 ///
-/// A program holds a few targets. The first byte of an input picks the target, the rest is what it
-/// reads. A target does not only see that nothing crashes: it states laws by FUZZ_LAW. main.cpp
-/// states one for all: the work on an input is bounded by its size, measured by what is allocated.
+/// A program has a few targets. The first byte of an input selects the target, which reads the
+/// rest. A target does not only check that nothing crashes: it states laws by FUZZ_LAW. main.cpp
+/// states one for all: the work on an input is bounded by its size, measured by allocations.
 namespace rampart::fuzz {
 
 struct Target {
     std::string_view name;
-    /// Reads `bytes`; true: they were accepted, so that the laws about content were checked too.
+    /// Reads `bytes`; true: they were accepted, so the laws about content were checked too.
     bool (*run)(std::string_view bytes);
-    /// Inputs to begin with, all of them accepted.
+    /// Initial inputs, all of them accepted.
     std::vector<std::string> (*seeds)();
-    /// Bytes that may be allocated besides what the input's size explains.
+    /// Bytes that may be allocated in addition to what the size of the input explains.
     size_t spare = 0;
 };
 
-/// protobuf sets up to 50 MB aside for a text that claims to be so long, before it sees that the
-/// input ends: once, for the input is refused then, and never touched.
+/// protobuf reserves up to 50 MB for a text of a declared length, before it sees that the input
+/// ends. This happens once, because the input is then refused, and the memory is never touched.
 inline constexpr size_t kProtobufSpare = 50'001'000;
 
-/// Defined by each program, in the order of the first byte. Append new ones at the end: kept
-/// corpora stay good.
+/// Defined by each program, in the order of the first byte. Add new targets at the end, so that
+/// kept corpora remain valid.
 std::vector<Target> targets();
 
 inline constexpr size_t kLongestMessage = 2048;
 
-/// A refusal, whatever was wrong: a code that blames the input, a reason for programs, a message
-/// for people that does not repeat a whole input. false, so that a target can return it.
+/// Checks a refusal: a code that blames the input, a reason for programs, a message for people that
+/// does not repeat a whole input. Returns false, so that a target can return it.
 inline bool refused(const base::Error& error) {
     using base::ErrorCode;
     RAMPART_CHECK(error.code == ErrorCode::kInvalidArgument ||
@@ -48,10 +48,10 @@ inline bool refused(const base::Error& error) {
     return false;
 }
 
-/// What has to hold, whatever the input.
+/// A law that holds for any input.
 #define FUZZ_LAW(...) RAMPART_CHECK(__VA_ARGS__)
 
-/// Takes numbers off an input, which then decides what a target does; zeros at the end.
+/// Takes numbers from an input, which then decides what a target does; zeros after its end.
 class Choices {
   public:
     explicit Choices(std::string_view bytes) : rest_(bytes) {}

@@ -3,8 +3,8 @@
 #include "fuzz.hpp"
 #include "rampart/joiner/join_state.hpp"
 
-/// The joiner's rules, driven by the input: what arrives at one decision id, in any order, with any
-/// times and revisions, and when its measures mature.
+/// The rules of the joiner. The input decides which records of one decision id arrive, in which
+/// order, with which times and revisions, and when measures mature.
 namespace rampart::fuzz {
 namespace {
 
@@ -14,7 +14,7 @@ using joiner::JoinState;
 
 constexpr std::string_view kMeasures[] = {"repaid", "score"};
 
-/// Times are few, so that they coincide.
+/// There are few times, so that they coincide.
 TimePoint moment(Choices& choices) { return TimePoint::from_micros(choices.byte() % 32); }
 
 std::vector<joiner::Version> versions_of(const JoinState& state, std::string_view measure) {
@@ -24,7 +24,7 @@ std::vector<joiner::Version> versions_of(const JoinState& state, std::string_vie
     return found;
 }
 
-/// What header and schemas/keys.md promise of any state.
+/// The guarantees of the header and of schemas/keys.md for any state.
 void check(const JoinState& state) {
     const auto bytes = joiner::encode(state);
     const auto back = joiner::decode_join_state(bytes);
@@ -45,7 +45,7 @@ void check(const JoinState& state) {
     }
 }
 
-/// The last value of a matured measure is the highest revision's, whatever the order of arrival.
+/// The last value of a matured measure has the highest revision, in any order of arrival.
 void check_latest(const JoinState& state, std::string_view measure) {
     const auto* latest = joiner::latest(state, measure);
     if (latest == nullptr) return;
@@ -67,7 +67,7 @@ struct World {
 void step(World& world, Choices& choices) {
     JoinState& state = world.state;
     const JoinState before = state;
-    // the joiner's own promise: what arrives after the clock becomes known later than it
+    // a guarantee of the joiner: a record that arrives after the clock becomes known later than it
     const auto known_from = world.clock + base::Duration::micros(1);
     switch (choices.byte() % 4) {
         case 0: {
@@ -123,8 +123,8 @@ bool rules(std::string_view bytes) {
     return true;
 }
 
-/// The same reports in any order make the same state, if nothing has matured yet: the input's first
-/// half are reports, the second half says how they are shuffled.
+/// The same reports in any order make the same state, as long as no measure has matured. The first
+/// half of the input gives the reports, the second half their order.
 bool order(std::string_view bytes) {
     Choices choices(bytes.substr(0, bytes.size() / 2)), shuffle(bytes.substr(bytes.size() / 2));
     std::vector<domain::Outcome> outcomes;

@@ -12,8 +12,7 @@
 #include "rampart/wire/override_json.hpp"
 #include "unit/wire/records.hpp"
 
-/// What anybody who reaches the port may send: request bodies, targets, and texts that end up
-/// inside an answer.
+/// Bytes that any client can send: request bodies, targets, and texts that are quoted in an answer.
 namespace rampart::fuzz {
 namespace {
 
@@ -23,7 +22,7 @@ using wire::encode;
 using wire::to_json;
 namespace limits = base::limits;
 
-/// One record: written in one way, which reads back as itself; and it fits into the log.
+/// Checks one record: it is written in one way, reads back as itself, and fits into the log.
 template <class Record, class Read, class Decode>
 void holds(const Record& record, Read read, Decode decode) {
     const std::string json = to_json(record);
@@ -164,9 +163,9 @@ bool routed(std::string_view bytes) {
     return response.status == 200;
 }
 
-/// Whatever a text holds, the answer that quotes it is JSON, and says the same if it can be said.
+/// For any text, the answer that quotes it is JSON, and has the same text if JSON can express it.
 bool quoted(std::string_view text) {
-    if (text.size() > limits::kMaxTextBytes) return false;  // the reader's own limit
+    if (text.size() > limits::kMaxTextBytes) return false;  // the limit of the reader
     const std::string json = http::json_quoted(text);
     const auto value = wire::parse_json(json);
     FUZZ_LAW(value && value->kind == wire::JsonValue::Kind::kString, "no JSON text: {}", json);

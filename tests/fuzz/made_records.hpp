@@ -8,11 +8,11 @@
 #include "rampart/domain/override.hpp"
 #include "rampart/protected_attributes/record.hpp"
 
-/// Records made as the input says: mostly sensible, with texts and numbers of every kind. They
-/// reach what mutated bytes hardly do, such as a text just past a limit.
+/// Records made from the input: mostly plausible, with texts and numbers of every kind. They reach
+/// cases that mutated bytes rarely reach, such as a text just above a limit.
 namespace rampart::fuzz {
 
-/// An id, some bytes of the input, or one character many times.
+/// Returns an id, some bytes of the input, or one character many times.
 inline std::string made_text(Choices& choices) {
     switch (choices.byte() % 8) {
         case 0:
@@ -73,7 +73,7 @@ inline domain::Decision made_decision(Choices& choices) {
     decision.action = approved ? domain::Action::kApprove : domain::Action::kDecline;
     decision.propensity = approved ? decision.p_approve : 1 - decision.p_approve;
     decision.explored = choices.byte() % 2 == 0;
-    // many alike, or few of their own
+    // many equal ones, or few different ones
     const size_t reasons = choices.byte() % 8 == 0 ? choices.number(2) % 5000 : 0;
     decision.reasons.assign(reasons, "feature.age");
     for (size_t i = choices.byte() % 4; i > 0; --i) decision.reasons.push_back(made_text(choices));

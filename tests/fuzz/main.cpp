@@ -13,7 +13,7 @@
 namespace rampart::fuzz {
 namespace {
 
-// An input may cost this much memory, freed or not, in all of its encodings and comparisons.
+// The memory that an input may cost, freed or not, in all of its encodings and comparisons.
 constexpr size_t kAllocatedPerInput = 256 << 10, kAllocatedPerByte = 1 << 10;
 
 std::atomic<size_t> allocated{0};
@@ -42,7 +42,7 @@ bool run(Tally& tally, std::string_view bytes) {
     return accepted;
 }
 
-/// How far each target came, at the end: one that accepts nothing tests nothing.
+/// Prints at the end what each target reached: a target that accepts no input tests nothing.
 void report() {
     for (const auto& t : tallies) {
         std::fprintf(stderr, "target %s: %zu inputs, %zu accepted; dearest: %zu bytes for %zu\n",
@@ -87,7 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using namespace rampart::fuzz;
     if (size == 0) return 0;
     Tally& tally = tallies[data[0] % tallies.size()];
-    // on the heap and no longer than it is, so that one byte too far is seen
+    // on the heap and in exact size, so that the sanitizer sees one byte too far
     const std::unique_ptr<char[]> bytes(new char[size - 1]);
     std::copy(data + 1, data + size, bytes.get());
     run(tally, {bytes.get(), size - 1});

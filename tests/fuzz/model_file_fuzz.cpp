@@ -8,14 +8,15 @@
 #include "rampart/model/model_file.hpp"
 #include "unit/model/model_pieces.hpp"
 
-/// Model files: whoever can place one decides about loans, so loading checks everything.
+/// Model files. A person who can place a file decides about loans, so loading checks everything.
 namespace rampart::fuzz {
 namespace {
 
-/// `payload` as a whole file with the right length and checksum, which no mutation finds by itself.
+/// Returns `payload` as a complete file with the right length and checksum, which no mutation
+/// finds.
 std::string framed(std::string_view payload) {
     std::string file = "RAMPARTM";
-    base::append_u32(file, 4);  // the latest version, which knows all that the older ones do
+    base::append_u32(file, 4);  // the latest version, which has all fields of the older ones
     base::append_u64(file, payload.size());
     file += payload;
     const auto digest = base::sha256(file);
@@ -24,7 +25,7 @@ std::string framed(std::string_view payload) {
 
 bool is_probability(double p) { return p >= 0 && p <= 1; }
 
-/// The slow way, tree after tree.
+/// The slow method, tree after tree.
 double walked_score(const model::LearnedLink& link, std::span<const float> row) {
     if (link.members.empty()) return link.scale.apply(link.ensemble.predict_raw(row));
     double score = 0;
@@ -39,7 +40,7 @@ double walked_score(const model::LearnedLink& link, std::span<const float> row) 
     return score;
 }
 
-/// Any row that fits the schema gets probabilities, and the fast engine says what the trees say.
+/// Any row that fits the schema gets probabilities, and the fast engine agrees with the trees.
 void decides(const model::Policy& policy, std::string_view bytes) {
     base::Random random(bytes.size());
     const auto& features = policy.schema().features();
@@ -61,7 +62,7 @@ void decides(const model::Policy& policy, std::string_view bytes) {
             "score {}, exploit {}, approve {}", out.score, out.exploit, out.approve);
         if (const auto* last = policy.last_learned(); last != nullptr) {
             const double walked = walked_score(*last, row);
-            // a mixture's weights add up to about 1
+            // the weights of a mixture add up to about 1
             const double room = last->members.empty() ? 0 : 1e-8;
             const auto scores = policy.scores(row, group);
             FUZZ_LAW(is_probability(model::drawn_score(scores, 0)) &&
@@ -115,7 +116,7 @@ model::LearnedLink small_link(size_t groups) {
     return link;
 }
 
-/// Of two ensembles and a prefix, each with thresholds of its own or the link's.
+/// A mixture of two ensembles and a prefix, each with its own thresholds or those of the link.
 model::LearnedLink small_mixture(size_t groups) {
     auto link = small_link(groups);
     link.ensemble.trees.push_back(link.ensemble.trees.front());
@@ -159,7 +160,7 @@ Seeds small_files() {
     return files;
 }
 
-/// The part that framed() puts back around.
+/// Returns the part that framed() wraps.
 Seeds small_payloads() {
     constexpr size_t kHead = 20, kDigest = 32;
     Seeds payloads;

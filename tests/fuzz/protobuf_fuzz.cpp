@@ -9,7 +9,7 @@
 #include "rampart/wire/override_json.hpp"
 #include "unit/wire/records.hpp"
 
-/// Records as protobuf bytes, as they come out of a log that anybody may have written to.
+/// Records as protobuf bytes, from a log that other programs may write to.
 namespace rampart::fuzz {
 namespace {
 
@@ -23,7 +23,7 @@ using protected_attributes::ProtectedAttributes;
 using wire::encode;
 using wire::to_json;
 
-/// What was decoded is encoded in one way, decodes to itself, and stays below the limits.
+/// A decoded record is encoded in one way, decodes to itself, and stays below the limits.
 template <class Record, class Decode>
 bool reads(std::string_view bytes, Decode decode) {
     const base::Result<Record> record = decode(bytes);
@@ -37,7 +37,7 @@ bool reads(std::string_view bytes, Decode decode) {
     return true;
 }
 
-/// A record that is good in the log can be shown over HTTP and read back there.
+/// A record that is valid in the log can be shown over HTTP and read back there.
 template <class Record, class Read>
 void travels_as_json(const Record& record, Read read) {
     const std::string json = to_json(record);
@@ -85,7 +85,7 @@ bool protected_record(std::string_view bytes) {
 
 using namespace wire::testing;
 
-/// Whatever a validator lets through survives being written, as bytes and as JSON.
+/// A record that a validator accepts survives being written, as bytes and as JSON.
 template <class Record, class Decode, class Read>
 bool survives(const Record& record, Decode decode, Read read) {
     if (const auto status = validate(record); !status) return refused(status.error());
@@ -124,7 +124,7 @@ bool people(std::string_view bytes) {
                     protected_attributes::parse_json);
 }
 
-/// Choices that make a valid record: the first few such among random ones.
+/// Returns choices that make a valid record: the first such ones among random choices.
 template <bool (*kRun)(std::string_view)>
 std::vector<std::string> made_seeds() {
     std::vector<std::string> seeds;

@@ -11,8 +11,8 @@
 #include "rampart/wire/topics.hpp"
 #include "record_codec.hpp"
 
-/// Keys and values as they lie in a node's databases (schemas/keys.md). Nobody but us writes them,
-/// so a reader accepts only what the writer writes, byte for byte: all else is corruption.
+/// Keys and values of the databases of a node (schemas/keys.md). Only this project writes them, so
+/// a reader accepts only what the writer writes, byte for byte; all else is corruption.
 namespace rampart::fuzz {
 namespace {
 
@@ -105,7 +105,7 @@ bool lease_key(std::string_view key) {
     return true;
 }
 
-/// The first byte says whether the rest is a fence or an epoch of the writer.
+/// The first byte selects a fence or an epoch of the writer.
 bool writer_mark(std::string_view bytes) {
     Choices choices(bytes);
     const auto name = choices.byte() % 2 == 0 ? wire::kEpochHeader : wire::kFenceHeader;
@@ -121,7 +121,7 @@ bool writer_mark(std::string_view bytes) {
     return true;
 }
 
-/// Members come and go, as the input says; what is left is what was never taken away.
+/// The input adds and removes members; the members that were never removed remain.
 bool state_hash(std::string_view bytes) {
     Choices choices(bytes);
     joiner::StateHash all, kept;
@@ -141,8 +141,8 @@ bool state_hash(std::string_view bytes) {
     return true;
 }
 
-/// The pieces that all keys are made of: what is read is what is written, in any mixture. The
-/// first 16 bytes say which pieces.
+/// The parts of all keys: a read returns what was written, in any mixture. The first 16 bytes
+/// select the parts.
 bool pieces(std::string_view bytes) {
     const auto kinds = bytes.substr(0, 16);
     const auto all = bytes.substr(kinds.size());
@@ -257,7 +257,7 @@ Seeds table_files() {
     return files;
 }
 
-/// What stands between head and checksum, which no mutation gets right.
+/// The bytes between head and checksum, which no mutation gets right.
 bool table_rows(std::string_view bytes) {
     std::string file = table_files().front().substr(0, kTableHead) + std::string(bytes);
     const auto digest = base::sha256(file);

@@ -29,7 +29,7 @@ bool configuration(std::string_view text) {
     log.string("level", "info");
     for (auto& item : root->tables("item")) item.integer("n", 0, 9);
     const auto status = root->finish();
-    // the ranges hold after an error too: a getter then gives its default
+    // the ranges also hold after an error: a getter then returns its default
     FUZZ_LAW(port >= 1 && port <= 65535 && ratio >= -1 && ratio <= 1, "{} {}", port, ratio);
     FUZZ_LAW(mode == "fast" || mode == "safe", "{}", mode);
     return status ? true : refused(status.error());
@@ -57,7 +57,7 @@ bool product(std::string_view text) {
     return true;
 }
 
-/// Who meets a condition, asked of a few people: an answer for each, or a refusal.
+/// Evaluates a condition for a few people: a result for each, or a refusal.
 bool membership(const constraints::Condition& condition) {
     const float none = std::numeric_limits<float>::quiet_NaN();
     const constraints::People people{
@@ -129,7 +129,7 @@ std::vector<Target> targets() {
                  "horizon_months = 12\ngrace_days = 31\n[impact]\nunits = \"points\"\nlo = -150\n"
                  "hi = 75\nfavourable = 75\nunfavourable = -150\ndeclined = 0\n"};
          }},
-        // a tree is copied a few times, as often as it says several things at once
+        // a tree is copied a few times if it has several meanings
         {"constraint", constraint,
          [] {
              return Seeds{

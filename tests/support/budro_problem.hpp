@@ -6,7 +6,7 @@
 #include "rampart/base/random.hpp"
 #include "rampart/fairness/budro/transport.hpp"
 
-/// Made-up transport problems, with as many ties and duplicates as one likes.
+/// Synthetic transport problems, with any number of ties and duplicates.
 namespace rampart::fairness {
 
 struct MadeTransport {
@@ -26,7 +26,7 @@ struct MadeTransport {
     }
 };
 
-/// Log losses of made-up scores: `grid` of them (ties), or free ones where 0.
+/// Returns log losses of synthetic scores: `grid` different ones (ties), or any where it is 0.
 inline std::vector<double> made_losses(base::Random& random, size_t n, int classes, uint64_t grid) {
     std::vector<double> losses;
     for (size_t k = 0; k < n * static_cast<size_t>(classes); ++k) {

@@ -12,9 +12,8 @@
 
 namespace rampart::test_support {
 
-/// Whether eight bytes in a row of the marker lie in `content`: a file need not hold it whole,
-/// since what RocksDB compresses may be cut in pieces. The marker has to be random and eight bytes
-/// or more.
+/// Whether `content` has eight bytes of the marker in a row. A file need not have the whole marker,
+/// because RocksDB may cut what it compresses. The marker must be random, with eight bytes or more.
 inline bool has_trace(std::string_view content, std::string_view marker) {
     constexpr size_t kWindow = 8;
     for (size_t at = 0; at + kWindow <= marker.size(); ++at) {
@@ -23,8 +22,8 @@ inline bool has_trace(std::string_view content, std::string_view marker) {
     return false;
 }
 
-/// The files below a folder, whatever they are, that have a trace of the marker, relative to it.
-/// One that cannot be read is a failure, but for one that was removed meanwhile.
+/// Returns the files below a folder, of any kind, that have a trace of the marker, as relative
+/// paths. A file that cannot be read is a failure, unless it was removed meanwhile.
 inline std::vector<std::string> files_with(const std::filesystem::path& folder,
                                            std::string_view marker) {
     namespace fs = std::filesystem;

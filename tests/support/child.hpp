@@ -10,9 +10,9 @@
 
 namespace rampart::test_support {
 
-/// Runs `work` in a process of its own; its exit code, or 128 + the signal that ended it. Fork
-/// before this process has threads: a database makes some that a child would wait for in vain, so
-/// whoever uses in_child opens databases in children only.
+/// Runs `work` in a child process; returns its exit code, or 128 + the signal that ended it. Fork
+/// before this process has threads: a database makes threads that a child would wait for without
+/// end. So a test that uses in_child opens databases only in children.
 template <class Work>
 int in_child(const Work& work) {
     const pid_t child = ::fork();
@@ -25,7 +25,7 @@ int in_child(const Work& work) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// A value that children see and change, too.
+/// A value that children can read and change.
 template <class T>
 class Shared {
   public:

@@ -7,8 +7,8 @@
 
 namespace rampart::test {
 
-/// Labels, favourable where the impact is a gain, and who meets the conditions of the
-/// configuration's constraints.
+/// Labels, favourable where the impact is a gain, and the records that meet the conditions of the
+/// configured constraints.
 inline void constrain(ope::LoggedFeedback& f, const certification::GateConfig& config) {
     const auto set = certification::ConstraintSet::compile(config).value();
     constraints::People people{.records = f.decisions.size()};

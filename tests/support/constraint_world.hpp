@@ -11,7 +11,7 @@
 
 namespace rampart::test {
 
-/// One decision and what became of it. Without a value: no outcome on record.
+/// One decision and its outcome. Without a value: there is no outcome.
 struct Case {
     uint32_t person = 0;
     double p = 0.5;
@@ -23,14 +23,14 @@ struct Case {
     double anchor = 0.5;
 };
 
-/// Decisions in the form that constraints are tested on.
+/// Returns decisions in the form that constraints are tested on.
 struct CaseLog {
     std::vector<uint32_t> person;
     std::vector<double> p, candidate, reference, anchor, label, impact;
     std::vector<uint8_t> approved, overridden, has_label, has_impact;
     size_t persons = 0;
     std::vector<std::string> group;
-    std::vector<std::vector<uint8_t>> members;  // of the program that log() was last asked for
+    std::vector<std::vector<uint8_t>> members;  // of the program of the last log()
 
     explicit CaseLog(const std::vector<Case>& cases = {}) {
         for (const Case& c : cases) add(c);
@@ -65,7 +65,7 @@ struct CaseLog {
         return out;
     }
 
-    /// Good until this object changes or is asked again.
+    /// Valid until this object changes or the next call.
     constraints::Log log(const constraints::Program& program) {
         members.clear();
         for (const auto& leaf : program.leaves) {

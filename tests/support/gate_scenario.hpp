@@ -10,17 +10,17 @@
 
 namespace rampart::test {
 
-/// A made-up lender whose truth is known. Half of the applicants are good (repay with 0.9), half
-/// are not (0.35); an approval's impact is +75 or -150, a decline's 0. The candidate moves
-/// P(approve) by half of min(p, 1 - p), in the right direction with probability (1 + skill) / 2: at
-/// skill 0 its true gain is 0 in every group, whatever the sample.
+/// A synthetic lender with known truth. Half of the applicants are good (repay with probability
+/// 0.9), half are not (0.35). The impact of an approval is +75 or -150, that of a decline 0. The
+/// candidate moves P(approve) by half of min(p, 1 - p), in the right direction with probability (1
+/// + skill) / 2: at skill 0 its true gain is 0 in every group, for any sample.
 struct LenderScenario {
     size_t records = 1000;
     double skill = 0;
-    double missing = 0;  // share of approvals without outcome
+    double missing = 0;  // share of approvals without an outcome
     size_t records_per_person = 1;
-    std::string prefix = "v";   // of ids: persons of different prefixes are different
-    double miscalibration = 0;  // draws are made with p + this, p is logged
+    std::string prefix = "v";   // prefix of ids: persons with different prefixes are different
+    double miscalibration = 0;  // draws use p + this, and p is logged
 };
 
 inline ope::LoggedFeedback simulate(const LenderScenario& scenario, base::Random& random) {
@@ -58,7 +58,8 @@ inline certification::GateConfig lender_config() {
     config.impact_hi = 75;
     config.declined_impact = 0;
     config.impact_units = "credit score points";
-    config.spending = certification::Spending::kEqual;  // of one run an epoch: it has all of delta
+    config.spending =
+        certification::Spending::kEqual;  // for one run per epoch: it has all of delta
     return config;
 }
 
@@ -76,7 +77,7 @@ inline certification::RunIdentity lender_identity() {
 
 inline constexpr std::string_view kPseudonymKey = "0123456789abcdef";
 
-/// An epoch as `config` declares it.
+/// Returns an epoch as `config` declares it.
 inline certification::DeltaLedger ledger_for(const certification::GateConfig& config) {
     certification::DeltaLedger ledger = *certification::DeltaLedger::open({});
     const auto entry = ledger.next_epoch(config.delta_epoch, config.runs_per_epoch, config.spending,

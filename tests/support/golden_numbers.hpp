@@ -11,8 +11,9 @@
 
 namespace rampart::test {
 
-/// Numbers out of a JSON file of golden figures, found by following keys from left to right:
-/// number({"bounds", "lcb_t"}), array({"Z", "ips"}). For files of ours only: no general JSON.
+/// Reads numbers from a JSON file of golden figures, by following keys from left to right:
+/// number({"bounds", "lcb_t"}), array({"Z", "ips"}). Only for files of this project: not a general
+/// JSON reader.
 class GoldenNumbers {
   public:
     explicit GoldenNumbers(const std::string& file) {
@@ -46,7 +47,7 @@ class GoldenNumbers {
         }
         return at;
     }
-    /// The next number; leaves `at` on what ends it.
+    /// Returns the next number; `at` is then at the character that ends it.
     double read(size_t& at) const {
         at = text_.find_first_of("-0123456789", at);
         double value = 0;

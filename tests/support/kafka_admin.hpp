@@ -12,7 +12,7 @@
 
 namespace rampart::support {
 
-/// What an operator, or another program, may do to a Kafka cluster behind our back.
+/// Changes to a Kafka cluster by an operator or another program, unknown to the code under test.
 class KafkaAdmin {
   public:
     explicit KafkaAdmin(const std::string& bootstrap) {
@@ -76,10 +76,10 @@ class KafkaAdmin {
             << what << ": " << rd_kafka_event_error_string(event.get());
     }
     Handle handle_;
-    std::unique_ptr<rd_kafka_queue_t, Destroy> queue_;  // goes first
+    std::unique_ptr<rd_kafka_queue_t, Destroy> queue_;  // destroyed first
 };
 
-/// Writes transactions, whose ends Kafka marks with records of its own.
+/// Writes transactions; Kafka marks their ends with its own records.
 class TransactionalProducer {
   public:
     TransactionalProducer(const std::string& bootstrap, const std::string& id)

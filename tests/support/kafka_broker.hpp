@@ -45,19 +45,19 @@
 
 namespace rampart::test_support {
 
-/// How to reach a broker: host:port of each listener, and what it wants of its clients.
+/// The addresses of a broker: host:port of each listener, and what it requires of clients.
 struct KafkaAddress {
-    std::string bootstrap;  // in clear, for anybody
+    std::string bootstrap;  // in clear, for any client
     // Empty without `secure`.
-    std::string ssl_bootstrap;       // TLS; wants client_certificate
-    std::string sasl_ssl_bootstrap;  // TLS; wants user and password, by SCRAM-SHA-512 or PLAIN
-    std::string sasl_plaintext_bootstrap;  // no TLS; wants user and password, by SCRAM-SHA-512
+    std::string ssl_bootstrap;       // TLS; requires client_certificate
+    std::string sasl_ssl_bootstrap;  // TLS; requires user and password, by SCRAM-SHA-512 or PLAIN
+    std::string sasl_plaintext_bootstrap;  // no TLS; requires user and password, by SCRAM-SHA-512
     std::filesystem::path ca, client_certificate, client_key;  // PEM
     std::string user, password;
     std::filesystem::path password_file;  // the password again; only its owner may read it
     std::string version;                  // "3.9.2"
 
-    /// librdkafka before 2.6.1 answers SCRAM with one nonce too many, which brokers of 4.x refuse.
+    /// librdkafka before 2.6.1 sends a nonce in SCRAM that is too long; brokers of 4.x refuse it.
     bool scram_works_with_old_clients() const { return version.starts_with("3."); }
 };
 
@@ -77,7 +77,7 @@ inline std::string first_line(const std::filesystem::path& file) {
     return text.substr(0, text.find('\n'));
 }
 
-/// Polls until it holds; false when it did not within the time.
+/// Polls until the condition holds; false if it did not within the time.
 inline bool wait_until(const std::function<bool()>& holds, std::chrono::seconds limit) {
     const auto deadline = std::chrono::steady_clock::now() + limit;
     while (!holds()) {
@@ -87,7 +87,7 @@ inline bool wait_until(const std::function<bool()>& holds, std::chrono::seconds 
     return true;
 }
 
-/// Reads what ops/kafka left in its folder.
+/// Reads the files that ops/kafka wrote into its folder.
 inline KafkaAddress address_in(const std::filesystem::path& dir) {
     KafkaAddress address;
     address.bootstrap = first_line(dir / "bootstrap");
@@ -109,7 +109,7 @@ inline KafkaAddress address_in(const std::filesystem::path& dir) {
     return address;
 }
 
-/// 'T' stopped, 'Z' ended but not reaped, …; 0 when there is no such process.
+/// Returns 'T' stopped, 'Z' ended but not reaped, …; 0 if there is no such process.
 inline char process_state(pid_t pid) {
     const auto stat = read_text("/proc/" + std::to_string(pid) + "/stat");
     const auto name_end = stat.rfind(')');
@@ -123,8 +123,8 @@ inline bool process_ended(pid_t pid) {
 
 }  // namespace kafka_detail
 
-/// Why no broker can run here; empty when one can. Looks at Java and the jars that are cached, and
-/// downloads nothing: ctest's fixture, or `ops/kafka fetch`, has done that.
+/// Returns why no broker can run here; empty if one can. Looks at Java and the cached jars, and
+/// downloads nothing: the fixture of ctest, or `ops/kafka fetch`, has done that.
 inline const std::string& kafka_missing() {
     static const std::string why = [] {
         const auto shared = std::filesystem::path(RAMPART_KAFKA_DIR) / "bootstrap";
@@ -145,16 +145,16 @@ inline const std::string& kafka_missing() {
 
 struct KafkaOptions {
     std::string version = RAMPART_KAFKA_VERSION;
-    bool secure = false;                   // TLS and SASL listeners too
+    bool secure = false;                   // also TLS and SASL listeners
     std::vector<std::string> overrides{};  // broker settings: "log.segment.bytes=1048576"
 };
 
-/// A broker of the test's own on the loopback, in a temporary folder, on any free port. It ends
-/// with this object, and by SIGKILL when the thread that started it ends, however the test ended:
-/// start it from a thread that lives as long as it is needed (the main thread). Not thread safe.
+/// A broker for one test on the loopback, in a temporary folder, on any free port. It ends with
+/// this object, and by SIGKILL when the thread that started it ends: start it from a thread that
+/// lives as long as the broker is needed (the main thread). Not thread safe.
 class KafkaBroker {
   public:
-    /// Returns once it answers.
+    /// Returns when it answers.
     explicit KafkaBroker(KafkaOptions options = {}) : options_(std::move(options)) {
         std::string name = testing::TempDir() + "/rampart-kafka.XXXXXX";
         if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create " + name);
@@ -176,13 +176,14 @@ class KafkaBroker {
     /// Stays the same over kill() and start().
     const std::string& bootstrap() const { return address_.bootstrap; }
     const KafkaAddress& address() const { return address_; }
-    /// What ops/kafka keeps there: data/, broker.log, server.properties, …
+    /// The folder of ops/kafka: data/, broker.log, server.properties, …
     const std::filesystem::path& dir() const { return dir_; }
-    /// Of the JVM; -1 when it does not run.
+    /// The pid of the JVM; -1 when it does not run.
     pid_t pid() const { return jvm_; }
     bool runs() const { return jvm_ > 0; }
 
-    /// SIGSTOP: connections stay open and nothing answers. Returns once every thread has stopped.
+    /// Sends SIGSTOP: connections stay open without an answer. Returns once every thread has
+    /// stopped.
     void stop() {
         ::kill(running_jvm(), SIGSTOP);
         const pid_t pid = jvm_;
@@ -190,11 +191,12 @@ class KafkaBroker {
                                       std::chrono::seconds(10)))
             throw std::runtime_error("the broker did not stop");
     }
-    /// SIGCONT.
+    /// Sends SIGCONT.
     void cont() { ::kill(running_jvm(), SIGCONT); }
 
-    /// SIGKILL, and waits until it is gone. What it had not flushed is in the kernel's cache, hence
-    /// not lost. The next start() waits 3 s longer: the controller lets the old session end first.
+    /// Sends SIGKILL, and waits until it has ended. Unflushed data is in the cache of the kernel,
+    /// so it is not lost. The next start() waits 3 s longer: the controller lets the old session
+    /// end first.
     void kill() {
         if (script_ <= 0) return;
         if (jvm_ > 0)
@@ -203,14 +205,14 @@ class KafkaBroker {
             ::kill(script_, SIGKILL);
         reap();
     }
-    /// SIGTERM: closes its log in order and is gone.
+    /// Sends SIGTERM: the broker closes its log in order and ends.
     void shut_down() {
         ::kill(running_jvm(), SIGCONT);
         ::kill(script_, SIGTERM);
         const int code = reap();
         EXPECT_EQ(code, 0) << output();
     }
-    /// Again, with the data and the port that it had. Nothing when it runs.
+    /// Starts it again, with its data and its port. Does nothing when it runs.
     void start() {
         if (script_ > 0) return;
         std::filesystem::remove(dir_ / "bootstrap");
@@ -256,7 +258,7 @@ class KafkaBroker {
         return jvm_;
     }
 
-    /// ops/kafka as a child that dies with us, and the JVM with it (--foreground).
+    /// Runs ops/kafka as a child that ends with this process, and the JVM with it (--foreground).
     void spawn() {
         std::vector<std::string> words{
             "setpriv",    "--pdeathsig",  "KILL",           kafka_detail::kScript,
@@ -277,7 +279,7 @@ class KafkaBroker {
         ::posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
                                            0600);
         ::posix_spawn_file_actions_adddup2(&files, 1, 2);
-        // not the test's sockets: a port that it closes has to be free
+        // the child does not inherit sockets of the test: a port that it closes must be free
         ::posix_spawn_file_actions_addclosefrom_np(&files, 3);
         const int error =
             ::posix_spawnp(&script_, "setpriv", &files, nullptr, arguments.data(), environ);
@@ -295,8 +297,8 @@ class KafkaBroker {
     int exit_code_ = -1;
 };
 
-/// The broker of all tests: that of ctest's fixture if it answers, else one of this program's own
-/// which ends with it. Only to be called where kafka_missing() is empty.
+/// Returns the broker that all tests share: that of ctest's fixture if it answers, else one of this
+/// program that ends with it. Call it only if kafka_missing() is empty.
 inline const KafkaAddress& shared_kafka() {
     static const KafkaAddress address = [] {
         const std::filesystem::path dir = RAMPART_KAFKA_DIR;
@@ -309,7 +311,8 @@ inline const KafkaAddress& shared_kafka() {
     return address;
 }
 
-/// "<prefix>-<digits>": no other test has this name, nor has an earlier run on the same broker.
+/// Returns "<prefix>-<digits>": no other test has this name, nor has an earlier run on the same
+/// broker.
 inline std::string unique_topic(const std::string& prefix) {
     static std::atomic<int> count = 0;
     const auto now = std::chrono::system_clock::now().time_since_epoch().count();

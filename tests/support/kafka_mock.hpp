@@ -14,10 +14,10 @@
 
 namespace rampart::support {
 
-/// librdkafka's mock of a Kafka cluster, with brokers 1, 2, …, on ports of their own: for errors
-/// that a real broker does not make on demand. It keeps 5 MiB of a partition and forgets older
-/// records, makes topics that are asked for, has no real transactions and no admin requests, and
-/// sleeps out every fetch at the end of a partition.
+/// The mock Kafka cluster of librdkafka, with brokers 1, 2, …, each with its port: for errors that
+/// a real broker does not make on demand. It keeps 5 MiB per partition and forgets older records,
+/// creates a topic when it is asked for, has no real transactions and no admin requests, and delays
+/// every fetch at the end of a partition for its full time.
 class KafkaMock {
   public:
     explicit KafkaMock(int brokers = 1) {
@@ -46,7 +46,7 @@ class KafkaMock {
     void create(const std::string& topic, int partitions) const {
         ASSERT_EQ(rd_kafka_mock_topic_create(cluster_, topic.c_str(), partitions, 1), 0);
     }
-    /// As any other program would, into partition 0.
+    /// Writes into partition 0, as another program does.
     void produce(const std::string& topic, const std::string& key, const std::string& value,
                  int64_t time_millis) const {
         std::array<char, 512> why{};
@@ -76,26 +76,27 @@ class KafkaMock {
     void lead(const std::string& topic, streaming::PartitionId partition, int32_t broker) const {
         rd_kafka_mock_partition_set_leader(cluster_, topic.c_str(), partition.value(), broker);
     }
-    /// In answers about the topic, until it is NO_ERROR.
+    /// Fails answers about the topic, until it is set to NO_ERROR.
     void topic_error(const std::string& topic, rd_kafka_resp_err_t error) const {
         rd_kafka_mock_topic_set_error(cluster_, topic.c_str(), error);
     }
     void rtt(std::chrono::milliseconds millis) const {
         rd_kafka_mock_broker_set_rtt(cluster_, 1, static_cast<int>(millis.count()));
     }
-    /// Of Kafka's protocol.
+    /// An error code of the Kafka protocol.
     enum Api : int16_t { kProduce = 0, kFetch = 1, kListOffsets = 2, kMetadata = 3, kInitPid = 22 };
-    /// The next `count` requests of the kind fail.
+    /// Fails the next `count` requests of the kind.
     void fail(Api api, rd_kafka_resp_err_t error, size_t count = 1) const {
         const std::vector<rd_kafka_resp_err_t> errors(count, error);
         rd_kafka_mock_push_request_errors_array(cluster_, api, count, errors.data());
     }
-    /// Broker 1 answers the next request of the kind late, and with an error unless it is NO_ERROR.
+    /// Makes broker 1 answer the next request of the kind late, and with an error unless it is
+    /// NO_ERROR.
     void answer_late(Api api, std::chrono::milliseconds rtt, rd_kafka_resp_err_t error) const {
         rd_kafka_mock_broker_push_request_error_rtts(cluster_, 1, api, 1, error,
                                                      static_cast<int>(rtt.count()));
     }
-    /// Until the request that it answers late has come.
+    /// Waits until the request that it answers late has arrived.
     void wait_for_late(Api api) const {
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
         for (size_t left = 1; left > 0;) {

@@ -8,7 +8,7 @@
 #include "rampart/streaming/record.hpp"
 #include "rampart/wire/event_codec.hpp"
 
-/// Small consistent records for tests of what handles decisions and outcomes.
+/// Small consistent records for tests of code that handles decisions and outcomes.
 namespace rampart::support {
 
 inline base::TimePoint day(int64_t n) { return base::TimePoint() + base::Duration::days(n); }

@@ -11,15 +11,14 @@
 
 namespace rampart::support {
 
-/// A log in memory that a test may also bend: identity, offsets and partitions are in its hands.
-/// For one thread.
+/// A log in memory whose identity, offsets and partitions a test can change. For one thread.
 class MemoryLog final : public streaming::Reader, public streaming::Writer {
   public:
     struct Topic {
         std::string identity = "1";
         std::vector<std::vector<streaming::StoredRecord>> partitions;
-        std::map<streaming::PartitionId, int64_t> begin;  // what retention took
-        base::Error failure;  // what read() fails with, if it has a reason
+        std::map<streaming::PartitionId, int64_t> begin;  // deleted by retention
+        base::Error failure;  // read() fails with it, if it has a reason
     };
 
     void create(const std::string& name, int32_t partitions) {
@@ -89,7 +88,7 @@ class MemoryLog final : public streaming::Reader, public streaming::Writer {
         return positions;
     }
 
-    /// Retention takes the first `n` records of a partition.
+    /// Deletes the first `n` records of a partition, as retention does.
     void drop_front(const std::string& topic, streaming::PartitionId partition, int64_t n) {
         Topic& found = topics.at(topic);
         auto& records = found.partitions.at(static_cast<size_t>(partition.value()));

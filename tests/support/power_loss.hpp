@@ -17,20 +17,19 @@
 
 namespace rampart::test_support {
 
-/// What a power cut leaves of what was written and not synced.
+/// The part of unsynced writes that a power cut leaves.
 enum class Loss {
     kAll,     // nothing
-    kPrefix,  // of every file the beginning; of the changes of names the first ones
-    kPages,   // of every file any pages, zeros in between; of the changes of names the first ones
+    kPrefix,  // the beginning of every file; the first changes of names
+    kPages,   // any pages of every file, zeros in between; the first changes of names
 };
 
-/// The machine's file system until the power goes: from then on every change fails, and lose()
-/// makes the files what a machine would find when the power is back.
+/// A file system with power cuts: after the cut every change fails, and lose() sets the files to
+/// what a machine would find when the power is back.
 ///
-/// Bytes are safe once their file was synced; that a file was made, renamed or deleted, once its
-/// folder was. Nothing is really synced, so tests are fast. Everything goes through files that
-/// really exist; what may have to come back is kept in a folder of our own, on the same file
-/// system.
+/// Bytes are durable once their file was synced; a creation, renaming or deletion of a file once
+/// its folder was. Nothing is really synced, so tests are fast. All writes go to real files; what
+/// may have to come back is kept in a separate folder on the same file system.
 class PowerLossFileSystem final : public rocksdb::FileSystemWrapper {
   public:
     using Status = rocksdb::IOStatus;
@@ -38,9 +37,9 @@ class PowerLossFileSystem final : public rocksdb::FileSystemWrapper {
     using Context = rocksdb::IODebugContext;
 
     static constexpr int kPowerCut = 77;
-    static constexpr uint64_t kNever = UINT64_MAX;  // a disk that never loses anything, and is fast
+    static constexpr uint64_t kNever = UINT64_MAX;  // a fast disk that never loses data
 
-    /// The power goes in place of the nth change, 1 or more. `kept`: the folder of our own.
+    /// The power cut replaces the nth change, 1 or more. `kept`: the separate folder.
     PowerLossFileSystem(std::filesystem::path kept, Loss loss, uint64_t nth, base::Random random)
         : FileSystemWrapper(rocksdb::FileSystem::Default()),
           kept_(std::move(kept)),
@@ -79,10 +78,10 @@ class PowerLossFileSystem final : public rocksdb::FileSystemWrapper {
     struct Change {
         enum class Kind { kMade, kRenamed, kDeleted } kind;
         std::string path, from;  // from: of a renamed file
-        std::string kept;        // what was at `path` before; empty: nothing
+        std::string kept;        // earlier content of `path`; empty: none
     };
 
-    /// Before a change, with the mutex held.
+    /// Called before a change, with the mutex held.
     void use_power() {
         if (--left_ > 0) return;
         lose();
@@ -95,12 +94,12 @@ class PowerLossFileSystem final : public rocksdb::FileSystemWrapper {
 
     const std::filesystem::path kept_;
     const Loss loss_;
-    std::mutex mutex_;  // held during every change: none is under way when the power goes
+    std::mutex mutex_;  // held during every change: no change is half done at the power cut
     uint64_t left_;     // changes until then
     base::Random random_;
     uint64_t kept_files_ = 0;
     std::map<std::string, Bytes> files_;
-    std::vector<Change> changes_;  // not yet safe, in order
+    std::vector<Change> changes_;  // not yet durable, in order
 };
 
 class PowerLossFileSystem::File final : public rocksdb::FSWritableFileOwnerWrapper {
@@ -206,7 +205,7 @@ inline rocksdb::IOStatus PowerLossFileSystem::NewDirectory(
     return Status::OK();
 }
 
-/// Moves what is at `path` aside; empty: nothing is.
+/// Moves the content of `path` aside; empty: there is none.
 inline std::string PowerLossFileSystem::keep(const std::string& path) {
     if (!std::filesystem::exists(path)) return {};
     const auto kept = (kept_ / fmt::format("{}", kept_files_++)).string();

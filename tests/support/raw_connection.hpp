@@ -9,7 +9,7 @@
 
 namespace rampart::test_support {
 
-/// A bare socket, for what no client would send. Gives up after 10 s.
+/// A plain socket, for requests that no client would send. Gives up after 10 s.
 class RawConnection {
   public:
     explicit RawConnection(uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -26,7 +26,7 @@ class RawConnection {
     bool connected() const { return connected_; }
     RawConnection(const RawConnection&) = delete;
     RawConnection& operator=(const RawConnection&) = delete;
-    /// Until all is sent or the server has closed.
+    /// Sends until all is sent or the server has closed.
     void send(std::string_view bytes) {
         while (!bytes.empty()) {
             const auto n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -34,7 +34,7 @@ class RawConnection {
             bytes.remove_prefix(static_cast<size_t>(n));
         }
     }
-    /// Until the server closes, or until `wanted` has come.
+    /// Reads until the server closes, or until `wanted` has arrived.
     std::string receive(const std::string& wanted = {}) {
         std::string all;
         char chunk[4096];

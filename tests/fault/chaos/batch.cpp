@@ -11,8 +11,8 @@ namespace {
 
 using streaming::PartitionId;
 
-constexpr size_t kApplications = 8;  // of a batch
-constexpr double kPoisoned = 0.05;   // of batches
+constexpr size_t kApplications = 8;  // for a batch
+constexpr double kPoisoned = 0.05;   // for several batches
 const std::string kMeasure = "repaid";
 
 domain::Application application(const LoadOptions& options, const loan_stream::Stream& stream,
@@ -25,7 +25,7 @@ domain::Application application(const LoadOptions& options, const loan_stream::S
     return application;
 }
 
-/// None, one, one twice, or one with its correction; in whatever order.
+/// Makes none, one, a repeated one, or one with its correction, in any order.
 void plan_reports(const domain::Application& application, bool decided_by_topic,
                   base::Random& random, std::vector<PlannedReport>& reports) {
     const auto id = domain::decision_id_of(application.id);
@@ -60,12 +60,12 @@ Batch::Poison poison(const LoadOptions& options, int32_t partitions, base::Rando
             return {options.topics.decisions, some, {bytes, bytes, like.event_time, {}}};
         case 2:
             return {options.topics.applications, anywhere, {bytes, bytes, like.event_time, {}}};
-        case 3: {  // of a measure that there is not
+        case 3: {  // a measure that does not exist
             domain::Outcome outcome{domain::decision_id_of(like.id), "height", 0, 1,
                                     like.event_time};
             return {options.topics.outcomes, anywhere, wire::to_record(outcome)};
         }
-        default: {  // a decision by nobody who holds a lease: it counts for nothing
+        default: {  // a decision by a process without a lease: it does not count
             domain::Decision decision;
             decision.application = like;
             decision.application.id = domain::ApplicationId(fmt::format("nobody-{}", number));

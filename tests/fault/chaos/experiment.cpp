@@ -18,12 +18,12 @@ uint64_t number_from_environment(const char* name, uint64_t otherwise) {
     return text == nullptr || *text == '\0' ? otherwise : std::stoull(text);
 }
 
-/// A violation where it is an error.
+/// Turns an error into a violation.
 void expect(Run& run, const base::Status& status) {
     if (!status) run.oracle().violation(status.error().message);
 }
 
-/// The same batches and probes on a deployment that nobody harms.
+/// Sends the same batches and probes to a deployment without faults.
 FinalState undisturbed(Run& disturbed, const LoadOptions& load,
                        std::vector<std::string>& violations) {
     LoadOptions fast = load;
@@ -63,11 +63,11 @@ void compare(const FinalState& found, const FinalState& calm,
     same("matured examples", found.counts.matured, calm.counts.matured);
 }
 
-/// Of so many kills, those that come while everything matures.
+/// The number of kills during maturity.
 int in_the_end(int kills) { return std::min(kills / 5, 4); }
 
-/// Lets everything mature, with the last kills, and compares it with an undisturbed run. With a
-/// violation before, does nothing.
+/// Lets everything mature, with the last kills, and compares it with an undisturbed run. After a
+/// violation it does nothing.
 void conclude(Run& run, Nemesis& nemesis, const ExperimentOptions& options, const LoadOptions& load,
               Outcome& outcome) {
     if (!run.oracle().sound()) return;
@@ -82,7 +82,7 @@ void conclude(Run& run, Nemesis& nemesis, const ExperimentOptions& options, cons
     outcome.outcomes = state.counts.outcomes;
 }
 
-/// Runs the script, then the end that all of them share, and tells what came of it.
+/// Runs the script, then the end that all scripts share, and reports the result.
 Outcome experiment(const ExperimentOptions& options, Arena::Kind kind,
                    const std::vector<std::string>& nodes, const std::string& spare,
                    const std::function<void(Run&, Nemesis&)>& script) {
@@ -101,7 +101,7 @@ Outcome experiment(const ExperimentOptions& options, Arena::Kind kind,
     } catch (const std::exception& error) {
         run.oracle().violation(error.what());
     }
-    const auto violations = run.oracle().violations();  // they came first
+    const auto violations = run.oracle().violations();  // they were first
     outcome.violations.insert(outcome.violations.begin(), violations.begin(), violations.end());
     if (!outcome.violations.empty()) arena.keep_folder();
     outcome.deeds = nemesis.deeds();
@@ -119,13 +119,13 @@ Outcome alone(const ExperimentOptions& options, Arena::Kind kind,
         expect(run, run.node("a").start());
         if (!run.oracle().sound()) return;
         run.set_owners({&run.node("a")});
-        // a whole deck on the mock: its errors are what it is for
+        // a whole deck on the mock broker, whose errors are its purpose
         nemesis.harm_until(options.kills - in_the_end(options.kills),
                            kind == Arena::Kind::kMock ? 12 : 0);
     });
 }
 
-/// Ends the nodes, gives them other partitions, and starts them again. `between`: while all of
+/// Ends the nodes, gives them other partitions, and starts them again. `between` runs while all of
 /// them are down.
 void reshape(Run& run, const std::vector<std::pair<Node*, Share>>& shares,
              const std::function<void()>& between) {
@@ -140,7 +140,7 @@ void reshape(Run& run, const std::vector<std::pair<Node*, Share>>& shares,
     run.set_owners(owners);
 }
 
-/// `rampart partition move`, killed once on the way.
+/// Runs `rampart partition move`, and kills it once during the move.
 void move(Run& run, int32_t partition, const Node& from, const Node& to, base::Random& random) {
     const std::vector<std::string> words{kProgram,   "partition",
                                          "move",     std::to_string(partition),
@@ -153,7 +153,7 @@ void move(Run& run, int32_t partition, const Node& from, const Node& to, base::R
     }  // killed here
     Process again(words, log);
     if (again.wait(std::chrono::seconds(60)) == 0) return;
-    // where the first one had come to its end, there is nothing left to do, and it says so
+    // if the first one had reached its end, nothing is left to do, and it says so
     const auto said = tail_of(log);
     if (said.find("is there already") == std::string::npos &&
         said.find("there is no partition at") == std::string::npos) {
@@ -161,7 +161,7 @@ void move(Run& run, int32_t partition, const Node& from, const Node& to, base::R
     }
 }
 
-/// `newcomer` wants a partition that `owner` has, and does not get it.
+/// `newcomer` asks for a partition that `owner` has, and is refused.
 void expect_refusal(Run& run, Node& newcomer, int32_t partition, const Node& owner) {
     newcomer.configure({{partition}, {}, false});
     const auto started = newcomer.start();
@@ -173,7 +173,7 @@ void expect_refusal(Run& run, Node& newcomer, int32_t partition, const Node& own
                started.error().message.find(named) == std::string::npos) {
         run.oracle().violation("a refusal does not name the owner: " + started.error().message);
     }
-    // it made an empty folder; `partition move` wants none there
+    // it made an empty folder; `partition move` requires that there is none
     std::filesystem::remove_all(newcomer.store() / "partitions" / std::to_string(partition));
 }
 
@@ -197,10 +197,10 @@ void share_and_pass_on(Run& run, Nemesis& nemesis, const ExperimentOptions& opti
     nemesis.harm_until((kills + 2) / 3);
     if (!run.oracle().sound()) return;
 
-    // the faults may have put another node in the place of either
+    // the faults may have put another node in the place of either one
     Node& third = run.node("c");
     Node* second = run.owners()[1];
-    run.load().resume();  // and it has to wait
+    run.load().resume();  // and it must wait
     reshape(run, {{second, {{2}, {}, false}}, {&third, {{3}, {}, false}}},
             [&] { move(run, 3, *second, third, random); });
     go_on(run, "a partition moved as a checkpoint");

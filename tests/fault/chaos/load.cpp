@@ -187,8 +187,8 @@ void Load::send(uint64_t number, Asker& asker) {
     for (const auto& report : batch.reports) oracle_.reported(report.outcome);
 }
 
-/// Event time stands still, but a node that is told so joins what there is in the log: then kills
-/// hit that, too. Whether it answers does not matter.
+/// Event time stands still, but a node that gets the same time again joins the records in the log.
+/// So kills interrupt that, too. Its answer does not matter.
 void Load::join_on(uint64_t number, Asker& asker) {
     static const auto body = fmt::format("{{\"now\":\"{}\"}}", base::to_iso8601(TimePoint()));
     const auto partitions = static_cast<uint64_t>(routes_.partitions());
@@ -196,7 +196,7 @@ void Load::join_on(uint64_t number, Asker& asker) {
     static_cast<void>(asker.ask(*node, "/v1/clock", &body));
 }
 
-/// Each node gets those that it owns in one request, and again until it has decided them.
+/// Sends each node the applications that it owns in one request, again until it has decided them.
 void Load::send_applications(std::span<const domain::Application> applications, Asker& asker) {
     std::map<PartitionId, std::vector<domain::Application>> by_home;
     for (const auto& application : applications) {
@@ -230,7 +230,8 @@ void Load::send_outcomes(std::span<const domain::Outcome> outcomes, Asker& asker
     }
 }
 
-/// Until it is acknowledged; what an unknown end leaves in the log twice is the same twice.
+/// Sends until it is acknowledged. If the first result was unknown, the log has the same record
+/// twice.
 void Load::append(const std::string& topic, std::span<const streaming::Record> records,
                   std::optional<PartitionId> partition) {
     if (records.empty()) return;

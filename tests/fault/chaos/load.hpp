@@ -21,7 +21,7 @@
 
 namespace rampart::chaos {
 
-/// Which node to ask about a partition. Thread safe; the nodes have to outlive it.
+/// Knows which node to ask about a partition. Thread safe; the nodes must outlive it.
 class Routes {
   public:
     explicit Routes(int32_t partitions) : owners_(static_cast<size_t>(partitions)) {}
@@ -34,18 +34,19 @@ class Routes {
     std::vector<const Node*> owners_;
 };
 
-/// HTTP to whichever node it is, again and again until there is an answer. For one thread.
+/// Sends HTTP requests to the right node, again and again until there is an answer. For one thread.
 class Asker {
   public:
-    /// Gives up early once `oracle` has found a violation: what comes after it says little.
+    /// Gives up early once `oracle` has found a violation: later results say little.
     Asker(const Routes& routes, base::Duration patience, const Oracle& oracle)
         : routes_(routes), patience_(patience), oracle_(oracle) {}
 
-    /// The body of a 2xx answer. Goes on through 421, 503 and what is no answer at all; any other
-    /// answer is the error, and so is what stayed away for longer than the patience ("stalled").
+    /// Returns the body of a 2xx answer. Repeats after 421, 503 and failed connections. Any other
+    /// answer is the error, and so is the lack of an answer for longer than the patience
+    /// ("stalled").
     base::Result<std::string> post(streaming::PartitionId partition, std::string_view target,
                                    const std::string& body);
-    /// One try at one node, whatever it says.
+    /// Tries once at one node, and returns any answer.
     base::Result<http::Response> ask(const Node& node, std::string_view target,
                                      const std::string* body,
                                      base::Duration timeout = base::Duration::seconds(3));
@@ -68,25 +69,25 @@ struct LoadOptions {
     uint64_t seed = 1;
     std::string bootstrap_servers;
     wire::Topics topics;
-    base::TimePoint start;  // event times begin here
-    double by_topic = 0;    // share of applications that come through the log
+    base::TimePoint start;  // first event time
+    double by_topic = 0;    // share of applications that are sent by topic
     size_t workers = 3;
-    base::Duration pause = base::Duration::micros(40'000);  // of each worker, between batches
-    base::Duration patience = base::Duration::seconds(90);  // until nothing works any more
+    base::Duration pause = base::Duration::micros(40'000);  // for each worker, between batches
+    base::Duration patience = base::Duration::seconds(90);  // until the load counts as stalled
 };
 
-/// A report, as it is sent.
+/// A report in the form in which it is sent.
 struct PlannedReport {
     domain::Outcome outcome;
     bool by_topic = false, early = false;  // early: before the application
     int copies = 1;
 };
 
-/// What the n-th batch is: the same for a seed, whatever happens.
+/// Makes the n-th batch: the same for a seed, whatever happens.
 struct Batch {
     std::vector<domain::Application> by_http, by_topic;
     std::vector<PlannedReport> reports;
-    /// Records that make no sense, by topic; partition -1: that of the key.
+    /// Records that cannot be decoded, by topic; partition -1: that of the key.
     struct Poison {
         std::string topic;
         streaming::PartitionId partition;
@@ -97,7 +98,8 @@ struct Batch {
 Batch plan_batch(const LoadOptions& options, const loan_stream::Stream& stream, int32_t partitions,
                  uint64_t number);
 
-/// Sends batches, each until all of it is acknowledged, by workers of its own; tells the oracle.
+/// Sends batches with its own workers, each until all of it is acknowledged, and informs the
+/// oracle.
 class Load {
   public:
     Load(LoadOptions options, const loan_stream::Stream& stream, const Routes& routes,
@@ -105,9 +107,9 @@ class Load {
     ~Load();
 
     void resume();
-    /// Returns when every batch that was begun is whole.
+    /// Returns when every started batch is complete.
     void pause();
-    /// Until so many batches are whole, at the pace of who answers; then paused.
+    /// Runs until this number of batches is complete, at the pace of the answers; then pauses.
     void run_to(uint64_t batches);
     uint64_t whole_batches() const { return next_; }  // while paused
     uint64_t retries() const { return retries_; }

@@ -12,7 +12,7 @@ namespace {
 
 using enum Fault;
 
-// 14 kills in 17 faults. Starts of the broker are what takes time.
+// 14 kills in 17 faults. Starts of the broker take most of the time.
 const std::vector<std::pair<Fault, int>> kDeck{
     {kKillNode, 6},   {kKillStarting, 2}, {kPauseNode, 1}, {kOversleep, 1}, {kReplaceSleeper, 2},
     {kKillBroker, 1}, {kPauseBroker, 1},  {kKillBoth, 1},  {kFillDisk, 2},
@@ -22,7 +22,7 @@ const std::vector<std::pair<Fault, int>> kMockDeck{
     {kKillNode, 2},    {kKillStarting, 1}, {kPauseNode, 1}, {kRefuseProduce, 4},
     {kRefuseFetch, 2}, {kMockAway, 1},     {kFillDisk, 1},
 };
-constexpr int64_t kMomentMs = 600;  // of load, at most, before a fault
+constexpr int64_t kMomentMs = 600;  // longest load before a fault
 constexpr size_t kProbes = 25;
 
 std::vector<Fault> shuffled_deck(base::Random& random, bool mock) {
@@ -33,7 +33,7 @@ std::vector<Fault> shuffled_deck(base::Random& random, bool mock) {
     return deck;
 }
 
-/// Takes all the room that there is.
+/// Fills all free space.
 void fill(const std::filesystem::path& ballast) {
     const int file = ::open(ballast.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     const std::string block(1 << 16, 'x');
@@ -206,15 +206,15 @@ void Nemesis::pause_node(Node& node) {
     node.process().cont();
 }
 
-/// Nobody was there to take over: it may go on.
+/// No other node was there to take over, so it may continue.
 void Nemesis::oversleep(Node& node) {
     node.process().stop();
     sleep_ms(std::max(run_.lease_ms() + 500, sleep_.count()));
     node.process().cont();
 }
 
-/// The sleeper wakes up into a world that went on without it: it may append what it was about to,
-/// but acknowledges nothing that does not count.
+/// The sleeper continues after another node took over. It may append a record, but acknowledges
+/// none that does not count.
 void Nemesis::replace_sleeper(Node& node) {
     Node& heir = run_.node(spare_);
     const auto asleep = std::chrono::steady_clock::now();
@@ -261,7 +261,7 @@ void Nemesis::kill_both(Node& node) {
     revive(node);
 }
 
-/// A file system that is full; where none can be mounted, files that may not grow.
+/// A full file system; if none can be mounted, files that may not grow.
 void Nemesis::fill_disk() {
     const bool mounted = !run_.small_disk().empty();
     detail_ += mounted ? " a tmpfs" : " no file may grow";
@@ -281,8 +281,7 @@ void Nemesis::fill_disk() {
     wait_a_moment(2000);
     if (mounted) std::filesystem::remove(ballast);
     freeze(false);
-    // A node whose database has stopped for good ends by itself, and is started again, as a
-    // supervisor would.
+    // A node whose database has stopped ends by itself, and is started again, as a supervisor does.
     const size_t before = run_.oracle().acknowledgements();
     wait_until(std::chrono::seconds(30), [&] {
         for (Node* node : run_.owners()) {
@@ -294,7 +293,7 @@ void Nemesis::fill_disk() {
     });
 }
 
-/// Some requests in a row get one error, whoever asks.
+/// Some requests in a row get one error, from any client.
 void Nemesis::refuse(Fault fault) {
     static const std::vector<rd_kafka_resp_err_t> kProduce{
         RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS,

@@ -12,43 +12,43 @@ namespace rampart::chaos {
 
 enum class Fault {
     kKillNode,        // SIGKILL, started again at once
-    kKillStarting,    // and once more while it starts
+    kKillStarting,    // a second SIGKILL while it starts
     kPauseNode,       // SIGSTOP for less than the lease
-    kOversleep,       // SIGSTOP for longer than the lease, and nobody takes over
+    kOversleep,       // SIGSTOP for longer than the lease; no node takes over
     kReplaceSleeper,  // SIGSTOP for longer, until another node has taken over, then SIGCONT
     kKillBroker,      // SIGKILL, started again
-    kPauseBroker,     // SIGSTOP: connections stay open, nothing answers
+    kPauseBroker,     // SIGSTOP: connections stay open without an answer
     kKillBoth,        // broker and node
-    kRefuseProduce,   // mock: errors of a broker that can or will not write
-    kRefuseFetch,     // mock: errors of one that can or will not read
-    kMockAway,        // mock: gone, and back
-    kFillDisk,        // of the nodes' stores, until writes fail; then there is room again
+    kRefuseProduce,   // mock: errors of a broker that cannot or will not write
+    kRefuseFetch,     // mock: errors of a broker that cannot or will not read
+    kMockAway,        // mock: unreachable for a moment
+    kFillDisk,        // fills the stores of the nodes until writes fail, then frees the space
 };
 std::string to_string(Fault fault);
 
-/// What was done, and what it did.
+/// The faults and their effects.
 struct Deeds {
     std::map<std::string, int> faults;
     int total = 0;
-    int kills = 0;                      // SIGKILLs, of nodes and of the broker
+    int kills = 0;                      // SIGKILLs of nodes and of the broker
     int slept_through = 0;              // sleepers that another node had replaced
-    int disk_was_full = 0;              // times that nothing was decided while the disk was full
+    int disk_was_full = 0;              // times that no decision was made while the disk was full
     int ended_by_themselves = 0;        // nodes that could not write any more
-    std::vector<std::string> schedule;  // each fault, with its victim and its moments
+    std::vector<std::string> schedule;  // each fault, with its process and its moments
 };
 
-/// Does harm to a run, at moments and in an order that the seed gives, and sees to it that what was
-/// harmed is started again. After each fault the run is checked. Main thread only.
+/// Injects faults into a run, at moments and in an order that the seed gives, and starts again what
+/// it stopped. After each fault the run is checked. Main thread only.
 class Nemesis {
   public:
-    /// `spare`: takes over from sleepers; empty: nobody does. `sleep`: of a sleeper, at least.
+    /// `spare` takes over from sleepers; empty: no node does. `sleep`: shortest stop of a sleeper.
     Nemesis(Run& run, uint64_t seed, std::string spare, std::chrono::milliseconds sleep);
 
-    /// Faults in the proportions of a deck, until there have been so many kills in all, and so many
-    /// faults; ends with the first violation.
+    /// Injects faults in the proportions of a deck, until this number of kills and of faults is
+    /// reached. Ends with the first violation.
     void harm_until(int kills, int faults = 0);
     void commit(Fault fault);
-    /// SIGKILL of some node and a new start, while nothing is sent; no check.
+    /// Kills one node (SIGKILL) and starts it again, while nothing is sent; makes no check.
     void kill_quietly();
     const Deeds& deeds() const { return deeds_; }
 
@@ -76,7 +76,7 @@ class Nemesis {
     std::string spare_;
     const std::chrono::milliseconds sleep_;
     std::vector<Fault> deck_;
-    std::string detail_;  // of the fault that is under way, for the schedule
+    std::string detail_;  // the current fault, for the schedule
     Deeds deeds_;
 };
 

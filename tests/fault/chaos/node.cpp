@@ -20,8 +20,8 @@ void must(const Status& status) {
     if (!status) throw std::runtime_error(status.error().message);
 }
 
-/// Nothing is trained, so that an undisturbed run decides the same: the first run is due after more
-/// examples than there are.
+/// No model is trained, so that an undisturbed run decides the same: the first run is due after
+/// more examples than there are.
 std::string config_text(const Group& group, const std::string& node, const Share& share,
                         const fs::path& store) {
     return fmt::format(

@@ -14,27 +14,28 @@
 
 namespace rampart::chaos {
 
-/// What the nodes of one run have in common.
+/// The common settings of the nodes of one run.
 struct Group {
     std::string bootstrap_servers, topic_prefix;
     int32_t partitions = 4;
-    int64_t lease_ms = 3000;  // short, so that a short sleep is longer
-    uint64_t seed = 1;        // of the keys, the same for all nodes
+    int64_t lease_ms = 3000;  // short, so that a short stop is longer
+    uint64_t seed = 1;        // seed of the keys, the same for all nodes
 };
 
-/// Which partitions a node decides, and which it only joins. `trains`: holds all.
+/// The partitions that a node decides, and those that it only joins. `trains`: it holds all.
 struct Share {
     std::vector<int32_t> own, follow;
     bool trains = true;
 };
 
-/// A `rampart serve` on a shared log, with a folder of its own that outlives its process.
+/// A `rampart serve` on a shared log, with its own folder that outlives its process.
 ///
-/// Started, stopped and configured by the main thread; endpoint() and token() may be asked by any.
+/// The main thread starts, stops and configures it; any thread may call endpoint() and token().
 class Node {
   public:
-    /// Lays out `folder` (keys, product, schema). `store`: where the store goes, if not into the
-    /// folder. Throws std::runtime_error, like all that cannot go wrong in a sound test.
+    /// Prepares `folder` (keys, product, schema). `store`: path of the store if it is not in the
+    /// folder. Throws std::runtime_error, as all functions here do for failures that a correct test
+    /// does not have.
     Node(std::string name, const std::filesystem::path& folder, Group group,
          const loan_stream::Stream& stream, const std::filesystem::path& store = {});
 
@@ -42,19 +43,19 @@ class Node {
     void configure(const Share& share);
     const Share& share() const { return share_; }
 
-    /// Starts the program and waits until it serves. failed_precondition "ended": it ended by
-    /// itself, with the end of its log in the message; unavailable "slow".
+    /// Starts the program and waits until it serves. Fails with failed_precondition "ended" if it
+    /// ended by itself, with the end of its log in the message; unavailable "slow".
     base::Status start(std::chrono::milliseconds limit = std::chrono::seconds(30));
-    /// Starts the program and returns at once; serves() says when.
+    /// Starts the program and returns at once; serves() waits for it.
     void spawn();
-    /// As a supervisor does: starts it again as often as it ends, until it serves.
+    /// Starts the program again as often as it ends, as a supervisor does, until it serves.
     base::Status keep_starting(std::chrono::milliseconds limit = std::chrono::seconds(60));
 
     bool runs() { return process_ != nullptr && !process_->ended(); }
     bool serves();
     Process& process() { return *process_; }
     void kill();
-    /// SIGTERM; error: it did not end in order.
+    /// Sends SIGTERM. Fails if it did not end in order.
     base::Status terminate();
 
     const std::string& name() const { return name_; }
@@ -62,7 +63,7 @@ class Node {
     const std::filesystem::path& store() const { return workspace_.store; }
     const std::filesystem::path& log() const { return workspace_.log; }
     const std::string& token() const { return workspace_.token; }
-    /// host:port; nullopt: it does not serve.
+    /// Returns host:port; nullopt: it does not serve.
     std::optional<std::string> endpoint() const;
 
   private:

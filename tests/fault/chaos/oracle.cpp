@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMaxViolations = 10;  // the first one matters
 
-/// Of a header that is a decimal number; 0: it is not there.
+/// Returns the value of a header that is a decimal number; 0: there is none.
 uint64_t number_in(const streaming::Record& record, std::string_view name) {
     for (const auto& header : record.headers) {
         if (header.name != name) continue;
@@ -54,7 +54,8 @@ void DecisionLog::take(const streaming::StoredRecord& stored, Place& place) {
     }
     const auto home =
         streaming::partition_of(stored.record.key, static_cast<int32_t>(places_.size()));
-    if (home != stored.partition || !wire::decode_decision(stored.record.value)) return;  // poison
+    if (home != stored.partition || !wire::decode_decision(stored.record.value))
+        return;  // undecodable records
     auto& counting = decisions_[stored.record.key];
     if (counting.records++ > 0) {
         ++place.counts.repeats;
@@ -152,7 +153,7 @@ std::vector<domain::Decision> Oracle::sample(uint64_t seed, size_t count) const 
     std::vector<domain::Decision> found;
     if (acknowledged_.empty()) return found;
     base::Random random(seed);
-    // from some id on: ids are hashes, so their order says nothing
+    // from some id on: ids are hashes, so their order is random
     const auto start = random.below(acknowledged_.size());
     auto it = std::next(acknowledged_.begin(), static_cast<std::ptrdiff_t>(start));
     for (; found.size() < std::min(count, acknowledged_.size()); ++it) {

@@ -14,22 +14,22 @@
 
 namespace rampart::chaos {
 
-/// What the topic of decisions says, read by its rules with nothing of the product's bookkeeping:
-/// records in order, one below the last fence does not count, of an id the first does.
+/// The decisions of the topic, read by its rules without any state of the product: records in
+/// order; a record below the last fence does not count; the first record of an id counts.
 class DecisionLog {
   public:
     DecisionLog(const std::string& bootstrap_servers, const std::string& topic, int32_t partitions);
 
-    /// Reads on to the end.
+    /// Reads to the end.
     void refresh();
 
     struct Counting {
         std::string bytes;
-        uint64_t records = 0;  // that count by their epoch: more than 1 are repeats
+        uint64_t records = 0;  // records that count by their epoch: more than 1 are repeats
     };
-    /// By decision id.
+    /// Decisions by id.
     const std::map<std::string, Counting>& decisions() const { return decisions_; }
-    /// Of one partition.
+    /// The counts of one partition.
     struct Counts {
         uint64_t decisions = 0;  // distinct
         uint64_t repeats = 0;
@@ -39,7 +39,7 @@ class DecisionLog {
         return places_.at(static_cast<size_t>(partition)).counts;
     }
     Counts totals() const;
-    uint64_t records() const;  // all, whatever they are
+    uint64_t records() const;  // all records of any kind
 
   private:
     struct Place {
@@ -54,29 +54,30 @@ class DecisionLog {
     std::map<std::string, Counting> decisions_;
 };
 
-/// Remembers what was sent and what was acknowledged, and finds what does not fit. Thread safe,
-/// but for check().
+/// Remembers the sent and the acknowledged records, and finds contradictions. Thread safe, except
+/// check().
 class Oracle {
   public:
-    /// An answer with a decision. The same application twice has to have the same decision.
+    /// Notes an answer with a decision. The same application must always get the same decision.
     void acknowledged(const domain::Decision& decision);
-    /// An application that has to have a decision in the end: acknowledged over HTTP, or by the log
-    /// of applications.
+    /// Notes an application that must have a decision in the end: acknowledged over HTTP, or by the
+    /// log of applications.
     void must_be_decided(const domain::DecisionId& decision);
-    /// A report that is in the log of outcomes for certain.
+    /// Notes a report that is certainly in the log of outcomes.
     void reported(const domain::Outcome& outcome);
-    /// Something else that must not have been.
+    /// Notes another violation.
     void violation(std::string what);
 
-    /// Compares with the log: what is acknowledged counts there, once, as it was acknowledged.
+    /// Compares with the log: an acknowledged decision counts there, once, with the acknowledged
+    /// content.
     void check(const DecisionLog& log);
-    /// Whether everything that has to be decided is; the first that is not.
+    /// Returns the first application that must be decided and is not; none if all are.
     bool all_decided(const DecisionLog& log, std::string& missing) const;
 
     size_t acknowledgements() const;  // distinct decisions
     size_t expected_decisions() const;
     size_t expected_outcomes() const;  // distinct (decision, measure, revision)
-    /// Up to `count` acknowledged decisions, by a seed.
+    /// Returns up to `count` acknowledged decisions, selected by a seed.
     std::vector<domain::Decision> sample(uint64_t seed, size_t count) const;
     std::vector<std::string> violations() const;
     bool sound() const;
@@ -86,7 +87,7 @@ class Oracle {
 
     mutable std::mutex mutex_;
     std::map<std::string, domain::Decision> acknowledged_;
-    std::map<std::string, std::string> bytes_;  // of the same
+    std::map<std::string, std::string> bytes_;  // for the same application
     std::set<std::string> must_be_decided_;
     std::set<std::tuple<std::string, std::string, uint32_t>> outcomes_;
     std::vector<std::string> violations_;

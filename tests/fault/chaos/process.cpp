@@ -26,7 +26,7 @@ std::string read_text(const std::filesystem::path& file) {
     return text.str();
 }
 
-/// Of a process, as the kernel names it: 'T' stopped, 'S' asleep, …
+/// Returns the state of a process, as the kernel names it: 'T' stopped, 'S' asleep, …
 char state_of(pid_t pid) {
     const auto stat = read_text("/proc/" + std::to_string(pid) + "/stat");
     const auto name_end = stat.rfind(')');

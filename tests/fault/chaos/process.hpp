@@ -10,32 +10,33 @@
 
 namespace rampart::chaos {
 
-/// A child process that dies with the thread that started it, its output in a file. Started by the
-/// main thread only. Not thread safe.
+/// A child process that ends with the thread that started it, with its output in a file. Only the
+/// main thread starts it. Not thread safe.
 class Process {
   public:
-    /// `words`: program and arguments. What it prints is added to `log`. Throws std::runtime_error.
+    /// `words`: program and arguments. Its output is added to `log`. Throws std::runtime_error.
     Process(const std::vector<std::string>& words, const std::filesystem::path& log);
     ~Process() { kill(); }
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;
 
     pid_t pid() const { return pid_; }
-    /// Its exit code, or 128 + the signal that ended it; nullopt: it runs.
+    /// Returns its exit code, or 128 + the signal that ended it; nullopt: it runs.
     std::optional<int> ended();
-    /// The same, after at most so long.
+    /// Does the same, and waits up to this time.
     std::optional<int> wait(std::chrono::milliseconds limit);
 
-    /// SIGKILL, and waits until it is gone.
+    /// Sends SIGKILL, and waits until it has ended.
     void kill();
-    /// SIGTERM, then waits; the exit code. SIGKILL after `limit`: then 137.
+    /// Sends SIGTERM, waits, and returns the exit code. After `limit` it sends SIGKILL and returns
+    /// 137.
     int terminate(std::chrono::milliseconds limit);
-    /// SIGSTOP; returns once every thread of it stands still.
+    /// Sends SIGSTOP; returns once every thread of it has stopped.
     void stop() const;
-    /// SIGCONT.
+    /// Sends SIGCONT.
     void cont() const;
-    /// From now on, or no longer, no file of it may grow: what it writes fails as on a full disk
-    /// (EFBIG instead of ENOSPC). It has to ignore SIGXFSZ.
+    /// Forbids or allows that files of the process grow: its writes then fail as on a full disk
+    /// (EFBIG instead of ENOSPC). The process must ignore SIGXFSZ.
     void freeze_files(bool frozen) const;
 
   private:
@@ -43,10 +44,10 @@ class Process {
     int exit_code_ = 0;
 };
 
-/// The last `bytes` of a text file, for messages.
+/// Returns the last `bytes` of a text file, for messages.
 std::string tail_of(const std::filesystem::path& file, size_t bytes = 1500);
 
-/// Polls until it holds; false when it did not within the time.
+/// Polls until the condition holds; false if it did not within the time.
 template <class Holds>
 bool wait_until(std::chrono::milliseconds limit, const Holds& holds);
 

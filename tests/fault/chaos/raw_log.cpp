@@ -86,7 +86,7 @@ std::vector<streaming::StoredRecord> RawLog::read(streaming::PartitionId partiti
         if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
             records.push_back(stored(*message));
         } else {
-            last = rd_kafka_message_errstr(message.get());  // a broker that is away comes back
+            last = rd_kafka_message_errstr(message.get());  // a broker that was unreachable returns
         }
     }
     throw std::runtime_error(

@@ -11,8 +11,8 @@ struct rd_kafka_s;
 
 namespace rampart::chaos {
 
-/// Reads a Kafka topic by librdkafka alone, with nothing of the product in between, so that a fault
-/// of the product's reader cannot hide itself. Not thread safe.
+/// Reads a Kafka topic with librdkafka alone, without code of the product, so that a fault of the
+/// product's reader cannot hide itself. Not thread safe.
 class RawLog {
   public:
     RawLog(const std::string& bootstrap_servers, std::string topic);
@@ -20,7 +20,7 @@ class RawLog {
     RawLog(const RawLog&) = delete;
     RawLog& operator=(const RawLog&) = delete;
 
-    /// All records from `from` to the end as it stands. Throws std::runtime_error when the broker
+    /// Returns all records from `from` to the current end. Throws std::runtime_error if the broker
     /// does not answer in time.
     std::vector<streaming::StoredRecord> read(
         streaming::PartitionId partition, streaming::Offset from,

@@ -29,7 +29,7 @@ constexpr size_t kAskedAgain = 100;  // at each check
 constexpr size_t kSmallDiskMib = 768;
 constexpr auto kPatience = std::chrono::seconds(60);
 
-/// For what cannot go wrong in a sound test.
+/// Throws if the step fails: for steps that cannot fail in a correct test.
 template <class T>
 T must(Result<T> result) {
     if (!result) throw std::runtime_error(result.error().message);
@@ -56,7 +56,8 @@ loan_stream::Stream applicants(uint64_t seed) {
     return must(loan_stream::load(options));
 }
 
-/// Whole seconds of today: what is older than the retention of the topic of applications would go.
+/// Returns today in whole seconds: older records would be deleted by the retention of the topic of
+/// applications.
 TimePoint now_in_seconds() {
     const auto now = std::chrono::duration_cast<std::chrono::seconds>(
         std::chrono::system_clock::now().time_since_epoch());
@@ -68,8 +69,8 @@ TimePoint now_in_seconds() {
 Arena::Arena(fs::path folder, uint64_t seed, Kind kind)
     : folder_(std::move(folder)), seed_(seed), start_(now_in_seconds()), stream_(applicants(seed)) {
     fs::create_directories(folder_);
-    base::set_log_level(base::LogLevel::kOff);  // that the broker goes away is no news here
-    // children inherit it: to write more than a limit allows is an error, and no signal
+    base::set_log_level(base::LogLevel::kOff);  // an unreachable broker is expected here
+    // children inherit it: a write beyond a limit is an error, not a signal
     ::signal(SIGXFSZ, SIG_IGN);
     if (kind == Kind::kMock)
         mock_ = std::make_unique<support::KafkaMock>();
@@ -185,7 +186,7 @@ void Run::expect_progress(const std::string& after) {
     if (!progress) oracle_.violation("nothing is decided any more after " + after);
 }
 
-/// Everything that has to be decided has been, by the log.
+/// Checks in the log that every application is decided that must be.
 void Run::drain(const std::string& after) {
     std::string missing;
     const bool drained = wait_until(kPatience, [&] {
@@ -195,7 +196,7 @@ void Run::drain(const std::string& after) {
     if (!drained) oracle_.violation(fmt::format("after {}: never decided: {}", after, missing));
 }
 
-/// The node reads the log to its end and moves its clock.
+/// Lets the node read the log to its end and move its clock.
 void Run::tick(Node& node, TimePoint now, const std::string& after) {
     const auto body = fmt::format("{{\"now\":\"{}\"}}", base::to_iso8601(now));
     std::string last;
@@ -232,8 +233,8 @@ void Run::ask_again(const std::string& after) {
     }
 }
 
-/// The undisturbed reader reads the log to its end. An error that the broker had in hand for
-/// somebody may hit it, too, and passes.
+/// Lets the undisturbed reader read the log to its end. An error that the broker had prepared for
+/// another client may hit it, too, and passes.
 void Run::read_reference(const std::string& after) {
     std::string last;
     const bool done = wait_until(kPatience, [&] {
@@ -268,8 +269,9 @@ void Run::compare_states(const std::string& after) {
     }
 }
 
-/// The hash, and the counters: these are no part of it, and whoever reads a record twice, or writes
-/// offsets apart from the state, has them too high even where the state is the same.
+/// Compares the hash and the counters. The counters are not part of the hash. A node that reads a
+/// record twice, or writes offsets apart from the state, has too high counters even if the state is
+/// the same.
 void Run::compare_partition(const std::string& where, const joiner::PartitionState& right,
                             const json::object& found) {
     if (found.at("state_hash").as_string() != right.hash.hex()) {
@@ -293,7 +295,7 @@ void Run::compare_partition(const std::string& where, const joiner::PartitionSta
              {"fenced", right.counts.fenced}}) {
         compare("counts", name, expected);
     }
-    // by librdkafka alone, and the rules
+    // from librdkafka alone, and the rules
     const auto& log = log_.counts(right.partition.value());
     compare("counts", "decisions", log.decisions);
     compare("counts", "fenced", log.fenced);
@@ -306,7 +308,7 @@ void Run::compare_partition(const std::string& where, const joiner::PartitionSta
 void Run::mature(const std::function<void()>& between) {
     load_->pause();
     drain("the load");
-    constexpr int kStepMonths = 108;  // a node refuses larger jumps than 120
+    constexpr int kStepMonths = 108;  // a node refuses jumps larger than 120
     const TimePoint end = base::add_months(arena_.start(), 24);
     for (TimePoint now; now < end;) {
         now = std::min(base::add_months(now, kStepMonths), end);
@@ -338,7 +340,7 @@ FinalState Run::finish() {
     return state;
 }
 
-/// What only the store says: that nothing in it contradicts itself, and the counts.
+/// Checks in the store what only the store shows: that it has no contradiction, and the counts.
 void Run::look_into(Node& node, FinalState& state) {
     const auto joiner = joiner::OutcomeJoiner::open(node.store() / "partitions",
                                                     joiner_options(node.share().own), *reader_);

@@ -24,7 +24,7 @@ class Arena {
   public:
     enum class Kind {
         kBroker,  // a real one
-        kMock,    // librdkafka's, in this process: for errors that a real one makes of no wish
+        kMock,  // librdkafka's, in this process: for errors that a real one does not make on demand
     };
     Arena(std::filesystem::path folder, uint64_t seed, Kind kind);
     ~Arena();
@@ -36,11 +36,11 @@ class Arena {
     const loan_stream::Stream& stream() const { return stream_; }
     const std::filesystem::path& folder() const { return folder_; }
     uint64_t seed() const { return seed_; }
-    /// Event times begin here, in every run.
+    /// The first event time of every run.
     base::TimePoint start() const { return start_; }
-    /// For whoever wants to know what happened; with what is on small disks.
+    /// Prints progress messages, with the contents of small disks.
     void keep_folder() { keep_ = true; }
-    /// A folder of its own on a small file system of its own, mounted once; nullopt: cannot be
+    /// Returns a new folder on its own small file system, mounted once; nullopt: it cannot be
     /// mounted here.
     std::optional<std::filesystem::path> small_disk(size_t mebibytes);
 
@@ -55,22 +55,22 @@ class Arena {
     bool keep_ = false;
 };
 
-/// What a partition has come to, and what was counted on the way.
+/// The state of a partition, and its counts.
 struct FinalState {
     std::map<int32_t, std::string> hashes;  // of the joined state, by partition
-    joiner::Counts counts;                  // of what is held, over all nodes that own
+    joiner::Counts counts;                  // over all nodes that own partitions
 };
 
 struct RunOptions {
     int64_t lease_ms = 3000;
-    bool on_small_disk = false;  // where the stores are, if it can be had
+    bool on_small_disk = false;  // folder of the stores, if it is available
 };
 
-/// One deployment on topics of its own: nodes, load, and everybody's view of what came of it.
-/// Violations go to the oracle. Main thread only.
+/// One deployment with its own topics: nodes, load, and the checks of all of them. Violations go to
+/// the oracle. Main thread only.
 class Run {
   public:
-    /// `nodes`: by name, all there will ever be.
+    /// `nodes`: all nodes of the run, by name.
     Run(Arena& arena, const std::string& name, const std::vector<std::string>& nodes,
         const RunOptions& options, LoadOptions load);
 
@@ -82,26 +82,26 @@ class Run {
     const std::filesystem::path& small_disk() const { return small_disk_; }  // empty: none
     int64_t lease_ms() const { return group_.lease_ms; }
 
-    /// These nodes own all partitions from now on, as they are configured.
+    /// From now on these nodes own all partitions, as they are configured.
     void set_owners(const std::vector<Node*>& nodes);
     const std::vector<Node*>& owners() const { return owners_; }
 
-    /// Applications out of the order, sent to `node` alone, one by one; true: it acknowledged some.
-    /// What it did not acknowledge is decided by decide_probes().
+    /// Sends applications beside the stream to `node` alone, one by one; true: it acknowledged
+    /// some. decide_probes() decides the others.
     bool probe(const Node& node, size_t count);
     void decide_probes();
     const std::vector<domain::Application>& probes() const { return probes_; }
     void add_probes(std::vector<domain::Application> probes);
 
-    /// The load makes progress; a violation naming `after` if not.
+    /// Checks that the load makes progress; otherwise there is a violation that names `after`.
     void expect_progress(const std::string& after);
-    /// Stops the load and compares everything: the log with what was acknowledged, the nodes'
-    /// states with that of a reader that was never disturbed, answers with answers. The load goes
-    /// on afterwards if it did before.
+    /// Stops the load and compares all: the log with the acknowledged decisions, the states of the
+    /// nodes with that of an undisturbed reader, answers with answers. Then continues the load if
+    /// it ran before.
     void check(const std::string& after);
-    /// Time goes on until everything has matured. `between`: called after each step.
+    /// Moves time until all decisions have matured. `between` is called after each step.
     void mature(const std::function<void()>& between = {});
-    /// After mature(): ends the nodes in order and looks into their stores.
+    /// After mature(): ends the nodes in order and checks their stores.
     FinalState finish();
 
   private:
@@ -128,7 +128,7 @@ class Run {
     DecisionLog log_;
     domain::Product product_;
     std::unique_ptr<streaming_kafka::KafkaReader> reader_;
-    std::unique_ptr<joiner::OutcomeJoiner> reference_;  // reads the same log, and nobody kills it
+    std::unique_ptr<joiner::OutcomeJoiner> reference_;  // reads the same log, and gets no fault
     base::TimePoint clock_;
     std::vector<domain::Application> probes_;
     std::unique_ptr<Load> load_;

@@ -7,13 +7,13 @@
 
 #include "rampart/domain/decision.hpp"
 
-/// What the variants and their judge agree on.
+/// Names that the variants and the judge share.
 namespace rampart::wrong {
 
-/// Of a consumer's store: the number of times that an event was counted, by its id; and offsets.
+/// The store of a consumer: how often each event was counted, by its id; and offsets.
 inline std::vector<std::string> event_families() { return {"counts", "offsets"}; }
 
-/// Two writers decide differently, so that it is seen whose decision it is.
+/// Two writers decide differently, so that the test sees whose decision it is.
 inline domain::Decision decision_on(const std::string& application, uint64_t epoch) {
     domain::Decision decision;
     decision.application.id = domain::ApplicationId(application);

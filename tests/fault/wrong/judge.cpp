@@ -61,7 +61,7 @@ size_t lines_with(const fs::path& file, std::string_view beginning) {
     return count;
 }
 
-/// Sends events, each with an id of its own, until it is told to end.
+/// Sends events, each with its own id, until it is stopped.
 class Sender {
   public:
     Sender(const std::string& bootstrap_servers, const std::string& topic)
@@ -125,7 +125,7 @@ void tally(const std::vector<Consumer>& consumers, Verdict& verdict) {
     for (const auto& [id, count] : counts) verdict.doubled += count > 1;
 }
 
-/// Whether all of it has read to the end and stays there.
+/// Whether it has read all of it to the end and stays there.
 bool settled(const std::vector<Consumer>& consumers) {
     for (const auto& consumer : consumers) {
         const size_t before = lines_with(consumer.log, "at end");
@@ -161,7 +161,7 @@ Verdict judge_consumer(const std::string& bootstrap_servers, const std::string& 
         for (auto& consumer : consumers) consumer.start();
         for (; verdict.kills < kills; ++verdict.kills) {
             auto& victim = consumers[random.below(consumers.size())];
-            if (consumers.size() == 1) {  // else it is for the group to say who reads
+            if (consumers.size() == 1) {  // else the group assigns the readers
                 wait_until(kPatience,
                            [&] { return lines_with(victim.log, "consuming") >= victim.starts; });
             }
@@ -172,7 +172,7 @@ Verdict judge_consumer(const std::string& bootstrap_servers, const std::string& 
         sleep_ms(300);
         verdict.events = sender.end();
     }
-    for (auto& consumer : consumers) {  // from a new start on, to the end
+    for (auto& consumer : consumers) {  // after a new start, to the end
         consumer.process->kill();
         fs::remove(consumer.log);
         consumer.starts = 0;
@@ -186,7 +186,7 @@ Verdict judge_consumer(const std::string& bootstrap_servers, const std::string& 
 
 namespace {
 
-/// A writer of decisions, and the file through which it is asked.
+/// A writer of decisions, and the file with its requests.
 struct Writer {
     fs::path requests, log;
     std::unique_ptr<Process> process;
@@ -233,14 +233,14 @@ WriterVerdict judge_writer(const std::string& bootstrap_servers, const std::stri
     wait_until(kPatience, [&] { return first.acknowledged().size() >= some; });
     first.process->stop();
     Writer second(folder, bootstrap_servers, topic, variant, 2);
-    second.ask(kEach / 2, 2 * kEach);  // some of what the first one has not answered either
+    second.ask(kEach / 2, 2 * kEach);  // also some that the first one has not answered
     wait_until(kPatience, [&] { return second.acknowledged().size() >= kEach / 2; });
-    first.ask(2 * kEach, 3 * kEach);  // those who do not know yet
+    first.ask(2 * kEach, 3 * kEach);  // those without an answer
     first.process->cont();
 
     chaos::DecisionLog log(bootstrap_servers, topic, 1);
     WriterVerdict verdict;
-    // every request stands in the log, whoever wrote it: then nobody writes any more
+    // every request is in the log, from either writer: then no writer writes any more
     const uint64_t expected = kEach + (2 * kEach - kEach / 2) + kEach + 2;
     wait_until(kPatience, [&] {
         log.refresh();

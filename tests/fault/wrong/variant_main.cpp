@@ -1,6 +1,6 @@
-// A consumer that counts events, not idempotently, and keeps its place in one of several ways: the
-// right one, and those that lose events or count them twice when they are killed. And a writer of
-// decisions that acknowledges what it appended, with or without having read it back.
+// A consumer that counts events, not idempotently, and keeps its position in one of several ways:
+// the right one, and wrong ones that lose events or count them twice when they are killed. Also a
+// writer of decisions that acknowledges what it appended, with or without reading it back.
 #include <fmt/format.h>
 #include <librdkafka/rdkafka.h>
 #include <unistd.h>
@@ -72,7 +72,7 @@ class Consumer {
   private:
     struct Changes {
         size_t events = 0;
-        std::map<std::string, uint64_t> counts;  // as they will be
+        std::map<std::string, uint64_t> counts;  // the state after this write
         std::map<int32_t, int64_t> next;
     };
 
@@ -93,7 +93,8 @@ class Consumer {
                  {"enable.partition.eof", "true"}}) {
             rd_kafka_conf_set(conf, name, value.c_str(), why.data(), why.size());
         }
-        // comes back as the same member: else a group waits for 6 s, in which no kill does any harm
+        // comes back as the same member: otherwise a group waits for 6 s, in which no kill has an
+        // effect
         if (variant_ == "auto-commit") {
             rd_kafka_conf_set(conf, "group.instance.id", "one", why.data(), why.size());
         }
@@ -130,7 +131,7 @@ class Consumer {
             rd_kafka_assign(handle, nullptr);
             return;
         }
-        if (self->variant_ == "subscribe") {  // goes on where this node's own store stands
+        if (self->variant_ == "subscribe") {  // continues at the position of this node's own store
             for (int i = 0; i < list->cnt; ++i) {
                 list->elems[i].offset = self->next_of(list->elems[i].partition);
             }
@@ -197,9 +198,9 @@ class Consumer {
     uint64_t stored_ = 0;
 };
 
-/// Decides whatever its file of requests names, under an epoch, for the one partition of a topic.
-/// "read-back" acknowledges what it has found in the log with no later fence before it;
-/// "append-only" what the broker has acknowledged.
+/// Decides the requests in its file, under an epoch, for the only partition of a topic. "read-back"
+/// acknowledges a decision that it has found in the log with no later fence before it;
+/// "append-only" one that the broker has acknowledged.
 [[noreturn]] void write_decisions(const Arguments& arguments) {
     const uint64_t epoch = std::stoull(arguments.group);
     streaming_kafka::KafkaSettings settings;
