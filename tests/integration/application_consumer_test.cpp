@@ -8,7 +8,7 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/wire/record_codec.hpp"
 
-/// Applications that come by the log: each is decided once, whatever gets in the way.
+/// Applications that arrive in the log: each is decided once, whatever fails.
 namespace rampart::decision_service {
 namespace {
 
@@ -18,7 +18,7 @@ using streaming::PartitionId;
 
 constexpr int32_t kSources = 2;
 
-/// A log that can be taken away: for reading, for appending, or one topic's partition.
+/// A log that can fail: at reads, at appends, or at one partition of a topic.
 class ShakyLog final : public streaming::Reader, public streaming::Writer {
   public:
     explicit ShakyLog(streaming_local::LocalLog& log) : log_(log) {}
@@ -64,7 +64,7 @@ class ShakyLog final : public streaming::Reader, public streaming::Writer {
     }
 
     bool down = false;
-    int die_after_appends = 0;  // the append is done, but nobody hears of it
+    int die_after_appends = 0;  // the append is done, but its answer is lost
     std::optional<PartitionId> dead_source, dead_partition;
     std::string dead_topic;
     mutable size_t largest_read = 0;
@@ -94,7 +94,7 @@ class ApplicationConsumerTest : public DecisionServiceTest {
     void make_topic(const std::string& name, int32_t partitions) {
         ASSERT_TRUE(log_->create_topic(name, {partitions, streaming_local::Fsync::kNever, {}}));
     }
-    /// As after a restart, with a crash before it.
+    /// Restarts after a crash.
     void start() {
         consumer_.reset();
         service_.reset();
@@ -114,7 +114,7 @@ class ApplicationConsumerTest : public DecisionServiceTest {
     Offset send(const streaming::Record& record, int32_t source) {
         return log_->append_to("applications", PartitionId(source), {&record, 1})->front().offset;
     }
-    /// To whatever partition: nobody looks at keys.
+    /// Writes to any partition: keys play no role.
     Offset send(int number, int32_t source = 0) {
         auto record = wire::to_record(application(number));
         record.key = "anything";
@@ -123,7 +123,7 @@ class ApplicationConsumerTest : public DecisionServiceTest {
     void send_many(int from, int to) {
         for (int i = from; i < to; ++i) send(i, i % kSources);
     }
-    /// Until nothing comes any more, and nothing is tried again either.
+    /// Polls until no application arrives and none is tried again.
     void poll_all() {
         for (int polls = 0, empty = 0; polls < 1000; ++polls) {
             const auto records = consumer_->poll();
@@ -136,7 +136,7 @@ class ApplicationConsumerTest : public DecisionServiceTest {
     bool decided(int number) {
         return service_->find(domain::decision_id_of(application(number).id)).has_value();
     }
-    /// All of these, once each.
+    /// Checks that all of these were decided, once each.
     void expect_logged(int count) {
         std::set<std::string> ids;
         const auto all = logged();
@@ -294,7 +294,7 @@ TEST_F(ApplicationConsumerTest, OutOfQuarantineByReplayOrForGood) {
     const auto still = consumer_->replay_quarantined(PartitionId(1), at).value();
     ASSERT_TRUE(still);
     EXPECT_EQ(still->reason, "unknown_feature");
-    // a policy that knows the feature
+    // a policy that has the feature
     auto policy =
         model::Policy::create(wide, {model::BootstrapLink{"age", {{0, 0.5}}, 0.5}}, {}, {}).value();
     const auto id = model::policy_id_of(model::encode_model_file(policy));
@@ -376,11 +376,11 @@ TEST_F(ApplicationConsumerTest, APartitionThatIsFurtherBehindCatchesUpWithoutHol
     poll_all();
     consumer_.reset();
     service_.reset();
-    // one of the three has to be made anew: its decisions are in the log, its bookmarks are not
+    // one of the three is made again: its decisions are in the log, its bookmarks are not
     fs::remove_all(folder_ / "partitions" / "1");
     start();
     send_many(60, 70);
-    EXPECT_EQ(consumer_->poll().value(), 20u);  // 10 for those in front, 10 for the one behind
+    EXPECT_EQ(consumer_->poll().value(), 20u);  // 10 for the two in front, 10 for the one behind
     for (int i = 60; i < 70; ++i) {
         if (service_->partition_of(application(i).id) != PartitionId(1)) {
             EXPECT_TRUE(decided(i)) << i;
@@ -388,7 +388,7 @@ TEST_F(ApplicationConsumerTest, APartitionThatIsFurtherBehindCatchesUpWithoutHol
     }
     poll_all();
     expect_logged(70);
-    // now they stand together again: one read for all
+    // now they are at the same position again: one read for all
     send_many(70, 75);
     EXPECT_EQ(consumer_->poll().value(), 5u);
     expect_logged(75);
@@ -431,7 +431,7 @@ TEST_F(ApplicationConsumerTest, WhatRetentionTookBeforeItWasDecidedIsAGap) {
     ASSERT_EQ(log_->drop(time("2005-03-20")).value(), 2u);
     poll_all();
     EXPECT_EQ(ready(), "retention_gap");
-    EXPECT_TRUE(decided(4));  // the other source goes on
+    EXPECT_TRUE(decided(4));  // the other source continues
     EXPECT_FALSE(decided(3));
     const auto gaps = consumer_->accept_gap(PartitionId(0)).value();
     ASSERT_EQ(gaps.size(), 3u);
@@ -458,7 +458,7 @@ TEST_F(ApplicationConsumerTest, RetentionTakesWhatIsDecidedAndNothingElse) {
     };
     send_many(0, 100);
     EXPECT_EQ(drop().value(), 0u) << "nothing was read yet";
-    // One partition cannot decide, and holds back what the others have decided.
+    // One partition cannot decide, and delays what the others have decided.
     shaky_->dead_partition = PartitionId(1);
     for (int i = 0; i < 50; ++i) ASSERT_TRUE(consumer_->poll());
     EXPECT_EQ(drop().value(), 0u) << "partition 1 has decided none of it";
@@ -467,7 +467,7 @@ TEST_F(ApplicationConsumerTest, RetentionTakesWhatIsDecidedAndNothingElse) {
     send_many(100, 120);
     EXPECT_EQ(drop().value(), 100u);
     EXPECT_EQ(log_->begin_offset("applications", PartitionId(1)).value(), Offset(50));
-    start();  // and goes on where it stood
+    start();  // and continues at its position
     poll_all();
     expect_logged(120);
     EXPECT_EQ(ready(), "");
@@ -511,7 +511,7 @@ TEST_F(ApplicationConsumerTest, ANodeTakesWhatBelongsToItAndBothTogetherTakeAll)
     const size_t first = logged().size();
     EXPECT_GT(first, 0u);
     EXPECT_LT(first, 30u);
-    EXPECT_EQ(run("b", {PartitionId(1)}), 1u);  // what nobody can read is for one of them
+    EXPECT_EQ(run("b", {PartitionId(1)}), 1u);  // undecodable records belong to one of them
     expect_logged(30);
     EXPECT_EQ(quarantine_records(), 1u);
 }
@@ -526,7 +526,7 @@ TEST_F(ApplicationConsumerTest, APartitionThatWasTakenOverIsLeftToItsNewOwner) {
         const bool theirs = service_->partition_of(application(i).id) == PartitionId(1);
         EXPECT_EQ(decided(i), !theirs) << i;
     }
-    // whoever has it now goes on where it was left
+    // the new owner continues where the old one stopped
     start();
     poll_all();
     expect_logged(40);

@@ -16,7 +16,7 @@
 #include "services/decision_service/application_consumer.hpp"
 #include "support/kafka_broker.hpp"
 
-/// Applications over a real broker: each has one decision that counts, whatever happens in between.
+/// Applications over a real broker: each has one decision that counts, whatever fails in between.
 namespace rampart::decision_service {
 namespace {
 
@@ -28,7 +28,7 @@ using streaming::PartitionId;
 constexpr int32_t kPartitions = 3;
 constexpr auto kTtl = base::Duration::micros(400'000);
 
-/// The process ends at a chosen append: before it, or behind it and before anybody hears of it.
+/// Ends the process at a chosen append: before it, or after it and before its answer arrives.
 class MortalWriter final : public streaming::Writer {
   public:
     explicit MortalWriter(streaming::Writer& writer) : writer_(writer) {}
@@ -45,7 +45,7 @@ class MortalWriter final : public streaming::Writer {
         if (dead) return gone();
         return writer_.append_to(topic, partition, records);
     }
-    int before = -1, behind = -1;  // how many appends from now
+    int before = -1, behind = -1;  // number of appends from now on
     bool dead = false;
 
   private:
@@ -116,7 +116,7 @@ class ApplicationsOverKafka : public testing::Test {
         options.partitions = kPartitions;
         options.node = name;
         options.product = sample_product();
-        options.event_window = {kWidestWindow, kWidestWindow};  // times that Kafka cannot keep
+        options.event_window = {kWidestWindow, kWidestWindow};  // times that Kafka cannot store
         options.draw_key = {"key", "secret"};
         options.claim = [leases = run->leases.get()](const Epochs& fences) {
             std::set<PartitionId> all;
@@ -144,11 +144,11 @@ class ApplicationsOverKafka : public testing::Test {
         return *std::move(run);
     }
 
-    /// To partitions and under keys that say nothing.
+    /// Writes to partitions and under keys that have no meaning.
     void send(int from, int to) {
         for (int i = from; i < to; ++i) {
             auto one = application(i);
-            // finer than Kafka keeps the time of a record
+            // finer than Kafka stores the time of a record
             one.event_time = one.event_time + base::Duration::micros(1 + i);
             auto record = wire::to_record(one);
             record.key = fmt::format("{}", random_.next() % 7);
@@ -166,7 +166,7 @@ class ApplicationsOverKafka : public testing::Test {
         }
     }
 
-    /// What counts, read from the log alone; each application once.
+    /// Returns the decisions that count, from the log alone; each application once.
     std::map<std::string, Decision> counted() {
         std::map<std::string, Decision> found;
         late_ = repeated_ = 0;
@@ -204,7 +204,7 @@ class ApplicationsOverKafka : public testing::Test {
     base::Random random_{7};
     std::unique_ptr<KafkaReader> reader_;
     std::unique_ptr<KafkaWriter> writer_;
-    int late_ = 0, repeated_ = 0;  // of the last counted()
+    int late_ = 0, repeated_ = 0;  // result of the last counted()
 };
 
 TEST_F(ApplicationsOverKafka, WhereverTheyLieEachIsDecidedOnce) {
@@ -233,7 +233,7 @@ TEST_F(ApplicationsOverKafka, ACrashAroundAnAppendLosesNothingAndDecidesNothingT
     send(0, 240);
     std::map<std::string, Decision> before;
     for (int crash = 0; crash < 6; ++crash) {
-        // another policy each time: a decision that was made again would show
+        // another policy each time: the test would see a decision that was made again
         const auto run = start("store", "a", 0.1 + 0.1 * crash);
         (crash % 2 == 0 ? run->writer->behind : run->writer->before) = crash % 3;
         for (int polls = 0; polls < 100 && !run->writer->dead; ++polls) {
@@ -274,7 +274,7 @@ TEST_F(ApplicationsOverKafka, ARunThatWasAsleepWhileAnotherTookOverDecidesNothin
     poll_all(*a);
     const auto first = counted();
     EXPECT_EQ(first.size(), 40u);
-    // `a` gives no sign of life for a ttl, and its partitions change hands
+    // `a` gives no sign of life for a ttl, and its partitions get another owner
     const auto b = start("b", "b", 0.8);
     send(40, 100);
     for (int i = 0; i < 50; ++i) static_cast<void>(a->consumer->poll());
@@ -298,7 +298,7 @@ TEST_F(ApplicationsOverKafka, ARunThatWasAsleepWhileAnotherTookOverDecidesNothin
 TEST_F(ApplicationsOverKafka, WhatMakesNoSenseIsInTheTopicOfTheQuarantine) {
     const streaming::Record nonsense{"key", "nonsense", time("2005-01-01"), {}};
     ASSERT_TRUE(writer_->append_to(topics_.applications, PartitionId(2), {&nonsense, 1}));
-    auto ancient = application(1, "1950-01-01");  // a time that Kafka cannot keep
+    auto ancient = application(1, "1950-01-01");  // a time that Kafka cannot store
     const auto old = wire::to_record(ancient);
     ASSERT_TRUE(writer_->append_to(topics_.applications, PartitionId(0), {&old, 1}));
     send(2, 10);

@@ -1,4 +1,4 @@
-// rampart backup and rampart store check, beside a service at work and at rest.
+// rampart backup and rampart store check, with the service running and stopped.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -50,11 +50,11 @@ std::string text_of(const fs::path& file) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The JSON answer of a command that succeeds.
+/// Returns the JSON answer of a command that succeeds.
 json::value ask(const std::string& command) {
     const auto ran = run_program(fmt::format("{} {} --json", kProgram.string(), command));
     EXPECT_EQ(ran.exit_code, 0) << command << ": " << ran.output;
-    const auto document = ran.output.find('{');  // messages of standard error come before it
+    const auto document = ran.output.find('{');  // messages of standard error precede it
     if (document == std::string::npos) return json::object();
     return json::parse(ran.output.substr(document, ran.output.rfind('}') + 1 - document));
 }
@@ -77,8 +77,7 @@ void drive(
     ASSERT_TRUE(process->stop());
 }
 
-/// A workspace of the same run, whose store is backup `id` of the folder, with the keys that it
-/// has.
+/// Returns a workspace of the same run, whose store is backup `id` of the folder, with its keys.
 Workspace restored(const std::string& name, const loan_stream::Stream& stream,
                    const fs::path& backups, int64_t id) {
     auto workspace = workspace_in(name, stream);
@@ -107,7 +106,7 @@ TEST(Backup, OfAServiceAtWorkGoesOnToTheSameStateAndOneAtRestHasIt) {
             ask("store check --config " + workspace.config.string());
         }
     });
-    // at least two of them while the service is at work, however fast it is
+    // at least two of them while the service runs, however fast it is
     int reports = 0;
     drive(stream, workspace, [&] {
         ++reports;
@@ -124,7 +123,8 @@ TEST(Backup, OfAServiceAtWorkGoesOnToTheSameStateAndOneAtRestHasIt) {
     ask("store check --config " + at_rest.config.string());
     EXPECT_EQ(state_hash(at_rest), hash);
 
-    // From the middle of the run, and then the same stream again: what is there is known by its id.
+    // Sends the stream from its middle, then from its beginning: known records are recognised by
+    // their ids.
     const auto midway = restored("midway", stream, backups, last / 2);
     EXPECT_NE(state_hash(midway), hash);
     drive(stream, midway);
@@ -173,7 +173,7 @@ TEST(Backup, WithoutKeysHasNoneAndSaysSo) {
     EXPECT_FALSE(fs::exists(store / "endpoint"));
 }
 
-/// A gate that lets small steps pass, and a learner that is quick.
+/// A gate that lets small steps pass, and a fast learner.
 void make_lenient(const Workspace& workspace) {
     auto config = text_of(workspace.config);
     for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
@@ -195,7 +195,7 @@ json::array runs_of(const Workspace& workspace) {
     return json::parse(client.get("/v1/runs").value().body).at("runs").as_array();
 }
 
-/// A store that has trained, certified, promoted and been rolled back.
+/// A store that has trained, certified, promoted and rolled back.
 Workspace workspace_with_history(const std::string& name, const loan_stream::Stream& stream) {
     const auto workspace = workspace_in(name, stream);
     make_lenient(workspace);
@@ -210,7 +210,7 @@ Workspace workspace_with_history(const std::string& name, const loan_stream::Str
     return workspace;
 }
 
-/// Serves a store and moves the clock to the training loop's next run.
+/// Serves a store and moves the clock to the next run of the training loop.
 void serve_until_the_next_run_is_certified(const Workspace& workspace, base::TimePoint end) {
     auto process =
         ServiceProcess::start(kProgram, workspace.config, workspace.endpoint_file, workspace.log);
@@ -326,7 +326,7 @@ TEST(StoreCheck, AndBackupVerificationFindWhatWasDamaged) {
     const auto workspace = workspace_in("damaged", stream);
     const auto backups = fresh_folder("damaged_backups");
     drive(stream, workspace);
-    // Restoring makes tables of everything.
+    // A restore writes all data into tables.
     ask(fmt::format("backup create --store {} --to {} --with-keys", workspace.store.string(),
                     backups.string()));
     const auto copy = restored("damaged_copy", stream, backups, 1);

@@ -12,8 +12,9 @@
 #include "rampart/fairness/budro/metric.hpp"
 #include "rampart/fairness/budro/train.hpp"
 
-/// BuDRO on COMPAS with the settings of papers/001, table 8, beside table 9: sex, race and the
-/// charge's degree are one column each, the regression of race is scikit-learn's with C = 0.1.
+/// BuDRO on COMPAS with the settings of BuDRO (Vargo et al. 2021), table 8, compared with table 9:
+/// sex, race and the degree of the charge are one column each; the regression of race is that of
+/// scikit-learn with C = 0.1.
 namespace rampart::fairness {
 namespace {
 
@@ -30,7 +31,7 @@ fs::path data_file() {
            "compas_two_years.csv.gz";
 }
 
-/// Whom the paper leaves in.
+/// Whether the paper includes the person.
 bool is_in(const std::map<std::string, std::string>& row) {
     const auto days = dataset::parse_number(row.at("days_b_screening_arrest"));
     return (row.at("race") == "African-American" || row.at("race") == "Caucasian") && days &&
@@ -74,7 +75,7 @@ Dataset compas(const fs::path& file) {
     return data;
 }
 
-/// What trees see: a number for each category, one for two.
+/// The features of the trees: a number for each category, one for two.
 Dataset as_numbers(const Dataset& data) {
     Dataset out = data;
     out.columns.clear();
@@ -113,7 +114,7 @@ BudroParams settings(const Dataset& train) {
     return p;
 }
 
-/// Decisions about the rows of a table as it is read.
+/// Decides the rows of a table as it is read.
 std::vector<double> decisions(const model::Ensemble& ensemble, const Dataset& data) {
     const auto seen = as_numbers(data);
     std::vector<double> out;
@@ -152,15 +153,15 @@ TEST(Compas, AccuracyAndGapsAreThePublishedOnes) {
             group_report({test.label, approve, test.group, {}}, test.group_names).value();
         accuracy += *report.overall.correct.rate() / kSplits;
         race_gap += rate_gaps(report)->rms() / kSplits;
-        // whatever race and sex, people are decided alike: published is 1
+        // decisions are the same for any race and sex: published is 1
         for (const size_t flag : {0, 1}) {
             auto other = test;
             for (float& code : other.columns[flag]) code = 1 - code;
             EXPECT_EQ(decisions(result->ensemble, other), approve);
         }
     }
-    // Published; a split deviates by .014 and .024, so that these are three deviations of a mean of
-    // two. A flag that counts twice gives .588, the penalty on the mean loss a gap of .190.
+    // Published values; a split deviates by .014 and .024, so these are three deviations of a mean
+    // of two. A flag that counts twice gives .588, the penalty on the mean loss a gap of .190.
     EXPECT_NEAR(accuracy, 0.652, 0.030);
     EXPECT_NEAR(race_gap, 0.125, 0.050);
 }

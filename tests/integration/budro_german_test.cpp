@@ -17,7 +17,7 @@
 
 /// The run on German credit that the authors of BuDRO printed round by round (split seed 56499,
 /// depth 10, learning rate 0.005, lambda 1, epsilon 1, 500 rounds, exact dual): metric, attack and
-/// boosting together against figures that are not ours.
+/// boosting are compared with published figures.
 namespace rampart::fairness {
 namespace {
 
@@ -73,7 +73,7 @@ Dataset german(const fs::path& file) {
     return data;
 }
 
-/// What the authors' trees see of a row: standardised numbers, and each category a 0 or 1.
+/// The features of the authors' trees: standardised numbers, and each category as 0 or 1.
 std::vector<float> columns_of(const FairMetric& metric, std::span<const float> row) {
     std::vector<float> seen;
     for (const auto& column : metric.columns()) {
@@ -138,7 +138,7 @@ class German : public testing::Test {
         p.learner.min_rows_in_leaf = 1;
         p.learner.min_hessian_in_leaf = 0.1 / 800;
         p.learner.l2 = 1;
-        p.learner.min_gain = 1e-6;  // XGBoost splits for no less
+        p.learner.min_gain = 1e-6;  // smallest gain for which XGBoost splits
         p.transport.epsilon = 1;
         p.weight_of_ones = 560.0 / 240.0;
         p.paper_scale = true;
@@ -160,10 +160,10 @@ TEST_F(German, TheMetricIsThatOfRidgeRegressionWithCrossValidation) {
     EXPECT_NEAR(sum / (800 * 800), 25.03585987697659, 1e-5);  // NumPy with scikit-learn's RidgeCV
 }
 
-/// Until round 150 to 1e-4. Later, two programs drift apart by near ties of splits: XGBoost 2 in
+/// Until round 150 to 1e-4. Later, two programs differ because of near ties of splits. XGBoost 2 in
 /// exact mode, run again with the authors' procedure, is up to 9e-5 away from what XGBoost 0.90
-/// printed for them, and 1.2e-4 with gradients of 14 bits, as our splits are chosen on; ours, in
-/// 255 bins besides, is 3e-4 away.
+/// printed for them, and 1.2e-4 with gradients of 14 bits, on which our splits are chosen. Ours,
+/// with 255 bins as well, is 3e-4 away.
 TEST_F(German, TheRobustLossFollowsThePublishedRounds) {
     const auto columns = as_columns(train, *metric);
     const auto points = metric->embed(train).value();
@@ -186,7 +186,8 @@ TEST_F(German, TheRobustLossFollowsThePublishedRounds) {
     }
     const auto report =
         group_report({test.label, approve, test.group, {}}, test.group_names).value();
-    // published: .7298, .1288, .0912 and .96; of 200 rows, 38 + 18 of them young, one decides .01
+    // published: .7298, .1288, .0912 and .96; of 200 rows, 38 + 18 of them young, one row changes
+    // .01
     EXPECT_NEAR(*balanced_accuracy(report.overall), 0.7298, 0.015);
     EXPECT_NEAR(rate_gaps(report)->max(), 0.1288, 0.06);
     EXPECT_NEAR(rate_gaps(report)->rms(), 0.0912, 0.06);

@@ -1,5 +1,5 @@
-// The checker that knows none of our code says what the gate says, and sees every figure that does
-// not follow from the evidence even when the forger holds the signer's key.
+// The checker without code of Rampart agrees with the gate. It finds every figure that does not
+// follow from the evidence, even if the forger has the key of the signer.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -40,11 +40,11 @@ const std::vector<std::string> kConstraints{
     "mean(decision) / mean(decision, reference) >= 0.2",
 };
 
-/// A gate's settings and a log, made at random.
+/// Random settings of a gate and a random log.
 struct Drawn {
     GateConfig config = test::lender_config();
     ope::LoggedFeedback selection, vault;
-    size_t looks = 0;  // further ones, if the candidate does not pass before
+    size_t looks = 0;  // further looks, if the candidate does not pass before
 
     explicit Drawn(uint64_t seed) {
         base::Random random(seed);
@@ -83,7 +83,7 @@ struct Drawn {
         if (!allows_further_looks(config)) looks = 0;
         if (looks > 0 && random.bernoulli(0.5)) config.delta_epoch /= 50;
     }
-    /// The vault with its first records alone.
+    /// The vault with its first records only.
     ope::LoggedFeedback matured(size_t records) const {
         ope::LoggedFeedback out = vault;
         ope::LoggedDecisions& d = out.decisions;
@@ -170,8 +170,8 @@ struct Issued {
     RunPlan plan;
 };
 
-/// A look, and its closing in the ledger; nullptr: the first. A look that may not be is a refusal
-/// without a certificate.
+/// Makes a look, and its closing in the ledger; nullptr: the first. A look that is not allowed is a
+/// refusal without a certificate.
 std::optional<Issued> look(const Drawn& drawn, const ope::LoggedFeedback& vault,
                            DeltaLedger& ledger, const RunPlan* earlier) {
     auto identity = drawn.identity();
@@ -201,7 +201,7 @@ std::optional<Issued> look(const Drawn& drawn, const ope::LoggedFeedback& vault,
     return out;
 }
 
-/// The certificates of all looks.
+/// Returns the certificates of all looks.
 std::vector<Issued> issue(const Drawn& drawn) {
     auto ledger = test::ledger_for(drawn.config);
     std::vector<Issued> out;
@@ -218,7 +218,8 @@ std::vector<Issued> issue(const Drawn& drawn) {
 
 enum class Kind { kPlain, kFurtherLook, kConstrained };
 
-/// What led to a certificate of the kind, and it, whose verdict is CERTIFIED, at the end.
+/// Returns the certificates before one of the kind, and this one, with the verdict CERTIFIED, at
+/// the end.
 std::vector<Issued> certified_one(Kind kind) {
     for (uint64_t seed = 0;; ++seed) {
         auto issued = issue(Drawn(seed));
@@ -247,7 +248,7 @@ class Checker : public testing::Test {
         put(fmt::format("{}.cert", number), sealed.certificate);
         put(fmt::format("{}.evidence", number), sealed.evidence);
     }
-    /// A line for each of the `n` certificates that were put there.
+    /// Checks that there is a line for each of the `n` certificates.
     std::vector<std::string> check(size_t n) const {
         std::string command =
             fmt::format("cd '{}' && '{}/tools/certificate_checker/certificate_checker' key",
@@ -308,7 +309,7 @@ std::string payload_of(const std::string& certificate) {
     return *base::from_base64(certificate.substr(from, certificate.find('"', from) - from));
 }
 
-/// Signs again, as one who has the key can.
+/// Signs again, as a forger with the key can.
 std::string signed_again(const std::string& payload) {
     constexpr std::string_view kType = "application/vnd.rampart.certificate+json";
     const auto message =
@@ -319,7 +320,7 @@ std::string signed_again(const std::string& payload) {
         base::to_base64(key().sign(message)));
 }
 
-/// The value of a member that is an object, as it stands in the text.
+/// Returns the value of a member that is an object, as text.
 std::string object_at(const std::string& text, const std::string& member) {
     const size_t from = text.find("\"" + member + "\":{") + member.size() + 3;
     size_t to = from;
@@ -333,8 +334,8 @@ void replace(std::string& text, const std::string& from, const std::string& to) 
     text.replace(text.find(from), from.size(), to);
 }
 
-/// A forger's own ledger: the digests of the plan and of what is frozen in the registration, and
-/// the entry's, are made to fit.
+/// Makes the ledger of a forger consistent: the digests of the plan and of what is frozen in the
+/// registration, and that of the entry.
 std::string registered_again(const std::string& before, std::string payload) {
     const auto plan_digest = [](const std::string& text) {
         return base::sha256(object_at(text, "plan")).hex();
@@ -361,7 +362,7 @@ struct Mutation {
     std::string member, text;
 };
 
-/// Every number, word and truth value in [from, to) of the text, changed one at a time.
+/// Returns every number, word and truth value in [from, to) of the text, changed one at a time.
 std::vector<Mutation> mutations(const std::string& text, size_t from, size_t to) {
     static const std::regex kScalar(
         R"rx([:\[,](-?\d[-+.0-9eE]*|true|false|null|"[^"]*")(?=[,\]}]))rx");
@@ -418,7 +419,7 @@ TEST_P(ForgedFigures, AreSeenThoughTheyAreSignedAndRegisteredAgain) {
         EXPECT_EQ(lines[i].find("REJECTED"), std::string::npos) << lines[i];
     }
     for (size_t i = 1; i < forged.size(); ++i) {
-        // of D_c: trusted, as far as no bet follows from it
+        // figures from D_c: trusted, unless a bet follows from them
         if (kOfSelection.contains(what[i])) continue;
         EXPECT_EQ(lines[before + i].find("REJECTED"), 0u) << what[i] << " -> " << lines[before + i];
     }
@@ -433,7 +434,7 @@ TEST_F(Checker, SeesChangedBytesOfCertificateAndEvidence) {
     for (; n < 60; ++n) {
         SealedCertificate changed = issued.sealed;
         std::string& file = n % 2 == 0 ? changed.certificate : changed.evidence;
-        // the key's id is not signed, and not read: the reader says which key it is to be
+        // the id of the key is not signed and not read: the reader says which key it must be
         const size_t end = n % 2 == 0 ? file.find("\"signatures\"") : file.size();
         char& byte = file[random.below(end)];
         byte = byte == 'a' ? 'b' : 'a';

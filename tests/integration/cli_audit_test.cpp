@@ -50,7 +50,7 @@ TEST_F(AuditIndividual, NamesTheWorstPairsInPlainWords) {
     const auto& worst = out.at("worst").as_array();
     ASSERT_EQ(worst.size(), 3u);
     EXPECT_GE(number(worst[0], "excess"), number(worst[1], "excess"));
-    // rows are the table's, from 1: explain knows the same row by the same score
+    // row numbers are those of the table, from 1: explain gives the same row the same score
     const auto row = worst[0].at("row").to_number<int>();
     const auto explained = json::parse(
         run(fmt::format("explain --model m.rmp --data loans.csv --row {} --json", row)).output);
@@ -65,7 +65,7 @@ TEST_F(AuditIndividual, ConsistencyIsTheShareDecidedAlike) {
     const auto out = audit("--epsilon 0.01 --counterfactual region --counterfactual noise=-1,1");
     const auto& consistency = out.at("consistency").as_array();
     ASSERT_EQ(consistency.size(), 2u);
-    EXPECT_LT(number(consistency[0], "share"), 1);  // region tells who repays
+    EXPECT_LT(number(consistency[0], "share"), 1);  // region predicts repayment
     EXPECT_GT(number(consistency[0], "share"), 0.3);
     EXPECT_GT(number(consistency[1], "share"), number(consistency[0], "share"));
     EXPECT_GT(number(out, "balanced_accuracy"), 0.5);
@@ -100,7 +100,7 @@ TEST_F(AuditIndividual, MetricsAreMadeOfFeaturesDirectionsWeightsAndPairs) {
     const auto feature = audit("--epsilon 0.05 --protected-feature region --metric-l2 0.01");
     EXPECT_GT(feature.at("metric").at("subspace_dimensions").to_number<int>(), 1);
     const auto weighted = audit("--epsilon 0.05 --indicator noise --metric-weight income:3");
-    // who differs in income is farther away: there is less to gain by moving
+    // people with another income are farther away, so a move gains less
     EXPECT_LT(number(weighted, "performance_gap"), number(plain, "performance_gap"));
     std::string pairs = "first,second,comparable\n";
     for (int k = 1; k < 400; ++k) pairs += fmt::format("{},{},{}\n", k, k + 1, k % 3 == 0 ? 1 : 0);

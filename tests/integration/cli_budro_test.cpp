@@ -6,7 +6,7 @@
 #include "rampart/fairness/budro/metric.hpp"
 #include "rampart/model/model_file.hpp"
 
-/// `rampart train --learner budro` and the baselines beside it, as a user calls them.
+/// `rampart train --learner budro` and its baselines, as a user calls them.
 namespace rampart {
 namespace {
 
@@ -46,7 +46,7 @@ TEST_F(TrainBudro, LowersTheRobustLossAndProvesIt) {
     EXPECT_EQ(out.at("trees").to_number<int>(), 41);
     EXPECT_EQ(out.at("individual").at("consistency").as_array().size(), 1u);
     EXPECT_NEAR(number(out.at("individual"), "budget"), 0.001, 1e-12);
-    // a smaller gap than plain boosting's
+    // a smaller gap than that of plain boosting
     const auto own = json::parse(
         run("audit-individual --model b.rmp --data loans.csv --epsilon 0.001 --split validation "
             "--json")

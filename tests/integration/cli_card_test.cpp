@@ -12,8 +12,8 @@ namespace {
 namespace json = boost::json;
 using testing::HasSubstr;
 
-/// What is wrong with a page as XML: a tag that is not closed in its place, a bare '<' or '&', an
-/// attribute without quotes. Empty: nothing.
+/// Returns the first XML error of a page: a tag that is not closed in its place, a bare '<' or '&',
+/// an attribute without quotes. Empty: none.
 std::string flaw_of(std::string page) {
     const std::string doctype = "<!doctype html>";
     if (!page.starts_with(doctype)) return "no doctype";
@@ -52,7 +52,7 @@ bool has(const std::string& page, const std::string& text) {
 
 class CardCommand : public LoanModel {
   protected:
-    /// Runs it with --json; page is what it wrote, notes its messages.
+    /// Runs it with --json; page is its file, notes are its messages.
     static json::object card(const std::string& arguments, std::string& page,
                              std::string* notes = nullptr) {
         const auto ran = run("card --out card.html --json " + arguments);
@@ -100,7 +100,7 @@ TEST_F(CardCommand, FiguresAreThoseOfEvaluate) {
     for (const auto& [key, value] : out.at("performance").as_object()) {
         EXPECT_EQ(value, evaluated.at(key)) << key;
     }
-    // and stand on the page: approvals of a group, counted
+    // and they are on the page: approvals of a group, counted
     const auto& group = out.at("performance").at("groups").as_array()[1].as_object();
     const auto rows = group.at("rows").to_number<int64_t>();
     const auto rate = group.at("approval_rate").as_double();
@@ -143,7 +143,7 @@ TEST_F(CardCommand, TreesOfOneSplitThatAllRiseAreReadAsIncreasing) {
     EXPECT_EQ(features[0].at("direction").as_string(), "increasing");
     EXPECT_EQ(features[0].at("largest_fall").as_double(), 0);
     EXPECT_TRUE(features[0].at("all_steps").as_bool());
-    EXPECT_FALSE(features[2].as_object().contains("direction"));  // not read, or a category
+    EXPECT_FALSE(features[2].as_object().contains("direction"));  // not numeric, or a category
     EXPECT_TRUE(has(page, "<td>income</td><td>increasing</td>"));
 }
 

@@ -14,7 +14,7 @@
 #include "rampart/model/model_file.hpp"
 #include "unit/model_exchange/golden_models.hpp"
 
-/// `rampart import` and `export`, as a user runs them, on what LightGBM and XGBoost wrote.
+/// `rampart import` and `export`, as a user runs them, on files of LightGBM and XGBoost.
 namespace rampart {
 namespace {
 
@@ -87,7 +87,7 @@ TEST_F(Exchange, AModelOfTheUnfavourableLabelIsTurnedAround) {
     ASSERT_EQ(import("xgboost", "xgboost.json", "--positive favourable"), 0) << printed_;
     EXPECT_NEAR(score(model_exchange::golden_rows()[0].row),
                 model::sigmoid(model_exchange::golden_rows()[0].xgboost), 1e-6);
-    // a label that is no number says nothing of label 1
+    // a label that is not a number does not say which value is label 1
     write_schema("repaid");
     EXPECT_EQ(import("xgboost", "xgboost.json"), 2);
     EXPECT_THAT(printed_, HasSubstr("--positive"));

@@ -55,7 +55,7 @@ TEST_F(ExplainCommand, ARowIsATableThatLinesUpWithValuesAsPeopleWriteThem) {
     for (std::string line; std::getline(lines, line);) {
         if (line.find("contribution") != std::string::npos && widths.empty() &&
             !line.starts_with("feature")) {
-            continue;  // the heading of the whole
+            continue;  // the title of the page
         }
         if (line.starts_with("feature") || !widths.empty()) widths.push_back(line.size());
     }

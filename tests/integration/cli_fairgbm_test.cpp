@@ -1,4 +1,4 @@
-// `rampart train --learner fairgbm`: what it reports, what it refuses, what it goes on from.
+// `rampart train --learner fairgbm`: its report, its refusals, and how it resumes a run.
 #include "command_line.hpp"
 
 namespace rampart::cli_tests {
@@ -47,7 +47,7 @@ TEST_F(CommandLine, AConstraintThatIsMissedIsExitCode1AndWritesNothingUnlessAllo
                       HasSubstr("at P(favourable) >= 0.5,")));
 }
 
-/// Hardly anybody repays with so high a probability: deciding all alike is fair, and no answer.
+/// Hardly any applicant repays with so high a probability: to decline all is fair, and useless.
 TEST_F(CommandLine, AThresholdThatFewReachDoesNotMakeAModelThatDeclinesEverybody) {
     train(
         "--learner fairgbm --constraint fnr --tolerance 0.05 --threshold 0.9 --allow-infeasible "
@@ -128,7 +128,7 @@ TEST_F(CommandLine, AnOperatingPointHoldsOnTheRowsThatItWasPutOn) {
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
     const double fpr = number(ran.json(), "false_positive_rate");
     EXPECT_LE(fpr, 0.1);
-    EXPECT_GT(fpr, 0.03);  // few trees: rows with equal scores are decided alike
+    EXPECT_GT(fpr, 0.03);  // few trees: rows with equal scores get the same decision
 }
 
 }  // namespace

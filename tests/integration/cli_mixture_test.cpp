@@ -5,7 +5,7 @@
 #include "loan_model.hpp"
 #include "rampart/model/model_file.hpp"
 
-/// What the commands that look at models say of one whose last link is a mixture.
+/// The output of commands that show models, for a model whose last link is a mixture.
 namespace rampart {
 namespace {
 
@@ -15,8 +15,8 @@ using testing::HasSubstr;
 
 class MixtureCommands : public LoanModel {
   protected:
-    /// The iterates of m.rmp after 10, 20 and all 40 trees, with a threshold of its own for the
-    /// last; two_models.rmp has a second ensemble besides.
+    /// The iterates of m.rmp after 10, 20 and all 40 trees, with its own threshold for the last
+    /// one; two_models.rmp also has a second ensemble.
     void SetUp() override {
         const auto loaded = model::load_model_file(folder_ / "m.rmp").value();
         link_ = *loaded.policy.last_learned();

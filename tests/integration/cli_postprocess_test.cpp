@@ -16,7 +16,7 @@ using testing::Not;
 
 class Postprocess : public LoanModel {
   protected:
-    /// many.csv and big.rmp: enough rows to see on the test part what was fitted.
+    /// many.csv and big.rmp: enough rows to see the fitted effect on the test part.
     static void SetUpTestSuite() {
         LoanModel::SetUpTestSuite();
         std::ofstream(folder_ / "many.csv") << loans(8000, 9);
@@ -30,7 +30,7 @@ class Postprocess : public LoanModel {
         EXPECT_EQ(ran.exit_code, 0) << ran.output;
         return json::parse(ran.output);
     }
-    /// "approval_rate" and the like: the difference between groups that evaluate tells.
+    /// "approval_rate" and the like: the difference between groups that evaluate prints.
     static double gap(const json::value& side, const std::string& rate) {
         return side.at("gaps").at(rate).at("difference").to_number<double>();
     }
@@ -46,7 +46,7 @@ TEST_F(Postprocess, ParityHoldsOnTheFittedRowsAndNearlyOnOthers) {
     EXPECT_LT(gap(out.at("test").at("after"), "approval_rate"), 0.08);
     EXPECT_LT(std::abs(out.at("duality_gap").to_number<double>()), 1e-12);
     EXPECT_EQ(out.at("gammas").as_array().size(), 7u);
-    // the file decides as the answer says
+    // the decisions of the file are those of the answer
     const auto evaluated = run("evaluate --model dp.rmp --data many.csv --split test --json");
     ASSERT_EQ(evaluated.exit_code, 0) << evaluated.output;
     EXPECT_EQ(gap(json::parse(evaluated.output), "approval_rate"),
@@ -80,7 +80,7 @@ TEST_F(Postprocess, ABlindRuleNeedsNoGroupAndIsFairerThanTheModel) {
     EXPECT_NEAR(rates[0].to_number<double>(), rates[1].to_number<double>(), 1e-9);
     EXPECT_LT(gap(out.at("test").at("after"), "approval_rate"),
               gap(out.at("test").at("before"), "approval_rate") / 2);
-    // what group-blindness costs
+    // the price of a group-blind rule
     EXPECT_LE(out.at("mean_product").to_number<double>(),
               out.at("aware_mean_product").to_number<double>() + 1e-12);
     const auto loaded = model::load_model_file(folder_ / "blind.rmp").value();

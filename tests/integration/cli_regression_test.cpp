@@ -32,7 +32,8 @@ struct Ran {
 
 double number(const json::value& value) { return value.to_number<double>(); }
 
-/// Grades from 0 to 4 that rise with effort; group b has less of it, and lower grades besides.
+/// Grades from 0 to 4 that rise with effort; group b has less effort, and lower grades at the same
+/// effort.
 std::string grades(size_t n, uint64_t seed) {
     base::Random random(seed);
     std::string csv = "effort,noise,school,group,grade,passed\n";
@@ -76,7 +77,7 @@ class Regression : public testing::Test {
         text << std::ifstream(folder_ / name).rdbuf();
         return text.str();
     }
-    /// In the folder; standard output goes to `out`.
+    /// Runs it in the folder; standard output goes to `out`.
     static Ran run(std::string arguments, const std::string& out = ".out") {
         arguments += " > " + out;
         const auto command = fmt::format("cd '{}' && '{}/rampart' {} 2> .err", folder_.string(),
@@ -104,7 +105,7 @@ class Regression : public testing::Test {
     static inline fs::path folder_;
 };
 
-/// What training says of rows is what the model file does to them.
+/// The figures of training about rows are those of the model file.
 void expect_served(const json::object& judged, const json::object& served) {
     EXPECT_NEAR(number(judged.at("disparity")), number(served.at("disparity")), 1e-9);
 }
@@ -194,7 +195,7 @@ TEST_F(Regression, LabelsOfTwoValuesGetARiskScore) {
     expect_served(ran.parsed().at("regression").at("train").as_object(), evaluated("train"));
     const auto all = evaluated("all");
     EXPECT_GT(number(all.at("auc")), 0.6);
-    // parity at every threshold, whichever is chosen
+    // parity at every threshold
     for (const double t : {0.3, 0.5, 0.7}) {
         const auto one = run(fmt::format("evaluate --model m.rmp --data grades.csv --split train "
                                          "--threshold {} --json",
@@ -244,7 +245,7 @@ TEST_F(Regression, BoundsThatNobodyCanKeepAreProvenSo) {
     EXPECT_THAT(missing.err, HasSubstr("--zeta"));
 }
 
-// ---- what cannot be learnt from
+// ---- tables that cannot be learnt from
 
 TEST_F(Regression, LabelsOfTheWrongKindAreNamed) {
     const auto plain = run("train --data grades.csv --schema schema.toml --out x.rmp");
@@ -311,7 +312,7 @@ TEST_F(Regression, OptionsThatDoNotGoTogetherAreNamed) {
                       HasSubstr("--tolerance has no effect without --learner fairgbm")));
 }
 
-// ---- what looks at the model
+// ---- commands that show the model
 
 TEST_F(Regression, DecideTellsTheDistributionAndTheDraw) {
     ASSERT_EQ(train("--epsilon 0.02 --approve-at-most 2").exit_code, 0);

@@ -63,7 +63,8 @@ TEST_F(CommandLine, TheRampEqualisesApprovalRatesWhereItWasFitted) {
 
 TEST_F(CommandLine, TreesKeepToTheRulesThatAreSetByName) {
     train("--monotone income=decreasing --early-stopping 0");
-    // income tells who repays, the other way round: held to that direction it can tell nothing
+    // income predicts repayment in the other direction: constrained to this direction it has no
+    // effect
     const auto ran = run("evaluate --model m.rmp --data loans.csv --split test --json");
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
     EXPECT_LT(number(ran.json(), "auc"), 0.7);
@@ -107,7 +108,7 @@ TEST_F(CommandLine, ATableKeptInACacheGivesTheSameModel) {
     EXPECT_EQ(read("m.rmp"), model);
 }
 
-/// Whether the process has a handler of its own for SIGINT.
+/// Whether the process has its own handler for SIGINT.
 bool catches_interrupts(pid_t pid) {
     std::ifstream status(fmt::format("/proc/{}/status", pid));
     for (std::string line; std::getline(status, line);) {
@@ -251,8 +252,7 @@ TEST_F(CommandLine, WithJsonAnErrorIsOneDocumentToo) {
     }
 }
 
-/// A complaint about bad input: exit code 2, nothing on standard output, all the words in the
-/// message.
+/// Checks a complaint about bad input: exit code 2, no output, and all the words in the message.
 void expect_refused(const Ran& ran, const std::vector<std::string>& words) {
     EXPECT_EQ(ran.exit_code, 2);
     EXPECT_EQ(ran.out, "");
@@ -294,7 +294,8 @@ TEST_F(BadTable, ALabelWithThreeValuesIsNamed) {
 TEST_F(BadTable, OnePersonOfARareGroupStopsNoPlainTrainingAndIsNamedByFairLearners) {
     auto csv = loans(50);
     csv += "2000,51.5,north,c,yes\n";
-    bool refused = false;  // the lone row falls into one part; training rows lack it for some seed
+    bool refused =
+        false;  // the single row falls into one part; for some seed, training rows do not have it
     for (int seed = 0; seed < 20 && !refused; ++seed) {
         const auto split = fmt::format("--split 20/40/40 --seed {}", seed);
         const auto plain = train_on(csv, split);
@@ -373,7 +374,7 @@ TEST_F(CommandLine, AFrontierIsDrawnAndGoesOnWhereItWasBrokenOff) {
     const auto first = read("front/trials.csv");
     const auto three = run(command + "--trials 3 --json");
     ASSERT_EQ(three.exit_code, 0) << three.err;
-    // what was there is kept, to the byte
+    // the old file is kept, to the byte
     const auto kept = read("front/trials.csv");
     EXPECT_EQ(kept.substr(0, first.size()), first);
     EXPECT_GT(kept.size(), first.size());

@@ -14,7 +14,7 @@
 #include "tools/demo/service_process.hpp"
 #include "tools/demo/workspace.hpp"
 
-/// A wall clock that is wrong stops what cannot be undone, and nothing else.
+/// A wrong wall clock stops what cannot be undone, and only that.
 namespace rampart::rampartd {
 namespace {
 
@@ -23,7 +23,7 @@ using base::Duration;
 using base::TimePoint;
 using streaming::PartitionId;
 
-/// Stands where a test puts it, back in time as well.
+/// A clock with a time that the test sets, also back in time.
 class SetClock final : public base::Clock {
   public:
     explicit SetClock(TimePoint time) : time_(time) {}
@@ -36,7 +36,7 @@ class SetClock final : public base::Clock {
 
 const TimePoint kStart = base::parse_iso8601("2005-04-01T10:00:00Z").value();
 
-/// A host whose clocks a test sets.
+/// A host with clocks that the test sets.
 struct Host {
     SetClock wall{kStart}, boot{TimePoint::from_micros(77)};
     void pass(Duration time) {
@@ -62,7 +62,7 @@ class Guard : public testing::Test {
 TEST_F(Guard, AStepOfMoreThanTenMinutesIsAJumpUntilItIsAccepted) {
     for (const int64_t sign : {1, -1}) {
         const auto guard = open();
-        host_.pass(Duration::days(40));  // however long it runs
+        host_.pass(Duration::days(40));  // for any running time
         host_.wall.move(Duration::seconds(sign * 600));
         EXPECT_EQ(reason(guard->check()), "");
         host_.wall.move(Duration::seconds(sign * 1));
@@ -132,7 +132,7 @@ TEST_F(Guard, AfterAStartAtAWrongTimeTheWallClockIsFollowedOnceItIsRight) {
     EXPECT_EQ(reason(guard->check()), "clock_jump");
 }
 
-/// A node that goes by the wall clock, on a host whose clocks the test sets.
+/// A node with a wall clock, on a host with clocks that the test sets.
 class NodeClock : public testing::Test {
   protected:
     NodeClock() {
@@ -165,7 +165,7 @@ class NodeClock : public testing::Test {
         if (!decisions) return decisions.error();
         return decisions->front();
     }
-    /// What the process does each second.
+    /// Does what the process does each second.
     std::string tick() {
         const auto tended = node_->tend();
         EXPECT_TRUE(tended) << tended.error().message;
@@ -211,7 +211,7 @@ TEST_F(NodeClock, AJumpOfTheWallClockStopsTimeDrivenWorkOnlyUntilItIsAccepted) {
     EXPECT_EQ(node_->certify(node_->registry().champion()->policy, node_->now(), "").error().reason,
               "clock_jump");
 
-    const auto during = decide(20);  // deciding goes on, at the time that the boot clock tells
+    const auto during = decide(20);  // deciding continues, at the time of the boot clock
     ASSERT_TRUE(during) << during.error().message;
     EXPECT_EQ(during->decided_at, kStart + Duration::seconds(2));
     EXPECT_EQ(tick(), "clock_jump");
@@ -270,7 +270,7 @@ TEST_F(NodeClock, ANodeThatStartsMonthsLaterThanItsStoreWasUsedMaturesNothingUnt
     open();
     EXPECT_EQ(tick(), "clock_jump");
     EXPECT_EQ(node_->joiner().counts().matured, 0u);
-    const auto during = decide(5);  // by what clock should its event time be judged?
+    const auto during = decide(5);  // without a clock, its event time cannot be judged
     EXPECT_TRUE(during) << during.error().message;
     open();
     EXPECT_EQ(tick(), "clock_jump") << "a restart is no word";

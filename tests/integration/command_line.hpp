@@ -20,7 +20,7 @@
 
 namespace rampart::cli_tests {
 
-/// The program as a user runs it, in a folder of the test.
+/// Runs the program as a user does, in a folder of the test.
 
 struct Ran {
     int exit_code = -1;
@@ -50,7 +50,7 @@ class CommandLine : public testing::Test {
         return text.str();
     }
 
-    /// Runs the program in the test's folder.
+    /// Runs the program in the folder of the test.
     Ran run(const std::string& arguments) const {
         const auto command = fmt::format("cd '{}' && '{}/rampart' {} > .out 2> .err",
                                          folder_.string(), RAMPART_BIN_DIR, arguments);
@@ -62,7 +62,7 @@ class CommandLine : public testing::Test {
         return ran;
     }
 
-    /// n loans: income tells who repays; sex b earns less and repays less; region is a category.
+    /// n loans: income predicts repayment; sex b earns less and repays less; region is a category.
     std::string loans(size_t n) const {
         base::Random random(5);
         std::string csv = "id,income,region,sex,repaid\n";

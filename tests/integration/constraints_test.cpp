@@ -1,5 +1,5 @@
-// Constraints in the loop as a user configures them: one that holds lets a candidate through, one
-// that is not proved blocks the same candidate.
+// Constraints in the loop, in a user's configuration: a constraint that holds lets a candidate
+// pass, and one that is not proven blocks the same candidate.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ class ConstrainedLoop : public testing::Test {
         return fs::path(testing::TempDir()) / fmt::format("constrained_loop.{}", ::getpid());
     }
 
-    /// Configuration files with one constraint, all runs of which are spent.
+    /// Configuration files with one constraint; all runs of them are charged.
     static fs::path configured(const std::string& name, const std::string& expression) {
         const fs::path config = folder() / (name + ".config");
         fs::create_directories(config);

@@ -1,4 +1,5 @@
-// Over HTTP: routes, and many clients of single decisions with the server's default settings.
+// Decisions over HTTP: routes, and many clients with single decisions and the default settings of
+// the server.
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -20,8 +21,8 @@ using domain::Action;
 constexpr int kClients = 8;
 constexpr int kRounds = 20;
 
-/// Counts requests in, holds the first append of a round until all of the round's are in, and notes
-/// how many decisions each append has.
+/// Counts arriving requests, holds the first append of a round until all requests of the round have
+/// arrived, and notes the number of decisions in each append.
 class Rounds final : public streaming::Writer {
   public:
     explicit Rounds(streaming::Writer& writer) : writer_(writer) {}

@@ -46,7 +46,7 @@ class DecisionIndexTest : public testing::Test {
         index_ = *std::move(index);
     }
 
-    /// The n-th decision whose id belongs to the partition.
+    /// Returns the n-th decision whose id belongs to the partition.
     static domain::Decision decision(int n, PartitionId partition = kHere) {
         for (int i = 0;; ++i) {
             auto one = support::make_decision(std::to_string(i), support::day(i));
@@ -91,9 +91,9 @@ TEST_F(DecisionIndexTest, ARecordOfAnEpochBelowTheFenceDoesNotCount) {
     append(decision(0), 1);
     fence(2, "b");
     append(decision(1), 1);
-    append(decision(2));  // none counts as 0
+    append(decision(2));  // no epoch counts as 0
     append(decision(3), 2);
-    fence(1, "a");  // that of a zombie fences nobody
+    fence(1, "a");  // the fence of a process that lost the partition has no effect
     append(decision(4), 2);
     ASSERT_TRUE(index_->catch_up());
     EXPECT_TRUE(has(decision(0)));
@@ -141,7 +141,7 @@ TEST_F(DecisionIndexTest, GoesOnWhereItStoodWithFenceAndCounts) {
     ASSERT_TRUE(index_->catch_up());
     EXPECT_FALSE(has(decision(2)));
     EXPECT_TRUE(has(decision(3)));
-    EXPECT_EQ(index_->explored_on(day).value(), 1u);  // nothing was read twice
+    EXPECT_EQ(index_->explored_on(day).value(), 1u);  // no record was read twice
 }
 
 TEST_F(DecisionIndexTest, AnIndexThatCountedByDaysOfTheApplicationsCountsAgain) {
@@ -186,7 +186,7 @@ TEST_F(DecisionIndexTest, AppliesWhatFollowsAndReadsWhatCameBetween) {
     EXPECT_EQ(index_->apply(stored(decision(1))).value(), false);
     EXPECT_FALSE(has(decision(1)));
     EXPECT_EQ(index_->fence().epoch, 2u);
-    // nothing in between now, but it does not count either
+    // no record in between now, but it does not count either
     EXPECT_EQ(index_->apply(stored(decision(2))).value(), false);
     EXPECT_FALSE(has(decision(2)));
 }
@@ -200,7 +200,7 @@ TEST_F(DecisionIndexTest, IsForOnePartitionOfOneNumber) {
     EXPECT_EQ(reason_of_catch_up(), "partitions_changed");
     EXPECT_EQ(index_->accept_gap("decisions", kHere).error().reason, "partitions_changed");
     EXPECT_TRUE(index_->accept_gap("decisions", kAll)->has_value());
-    EXPECT_EQ(reason_of_catch_up(), "");  // more do no harm
+    EXPECT_EQ(reason_of_catch_up(), "");  // more partitions do no harm
     log_.topics["decisions"].partitions.resize(1);
     EXPECT_EQ(index_->accept_gap("decisions", kAll).error().reason, "partitions_changed");
 }
@@ -222,7 +222,7 @@ TEST_F(DecisionIndexTest, AnotherTopicUnderTheSameNameStopsItUntilTheGapIsAccept
     EXPECT_EQ(gap->why.reason, "topic_recreated");
     EXPECT_EQ(gap->partition, kAll);
     EXPECT_EQ(reason_of_catch_up(), "");
-    for (int i = 0; i < 3; ++i) EXPECT_TRUE(has(decision(i)));  // what was acknowledged stays
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(has(decision(i)));  // acknowledged records stay
     open();
     EXPECT_EQ(reason_of_catch_up(), "");
 }
@@ -310,7 +310,7 @@ TEST_F(DecisionIndexTest, AnErasedDecisionIsNotFoundNorTakenInAgainWhateverTheOr
     append(decision(0));
     append(decision(1));
     append(erase(decision(0)));
-    append(erase(decision(2)));  // before it comes
+    append(erase(decision(2)));  // before it arrives
     append(decision(0));
     append(decision(2));
     ASSERT_TRUE(index_->catch_up());

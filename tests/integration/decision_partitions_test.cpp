@@ -11,7 +11,7 @@
 #include "rampart/wire/outcome_json.hpp"
 #include "rampart/wire/record_codec.hpp"
 
-/// Several nodes over one log: who owns a partition, and that nobody else decides for it.
+/// Several nodes over one log: which node owns a partition, and that no other node decides for it.
 namespace rampart::decision_service {
 namespace {
 
@@ -19,13 +19,13 @@ using namespace tests;  // NOLINT
 using streaming::Offset;
 using streaming::PartitionId;
 
-/// A writer with something in its way.
+/// A writer that can fail.
 class BentWriter final : public streaming::Writer {
   public:
     explicit BentWriter(streaming::Writer& writer) : writer_(writer) {}
     base::Result<std::vector<streaming::Position>> append(
         std::string_view topic, std::span<const streaming::Record> records) override {
-        if (const auto call = before) call();  // a copy: it may put another in its place
+        if (const auto call = before) call();  // a copy, because it may put another in its place
         RAMPART_RETURN_IF_ERROR(check(records));
         auto positions = writer_.append(topic, records);
         if (const auto call = after) call();
@@ -94,7 +94,7 @@ class DecisionPartitions : public DecisionServiceTest {
         DecisionService* operator->() { return service.get(); }
     };
 
-    /// A node that claims what it owns under this epoch, whatever the fences say.
+    /// A node that claims its partitions under this epoch, without looking at fences.
     std::unique_ptr<Node> node(const std::string& name, std::vector<PartitionId> owned,
                                uint64_t epoch) {
         auto made = std::make_unique<Node>(*log_);
@@ -118,7 +118,7 @@ class DecisionPartitions : public DecisionServiceTest {
                                                                   made.metrics, made.health}));
         return made.service->set_policy(constant(0.5), false);
     }
-    /// The n-th application that belongs to the partition.
+    /// Returns the n-th application that belongs to the partition.
     Application application_in(int32_t partition, int n = 0) {
         for (int i = 0;; ++i) {
             const auto one = application(i);
@@ -148,12 +148,12 @@ TEST_F(DecisionPartitions, AProcessThatWasAsleepAcknowledgesNothingAndNobodyCoun
     const auto one = application_in(1, 1);
     const size_t records = records_in(1);
     EXPECT_EQ(reason(*a->service, one), "fenced");
-    EXPECT_EQ(records_in(1), records + 1);  // it could append
+    EXPECT_EQ(records_in(1), records + 1);  // it was able to append
     EXPECT_EQ(a->given_up, std::vector{PartitionId(1)});
     EXPECT_EQ(reason(*a->service, one), "not_owner");
-    EXPECT_EQ(records_in(1), records + 1);  // and does so no more
+    EXPECT_EQ(records_in(1), records + 1);  // and does not append any more
     const auto report = a->health.report(runtime::Probe::kReady);
-    EXPECT_TRUE(report.ok());  // what it may still decide is its own affair: partitions 0 and 2
+    EXPECT_TRUE(report.ok());  // it may still decide for its other partitions, 0 and 2
     ASSERT_FALSE(report.checks[1].status);
     const auto message = report.checks[1].status.error().message;
     EXPECT_TRUE(message.starts_with("1 of 3 partitions stand still")) << message;
@@ -162,7 +162,7 @@ TEST_F(DecisionPartitions, AProcessThatWasAsleepAcknowledgesNothingAndNobodyCoun
     EXPECT_EQ((*b)->find(domain::decision_id_of(one.id)).error().reason, "unknown_decision");
     const auto decided = decide_at(*b, one);
     EXPECT_EQ((*b)->find(decided.id).value(), decided);
-    // what it had acknowledged before stays true, wherever one asks
+    // decisions that it acknowledged before stay valid, at every node
     EXPECT_EQ(decide_at(*a, application_in(1)), before);
     EXPECT_EQ(decide_at(*b, application_in(1)), before);
 }
@@ -171,7 +171,7 @@ TEST_F(DecisionPartitions, WithoutReadingTheLogBackAProcessThatWasAsleepWouldAck
     const auto a = node("a", {}, 1);
     ASSERT_TRUE((*a)->partitions()[1].status);
     const auto b = node("b", {}, 2);
-    // the same, but it believes that its record follows on what it knows
+    // the same, but it believes that its record follows the last one that it knows
     a->writer.bend = [](auto& positions) { positions[0].offset = Offset(1); };
     const auto one = application_in(1);
     EXPECT_EQ(reason(*a->service, one), "");
@@ -186,7 +186,7 @@ TEST_F(DecisionPartitions, WhatCameBeforeTheFenceCountsAndIsAcknowledged) {
     };
     const auto decided = decide_at(*a, application_in(0));
     EXPECT_EQ((*b)->find(decided.id).value(), decided);
-    // by now it has seen the fence
+    // by now it has read the fence
     const auto again = decide_at(*a, application_in(0));
     EXPECT_EQ(again, decided);
     EXPECT_NE(reason(*a->service, application_in(0, 1)), "");
@@ -196,7 +196,7 @@ TEST_F(DecisionPartitions, WhatCameBeforeTheFenceCountsAndIsAcknowledged) {
 
 TEST_F(DecisionPartitions, OfTheSameApplicationTheDecisionThatCountsIsAnswered) {
     const auto one = application_in(2);
-    // somebody with the same right writes first, as the run before of this node may have
+    // another process with the same right writes first, as the earlier run of this node may have
     Decision first;
     const auto other = node("other", {}, 2);
     first = decide_at(*other, one);
@@ -232,17 +232,17 @@ TEST_F(DecisionPartitions, ANodeDecidesForItsOwnPartitionsAndNamesTheOwnerOfTheR
     one = application_in(2);
     EXPECT_NE((*a)->decide({&one, 1}).error().message.find("another node"), std::string::npos);
     EXPECT_EQ((*a)->find(domain::decision_id_of(one.id)).error().reason, "not_owner");
-    // a batch is whole
+    // a batch is complete
     const std::vector mixed{application_in(0, 1), application_in(1)};
     EXPECT_TRUE((*a)->decide(mixed).error().message.starts_with("applications[1]: "));
-    EXPECT_EQ(records_in(0), 2u);  // the fence and the first
+    EXPECT_EQ(records_in(0), 2u);  // the fence and the first decision
     EXPECT_EQ((*a)->partitions().size(), 1u);
     EXPECT_EQ((*a)->index_of(PartitionId(1)), nullptr);
     ASSERT_NE((*a)->index_of(PartitionId(0)), nullptr);
     (*a)->give_up(PartitionId(0), "node-c");
     EXPECT_EQ((*a)->index_of(PartitionId(0)), nullptr);
     EXPECT_EQ(reason(*a->service, application_in(0, 1)), "not_owner");
-    EXPECT_TRUE(a->given_up.empty());  // told, not found out
+    EXPECT_TRUE(a->given_up.empty());  // set by a call, not found in the log
 }
 
 TEST_F(DecisionPartitions, OverHttpAnotherNodesPartitionIsAMisdirectedRequest) {
@@ -266,7 +266,7 @@ TEST_F(DecisionPartitions, OverHttpAnotherNodesPartitionIsAMisdirectedRequest) {
     EXPECT_EQ(client.post("/v1/decisions", wire::to_json(application_in(0)))->status, 200);
     const auto b = node("b", {PartitionId(0)}, 2);
     EXPECT_EQ(client.post("/v1/decisions", wire::to_json(application_in(0, 1)))->status, 421);
-    EXPECT_EQ(client.get("/readyz")->status, 503);  // it owned no other
+    EXPECT_EQ(client.get("/readyz")->status, 503);  // it owned no other partition
 }
 
 TEST_F(DecisionPartitions, EveryRecordCarriesTheEpochOfItsWriterBehindItsFence) {
@@ -300,7 +300,7 @@ TEST_F(DecisionPartitions, AnEpochHasToBeAboveTheFencesThatTheClaimIsTold) {
         DecisionService::open(options, {*log_, *log_, clock_, metrics_, health}).error().reason,
         "partition_owned");
     EXPECT_EQ(told, (Epochs{{PartitionId(0), 5}, {PartitionId(1), 5}, {PartitionId(2), 5}}));
-    // who has no lease has no business in that log
+    // a process without a lease must not write to that log
     options.claim = nullptr;
     EXPECT_EQ(
         DecisionService::open(options, {*log_, *log_, clock_, metrics_, health}).error().reason,
@@ -310,7 +310,7 @@ TEST_F(DecisionPartitions, AnEpochHasToBeAboveTheFencesThatTheClaimIsTold) {
 TEST_F(DecisionPartitions, OnePartitionOutOfReachKeepsNoOtherFromDeciding) {
     const auto a = node("a", {}, 1);
     a->reader.out_of_reach = PartitionId(1);
-    // it cannot be read back: not acknowledged
+    // it cannot be read back, so it is not acknowledged
     a->writer.bend = [](auto& positions) {
         for (auto& position : positions) position.offset = Offset(position.offset.value() + 1);
     };
@@ -327,7 +327,7 @@ TEST_F(DecisionPartitions, OnePartitionOutOfReachKeepsNoOtherFromDeciding) {
     (*a)->tend();
     EXPECT_FALSE(a->health.report(runtime::Probe::kReady).degraded());
     EXPECT_EQ(decide_at(*a, application_in(1)).p_approve, 0.5);
-    EXPECT_EQ(records_in(1), 2u);  // the fence, and the record that was there all along
+    EXPECT_EQ(records_in(1), 2u);  // the fence, and the earlier record
 }
 
 TEST_F(DecisionPartitions, ARecordInAnotherPartitionIsNotAcknowledged) {

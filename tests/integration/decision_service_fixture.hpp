@@ -44,12 +44,12 @@ inline std::shared_ptr<const model::LoadedPolicy> load(model::Link link,
     return std::make_shared<const model::LoadedPolicy>(model::LoadedPolicy{*std::move(policy), id});
 }
 
-/// P(approve) = `probability` for everybody.
+/// A policy with P(approve) = `probability` for all applications.
 inline std::shared_ptr<const model::LoadedPolicy> constant(double probability) {
     return load(model::BootstrapLink{"age", {{0, probability}}, probability});
 }
 
-/// Never approves but by exploration, with probability 0.4.
+/// Approves only by exploration, with probability 0.4.
 inline model::LearnedLink exploring_link() {
     model::LearnedLink link;
     model::Tree leaf;
@@ -74,7 +74,7 @@ inline std::vector<Application> applications(int from, int to,
     return all;
 }
 
-/// Appends to a log, and fails when told to: before or after the records are in.
+/// Appends to a log, and fails on demand: before or after the records are stored.
 class FailingWriter final : public streaming::Writer {
   public:
     explicit FailingWriter(streaming::Writer& writer) : writer_(writer) {}
@@ -121,7 +121,7 @@ class DecisionServiceTest : public testing::Test {
         fs::remove_all(folder_);
     }
 
-    /// Opens, as after a restart.
+    /// Opens it, as after a restart.
     void open() {
         service_.reset();
         health_ = std::make_unique<runtime::Health>();

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A running program, killed when it goes out of scope.
+/// A running program, killed at the end of its scope.
 class Program {
   public:
     explicit Program(const fs::path& config) {
@@ -40,7 +40,7 @@ class Program {
         ::close(out_);
     }
 
-    /// Reads what it prints up to the address; empty when it ends before.
+    /// Reads its output up to the address; empty when it ends before.
     std::string endpoint() {
         const std::string marker = "listening on ";
         std::string line;
@@ -61,7 +61,7 @@ class Program {
         ::kill(pid_, signal);
         return wait();
     }
-    /// Exit code, or -signal.
+    /// Returns the exit code, or -signal.
     int wait() {
         int status = 0;
         ::waitpid(pid_, &status, 0);
@@ -129,7 +129,7 @@ port = {}
     http::Client client(const std::string& endpoint) {
         http::ClientOptions options;
         options.token = base::read_file(folder_ / "store" / "api.token", 1000).value();
-        options.token.pop_back();  // the line's end
+        options.token.pop_back();  // the end of the line
         return http::Client::create(endpoint, options).value();
     }
     static domain::Application application(int number) {

@@ -104,7 +104,7 @@ TEST_F(DecisionServiceTest, AnAppendThatOnlySeemedToFailIsNotDoneTwice) {
     EXPECT_EQ(decide_error({application(1)}).code, ErrorCode::kUnavailable);
     writer_->fail_after = false;
     set_policy(constant(0.9));
-    EXPECT_EQ(decide(application(1)).p_approve, 0.5);  // what the log has
+    EXPECT_EQ(decide(application(1)).p_approve, 0.5);  // the actions in the log
     EXPECT_EQ(logged().size(), 1u);
 }
 
@@ -119,7 +119,8 @@ TEST_F(DecisionServiceTest, ALostIndexIsRebuiltFromTheLog) {
     open();
     set_policy(load(exploring_link()), true);
     EXPECT_EQ(service_->decide(applications(0, 100)).value(), before);
-    EXPECT_EQ(explored(service_->decide(applications(100, 200)).value()), 0);  // spent is spent
+    EXPECT_EQ(explored(service_->decide(applications(100, 200)).value()),
+              0);  // the budget stays used
     EXPECT_EQ(logged().size(), 200u);
 }
 
@@ -178,7 +179,8 @@ TEST_F(DecisionServiceTest, ADayHasSoManyExploredApprovalsAndNoMore) {
     EXPECT_EQ(explored(all), 7);
     std::map<streaming::PartitionId, int> seen;
     for (const auto& decision : all) {
-        // until a partition's share is spent everybody there has the chance, after that nobody has
+        // as long as the share of a partition is not used, all its applicants have the chance;
+        // after that none has
         const auto partition = service_->partition_of(decision.application.id);
         const int share = partition.value() == 0 ? 3 : 2;
         EXPECT_EQ(decision.p_approve, seen[partition] < share ? 0.4 : 0.0);
@@ -224,7 +226,7 @@ TEST_F(DecisionServiceTest, TheSameApplicationFromManyThreadsIsDecidedOnce) {
     EXPECT_EQ(logged().size(), 50u);
 }
 
-/// Learnt trees, scored by the engine: approves with a probability that `step` moves.
+/// Learnt trees, scored by the engine, with an approval probability that `step` moves.
 model::LearnedLink learned_link(int step) {
     model::LearnedLink link;
     for (int t = 0; t < 20; ++t) {
@@ -254,15 +256,16 @@ TEST_F(DecisionServiceTest, AThousandPoliciesAreSwappedWhileOthersDecide) {
                 const int from = next.fetch_add(4);
                 const auto decisions = service_->decide(applications(from, from + 4));
                 ASSERT_TRUE(decisions) << decisions.error().message;
-                for (const auto& decision : *decisions) {  // a batch has one policy
+                for (const auto& decision : *decisions) {  // a batch is decided by one policy
                     EXPECT_EQ(decision.policy, decisions->front().policy);
                 }
             }
         });
     }
     for (int i = 1; i <= 1000; ++i) {
-        set_policy(policies[static_cast<size_t>(i) % 10], i % 2 == 1);  // the learnt are certified
-        // somebody decides between swaps, so that all of them happen under load
+        set_policy(policies[static_cast<size_t>(i) % 10],
+                   i % 2 == 1);  // learnt policies are certified
+        // at least one decision between swaps, so that all swaps happen under load
         const int seen = next;
         while (i % 7 == 0 && next == seen && !HasFailure()) std::this_thread::yield();
     }

@@ -1,5 +1,5 @@
-// The error budget's epochs as an operator handles them: `rampart certify --new-epoch` on the store
-// that a demo left, which fails, is refused, is killed, or opens one.
+// Epochs of the error budget, as an operator opens them: `rampart certify --new-epoch` on the store
+// of a demo. It fails, is refused, is killed, or opens one.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -28,7 +28,7 @@ const std::string kRampart = RAMPART_BIN_DIR "/rampart";
 
 std::string read(const fs::path& path) { return base::read_file(path, size_t{1} << 30).value(); }
 
-/// A store with champions, whose last one was rolled back: the policy that may be certified again.
+/// A store with champions whose last one was rolled back: the policy that may be certified again.
 class Epoch : public testing::Test {
   protected:
     static void SetUpTestSuite() {
@@ -76,7 +76,8 @@ class Epoch : public testing::Test {
     static std::vector<std::string> ledger(const fs::path& folder) {
         return open(folder)->ledger_entries().value();
     }
-    /// Beside a process that writes, which a reader may meet in the middle: then it has not.
+    /// Runs beside a process that writes. The reader may see it half done; then the process has not
+    /// finished.
     static bool has_grown(const fs::path& folder, size_t before) {
         const auto registry = registry::ModelRegistry::open(
             folder / "store" / "registry", registry::ModelRegistry::Mode::kReadOnly);
@@ -140,7 +141,7 @@ TEST_F(Epoch, ANewOneReadsRecordsThatNoRunOfAnEarlierOneHasReadAndAllOfThose) {
     const auto plan = plan_of(after.back());
     EXPECT_GT(plan.identity.period_from, last_read);
     EXPECT_LT(plan.identity.period_from, last_read + base::Duration::days(3)) << "none is left out";
-    // what it has read is not read again
+    // records that it has read are not read again
     const auto again = run_program(certify(folder));
     EXPECT_EQ(again.exit_code, 1) << again.output;
     EXPECT_NE(again.output.find("REFUSED: "), std::string::npos) << again.output;
@@ -175,13 +176,12 @@ TEST_F(Epoch, KilledAtAnyMomentThereIsNoEpochWithoutItsChargeAndTheRunIsFinished
             while (!has_grown(folder, before) && !has_ended(child)) {
             }
         }
-        ::kill(child, SIGKILL);  // no other process has its id: it is not waited for yet
+        ::kill(child, SIGKILL);  // no other process has its id: there is no wait for it yet
         ::waitpid(child, nullptr, 0);
         const auto left = ledger(folder).size() - before;
         std::printf("    %zu entries written when killed\n", left);
         EXPECT_NE(left, 1u) << "an epoch without its charge";
-        // the next command first finishes what was begun; what it asks itself then finds no record
-        // left
+        // the next command first finishes the unfinished run; its own run then finds no record left
         ASSERT_LE(run_program(certify(folder)).exit_code, 1);
         EXPECT_EQ(ledger(folder), expected) << "kill " << i;
     }

@@ -23,7 +23,7 @@ namespace rampart::rampartd {
 namespace fs = std::filesystem;
 using domain::Application;
 
-// Markers that nothing else can have: of the person, of her application, of what she said.
+// Markers that occur nowhere else: of the person, of her application, of her outcome.
 inline const domain::PersonId kAnna("kx7QvW2mZp9RtYb4NcLs8JdH");
 inline const std::string kApplication = "Tg5wBn3KqXe8UhVz6FjMy2Dr";
 inline const domain::PersonId kBert("Rw3JxPz8VbNq6CmTk9YhGs5L");  // another person
@@ -55,13 +55,13 @@ class Erasure : public testing::Test {
         EXPECT_TRUE(node) << node.error().message;
         return std::move(*node);
     }
-    /// Of the n-th applicant; the first is Bert.
+    /// The application of the n-th applicant; the first is Bert.
     Application application(size_t n) const {
         auto one = stream_.applicants.at(n).application;
         if (n == 1) one.person = kBert;
         return one;
     }
-    /// Of Anna, with an income that can be searched for.
+    /// The application of Anna, with an income that can be searched for.
     Application annas(const std::string& id) const {
         auto mine = application(0);
         mine.id = domain::ApplicationId(id);
@@ -76,12 +76,12 @@ class Erasure : public testing::Test {
         EXPECT_TRUE(decided) << decided.error().message;
         return decided->front();
     }
-    /// Whether a trace of the bytes lies in any file below.
+    /// Whether any file below has a trace of the bytes.
     static bool on_disk(const fs::path& folder, std::string_view bytes) {
         return !test_support::files_with(folder, bytes).empty();
     }
-    /// Whether the bytes are in a record of the log as who has the store's keys can read it. No
-    /// node may be open.
+    /// Whether a record of the log has the bytes, read with the keys of the store. No node may be
+    /// open.
     static bool in_opened_log(const demo::Workspace& workspace, std::string_view bytes) {
         const auto log = streaming_local::LocalLog::open(workspace.store / "log").value();
         const auto secret = runtime::load_secret(workspace.store / "keys" / "person").value();
@@ -101,8 +101,8 @@ class Erasure : public testing::Test {
         }
         return false;
     }
-    /// Those of the decisions whose records in the log can be opened with the store's keys. No node
-    /// may be open.
+    /// Returns the decisions whose records in the log can be opened with the keys of the store. No
+    /// node may be open.
     static std::set<domain::DecisionId> opened_from_log(
         const demo::Workspace& workspace, const std::vector<domain::DecisionId>& ids) {
         const auto log = streaming_local::LocalLog::open(workspace.store / "log").value();
@@ -123,7 +123,7 @@ class Erasure : public testing::Test {
         }
         return found;
     }
-    /// A backup of the whole store, and the folder that it is in.
+    /// A backup of the whole store, and its folder.
     fs::path back_up(const demo::Workspace& workspace) const {
         std::vector<storage::BackupItem> items;
         for (auto it = fs::recursive_directory_iterator(workspace.store);
@@ -146,7 +146,7 @@ class Erasure : public testing::Test {
         for (int i = 0; i < 8; ++i) bytes += static_cast<char>(bits >> (8 * i));  // as protobuf
         return bytes;
     }
-    /// Decides everybody's and Anna's application, with a report and an override of hers.
+    /// Decides the applications of all people and Anna, with a report and an override for hers.
     domain::DecisionId fill(Node& node) {
         for (size_t n = 1; n < 20; ++n) decide(node, application(n));
         const auto id = decide(node, annas(kApplication)).id;

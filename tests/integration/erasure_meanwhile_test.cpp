@@ -1,5 +1,5 @@
-// A person is forgotten while decisions about the person are made, after a crash, and when nothing,
-// or little, is known.
+// A person is erased while decisions about this person are made, after a crash, and when little or
+// no data of the person exists.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -15,8 +15,7 @@ namespace {
 
 using test_support::run_program;
 
-/// Two clients that decide ever new applications of a person until they are stopped, or have had
-/// enough.
+/// Two clients that send new applications of a person until they are stopped or reach their number.
 class Applying {
   public:
     Applying(Node& node, Application one) {
@@ -34,11 +33,11 @@ class Applying {
         }
     }
     ~Applying() { stop(); }
-    /// Waits until so many are acknowledged.
+    /// Waits until this number is acknowledged.
     void wait_for(size_t wanted) const {
         for (size_t n = acknowledged_; n < wanted; n = acknowledged_) acknowledged_.wait(n);
     }
-    /// What was acknowledged.
+    /// Returns the acknowledged decisions.
     std::vector<domain::DecisionId> stop() {
         stop_ = true;
         for (auto& client : clients_) client.join();
@@ -100,13 +99,13 @@ TEST_F(Erasure, WhatIsDecidedMeanwhileIsErasedOrOfANewPersonInIndexStateAndLogAl
                                                  RAMPART_BIN_DIR, workspace.config.string()));
     EXPECT_EQ(checked.exit_code, 0) << checked.output;
     EXPECT_EQ(opened_from_log(workspace, ids), stayed) << "a key for these, and for no other";
-    fs::remove_all(workspace.store / "partitions");  // made anew from the log
+    fs::remove_all(workspace.store / "partitions");  // made again from the log
     node = open(workspace);
     ASSERT_TRUE(node->advance(end));
     EXPECT_EQ(readable(), stayed);
     EXPECT_EQ(node->joiner().state_hash(), hash);
 
-    // and without load nothing is left
+    // and without load none is left
     for (const auto& person : persons) {
         const auto report = node->erase(person, "privacy-office", "request 8", false);
         EXPECT_TRUE(report || report.error().reason == "unknown_person") << report.error().message;
@@ -136,7 +135,7 @@ TEST_F(Erasure, AfterACrashWithTheKeyGoneWhatWasNotJoinedIsErasedToo) {
         auto list = privacy::Register::open(workspace.store / "privacy/register").value();
         ASSERT_TRUE(list->begin({keys->tag_of(kAnna), end, {joined.value()}}));
         ASSERT_EQ(keys->destroy(kAnna).value(), 1u);
-        // the crash came when the joiner had handed on one of them and had not written it
+        // the crash came when the joiner had handed over one of them and had not stored it
         const auto log = streaming_local::LocalLog::open(workspace.store / "log").value();
         const auto erasure = wire::to_record(domain::Erasure{later[1], end});
         const auto home = streaming::partition_of(later[1].value(), 4);

@@ -1,4 +1,4 @@
-// A person is forgotten: in state, index, log, quarantine and files; holds and retention forbid it.
+// Erases a person from state, index, log, quarantine and files; holds and retention forbid it.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
@@ -51,7 +51,7 @@ TEST_F(Erasure, NoFileOfTheStoreHasAByteOfThePersonAndNoReplayBringsItBack) {
         EXPECT_FALSE(in_opened_log(workspace, marker));
         EXPECT_FALSE(on_disk(backup, marker)) << "in a backup made afterwards";
     }
-    fs::remove_all(workspace.store / "partitions");  // made anew from the log
+    fs::remove_all(workspace.store / "partitions");  // made again from the log
     node = open(workspace);
     ASSERT_TRUE(node->advance(end));
     EXPECT_EQ(node->joiner().state_hash(), hash);
@@ -70,11 +70,11 @@ TEST_F(Erasure, WhoOnlyMarksAsErasedIsFoundOutByTheSameScan) {
     ASSERT_TRUE(node->advance(node->now()));
     EXPECT_EQ(examples_of_anna(*node), 0u) << "nobody sees her any more";
     const auto marker = kAnna.value();
-    // without compaction the joined state's files still have her
+    // without compaction the files of the joined state still have her data
     EXPECT_TRUE(on_disk(workspace.store / "partitions", marker));
     ASSERT_TRUE(node->joiner().compact_erased(std::span(&id, 1)));
     EXPECT_FALSE(on_disk(workspace.store / "partitions", marker));
-    // and as long as there is her key, the log
+    // and as long as her key exists, the log has them
     node.reset();
     EXPECT_FALSE(on_disk(workspace.store / "log", marker));
     EXPECT_TRUE(in_opened_log(workspace, marker));
@@ -129,7 +129,7 @@ TEST_F(Erasure, WhatIsInQuarantineAboutThePersonGoesToo) {
         const auto log = streaming_local::LocalLog::open(workspace.store / "log").value();
         auto unknown = wire::to_record(annas("other-application"));
         unknown.headers = {{"schema", "rampart.v9.Application/1"}};
-        auto decision = wire::to_record(application(1));  // somebody else's, as broken
+        auto decision = wire::to_record(application(1));  // a broken record of another person
         decision.headers = unknown.headers;
         const std::vector records{unknown, decision};
         ASSERT_TRUE(log->append("decisions", records));
@@ -164,7 +164,7 @@ TEST_F(Erasure, RetentionAndHoldsForbidItAndNameTheDayAndAnErasureThatWasBegunIs
     ASSERT_TRUE(node->advance(later));
     node.reset();
     {
-        // as after a crash in the midst of it: the key is gone, and nothing else
+        // as after a crash during it: the key is destroyed, and all else is there
         const auto settings = load_settings(workspace.config).value();
         const auto secret = runtime::load_secret(settings.store / "keys" / "person").value();
         auto keys = privacy::PersonKeys::open(workspace.store / "privacy/keys", secret).value();
@@ -179,7 +179,7 @@ TEST_F(Erasure, RetentionAndHoldsForbidItAndNameTheDayAndAnErasureThatWasBegunIs
     EXPECT_EQ(node->decisions().find(id).error().reason, "erased");
     EXPECT_FALSE(on_disk(workspace.store, kAnna.value()));
     EXPECT_FALSE(on_disk(workspace.store, income_bytes()));
-    // it was finished, so that from now on the hold counts
+    // it was finished, so from now on the hold counts
     EXPECT_EQ(node->erase(kAnna, "privacy-office", "again", false).error().reason, "on_hold");
 }
 
@@ -210,7 +210,7 @@ TEST_F(Erasure, WithTheCommandLineAnOperatorHoldsErasesAndSeesWhatDangles) {
         workspace.token, base::to_iso8601(base::add_months(application(0).event_time, 61)),
         workspace.endpoint_file.string()));
     ASSERT_EQ(advance.output, "200");
-    // one document on standard output; remarks go to standard error
+    // one document on standard output; messages go to standard error
     const auto run_json = [&](const std::string& command) {
         return json::parse(
             run_program(fmt::format("({} {} --json --config {} 2>/dev/null)", program.string(),

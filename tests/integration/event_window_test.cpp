@@ -8,7 +8,7 @@
 #include "rampart/wire/record_codec.hpp"
 #include "services/decision_service/application_consumer.hpp"
 
-/// Which times of clients are taken in. The service's clock stands at 2005-04-02.
+/// Which event times of clients are accepted. The clock of the service is at 2005-04-02.
 namespace rampart::decision_service {
 namespace {
 
@@ -72,7 +72,7 @@ TEST_F(EventTimes, ARetryGetsItsStoredDecisionThoughItsTimeIsOutsideByThen) {
     clock_.advance_to(time("2006-04-02"));
     EXPECT_EQ(decide(application(1)), first);
     service_.reset();
-    fs::remove_all(folder_ / "partitions");  // what is in the log is not judged again
+    fs::remove_all(folder_ / "partitions");  // records in the log are not judged again
     open();
     set_policy(constant(0.9));
     EXPECT_EQ(decide(application(1)), first);

@@ -1,4 +1,4 @@
-// tests/support/kafka_broker.hpp keeps what it promises: the other tests over Kafka stand on it.
+// tests/support/kafka_broker.hpp keeps its guarantees, which the other tests over Kafka need.
 #include "support/kafka_broker.hpp"
 
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ std::vector<std::string> consume(Settings settings, const std::string& topic) {
     return values;
 }
 
-/// Whether a client with these settings is told about the cluster.
+/// Whether a client with these settings gets an answer about the cluster.
 bool connects(const Settings& settings, int millis) {
     const auto handle = client(RD_KAFKA_PRODUCER, settings);
     const rd_kafka_metadata_t* metadata = nullptr;

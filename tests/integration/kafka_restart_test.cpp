@@ -1,4 +1,4 @@
-// The Kafka reader and writer over a broker that is killed, stopped and started again.
+// The Kafka reader and writer with a broker that is killed, stopped and started again.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -39,8 +39,8 @@ class KafkaRestart : public testing::Test {
     KafkaSettings settings;
 };
 
-/// Appends numbered records, two at a time, until it is told to stop. A number is used again only
-/// where nothing was written; the values acknowledged are kept with their offsets.
+/// Appends numbered records, two at a time, until it is stopped. A number is used again only if no
+/// record was written; the acknowledged values are kept with their offsets.
 class Appender {
   public:
     Appender(KafkaWriter& writer, std::string name) : writer_(writer), name_(std::move(name)) {}
@@ -70,7 +70,7 @@ class Appender {
     std::string name_;
 };
 
-/// Everything from the beginning to the end, by one reader that lives through it all.
+/// Reads all from the beginning to the end, with one reader during all of it.
 void read_on(const KafkaReader& reader, std::vector<std::string>& values,
              const std::atomic<bool>& stop) {
     for (;;) {
@@ -112,7 +112,7 @@ TEST_F(KafkaRestart, NothingAcknowledgedIsLostOrTwiceWhenTheBrokerIsKilled) {
                 broker->kill();
                 broker->start();
             }
-            // until it goes on
+            // until it continues
             const auto deadline = Clock::now() + 60s;
             const Record probe{"", "probe", {}, {}};
             while (!writer->append_to("t", kFirst, std::span(&probe, 1))) {
@@ -176,7 +176,7 @@ TEST_F(KafkaRestart, ABrokerThatHangsIsGivenUpInTimeAndGoneOnWith) {
         const auto refused = append("2");
         ASSERT_FALSE(refused);
         EXPECT_EQ(refused.error().reason, "broker_stalled") << refused.error().message;
-        EXPECT_LT(Clock::now() - begin, 4s);  // sooner than the first is given up
+        EXPECT_LT(Clock::now() - begin, 4s);  // before the first one is given up
     }
     const auto stuck = reader->read("t", kFirst, Offset(1), 10);
     ASSERT_FALSE(stuck);
@@ -190,7 +190,7 @@ TEST_F(KafkaRestart, ABrokerThatHangsIsGivenUpInTimeAndGoneOnWith) {
     EXPECT_EQ(values.front(), "0");
     EXPECT_EQ(values.back(), "3");
     EXPECT_EQ(std::count(values.begin(), values.end(), "2"), 0);  // it was refused
-    EXPECT_LE(std::count(values.begin(), values.end(), "1"), 1);  // nobody knows
+    EXPECT_LE(std::count(values.begin(), values.end(), "1"), 1);  // its result is unknown
 }
 
 }  // namespace

@@ -42,15 +42,15 @@ class KafkaScript : public testing::Test {
     Ran kafka(const std::string& arguments, const std::string& environment = "") const {
         return run_program(environment + " " + kafka_detail::kScript + " " + arguments);
     }
-    /// Has the script find a Maven that does this instead: its argument 5 is the project file,
-    /// and 7 the option that names the folder for the jars.
+    /// Replaces Maven for the script by these commands: argument 5 is the project file, and 7 the
+    /// option with the folder for the jars.
     std::string maven(const std::string& script) const {
         fs::create_directories(folder_ / "bin");
         std::ofstream(folder_ / "bin/mvn") << "#!/bin/sh\n" << script << "\n";
         fs::permissions(folder_ / "bin/mvn", fs::perms::owner_all);
         return "PATH=" + quoted(folder_ / "bin") + ":$PATH";
     }
-    /// Lines "sha256  path" of the pin file of 3.9.2: the paths.
+    /// Returns the paths in the pin file of 3.9.2, whose lines are "sha256  path".
     static std::vector<fs::path> pinned_paths() {
         std::ifstream pins(kPins + "3.9.2.sha256");
         std::vector<fs::path> paths;

@@ -1,4 +1,5 @@
-// TLS and SASL against a real broker: what is right works, what is wrong says what is wrong.
+// TLS and SASL against a real broker: right settings work, and wrong ones give an error that names
+// the cause.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -73,7 +74,7 @@ void expect_works(const KafkaSettings& settings) {
     EXPECT_EQ(read->front().record, record);
 }
 
-/// Readers, writers and the admin say the same.
+/// Readers, writers and the admin give the same result.
 void expect_refused(KafkaSettings settings, ErrorCode code, std::string_view reason,
                     std::string_view words, std::string_view secret = {}) {
     settings.request_timeout = Duration::seconds(4);
@@ -152,10 +153,10 @@ TEST_F(KafkaSecurity, AMechanismThatTheBrokerDoesNotOfferIsNamed) {
 
 TEST_F(KafkaSecurity, ACertificateThatNobodyTrustsIsATlsFailure) {
     KafkaSettings settings = tls(address);
-    settings.ca_file.clear();  // the system's
+    settings.ca_file.clear();  // the authorities of the system
     expect_refused(settings, ErrorCode::kPermissionDenied, "tls_failed", "ca_file");
     settings = tls(address);
-    settings.certificate_file.clear();  // the broker wants one
+    settings.certificate_file.clear();  // the broker requires one
     settings.key_file.clear();
     expect_refused(settings, ErrorCode::kPermissionDenied, "tls_failed", "certificate_file");
 }

@@ -62,7 +62,7 @@ std::string make_topic(const KafkaSettings& settings, int32_t partitions = 1) {
     return spec.name;
 }
 
-/// All records from `from` to the end.
+/// Returns all records from `from` to the end.
 std::vector<StoredRecord> read_all(const KafkaReader& reader, const std::string& topic,
                                    PartitionId partition = kFirst, Offset from = Offset(0)) {
     std::vector<StoredRecord> all;
@@ -191,7 +191,7 @@ TEST_F(Kafka, RecordsThatWereDeletedAreARetentionGapForOldAndNewReaders) {
                  ErrorCode::kDataLoss, "retention_gap");
     EXPECT_EQ(fresh->read(topic, kFirst, Offset(60), 1)->front().offset, Offset(60));
     EXPECT_EQ(read_all(*fresh, topic, kFirst, Offset(60)).size(), 40u);
-    // the running cursor may still hold them; from elsewhere it has to ask
+    // the running cursor may still have them; from another position it must ask the broker
     expect_error(reader->read(topic, kFirst, Offset(0), 1), ErrorCode::kDataLoss, "retention_gap");
     EXPECT_EQ(read_all(*reader, topic, kFirst, Offset(60)).size(), 40u);
 }
@@ -213,13 +213,13 @@ TEST_F(Kafka, ATopicThatWasMadeAnewIsFoundByItsBookmark) {
     spec.name = topic;
     const auto made = TopicAdmin::open(settings).value()->create(std::vector{spec}, 1);
     ASSERT_TRUE(made) << made.error().message;
-    // shorter than it was, for the reader that knew the old one too
+    // shorter than before, for the reader that also knew the old one
     const auto fresh = KafkaReader::open(settings).value();
     expect_error(streaming::check_bookmark(*fresh, topic, kFirst, bookmark), ErrorCode::kOutOfRange,
                  "offset_ahead");
     expect_error(reader->read(topic, kFirst, bookmark.next, 1), ErrorCode::kOutOfRange,
                  "offset_ahead");
-    // grown past it
+    // grown beyond the old position
     writer = KafkaWriter::open(settings).value();
     append(100, 20);
     expect_error(streaming::check_bookmark(*fresh, topic, kFirst, bookmark),
@@ -244,14 +244,14 @@ TEST_F(Kafka, MarksOfTransactionsAreLeftOutAndAbortedRecordsAreNotSeen) {
     const auto records = read_all(*reader, topic);
     EXPECT_EQ(values_of(records), (std::vector<std::string>{"0", "1", "2", "a", "b", "3"}));
     EXPECT_EQ(records.back().offset, Offset(6));
-    // the end behind the marks does not hang, and is no gap
+    // the end after the marks does not block, and is not a gap
     const auto begin = Clock::now();
     for (const int64_t from : {5, 7, 8, 9}) {
         const auto rest = reader->read(topic, kFirst, Offset(from), 10);
         ASSERT_TRUE(rest) << from << ": " << rest.error().message;
         EXPECT_EQ(rest->size(), from == 5 ? 1u : 0u) << from;
     }
-    EXPECT_LT(Clock::now() - begin, 10s);  // what one that hangs would take
+    EXPECT_LT(Clock::now() - begin, 10s);  // the time of a read that blocks
     append(4, 1);
     EXPECT_EQ(values_of(read_all(*reader, topic, kFirst, Offset(7))),
               std::vector<std::string>{"4"});
@@ -289,7 +289,7 @@ TEST_F(Kafka, RecordsOfAMegabyteAndTheTopicsOwnLimit) {
     ASSERT_TRUE(writer->append(topic, large));
     EXPECT_EQ(read_all(*reader, topic).size(), 1u);
     const std::vector<Record> larger{record("k", std::string(3'000'000, 'x'))};
-    // compression does not count, what it grows to does not either: random bytes
+    // neither the compressed size counts nor the size after decompression: random bytes
     std::string noise;
     for (uint64_t i = 0, x = 1; i < 3'000'000; ++i, x = x * 6364136223846793005u + 1) {
         noise.push_back(static_cast<char>(x >> 56));

@@ -1,4 +1,4 @@
-// Topics on a real broker: made, compared, and the commands that do it.
+// Topics on a real broker: created, compared, and the commands for it.
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>

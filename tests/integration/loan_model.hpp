@@ -13,10 +13,10 @@
 #include "rampart/base/random.hpp"
 #include "support/program.hpp"
 
-/// A table of loans and a model trained on it, for tests of commands that look at models.
+/// A table of loans and a model trained on it, for tests of commands that show models.
 namespace rampart {
 
-/// Loans: income tells who repays, region a little; noise tells nothing; sex b earns less.
+/// Loans: income predicts repayment, region a little; noise has no information; sex b earns less.
 inline std::string loans(size_t n, uint64_t seed) {
     base::Random random(seed);
     std::string csv = "income,noise,region,sex,repaid\n";

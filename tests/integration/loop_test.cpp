@@ -1,4 +1,4 @@
-// The main job as a user runs it: the demo program, its report, and what the command line says of
+// The whole loop as a user runs it: the demo program, its report, and what the command line says of
 // its store.
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -210,7 +210,7 @@ TEST_F(Loop, VerifyLeavesAPageForPeopleIfTheCertificateIsValid) {
     EXPECT_FALSE(fs::exists(page));
 }
 
-/// What a forger might do to certificate and evidence.
+/// Changes that a forger could make to certificate and evidence.
 struct Forgery {
     const char* name;
     std::function<void(std::string& certificate, std::string& evidence)> apply;
@@ -359,7 +359,7 @@ TEST_F(Loop, CentresByRegressionAreMadeRegisteredAndProven) {
     ADD_FAILURE() << "no evidence with centres of the records' own";
 }
 
-/// A tolerance of 0 is out of reach.
+/// A tolerance of 0 cannot be reached.
 TEST_F(Loop, ACandidateThatMissesItsConstraintsIsTakenToTheGateOnlyWhereThatIsConfiguredAndSaysSo) {
     const auto config = out_ / "config";
     fs::copy(RAMPART_SOURCE_DIR "/ops/config", config, fs::copy_options::recursive);

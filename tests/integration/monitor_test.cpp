@@ -1,4 +1,4 @@
-// A champion is promoted, and then the world turns on it, or not: alarm, rollback, and that once.
+// A champion is promoted, and then repayment changes or not: one alarm and one rollback.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -28,8 +28,8 @@ using test_support::run_program;
 
 const std::string kRampart = RAMPART_BIN_DIR "/rampart";
 constexpr size_t kBefore = 1200, kApplicants = 2400;  // decided before the promotion; in all
-// Days from the start. What was decided first has matured at kPromoted, what was decided after the
-// promotion not before kMaturing, and all of it at kAllKnown.
+// Days from the start. The first decisions have matured at kPromoted. Decisions after the promotion
+// mature from kMaturing on, and all of them have matured at kAllKnown.
 constexpr int kPromoted = 300, kReported = 100, kMaturing = 500, kAllKnown = 560;
 constexpr double kGood = 0.9, kBad = 0.2;  // shares of the approved that repay
 
@@ -43,7 +43,7 @@ class Monitor : public testing::Test {
     static void TearDownTestSuite() { fs::remove_all(folder_); }
     TimePoint day(int n) const { return start_ + Duration::days(n); }
 
-    /// A store whose trainer never has enough examples: what happens, the tests make happen.
+    /// A store whose trainer never has enough examples: only the tests change it.
     demo::Workspace prepare(const std::string& name) {
         auto workspace =
             demo::prepare_workspace(folder_ / name, RAMPART_SOURCE_DIR "/ops/config", stream_, 5)
@@ -100,7 +100,7 @@ class Monitor : public testing::Test {
             ASSERT_EQ(router.handle(std::move(request)).status, 200);
         }
     }
-    /// Decides applicants [from, to) at `time`; of the approved, a share `repays`.
+    /// Decides applicants [from, to) at `time`; a share `repays` of the approved repays.
     std::vector<domain::Decision> live_through(Node& node, size_t from, size_t to, TimePoint time,
                                                double repays) {
         std::vector<domain::Decision> all;
@@ -123,7 +123,8 @@ class Monitor : public testing::Test {
         }
         return all;
     }
-    /// A certified champion that approves as many as the trust region around the first lets it.
+    /// A certified champion that approves as many as the trust region around the first policy
+    /// allows.
     static domain::PolicyId promote_a_generous_one(Node& node) {
         const auto first = node.registry().champion()->policy;
         const auto loaded = node.registry().load_model(first).value();
@@ -149,8 +150,8 @@ class Monitor : public testing::Test {
         advance(node, node.now());  // it decides
         return id;
     }
-    /// A store of the test's own, on the eve of what is known of the champion's decisions, of which
-    /// a share `repays`.
+    /// A store for one test, just before outcomes of the champion's decisions are known. A share
+    /// `repays` of them repays.
     demo::Workspace store_with_a_champion(const std::string& name, double repays) {
         auto& made = repays == kGood ? good_ : bad_;
         if (!made) made = make_store(repays == kGood ? "good" : "bad", repays);
@@ -187,7 +188,7 @@ class Monitor : public testing::Test {
         std::erase_if(entries, [&](const auto& entry) { return entry.action != action; });
         return entries;
     }
-    /// One alarm, one rollback, both by the monitor, and the first policy decides.
+    /// Checks for one alarm and one rollback, both by the monitor; the first policy decides.
     void expect_rolled_back_once(Node& node) {
         ASSERT_EQ(audited(node, "monitor_alarm").size(), 1u);
         const auto rollbacks = audited(node, "rollback");
@@ -226,7 +227,7 @@ TEST_F(Monitor, AChampionThatTheWorldTurnsOnIsRolledBackOnceAndTheEarlierPolicyD
     const auto alarm = audited(*node, "monitor_alarm").front();
     EXPECT_EQ(alarm.details.at("policy"), generous_.value());
     EXPECT_NE(alarm.details.at("groups").find("race=white (change)"), std::string::npos);
-    // later looks find nothing to go back from, and nothing below the first
+    // later looks have no champion to roll back, and no policy before the first
     advance(*node, day(kAllKnown + 100));
     expect_rolled_back_once(*node);
     EXPECT_TRUE(ask(*node).at("watches").as_array().empty());

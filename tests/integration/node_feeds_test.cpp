@@ -143,7 +143,7 @@ TEST(AttributeFeed, WhoIsErasedAtOneNodeIsForgottenAtAll) {
     ASSERT_TRUE(feed.catch_up());
     EXPECT_FALSE(store->get(ann).value());
     EXPECT_TRUE(store->get(bert).value());
-    state(ann, 3);  // comes back
+    state(ann, 3);  // returns
     ASSERT_TRUE(feed.catch_up());
     EXPECT_TRUE(store->get(ann).value());
     EXPECT_EQ(feed.publish_erasure(domain::PersonId(""), {}).error().reason, "bad_id");
@@ -188,7 +188,7 @@ TEST_F(KeyFeedTest, ReadsOnWhereItStoodAlsoWhereTheTopicWasCompacted) {
     const auto envelope = seal(*one);
     ASSERT_TRUE(one->destroy(domain::PersonId("anna")));
     auto& topic = log_.topics["person-keys"];
-    topic.partitions[0].erase(topic.partitions[0].begin());  // what the broker does in time
+    topic.partitions[0].erase(topic.partitions[0].begin());  // what the broker does later
     topic.begin[streaming::PartitionId(0)] = 1;
     const auto late = open("late");
     EXPECT_EQ(late->unseal("d-1", envelope).value(), std::nullopt);

@@ -49,7 +49,7 @@ class NodeKeys : public testing::Test {
         const auto node = open();
         ASSERT_TRUE(node) << node.error().message;
     }
-    /// Every file with its content.
+    /// Returns every file with its content.
     std::map<std::string, std::string> content() const {
         std::map<std::string, std::string> found;
         for (const auto& entry : fs::recursive_directory_iterator(store())) {
@@ -144,7 +144,7 @@ TEST_F(NodeKeys, AStoreThatHadNotRecordedIdsGetsThoseOfItsKeysAndNoNewKeys) {
     for (const char* name : {"draw", "split", "evidence", "signing"}) {
         ASSERT_TRUE(runtime::load_or_create_secret(key(name)));
     }
-    {  // as a release before made it
+    {  // as an earlier release made it
         const auto policy = model::Policy::create(with_keys.schema, {with_keys.bootstrap}, {},
                                                   {{"learner", "bootstrap"}})
                                 .value();
@@ -197,7 +197,8 @@ TEST_F(NodeKeys, AFirstStartOnAPortInUseLeavesNothing) {
     EXPECT_FALSE(fs::exists(store()));
 }
 
-/// A service, killed as soon as `mark` is in its store; false: it served or ended before.
+/// Starts a service and kills it as soon as `mark` is in its store; false: it served or ended
+/// before.
 bool killed_at(const fs::path& config, const fs::path& store, const std::string& mark) {
     const pid_t child = ::fork();
     if (child == 0) {

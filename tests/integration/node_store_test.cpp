@@ -1,5 +1,5 @@
-// What a node does with its store beside the loop: retention of the embedded log, and what earlier
-// releases left there.
+// Work of a node on its store beside the loop: retention of the embedded log, and leftovers of
+// earlier releases.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -47,7 +47,7 @@ class NodeStore : public testing::Test {
         EXPECT_TRUE(node) << node.error().message;
         return std::move(*node);
     }
-    /// Applications of the stream, one each day from `first` on, all in partition 0.
+    /// Sends applications of the stream, one each day from `first` on, all in partition 0.
     void append(const char* topic, size_t begin, size_t end, TimePoint first) {
         const auto log = LocalLog::open(workspace_.store / "log").value();
         std::vector<streaming::Record> records;
@@ -61,7 +61,7 @@ class NodeStore : public testing::Test {
     static int64_t begin(const Node& node, const char* topic) {
         return node.log().begin_offset(topic, PartitionId(0)).value().value();
     }
-    /// Until the node has decided so many applications.
+    /// Waits until the node has decided this number of applications.
     static bool decides(Node& node, uint64_t decisions) {
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
         while (std::chrono::steady_clock::now() < deadline) {
@@ -99,7 +99,7 @@ TEST_F(NodeStore, RetentionIsAppliedToTheEmbeddedLogAsItsTopicsSay) {
         EXPECT_EQ(begin(*node, "decisions"), 0);
         EXPECT_EQ(begin(*node, "outcomes"), 0);
     }
-    const auto node = open();  // nothing is missed
+    const auto node = open();  // no record is missing
     EXPECT_EQ(begin(*node, "applications"), 29);
     EXPECT_TRUE(node->advance(day("2005-03-01")));
 }

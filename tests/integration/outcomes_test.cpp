@@ -1,5 +1,5 @@
-// What becomes of decisions, as clients of the service tell it: overrides by people, corrections,
-// loans that ended before anything could be said.
+// Outcomes of decisions as clients report them: overrides by people, corrections, loans that ended
+// without a value.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -42,13 +42,13 @@ class Outcomes : public testing::Test {
         request.body = body;
         return router_.handle(std::move(request)).status;
     }
-    /// Of the n-th applicant, at the start.
+    /// The application of the n-th applicant, at the start.
     domain::Decision decide(size_t n) {
         auto one = stream_.applicants.at(n).application;
         one.event_time = start_;
         return node_->decisions().decide(std::span(&one, 1)).value().front();
     }
-    /// The first decision from the n-th applicant on with that action.
+    /// Returns the first decision with that action from the n-th applicant on.
     domain::Decision drawn(Action action, size_t n = 0) {
         while (true) {
             const auto decision = decide(n++);
@@ -59,7 +59,7 @@ class Outcomes : public testing::Test {
         return action == Action::kApprove ? Action::kDecline : Action::kApprove;
     }
     void advance(int days) { ASSERT_TRUE(node_->advance(start_ + Duration::days(days))); }
-    /// As known `days` after the start.
+    /// Returns what is known `days` after the start.
     domain::LabeledExample example(const domain::DecisionId& id, int days) {
         std::vector<domain::LabeledExample> found;
         EXPECT_TRUE(
@@ -84,7 +84,7 @@ class Outcomes : public testing::Test {
     TimePoint start_;
 };
 
-// Six months and 30 days of grace: everything has matured after a year.
+// Six months and 30 days of grace: all decisions have matured after a year.
 constexpr int kMatured = 365, kLater = 500;
 
 TEST_F(Outcomes, AnOverrideNeedsTheTokenIsAuditedAndCountsOnceForTheActionThatWasDrawn) {

@@ -1,4 +1,4 @@
-// What an operator does about partitions and quarantine, with the command line, on a served store.
+// An operator handles partitions and quarantine of a served store with the command line.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -62,7 +62,7 @@ class PartitionCommands : public testing::Test {
         ASSERT_TRUE(status) << status.error().message;
         ASSERT_TRUE(process.stop());
     }
-    /// Moves event time to years after the stream's end; the answer's status.
+    /// Moves event time years after the end of the stream; returns the status of the answer.
     std::string advance_to_the_end() const {
         return run_program(
                    fmt::format("curl -s -o /dev/null -w '%{{http_code}}' -H 'Authorization: "
@@ -98,7 +98,7 @@ class PartitionCommands : public testing::Test {
 
 TEST_F(PartitionCommands, PoisonIsListedReplayedAndDroppedAndTheAuditLogKnows) {
     {
-        const auto process = serve(workspace_);  // makes the store
+        const auto process = serve(workspace_);  // creates the store
     }
     {
         const auto log = streaming_local::LocalLog::open(workspace_.store / "log").value();
@@ -125,7 +125,7 @@ TEST_F(PartitionCommands, PoisonIsListedReplayedAndDroppedAndTheAuditLogKnows) {
     EXPECT_EQ(run("quarantine drop " + where, workspace_).exit_code, 2);
     EXPECT_TRUE(answer("quarantine list", workspace_).at("quarantined").as_array().empty());
     ASSERT_TRUE(process.stop());
-    EXPECT_EQ(run("quarantine list", workspace_).exit_code, 2);  // nobody serves
+    EXPECT_EQ(run("quarantine list", workspace_).exit_code, 2);  // no node serves
 
     const auto registry = registry::ModelRegistry::open(workspace_.store / "registry").value();
     std::vector<std::string> actions;
@@ -154,7 +154,7 @@ TEST_F(PartitionCommands, ATopicThatWasMadeAnewStopsTheNodeUntilSomebodyAcceptsI
     EXPECT_NE(ready.output.find("is stopped"), std::string::npos) << ready.output;
 
     const std::string resume = "partition resume all --topic outcomes --reason 'restored empty'";
-    EXPECT_EQ(run(resume, workspace_).exit_code, 2);  // without saying that it accepts the gap
+    EXPECT_EQ(run(resume, workspace_).exit_code, 2);  // without accepting the gap
     const auto accepted = run(resume + " --accept-gap", workspace_);
     EXPECT_EQ(accepted.exit_code, 0) << accepted.output;
     // the topic is the one that is read now, and its partitions are behind their bookmarks
@@ -198,9 +198,9 @@ TEST_F(PartitionCommands, APartitionMovesToAnotherStoreWithItsState) {
     EXPECT_FALSE(fs::exists(home.string() + ".outgoing"));
     EXPECT_EQ(
         run(fmt::format("partition move 1 --to {}", two.config.string()), workspace_).exit_code,
-        2);  // it is there no more
+        2);  // it is not there any more
 
-    // What was moved is what it was; and the store that lost it makes it anew from the log.
+    // The moved state is unchanged, and the store that lost it makes it again from the log.
     auto process = serve(workspace_);
     ASSERT_EQ(advance_to_the_end(), "200");
     const auto rebuilt = hashes(workspace_);

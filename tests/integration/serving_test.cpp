@@ -1,5 +1,5 @@
-// What the node promises to whoever depends on its answers: probes, metrics and decisions go on
-// beside training, erasures, idle sockets and gaps in what is only learnt from.
+// Guarantees of the node for its clients: probes, metrics and decisions continue during training,
+// erasures, idle sockets and gaps in topics that only training needs.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
@@ -71,13 +71,13 @@ class Serving : public testing::Test {
         options.timeout = base::Duration::seconds(seconds);
         return http::Client::create(endpoint(), options).value();
     }
-    /// An application that was not sent before, as the service takes it.
+    /// Returns an application that was not sent before, as the service accepts it.
     std::string application(int number) const {
         auto one = stream_.applicants.front().application;
         one.id = domain::ApplicationId(fmt::format("probe-{}", number));
         return wire::to_json(one);
     }
-    /// Of a request on a connection of its own; 0: no answer.
+    /// Returns the status of a request on its own connection; 0: no answer.
     int ask(const char* target, const std::string& body = {}) const {
         auto asking = client();
         const auto answer = body.empty() ? asking.get(target) : asking.post(target, body);
@@ -89,7 +89,7 @@ class Serving : public testing::Test {
     demo::Workspace workspace_;
 };
 
-/// Asks for dry runs of erasures until it is told to stop.
+/// Sends dry runs of erasures until it is stopped.
 class Erasures {
   public:
     Erasures(std::function<http::Client()> client, std::string body)
@@ -124,7 +124,7 @@ class Erasures {
 };
 
 TEST_F(Serving, ProbesMetricsAndDecisionsAreAnsweredWhileATrainingRunHoldsAllErasuresUp) {
-    // a run that would take many minutes; the service is killed in the middle of it
+    // a run that would take many minutes; the service is killed during it
     for (const auto& [key, value] : {std::pair{"learner", "\"gbdt\""},
                                      {"trees", "20000"},
                                      {"leaves", "4096"},
@@ -147,7 +147,7 @@ TEST_F(Serving, ProbesMetricsAndDecisionsAreAnsweredWhileATrainingRunHoldsAllEra
         fmt::format(R"({{"person_id":"{}","actor":"t","reason":"t","dry_run":"yes"}})",
                     stream_.applicants.front().application.person);
     Erasures erasures([&] { return client(600); }, body);
-    // until nothing administrative was answered between the first probe and the last
+    // until no administrative request was answered between the first probe and the last
     bool held = false;
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(100);
     for (int i = 0; !held && !HasFailure() && std::chrono::steady_clock::now() < deadline; ++i) {
@@ -168,7 +168,7 @@ TEST_F(Serving, ProbesMetricsAndDecisionsAreAnsweredWhileATrainingRunHoldsAllEra
     erasures.stop();
 }
 
-/// Connections on which nothing but one byte is sent.
+/// Connections on which only one byte is sent.
 class IdleSockets {
   public:
     IdleSockets(const std::string& endpoint, size_t count) {

@@ -1,4 +1,4 @@
-// rampart store check: what does not fit is found in every database of a store.
+// rampart store check finds contradictions in every database of a store.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ using storage::WriteBatch;
 
 const fs::path kProgram = RAMPART_BIN_DIR "/rampart";
 
-/// A store that was served for a while, made once; each test damages it and mends it again.
+/// A store that was served for a while, made once; each test damages it and repairs it again.
 class StoreCheckTest : public testing::Test {
   protected:
     static void SetUpTestSuite() {
@@ -55,7 +55,7 @@ class StoreCheckTest : public testing::Test {
         return test_support::run_program(fmt::format(
             "{} store check --config {}", kProgram.string(), workspace_.config.string()));
     }
-    /// Puts the value under a key, or erases it, and says what was there.
+    /// Sets the value of a key, or erases it, and returns the earlier value.
     static std::optional<std::string> put(const char* database, ColumnFamily family,
                                           const std::string& key,
                                           const std::optional<std::string>& value) {
@@ -79,7 +79,7 @@ class StoreCheckTest : public testing::Test {
         const auto db = Database::open(path, storage::families_in(path).value()).value();
         return db->last(family, KeyRange::all()).value().value();
     }
-    /// With this change the check finds the problem, and without it nothing.
+    /// With this change the check finds the problem, and without it none.
     static void expect_found(const char* database, ColumnFamily family, const std::string& key,
                              const std::optional<std::string>& value, const std::string& problem) {
         const auto before = put(database, family, key, value);
@@ -157,7 +157,7 @@ TEST_F(StoreCheckTest, BetweenTheIndexOfDecisionsTheJoinedStateAndTheLog) {
     expect_found(
         index, decisions, id, std::nullopt,
         decision + "not known in the index of decisions, and readable in the joined state");
-    // an erasure that is in the log, and is none of what either has read
+    // an erasure that is in the log after the position of both
     {
         const auto log = streaming_local::LocalLog::open(workspace_.store / "log").value();
         const auto erasure = wire::to_record(
@@ -187,7 +187,7 @@ TEST_F(StoreCheckTest, InTheEmbeddedLog) {
     const auto records = family("log", "records");
     const auto one = last("log", records);
     expect_found("log", records, one.first, one.second + "x", "embedded log: topic '");
-    auto key = one.first;  // before the first of its topic's, or of none
+    auto key = one.first;  // before the first decision of its topic, or without one
     key[0] = static_cast<char>(key[0] ^ 0x55);
     expect_found("log", records, key, one.second, "embedded log: a record belongs to no topic");
 }

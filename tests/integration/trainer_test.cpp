@@ -1,4 +1,4 @@
-// What the trainer remembers.
+// The state that the trainer stores.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

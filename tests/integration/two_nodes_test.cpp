@@ -1,4 +1,4 @@
-// Nodes that share a log: who decides what, who follows, who takes over, who is too late.
+// Nodes that share a log: which node decides, which follows, which takes over, which is too late.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 using domain::Application;
 using streaming::PartitionId;
 
-constexpr int kLeaseMs = 6000;  // a thread that tends waits for its turn on a busy machine
+constexpr int kLeaseMs = 6000;  // a thread that tends may wait for its turn on a busy machine
 
 /// Calls tend() as `rampart serve` does.
 class Tending {
@@ -131,7 +131,8 @@ TEST_F(TwoNodes, EachDecidesItsOwnAndTheFollowerHasTheSameState) {
     const auto a = open(first());
     const auto b = open(second());
     const Tending tending_a(*a), tending_b(*b);
-    for (Node* node : {a.get(), b.get()}) ASSERT_TRUE(node->tend());  // each has heard of the other
+    for (Node* node : {a.get(), b.get()})
+        ASSERT_TRUE(node->tend());  // each has read about the other
     size_t by_a = 0, by_b = 0;
     for (const auto& application : applications()) {
         const bool of_a = a->decisions().partition_of(application.id).value() < 2;
@@ -186,7 +187,7 @@ TEST_F(TwoNodes, WhatALiveNodeOwnsIsRefusedAndWhatADeadOneOwnedIsTakenOver) {
     EXPECT_EQ(early.error().reason, "partition_owned");
     EXPECT_NE(early.error().message.find("first"), std::string::npos);
     tending_a.reset();
-    // `a` gives no sign of life any more, as if it were stopped; its process is still there.
+    // `a` gives no sign of life any more, as if it were stopped; its process still exists.
     const auto c = open(heir);
     const Tending tending_c(*c);
     size_t checked = 0, refused = 0;
@@ -206,17 +207,17 @@ TEST_F(TwoNodes, WhatALiveNodeOwnsIsRefusedAndWhatADeadOneOwnedIsTakenOver) {
     }
     EXPECT_GT(checked, 5u);
     EXPECT_GT(refused, 5u);
-    ASSERT_TRUE(a->tend());  // it hears of it
+    ASSERT_TRUE(a->tend());  // it reads about it
     const auto views = a->decisions().partitions();
     for (const auto& view : views) {
         EXPECT_EQ(view.status.has_value(), view.partition != PartitionId(1));
     }
-    // Whoever reads the log counts each application of the partition once.
+    // Any reader of the log counts each application of the partition once.
     ASSERT_TRUE(c->advance(stream_.applicants.back().application.event_time));
     EXPECT_EQ(c->joiner().counts().decisions, checked + refused);
     EXPECT_EQ(c->joiner().counts().conflicting_decisions, 0u);
     EXPECT_LE(c->joiner().counts().fenced, refused);
-    EXPECT_GT(c->joiner().counts().fenced, 0u);  // the late one did write
+    EXPECT_GT(c->joiner().counts().fenced, 0u);  // the late node did write
 }
 
 TEST_F(TwoNodes, WhoIsErasedAtOneNodeIsForgottenAtBothAndTheBrokerHasOnlyWhatNobodyCanRead) {
@@ -230,7 +231,7 @@ TEST_F(TwoNodes, WhoIsErasedAtOneNodeIsForgottenAtBothAndTheBrokerHasOnlyWhatNob
     const Tending tending_a(*a), tending_b(*b);
     for (Node* node : {a.get(), b.get()}) ASSERT_TRUE(node->tend());
     auto all = applications();
-    // one that b decides and a follows
+    // a decision that b decides and a follows
     const auto hers = std::find_if(all.begin(), all.end(), [&](const auto& one) {
         return b->decisions().partition_of(one.id).value() >= 2;
     });
@@ -270,7 +271,7 @@ TEST_F(TwoNodes, WhoIsErasedAtOneNodeIsForgottenAtBothAndTheBrokerHasOnlyWhatNob
     EXPECT_EQ(erased->decisions.size(), 1u);
     EXPECT_EQ(erased->keys, 1u);
     EXPECT_EQ(erased->in_clear, 0u);
-    // b has not heard of it, and seals a further one with the key that is gone
+    // b has not read about it, and seals another decision with the destroyed key
     auto further = *hers;
     for (int n = 0; b->decisions().partition_of(further.id).value() < 2 || further.id == hers->id;
          ++n) {
@@ -278,7 +279,7 @@ TEST_F(TwoNodes, WhoIsErasedAtOneNodeIsForgottenAtBothAndTheBrokerHasOnlyWhatNob
     }
     const auto late = decide(*b, further);
     ASSERT_TRUE(late) << late.error().message;
-    // b hears of it from the log
+    // b reads about it in the log
     for (Node* node : {b.get(), a.get(), b.get()}) ASSERT_TRUE(node->advance(end));
     EXPECT_EQ(b->joiner().find_decision(late->id).value(), std::nullopt);
     const auto gone = b->decisions().find(late->id);

@@ -5,7 +5,7 @@
 #include "rampart/base/thread_pool.hpp"
 #include "support/budro_problem.hpp"
 
-/// That BuDRO's searches find the same, bit for bit, as looking at every pair.
+/// The searches of BuDRO find the same result, bit for bit, as a search of every pair.
 namespace rampart::fairness {
 namespace {
 
@@ -24,7 +24,7 @@ void expect_same(const Transport& a, const Transport& b) {
     }
 }
 
-/// Rounds of slowly, sometimes quickly, changing losses.
+/// Rounds with losses that change slowly, and sometimes fast.
 struct Rounds {
     base::Random random;
     std::vector<double> losses;
@@ -97,7 +97,7 @@ TEST(BudroSearchLaws, TablesOfGroupsOfTilesFindTheSame) {
         SCOPED_TRACE(seed);
         const MadeTransport p = any(seed, 700);
         auto tight = searching(TransportSearch::kTiles);
-        // as little as is taken: the largest groups
+        // the smallest accepted budget: the largest groups
         auto solver = base::Result<TransportSolver>(base::internal_error("none", "none"));
         for (tight.memory_budget = 1024; !solver; tight.memory_budget += 2048) {
             tight.epsilon = p.epsilon;

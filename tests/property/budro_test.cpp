@@ -9,7 +9,7 @@
 
 #include "support/budro_problem.hpp"
 
-/// That BuDRO's inner problem is solved: by Clp, and by its own certificate.
+/// The inner problem of BuDRO is solved exactly: checked by Clp, and by its own certificate.
 namespace rampart::fairness {
 namespace {
 
@@ -17,7 +17,7 @@ struct FreeClp {
     void operator()(Clp_Simplex* model) const { Clp_deleteModel(model); }
 };
 
-/// The linear program (papers/001, eq. 2.8) as it stands: a variable for each pair.
+/// The linear program (Vargo et al. 2021, eq. 2.8) as printed: a variable for each pair.
 double by_clp(const MadeTransport& p) {
     const size_t n = p.rows();
     std::vector<CoinBigIndex> start{0};
@@ -28,7 +28,7 @@ double by_clp(const MadeTransport& p) {
     for (size_t j = 0; j < n; ++j) {
         for (size_t i = 0; i < n; ++i) {
             const double distance = squared_distance(p.points.row(i), p.points.row(j));
-            // without a budget Clp's tolerance would be one
+            // without a budget, the tolerance of Clp would act as one
             upper.push_back(p.epsilon == 0 && distance > 0 ? 0 : DBL_MAX);
             cost.push_back(-p.weight(j) * p.losses[p.labels[j] * n + i]);
             index.insert(index.end(), {static_cast<int>(j), static_cast<int>(n)});
@@ -58,7 +58,7 @@ Transport solved(const MadeTransport& p, TransportParams params) {
     return *std::move(out);
 }
 
-/// What any answer has to satisfy, whatever the method: it is the transport that its moves tell.
+/// Conditions on any solution, by any method: it is the transport that its moves describe.
 void expect_consistent(const MadeTransport& p, const Transport& out) {
     const size_t n = p.rows();
     double loss = 0, cost = 0;

@@ -1,5 +1,5 @@
-// Laws of the constraint language on made-up constraints: one text a tree, and intervals that hold
-// the truth.
+// Laws of the constraint language on random constraints: one text per tree, and intervals that
+// contain the truth.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -51,7 +51,7 @@ Condition condition(base::Random& random, int depth) {
 }
 
 Expression leaf(base::Random& random) {
-    // few different ones, so that some stand twice and some pair up
+    // few different ones, so that some occur twice and some pair up
     const auto quantity = static_cast<Quantity>(random.below(5));
     const auto policy =
         quantity == Quantity::kLabel ? Policy::kCandidate : static_cast<Policy>(random.below(3));
@@ -152,7 +152,7 @@ double value_of(const Expression& e, Truth& truth, base::Random& random) {
     return std::nan("");
 }
 
-/// Leaves known exactly, but for rounding where two means are subtracted.
+/// Leaves known exactly, except for rounding where two means are subtracted.
 std::vector<Known> points(const Program& program, Truth& truth, base::Random& random) {
     std::vector<Known> out;
     for (const Leaf& leaf : program.leaves) {
@@ -166,7 +166,7 @@ RC_GTEST_PROP(Constraints, TheStatementsTogetherSayWhatTheConstraintSays, (uint6
     base::Random random(seed);
     const Constraint tree = constraint(random, 3);
     const auto program = compile(tree, kImpact);
-    RC_PRE(program.has_value());  // some cancel, some say too much at once
+    RC_PRE(program.has_value());  // some cancel, some are too complex
     Truth truth;
     const double left = value_of(tree.left, truth, random);
     const double right = value_of(tree.right, truth, random);
@@ -191,7 +191,7 @@ RC_GTEST_PROP(Constraints, TheIntervalHoldsTheTruthWhereverItIsInTheLeavesInterv
     Truth truth;
     const auto exact = points(*program, truth, random);
     for (const Statement& statement : program->statements) {
-        // ends that nobody asked for are those of the range
+        // ends without a bound are those of the range
         std::vector<Known> wide;
         for (const Leaf& leaf : program->leaves) wide.push_back(range_of(leaf, kImpact));
         for (const End& end : statement.needs) {

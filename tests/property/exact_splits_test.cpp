@@ -1,5 +1,5 @@
-// The learner against a reference that tries every split there is, on small tables whose gradients
-// are whole numbers (so that nothing is rounded).
+// The learner against a reference that tries every split, on small tables whose gradients are whole
+// numbers (so that there is no rounding).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -101,11 +101,11 @@ TEST(ExactSplits, TheFirstSplitIsTheBestThereIs) {
         const auto ensemble = train(table.data, objective, params_for(rule, 2), nullptr).value();
         const double best = best_gain(table, rule);
         const auto& root = ensemble.trees[0].nodes[0];
-        // what is no more than rounding beside the scores of the sides is left alone
+        // gains that are only rounding compared with the scores of the sides are not taken
         if (best < 1e-6) continue;
         ASSERT_GE(root.feature, 0) << repetition << ": a gain of " << best << " was missed";
         ASSERT_NEAR(root.gain, best, 1e-9 * best) << repetition;
-        // and what it says it gains is what its two sides gain
+        // and the reported gain is what its two sides gain
         std::vector<bool> left;
         for (const float x : table.data.columns[static_cast<size_t>(root.feature)])
             left.push_back(std::isnan(x) ? root.default_left : x <= root.threshold);
@@ -130,7 +130,7 @@ TEST(ExactSplits, EveryLeafHoldsTheBestConstantOfItsRows) {
         }
         for (const auto& node : ensemble.trees[0].nodes) {
             if (node.feature >= 0) continue;
-            // leaves of equal value cannot be told apart by it
+            // leaves of equal value cannot be distinguished by it
             const auto& targets = by_value.at(node.value);
             if (static_cast<double>(targets.size()) != node.cover) continue;
             double sum = 0;

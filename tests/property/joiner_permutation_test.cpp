@@ -12,9 +12,9 @@
 #include "support/loan_makers.hpp"
 #include "support/memory_log.hpp"
 
-/// The law that lets a store be rebuilt, moved and compared: 10,000 events, whatever their order,
-/// repeats, partitions and the clock meanwhile, come to one state. joiner_test.cpp looks at small
-/// cases closely; this one is large, and shows that rules without the law are found out.
+/// The law that lets a store be rebuilt, moved and compared: 10,000 events in any order, with any
+/// repeats, partitions and clock times, lead to one state. joiner_test.cpp checks small cases
+/// closely; this one is large, and has rules that break the law and must fail.
 namespace rampart::joiner {
 namespace {
 
@@ -27,8 +27,8 @@ constexpr int64_t kLastDay = 400;  // everything has matured by then
 
 using Event = std::variant<domain::Decision, domain::Outcome>;
 
-/// Reports and corrections of one decision. What a report says follows from its name, so that no
-/// two contradict each other; values alternate, so that it matters which one counts.
+/// Reports and corrections of one decision. The content of a report follows from its name, so that
+/// no two contradict each other; values alternate, so that it matters which one counts.
 void add_reports(std::vector<Event>& events, base::Random& random, size_t person,
                  base::TimePoint decided) {
     for (const auto* measure : {"repaid", "score"}) {
@@ -42,7 +42,7 @@ void add_reports(std::vector<Event>& events, base::Random& random, size_t person
     }
 }
 
-/// Decisions, most with reports, one in ten of these dangling; then repeats of any of them.
+/// Decisions, most with reports, one in ten of these unmatched; then repeats of any of them.
 std::vector<Event> make_events(uint64_t seed) {
     base::Random random(seed);
     std::vector<Event> events;
@@ -59,18 +59,18 @@ std::vector<Event> make_events(uint64_t seed) {
     return events;
 }
 
-/// What the joiner is given of an outcome that is the `arrival`-th event to come.
+/// The record that the joiner gets for an outcome that is the `arrival`-th event.
 using Rule = domain::Outcome (*)(domain::Outcome, size_t arrival);
 
 domain::Outcome as_reported(domain::Outcome outcome, size_t) { return outcome; }
 
-/// Wrong: corrections are not told from first reports, so the joiner keeps what came first.
+/// Wrong: corrections are not distinguished from first reports, so the joiner keeps the first one.
 domain::Outcome first_arrival_wins(domain::Outcome outcome, size_t) {
     outcome.revision = 0;
     return outcome;
 }
 
-/// Wrong: what came last counts, repeats of old reports among it.
+/// Wrong: the last report counts, repeats of old reports included.
 domain::Outcome last_arrival_wins(domain::Outcome outcome, size_t arrival) {
     outcome.revision = static_cast<uint32_t>(arrival);
     return outcome;
@@ -101,7 +101,7 @@ class History {
     History(const History&) = delete;
     History& operator=(const History&) = delete;
 
-    /// `restless`: polls a few records now and then, and lets time pass.
+    /// `restless`: polls a few records now and then, and moves time.
     Joined join(const std::vector<Event>& events, Rule rule, bool restless) {
         for (size_t arrival = 0; arrival < events.size(); ++arrival) {
             append(events[arrival], rule, arrival);
@@ -127,7 +127,7 @@ class History {
             return;
         }
         const auto record = support::to_record(rule(std::get<domain::Outcome>(event), arrival));
-        // whoever writes outcomes may have another partitioner, or none
+        // a writer of outcomes may have another partitioner, or none
         const streaming::PartitionId any(static_cast<int32_t>(random_.below(kOutcomePartitions)));
         ASSERT_TRUE(log_.append_to("outcomes", any, std::span(&record, 1)));
     }
@@ -143,7 +143,7 @@ std::vector<Event> permuted(std::vector<Event> events, uint64_t seed) {
     return events;
 }
 
-/// Orders that chance would not come upon.
+/// Orders that random choice would not find.
 std::vector<std::vector<Event>> extreme_orders(const std::vector<Event>& events) {
     auto backwards = events, decisions_last = events;
     std::reverse(backwards.begin(), backwards.end());
@@ -171,7 +171,7 @@ TEST(JoinerPermutation, TenThousandEventsInAnyOrderComeToOneState) {
         auto joined = History(i).join(orders[i], as_reported, true);
         EXPECT_EQ(joined.hashes, calm.hashes);
         EXPECT_EQ(joined.defects, std::vector<std::string>{});
-        // which version took in which report depends on the clock; how much there is does not
+        // which version contains which report depends on the clock; their number does not
         joined.counts.late_outcomes = calm.counts.late_outcomes;
         joined.counts.corrected = calm.counts.corrected;
         EXPECT_EQ(joined.counts, calm.counts);

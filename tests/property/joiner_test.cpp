@@ -24,7 +24,7 @@ using base::TimePoint;
 using support::day;
 using support::to_record;
 
-// A case opens several databases; 30 cases take seconds. RC_PARAMS from outside goes first.
+// A case opens several databases; 30 cases take seconds. RC_PARAMS of the environment goes first.
 [[maybe_unused]] const int kFewerCases = ::setenv("RC_PARAMS", "max_success=30", 0);
 
 constexpr int64_t kLastDay = 400;  // everything has matured by then
@@ -43,8 +43,8 @@ fs::path fresh_folder() {
     return path;
 }
 
-/// Decisions and reports without conflicts (content is a function of the name), by time; dangling
-/// ones among them.
+/// Decisions and reports without conflicts (content is a function of the name), by time; some are
+/// unmatched.
 std::vector<Event> make_events(base::Random& random, size_t people) {
     std::vector<Event> events;
     for (size_t i = 0; i < people; ++i) {
@@ -188,7 +188,7 @@ RC_GTEST_PROP(JoinerLaw, WhatWasKnownAtATimeNeverChangesLater, (uint64_t seed)) 
     std::vector<std::pair<TimePoint, std::vector<domain::LabeledExample>>> remembered;
     for (const auto& event : events) {
         world.append(event);
-        // now and then what arrived stays in the log for a while, and is late to be known
+        // sometimes a record stays in the log for a while, and becomes known late
         if (random.bernoulli(0.7)) world.poll_all(3);
         if (random.bernoulli(0.7)) RC_ASSERT(world.joiner->advance(event.time).has_value());
         if (random.bernoulli(0.05)) world.open();
@@ -246,7 +246,7 @@ RC_GTEST_PROP(JoinerLaw, ErasingCommutesWithReplay, (uint64_t seed)) {
     for (const auto& example : forgot.examples(day(kLastDay))) {
         RC_ASSERT(!erased.contains(example.decision.id.value()));
     }
-    forgot.joiner.reset();          // its threads would go on making and removing files
+    forgot.joiner.reset();          // its threads would continue to make and remove files
     fs::remove_all(forgot.folder);  // and once more from the log
     forgot.folder = fresh_folder();
     forgot.open();
@@ -256,8 +256,8 @@ RC_GTEST_PROP(JoinerLaw, ErasingCommutesWithReplay, (uint64_t seed)) {
     RC_ASSERT(a.dangling == b.dangling && a.overdue == b.overdue);
 }
 
-/// Polls and advances for ever; a byte on the pipe for each step, so that it is killed at any of
-/// them.
+/// Polls and advances without end, with a byte on the pipe for each step, so that it is killed at
+/// any of them.
 [[noreturn]] void join_until_killed(const support::MemoryLog& log, const fs::path& folder,
                                     uint64_t seed, int pipe) {
     auto joiner = OutcomeJoiner::open(
@@ -303,7 +303,7 @@ TEST(Joiner, KillNineAtAnyMomentLosesNothingAndCountsNothingTwice) {
     EXPECT_EQ(calm.joiner->state_hash(), killed.joiner->state_hash());
     auto expected = calm.joiner->counts(), counts = killed.joiner->counts();
     EXPECT_GT(expected.outcomes, 100u);
-    // when something came to be known depends on the clocks; how often it counts does not
+    // the time at which a record became known depends on the clocks; how often it counts does not
     for (Counts* c : {&expected, &counts}) c->late_outcomes = c->corrected = 0;
     EXPECT_EQ(counts, expected);
 }

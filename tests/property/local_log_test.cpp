@@ -21,13 +21,13 @@ using streaming::Offset;
 using streaming::PartitionId;
 using streaming::Record;
 
-// A case opens several databases; 30 cases take seconds. RC_PARAMS from outside goes first.
+// A case opens several databases; 30 cases take seconds. RC_PARAMS of the environment goes first.
 [[maybe_unused]] const int kFewerCases = ::setenv("RC_PARAMS", "max_success=30", 0);
 
 constexpr int32_t kPartitionCount = 3;
 constexpr int64_t kMaxAge = 10;
 
-/// What a log ought to be: per partition all records ever appended, and where it begins now.
+/// The model of a log: per partition all records ever appended, and its current begin.
 struct Model {
     std::vector<Record> records[kPartitionCount];
     size_t begin[kPartitionCount] = {};

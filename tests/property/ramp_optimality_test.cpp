@@ -11,7 +11,8 @@
 #include "rampart/fairness/ramp/moments.hpp"
 #include "rampart/fairness/ramp/solver.hpp"
 
-/// That the ramp's solvers are exact: by their own proof, by each other, and by Clp.
+/// The solvers of the ramp are exact: by their own proof, by comparison with each other, and by
+/// Clp.
 namespace rampart::fairness {
 namespace {
 
@@ -56,7 +57,7 @@ void add_rows(base::Random& random, uint64_t most_rows, Problem& p) {
     }
 }
 
-/// Every criterion, epsilons, strata, centres, budgets at their edges too.
+/// Every criterion, with epsilons, strata, centres and budgets, also at their edges.
 Problem any_problem(uint64_t seed, uint64_t most_rows) {
     base::Random random(seed);
     Problem p;
@@ -113,8 +114,8 @@ TEST(RampOptimality, TheGapIsAtMost1em12OnTenThousandProblemsOfEveryCriterion) {
     }
 }
 
-/// The constraints of a group-aware problem as windows on moments of features: one feature a row
-/// and a block a group, or two.
+/// The constraints of a group-aware problem as windows on moments of features: one feature per row
+/// and a block per group, or two.
 struct Moments {
     std::vector<double> features;
     MomentParams params;
@@ -184,7 +185,7 @@ TEST(RampOptimality, TheGeneralSolverAgreesWithTheSeparableOne) {
 }
 
 TEST(RampOptimality, ACovarianceOfAnAttributeIsTwoGroupParityInEverySubgroup) {
-    // appendix E.1 as it stands, z_i = 1_S(i) - rho_k, against parity with epsilon / (p (1 - p))
+    // appendix E.1 as printed, z_i = 1_S(i) - rho_k, against parity with epsilon / (p (1 - p))
     for (uint64_t seed = 1; seed <= 100; ++seed) {
         base::Random random(seed);
         Problem p;
@@ -237,7 +238,8 @@ struct Row {
     double lo, hi;
 };
 
-/// The least of the problem's objective by Clp: variables are every row's q, then the centres.
+/// Returns the minimum of the problem's objective by Clp: variables are q of every row, then the
+/// centres.
 double by_clp(const Problem& p, const std::vector<Row>& rows, size_t centres) {
     const size_t n = p.score.size(), columns = n + centres;
     const double offset = p.params.regulariser == Regulariser::kCentred ? 0.5 : 0;
@@ -286,7 +288,8 @@ double by_clp(const Problem& p, const std::vector<Row>& rows, size_t centres) {
     return objective;
 }
 
-/// Constraints with features as coefficients: the windows' of moments, then the overall rate's.
+/// Constraints with features as coefficients: those of the windows of moments, then that of the
+/// overall rate.
 std::vector<Row> rows_of(const Problem& p, const Moments& m, const std::vector<int32_t>& block,
                          size_t centres) {
     const size_t n = p.score.size();
@@ -340,7 +343,7 @@ TEST(RampOptimality, ClpFindsNoBetterGroupBlindRuleOnSmallProblems) {
         if (p.params.criterion == RampCriterion::kCovariance || p.params.gamma == 0) continue;
         p.stratum.clear();
         const auto solution = solve_blind_ramp(p.blind(), p.params);
-        if (!solution) {  // with a centre given, blind to groups, it may not be possible
+        if (!solution) {  // with a given centre, blind to groups, it may be infeasible
             EXPECT_TRUE(p.params.rho && solution.error().reason == "infeasible") << seed;
             continue;
         }

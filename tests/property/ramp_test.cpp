@@ -146,11 +146,11 @@ RC_GTEST_PROP(RampLaws, LooserConstraintsNeverCostMore, (uint64_t seed)) {
     RC_ASSERT(unbudgeted.objective <= uncentred.objective + 1e-12);
 }
 
-/// Least cost of rate r in the rows given, by filling: the cheapest of a fine grid of multipliers'
-/// q.
+/// Returns the least cost of rate r in the given rows, by filling: the cheapest q of a fine grid of
+/// multipliers.
 double cheapest(const std::vector<double>& scores, double rate, const RampParams& params) {
-    // brute force over t on a grid; the q of each t is optimal for its own rate, convexity does the
-    // rest
+    // brute force over t on a grid; the q of each t is optimal for its own rate, and convexity
+    // gives the rest
     const double offset = params.regulariser == Regulariser::kCentred ? 0.5 : 0;
     double best = -1e9;  // sup over t of the dual function = the cost
     for (int step = -4000; step <= 4000; ++step) {
@@ -200,7 +200,7 @@ TEST(RampLaws, AgreesWithABruteForceGridOnSmallCases) {
                                           12);
             }
         EXPECT_LE(solution->objective, best + 1e-5) << seed;   // no grid point beats it
-        EXPECT_NEAR(solution->objective, best, 2e-3) << seed;  // and one comes close
+        EXPECT_NEAR(solution->objective, best, 2e-3) << seed;  // and one is close
     }
 }
 

@@ -1,5 +1,5 @@
-// The test of the logged probabilities is made again at every run, for each logger and each group,
-// on records that grow: over an epoch it may refuse honest logs no more often than its level says.
+// The test of the logged probabilities is repeated at every run, for each logger and each group, on
+// records that grow. Over an epoch it may refuse honest logs at most at its level.
 #include "monte_carlo.hpp"
 
 namespace rampart::test {
@@ -9,8 +9,8 @@ constexpr unsigned kLooks = 12;
 constexpr size_t kRecords = 900;  // of the last look
 constexpr double kOldBound = 3.29;
 
-/// Four policies, one after the other, decide about people of four groups, some of them near
-/// certainly. `shift`: the last policy draws with that much more than it logs.
+/// Four policies, one after the other, decide about people of four groups, some of them almost with
+/// certainty. `shift`: the last policy draws with a probability higher by this than it logs.
 ope::LoggedFeedback log_of(base::Random& random, size_t records, const std::string& prefix,
                            double shift) {
     ope::LoggedFeedback f;
@@ -36,7 +36,7 @@ ope::LoggedFeedback log_of(base::Random& random, size_t records, const std::stri
     return f;
 }
 
-/// The beginning of a log, as a gate sees it that looks early.
+/// The beginning of a log, for a gate that looks early.
 ope::LoggedDecisions beginning(const ope::LoggedDecisions& all, size_t records) {
     ope::LoggedDecisions d = all;
     for (auto* part : {&d.record_id, &d.unit_id}) part->resize(records);

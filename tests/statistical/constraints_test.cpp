@@ -1,5 +1,5 @@
-// Constraints whose truth lies exactly on their boundary, or just beyond it, must not pass more
-// often than delta, whatever their shape; and those that hold with room to spare must pass.
+// Constraints whose truth lies exactly on their boundary, or just beyond it, must pass at most with
+// probability delta, in any form; constraints that hold with margin must pass.
 #include "monte_carlo.hpp"
 #include "support/constraint_world.hpp"
 
@@ -25,9 +25,9 @@ Settings world_settings() {
     return out;
 }
 
-/// Half of the people in each group, half of them good customers. Good ones repay with 0.8 and were
-/// approved with 0.7, the others with 0.3 and 0.3. The candidate approves good ones of group a with
-/// 0.9, of group b with 0.8, others with 0.2; it is the reference in the other group's place.
+/// Half of the people are in each group, half of them good customers. Good ones repay with 0.8 and
+/// were approved with 0.7, the others with 0.3 and 0.3. The candidate approves good ones of group a
+/// with 0.9, of group b with 0.8, others with 0.2; in the other group it equals the reference.
 Case customer(base::Random& random, uint32_t person) {
     const bool a = random.bernoulli(0.5), good = random.bernoulli(0.5);
     Case c{.person = person, .p = good ? 0.7 : 0.3};
@@ -63,7 +63,7 @@ Program compiled(const std::string& constraint) {
     return *program;
 }
 
-/// One run on fresh D_c and vault; `spoil` may change the plan.
+/// One run on a fresh development set and vault; `spoil` may change the plan.
 template <class Change, class Spoil>
 bool passes(const Program& program, const Settings& settings, base::Random& random, uint32_t count,
             Change change, Spoil spoil) {
@@ -86,14 +86,15 @@ double pass_rate(const std::string& constraint, uint32_t count,
     });
 }
 
-/// Passes at most as often as delta where `boundary` is the truth, and mostly where there is room.
+/// Passes at most with probability delta where `boundary` is the truth, and mostly where there is
+/// margin.
 void expect_honest(const std::string& constraint, const std::string& relation, double boundary,
                    double room, uint32_t count) {
     const bool floor = relation == ">=";
     const auto with = [&](double value) {
         return fmt::format("{} {} {:.17g}", constraint, relation, value);
     };
-    // a hair beyond the truth: there the constraint is violated
+    // slightly beyond the truth: there the constraint is violated
     const double hair = 1e-9 * (std::abs(boundary) + 1);
     EXPECT_LE(pass_rate(with(floor ? boundary + hair : boundary - hair), count),
               at_most(kDelta, kRepetitions));
@@ -157,7 +158,7 @@ TEST(Constraint, OtherBoundsOnAGapOfApprovalRates) {
 }
 
 TEST(Constraint, DeltaThatIsNotDividedOverTheMeansPassesTooOften) {
-    // four means that all lie at the boundary: one of them is enough
+    // four means that are all at the boundary: one of them is enough
     const auto even = [](Case& c, base::Random& random) {
         c.candidate = random.bernoulli(0.5) ? 0.9 : 0.1;
         c.reference = random.bernoulli(0.5) ? 0.9 : 0.1;
@@ -167,7 +168,7 @@ TEST(Constraint, DeltaThatIsNotDividedOverTheMeansPassesTooOften) {
         "\"b\"), mean(decision, reference | group = \"a\"), "
         "mean(decision, reference | group = \"b\")) >= 0.500001");
     Settings settings = world_settings();
-    settings.bound = Bound::kStudentT;  // uses its delta up
+    settings.bound = Bound::kStudentT;  // uses all of its delta
     const auto rate = [&](const std::string& name, double factor) {
         return rate_of(name, kRepetitions, 32, [&](base::Random& random) {
             return passes(program, settings, random, 600, even, [&](Plan& plan) {
@@ -180,7 +181,8 @@ TEST(Constraint, DeltaThatIsNotDividedOverTheMeansPassesTooOften) {
 }
 
 TEST(Constraint, LabelsOfTheGrantedWithoutWeightsPassTooOften) {
-    // P(decline | label 1) is larger among all than among the approved, who are mostly good ones
+    // P(decline | label 1) is larger among all people than among the approved, most of whom are
+    // good
     const double truth = (0.5 * 0.8 * 0.15 + 0.5 * 0.3 * 0.8) / 0.55;
     const Program program =
         compiled(fmt::format("mean(decision | label = 1) >= {:.17g}", 1 - truth + 1e-9));
@@ -191,7 +193,7 @@ TEST(Constraint, LabelsOfTheGrantedWithoutWeightsPassTooOften) {
             const auto log = [&] {
                 CaseLog all = customers(random, 1500, leave);
                 if (labels == LabelsOf::kGranted) return all;
-                CaseLog granted;  // as if nobody else had applied
+                CaseLog granted;  // as if no other person had applied
                 for (uint32_t i = 0; i < all.person.size(); ++i) {
                     if (all.approved[i] == 0) continue;
                     granted.add({.person = i,

@@ -1,4 +1,4 @@
-// The gate's bounds where the action is a number on a line: a limit between 0 and 1, drawn around a
+// The bounds of the gate for a continuous action: a limit between 0 and 1, drawn around a
 // prediction.
 #include "rampart/ope/density.hpp"
 
@@ -14,12 +14,13 @@ using ope::TruncatedNormal;
 constexpr double kDelta = 0.1;
 constexpr size_t kRecords = 400;
 
-/// Today's policy predicts x and explores around it; the candidate predicts `step` more for the
-/// whole range of x. Granting more brings y - 1.25 y^2 on average: less than nothing in the end.
+/// The reference predicts x and explores around it; the candidate predicts `step` more for the
+/// whole range of x. A higher limit y brings y - 1.25 y^2 on average, which becomes negative in the
+/// end.
 struct Draw {
     ope::DensityRecord record;
     ope::Interval range;
-    double truth = 0;  // what the candidate changes, given x
+    double truth = 0;  // change by the candidate, given x
 };
 
 double second_moment(const TruncatedNormal& d) {
@@ -90,7 +91,7 @@ TEST(Density, TheTruthIsExceededAtMostAsOftenAsDelta) {
 }
 
 TEST(Density, AGainIsFound) {
-    // granting less where it does harm: the gain is clear against half of it
+    // lower limits where they do harm: the gain is clear against half of it
     const double rate = rate_of("limits, a gain", 100, 72, [&](base::Random& random) {
         return above(random, kModel, -0.1, -0.05);
     });

@@ -1,4 +1,4 @@
-// How often what is said of the distribution of a candidate's impacts is wrong.
+// How often statements about the distribution of a candidate's impacts are wrong.
 #include <algorithm>
 
 #include "monte_carlo.hpp"
@@ -13,8 +13,8 @@ constexpr double kDelta = 0.1;
 constexpr int kRepetitions = 300;
 
 /// Good applicants repay in full (0.9), late (0.05) or not (0.05); bad ones in full (0.4) or not.
-/// The candidate approves 0.8 of the good and 0.2 of the bad, so that its impacts are -150 (0.08),
-/// 0 (0.5), 25 (0.02) and 75 (0.4). `missing`: share of losers who report nothing.
+/// The candidate approves 0.8 of the good and 0.2 of the bad, so its impacts are -150 (0.08), 0
+/// (0.5), 25 (0.02) and 75 (0.4). `missing`: share of losers without a report.
 ope::LoggedFeedback lender(base::Random& random, size_t records, const std::string& prefix,
                            double missing) {
     ope::LoggedFeedback f;

@@ -1,4 +1,4 @@
-// How often two periods that are alike are taken for different, and different ones for alike.
+// How often two equal periods are taken for different, and different ones for equal.
 #include "rampart/monitoring/drift.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct Periods {
 };
 
 /// 600 rows, two in five of them later; x of later ones is larger by `shift`. `rows` of each
-/// person, all with the x of the person and in one period or the other by chance.
+/// person, all with the same x and in one period at random.
 Periods periods(base::Random& random, double shift, size_t rows = 1) {
     Periods out;
     out.data.schema = *dataset::FeatureSchema::create(

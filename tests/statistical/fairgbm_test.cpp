@@ -7,14 +7,14 @@
 #include "rampart/fairness/fairgbm/train.hpp"
 #include "rampart/model/batch_engine.hpp"
 
-/// What FairGBM promises about people whom it has not seen, over repeated samples.
+/// Guarantees of FairGBM for people outside its training rows, over repeated samples.
 namespace rampart::fairness {
 namespace {
 
 constexpr size_t kRepetitions = 20, kRows = 4000, kFreshRows = 20'000;
 
-/// Three groups; in group 0 those who repay look worse, so that a learner of accuracy alone
-/// declines more of them. x2 leans with the group, and is all that tells it.
+/// Three groups; in group 0 good customers look worse, so that a learner that maximises accuracy
+/// declines more of them. x2 correlates with the group, and is the only feature that does.
 dataset::Dataset people(size_t n, uint64_t seed) {
     base::Random random(seed);
     dataset::Dataset data;
@@ -63,8 +63,8 @@ Outcome among_fresh_people(const PlayerParams& players) {
     return mean;
 }
 
-// the standard error of one gap of three rates: about 0.5 / sqrt(4,000 · 0.5 / 3) = 0.02 in
-// training and 0.009 among the fresh; of the mean over 20 some 0.005
+// the standard error of one gap of three rates: about 0.5 / sqrt(4,000 · 0.5 / 3) = 0.02 on
+// training rows and 0.009 on fresh ones; of the mean over 20 about 0.005
 TEST(FairGbmOverSamples, TheGapClosesForPeopleWhomItHasNotSeen) {
     PlayerParams never_pushed;
     never_pushed.ascent.step = 1e-9;

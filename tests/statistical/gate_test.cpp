@@ -1,4 +1,4 @@
-// The gate's promises, by seeded simulation of worlds whose truth is known.
+// The guarantees of the gate, by seeded simulation of populations with known truth.
 #include "monte_carlo.hpp"
 
 namespace rampart::test {
@@ -10,8 +10,7 @@ using certification::Verdict;
 
 constexpr double kDelta = 0.1;
 
-/// The lender's world with both groups thrown together, so that no intersection makes the test
-/// easier.
+/// The population with both groups merged, so that no intersection makes the test easier.
 struct World {
     ope::LoggedFeedback selection, vault;
     World(base::Random& random, size_t records, double skill) {
@@ -44,8 +43,7 @@ TEST(Gate, AtTheBoundaryFalseCertificatesStayWithinDelta) {
 TEST(Gate, HeldAgainstAConstantItIsCertifiedFalselyAtMostAsOften) {
     constexpr int kRepetitions = 1000;
     GateConfig config = lender_config();
-    // P(approve) averages 0.5 whatever a candidate without skill does: half of what an approval
-    // brings
+    // P(approve) averages 0.5 for any candidate without skill: half of the impact of an approval
     config.at_least = 0.5 * (0.625 * 75 - 0.375 * 150);
     for (const bool cut : {false, true}) {
         if (cut) config.max_weight = 1.2;
@@ -138,7 +136,7 @@ TEST(Gate, AnEpochOfRunsOnOneVaultStaysWithinItsBudget) {
     EXPECT_LE(rate, at_most(kDelta, kRepetitions));
 }
 
-/// Who loses money tends not to report it. The candidate approves more, and an approval harms a
+/// People who lose money report less often. The candidate approves more, and an approval harms a
 /// little on average.
 ope::LoggedFeedback silent_losers(base::Random& random, size_t records, const std::string& prefix) {
     ope::LoggedFeedback f;
@@ -156,7 +154,7 @@ ope::LoggedFeedback silent_losers(base::Random& random, size_t records, const st
 TEST(Gate, OutcomesThatGoMissingBecauseTheyAreBadDoNotFoolIt) {
     constexpr int kRepetitions = 500;
     GateConfig config = lender_config();
-    config.max_missing_rate = 1;  // let them in, to see the worst case do its work
+    config.max_missing_rate = 1;  // admit them, to see the effect of the worst case
     const double rate =
         rate_of("missing because bad, worst case", kRepetitions, 5, [&](base::Random& random) {
             const auto selection = silent_losers(random, 1000, "c");

@@ -1,5 +1,5 @@
-// A year of weekly looks at a champion: how often harm that is none raises an alarm, how soon real
-// harm does, and how often the obvious but wrong ways cry wolf.
+// A year of weekly looks at a champion: how often harmless changes raise an alarm, how soon real
+// harm does, and how often simple but wrong methods raise false alarms.
 #include <array>
 
 #include "monte_carlo.hpp"
@@ -14,9 +14,9 @@ constexpr int kRepetitions = 300;
 constexpr size_t kWeeks = 52, kWeekly = 10;
 
 /// Half of the applicants are good (repay with 0.9), half are not (0.35). The champion moved
-/// P(approve) by half of min(s, 1 - s) away from the policy before, in the right direction with
-/// probability (1 + skill) / 2; at skill 0 no group is better or worse off. `decisions` of each
-/// person, whose kind and whose luck with the champion stay the same.
+/// P(approve) by half of min(s, 1 - s) away from the previous policy, in the right direction with
+/// probability (1 + skill) / 2; at skill 0 no group is better or worse off. Each person has
+/// `decisions`, with the same kind and the same direction of the champion.
 struct World {
     double skill = 0;
     size_t decisions = 1;
@@ -31,7 +31,7 @@ ope::LoggedFeedback weeks(const World& world, size_t n, base::Random& random) {
     std::vector<std::array<bool, 2>> kind(persons);
     for (auto& one : kind) one = {random.bernoulli(0.5), random.bernoulli((1 + world.skill) / 2)};
     for (uint32_t i = 0; i < n; ++i) {
-        const size_t person = i % persons;  // everybody comes once, then everybody again
+        const size_t person = i % persons;  // all persons come once, then all again
         const auto [good, right] = kind[person];
         const double s = random.uniform(0.3, 0.7), step = 0.5 * std::min(s, 1 - s);
         const double p = good == right ? s + step : s - step;
@@ -74,7 +74,8 @@ monitoring::WatchPlan plan_for(const ope::LoggedFeedback& before) {
     return *monitoring::plan_watch({.delta = kDelta, .min_units = 1}, impact, before);
 }
 
-/// The week of the first alarm of the year; nullopt: none. `rename` may change who counts as one.
+/// The week of the first alarm of the year; nullopt: none. `rename` may change which person a
+/// record counts for.
 template <class Rename>
 std::optional<size_t> first_alarm(const World& world, base::Random& random, const Rename& rename) {
     const auto before = weeks({}, 600, random);

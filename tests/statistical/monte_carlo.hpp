@@ -10,7 +10,8 @@
 
 namespace rampart::test {
 
-/// Share of `repetitions` seeded repetitions in which `certifies(random)` is true; printed.
+/// Returns (and prints) the share of `repetitions` seeded repetitions in which `certifies(random)`
+/// is true.
 template <class Trial>
 double rate_of(const std::string& name, int repetitions, uint64_t seed, const Trial& certifies) {
     int count = 0;
@@ -24,12 +25,12 @@ double rate_of(const std::string& name, int repetitions, uint64_t seed, const Tr
     return rate;
 }
 
-/// What a rate of at most `delta` may look like: four standard errors above.
+/// The largest observed rate that agrees with `delta`: four standard errors above it.
 inline double at_most(double delta, int repetitions) {
     return delta + 4 * std::sqrt(delta * (1 - delta) / repetitions);
 }
 
-/// One logged decision of a made-up world.
+/// One logged decision of a synthetic population.
 struct Draft {
     double p = 0.5, candidate = 0.5, reference = 0.5;
     bool approved = false;

@@ -1,5 +1,5 @@
-// People override what was drawn, knowing more than the model. What became of the applicant counts
-// for the draw (intention to treat); the obvious other ways are seen to be wrong.
+// People override draws with more knowledge than the model. The outcome counts for the drawn action
+// (intention to treat); other simple methods must be wrong.
 #include "monte_carlo.hpp"
 #include "rampart/ope/value_bound.hpp"
 
@@ -11,10 +11,10 @@ using certification::Verdict;
 
 constexpr double kDelta = 0.1;
 
-/// 80 % repay (+75), 20 % do not (-150). People see through 90 % of those who repay, and grant them
-/// the loan that was drawn as a decline; of those who do not, they refuse 30 % of what was drawn as
-/// an approval. The candidate approves more of everybody: the gain is 0 with those who would be
-/// granted anyway and negative with the rest, so that it does harm.
+/// 80 % repay (+75), 20 % do not (-150). People recognise 90 % of those who repay, and grant them a
+/// loan that was drawn as a decline. Of those who do not repay, they refuse 30 % of what was drawn
+/// as an approval. The candidate approves more of all people. Its gain is 0 for people who would be
+/// granted anyway and negative for the others, so it does harm.
 struct Overridden {
     ope::LoggedFeedback log;  // with overrides
     double gain = 0;          // the true one, of these records
@@ -56,7 +56,7 @@ double estimate(const ope::LoggedFeedback& f, bool declines_overridden) {
     return stats::moments(ope::unit_values(f.decisions, records, units, f.impact, model, 0)).mean;
 }
 
-/// WRONG: as if the overridden records had never been.
+/// WRONG: leaves out the overridden records.
 ope::LoggedFeedback dropped(const ope::LoggedFeedback& from) {
     ope::LoggedFeedback f;
     for (uint32_t i = 0; i < from.decisions.size(); ++i) {
@@ -74,7 +74,7 @@ ope::LoggedFeedback dropped(const ope::LoggedFeedback& from) {
     return f;
 }
 
-/// WRONG: as if nobody had overridden anything; a granted decline counts as a decline.
+/// WRONG: ignores overrides; a granted decline counts as a decline.
 ope::LoggedFeedback ignored(ope::LoggedFeedback f) {
     for (const uint32_t i : f.decisions.overridden) {
         const bool approved = f.decisions.approved[i] != 0;

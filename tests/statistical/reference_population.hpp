@@ -39,7 +39,7 @@ inline constexpr std::array<Candidate, 6> kCandidates{{
     {"far", "better", false, 0.467226, 0.350888, 0.05, 0.05},
 }};
 
-/// What is drawn of one person, but for what alpha and the candidate make of it.
+/// What is drawn for one person, before alpha and the candidate.
 struct Person {
     std::array<double, kFeatures> x{};
     double noise = 0;  // N
@@ -116,7 +116,7 @@ inline double mean_approval(size_t group) {
     return sum / mass;
 }
 
-/// What the reference policy itself does to the group on average: the tau of ELF's eq. 3.
+/// The impact of the reference policy itself on the group, on average: tau of ELF's eq. 3.
 inline double true_tau(size_t group, double alpha) {
     return alpha * mean_approval(group) + (1 - alpha) * kNoiseMean[group];
 }

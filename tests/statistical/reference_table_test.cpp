@@ -1,5 +1,5 @@
 // Estimators and bounds against a table of certification rates that was measured independently, on
-// a population whose truth is known: tests/golden/elf_table.txt.
+// a population with known truth: tests/golden/elf_table.txt.
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -42,7 +42,7 @@ enum Column {
 };
 using Passes = std::array<bool, kColumns>;
 
-/// A group's log: the first part is D_c, the rest the test data.
+/// The log of a group: the first part is D_c, the rest the test data.
 struct Sample {
     size_t group = 0, selected = 0;
     std::vector<Person> people;
@@ -80,7 +80,7 @@ double best_corner(double w_lo, double w_hi, ope::Interval impact) {
     return std::max({w_lo * impact.lo, w_lo * impact.hi, w_hi * impact.lo, w_hi * impact.hi});
 }
 
-/// One candidate on one group's log at one alpha.
+/// One candidate on the log of one group at one alpha.
 class Trial {
   public:
     Trial(const Sample& sample, const Candidate& candidate, std::span<const double> pi,
@@ -206,7 +206,7 @@ class Trial {
         passes_[kRobustBets] = bets(range.lo, 0.75);
     }
 
-    /// Weights cut where D_c promises most.
+    /// Weights clipped where D_c promises most.
     void cut() {
         double best = -1e300, best_weight = 0;
         ImpactModel clipped = model();
@@ -273,7 +273,7 @@ void repeat(base::Random& random, size_t n, std::map<Cell, Counts>& cells) {
     for (size_t i = 0; i < n; ++i) n1 += random.bernoulli(kShareOfGroup1);
     const std::array<Sample, 2> samples{Sample(random, 0, n - n1), Sample(random, 1, n1)};
     for (size_t c = 0; c < kCandidates.size(); ++c) {
-        const bool both = kCandidates[c].scenario != "null0";  // else the table asks for group 1
+        const bool both = kCandidates[c].scenario != "null0";  // otherwise the table has group 1
         std::array<std::vector<double>, 2> pi;
         for (const size_t g : {0, 1}) {
             for (const Person& person : samples[g].people) {
@@ -291,8 +291,8 @@ void repeat(base::Random& random, size_t n, std::map<Cell, Counts>& cells) {
     }
 }
 
-/// Difference of two measured rates that chance allows, four standard errors of the pooled rate and
-/// what the table's own rounding and solved candidates are good for.
+/// The random difference of two measured rates: four standard errors of the pooled rate, and the
+/// errors from the rounding and the solved candidates of the table.
 double tolerance(double p, double repetitions, double q, double others) {
     const double pooled = (p * repetitions + q * others) / (repetitions + others);
     return 4 * std::sqrt(pooled * (1 - pooled) * (1 / repetitions + 1 / others)) + 0.005;
@@ -344,7 +344,7 @@ size_t candidate_of(const Row& row) {
     return 0;
 }
 
-/// Compares every cell that was measured; returns how many.
+/// Compares every measured cell; returns their number.
 size_t compare(const Table& table, const std::map<Cell, Counts>& cells) {
     size_t compared = 0;
     double largest = 0;
@@ -369,7 +369,7 @@ size_t compare(const Table& table, const std::map<Cell, Counts>& cells) {
     return compared;
 }
 
-/// No bound that is exact certifies the boundary or worse more often than delta.
+/// No exact bound certifies the boundary or worse more often than delta.
 void expect_boundary_held(const std::map<Cell, Counts>& cells) {
     for (const auto& [cell, counts] : cells) {
         const auto& [candidate, alpha, n, both] = cell;
@@ -384,7 +384,7 @@ void expect_boundary_held(const std::map<Cell, Counts>& cells) {
 }
 
 /// With the same bound each step finds the same gain more often: importance sampling against a
-/// constant, the difference to the reference, centred, centred by a regression.
+/// constant, the difference to the reference, with a control variate, with one by regression.
 void expect_each_step_to_gain(const std::map<Cell, Counts>& cells, size_t n) {
     const auto found = cells.find({2, 0.9, n, true});
     ASSERT_TRUE(found != cells.end() && kCandidates[2].scenario == "better");

@@ -1,5 +1,5 @@
-// Where the impact depends on the features, records centred by a regression on D_c certify the same
-// gain more often than those centred by two constants, and nothing more often falsely.
+// If the impact depends on the features, control variates by a regression on D_c certify the same
+// gain more often than two constants, and no candidate falsely more often.
 #include <numeric>
 
 #include "monte_carlo.hpp"
@@ -20,8 +20,8 @@ struct Log {
     std::vector<double> x;  // one feature a record
 };
 
-/// An approval brings 80 x and noise, a decline nothing; x is uniform on [-1, 1]. The candidate
-/// moves P(approve) the right way with probability (1 + skill) / 2.
+/// An approval brings 80 x and noise, a decline 0; x is uniform on [-1, 1]. The candidate moves
+/// P(approve) in the right direction with probability (1 + skill) / 2.
 Log draw(base::Random& random, size_t records, double skill, const std::string& prefix) {
     Log out;
     for (size_t i = 0; i < records; ++i) {
@@ -38,7 +38,7 @@ Log draw(base::Random& random, size_t records, double skill, const std::string& 
     return out;
 }
 
-/// Centres as the trainer makes them: of D_c cross-fitted, of the vault from all of D_c.
+/// Control variates as the trainer makes them: for D_c cross-fitted, for the vault from all of D_c.
 void add_centres(Log& selection, Log& vault) {
     auto& decisions = selection.feedback.decisions;
     const ope::RegressionData data{1, selection.x, decisions.approved, selection.feedback.impact};

@@ -1,8 +1,8 @@
-// Where a gate could go wrong in ways that a single clean sample does not show: what tau is, looks
-// at growing data, loggers that react, weights cut, propensities that lie, drift. In each world the
-// candidate's average gain is 0 or less: the default (paired, centred, constant bets planned on
-// other data, wealth at the decision) stays within delta, and the mistake is seen to fail. More of
-// them through the whole gate: wrong_gates_test.cpp.
+// Possible mistakes of a gate that a single clean sample does not show: the choice of tau, looks at
+// growing data, loggers that react, clipped weights, wrong propensities, drift. In each population
+// the average gain of the candidate is 0 or less. The default (paired, with control variates,
+// constant bets planned on other data, wealth at the decision) stays within delta, and the mistake
+// must fail. wrong_gates_test.cpp has more of them through the whole gate.
 #include <numeric>
 
 #include "monte_carlo.hpp"
@@ -97,7 +97,7 @@ ope::ImpactModel centred(size_t group, double alpha, double centre) {
     return {.lo = range.lo, .hi = range.hi, .q_approve = centre, .q_decline = centre};
 }
 
-/// Least value of the centred form in the trust region.
+/// The smallest value of the centred form in the trust region.
 double centred_lo(const ope::ImpactModel& model) {
     return -kKappa * std::max(model.hi - model.q_approve, model.q_approve - model.lo);
 }
@@ -178,9 +178,9 @@ TEST(Scenario, AYearOfLooksFindsAGainMoreOftenThanTheBudgetSplitOverTheWeeks) {
     EXPECT_GT(rates["default: its wealth at every look, one charge"], 0.85);
 }
 
-/// Ten batches of 300. Applicants get better from batch to batch, and each logger approves the more
-/// the better the batch before turned out. The candidate approves everybody a little more than
-/// today's reference; over the whole log that gains 0.
+/// Ten batches of 300. Applicants get better from batch to batch, and each logger approves more,
+/// the better the batch before was. The candidate approves all people a little more than the
+/// current reference; over the whole log that gains 0.
 struct Reacting {
     std::vector<ope::Record> own;  // each with the propensity of the policy that decided it
     std::vector<double> policies;  // P(approve) of each batch's logger
@@ -237,8 +237,8 @@ TEST(Scenario, LoggersThatReactToOutcomesNeedTheirOwnPropensities) {
     EXPECT_GT(rates["WRONG: propensities of today's policy"], 0.5);
 }
 
-/// One in ten was nearly always approved, and gains 1 by it; the candidate denies half of them.
-/// It pays back with small gains of all others: on average 0.
+/// One in ten was almost always approved, and gains 1 by it; the candidate declines half of them.
+/// All others have small gains, so the average is 0.
 std::vector<ope::Record> rarely_denied(base::Random& random) {
     std::vector<ope::Record> out;
     for (int i = 0; i < 4000; ++i) {
@@ -254,7 +254,7 @@ std::vector<ope::Record> rarely_denied(base::Random& random) {
 TEST(Scenario, WeightsCutInOnePlaceOnlyOrUnpaidCertifyHarm) {
     constexpr int kRuns = 500;
     static constexpr double kCut = 3;
-    // centres that know half of what the action does
+    // control variates that explain half of the effect of the action
     ope::ImpactModel model{.lo = -0.3, .hi = 1.3, .q_approve = 0.4, .q_decline = 0.15};
     ope::ImpactModel cut = model;
     cut.max_weight = kCut;
@@ -298,7 +298,7 @@ TEST(Scenario, LoggedPropensitiesThatLieAreFoundByCalibrationAndNotByTheMeanWeig
         const Rates rates = rates_of(kRuns, 106, [&](base::Random& random, Rates& out) {
             auto people = draw(random, 1, kRecords);
             ope::WeightSums sums;
-            for (Person& person : people) {  // drawn with another probability than is logged
+            for (Person& person : people) {  // drawn with another probability than the logged one
                 person.approved = random.bernoulli(floored_sigmoid(person.score + shift));
                 sums.add(probability(kNull, person), person.p, person.approved);
             }
@@ -323,7 +323,7 @@ TEST(Scenario, LoggedPropensitiesThatLieAreFoundByCalibrationAndNotByTheMeanWeig
     }
 }
 
-/// WRONG where the mean may change: the largest wealth of any beginning of the log.
+/// WRONG if the mean may change: the largest wealth at any time in the log.
 double running_log_wealth(std::span<const double> values, const stats::Bets& bets) {
     std::array<double, stats::kBetCount> logs{};
     double best = -1e300;
@@ -374,7 +374,7 @@ TEST(Scenario, UnderDriftTheWealthOfABeginningIsNotThatOfTheLog) {
 }
 
 /// Approvals bring 1 (three in four) or -3, 0 on average; the candidate approves more. Of the
-/// losers 40 % report nothing, of the others 5 %.
+/// losers 40 % do not report, of the others 5 %.
 std::vector<ope::Record> losers_are_silent(base::Random& random) {
     std::vector<ope::Record> out;
     for (int i = 0; i < 2000; ++i) {
@@ -401,7 +401,7 @@ TEST(Scenario, OutcomesMissingBecauseTheyAreBadAreNoRandomSample) {
             return z;
         };
         ope::ImpactModel near_centre = worst, at_centre = worst;
-        near_centre.missing_gamma = 2.3;  // those who are silent have -1.9 on average
+        near_centre.missing_gamma = 2.3;  // people without a report have -1.9 on average
         at_centre.missing_gamma = 0;
         const double lo = ope::change_range(log[0], worst).lo;
         for (const auto& [name, model] : {std::pair{"at their worst", worst},
@@ -419,7 +419,7 @@ TEST(Scenario, OutcomesMissingBecauseTheyAreBadAreNoRandomSample) {
     EXPECT_GT(rates["WRONG: dropped"], 0.5);
 }
 
-// An approval brings 0.9, and costs 89.1 with probability 0.01: 0 whatever a policy does.
+// An approval brings 0.9, and costs 89.1 with probability 0.01: 0 on average for any policy.
 TEST(Scenario, RareSevereHarmFoolsTUntilItIsSeenOftenAndTheDefaultAtNoSize) {
     constexpr int kRuns = 600;
     const ope::ImpactModel model{

@@ -1,4 +1,4 @@
-// How often bounds that may be looked at again and again are wrong at any look.
+// How often bounds for repeated looks are wrong at any look.
 #include <algorithm>
 
 #include "monte_carlo.hpp"
@@ -32,7 +32,7 @@ TEST(Sequences, HedgedBettingMissesTheMeanAtMostAsOftenAsItSays) {
         const double rate = rate_of(
             any_time ? "hedged betting, any time" : "hedged betting, n fixed", kRepetitions, 11,
             [&](base::Random& random) {
-                // the running interval is the best of all looks: wrong if ever one was
+                // the running interval is the best of all looks: it is wrong if any of them was
                 return misses(stats::hedged_betting_interval(skewed_sample(random), {0, 1}, kAlpha,
                                                              {.any_time = any_time}),
                               0.2);
@@ -43,7 +43,7 @@ TEST(Sequences, HedgedBettingMissesTheMeanAtMostAsOftenAsItSays) {
 }
 
 TEST(Sequences, UnderDriftTheRunningIntervalSpeaksOfAPrefixOnly) {
-    // the first half pays more than the second: no bound on the average of both
+    // the first half brings more than the second: this is no bound on the average of both
     const auto drifting = [](base::Random& random) {
         auto out = skewed_sample(random);
         for (size_t i = 0; i < out.size() / 2; ++i) out[i] = std::min(1.0, out[i] + 0.5);

@@ -20,8 +20,8 @@ using certification::Verdict;
 constexpr unsigned kWeeks = 52;
 constexpr double kDelta = 0.1;
 
-/// A vault and D_c whose propensities and impacts stay; candidates come and go. A candidate moves
-/// each person's P(approve) up or down; which, has nothing to do with the person: it gains 0.
+/// A vault and D_c with fixed propensities and impacts, and many candidates. A candidate moves
+/// P(approve) of each person up or down, independently of the person: it gains 0.
 struct World {
     ope::LoggedFeedback selection, vault;
 
@@ -36,7 +36,8 @@ struct World {
         }
     }
 
-    /// Sets the candidate: up(i) says for the i-th record of D_c and, after these, of the vault.
+    /// Sets the candidate: up(i) is for the i-th record of D_c, and after these for those of the
+    /// vault.
     template <class Up>
     void propose(const Up& up) {
         size_t number = 0;
@@ -50,7 +51,7 @@ struct World {
     size_t persons() const { return selection.decisions.size() + vault.decisions.size(); }
 };
 
-/// Directions of a candidate that was thrown together at random.
+/// Directions of a random candidate.
 std::vector<bool> random_directions(uint64_t seed, size_t persons) {
     base::Random random(seed);
     std::vector<bool> up(persons);
@@ -58,7 +59,7 @@ std::vector<bool> random_directions(uint64_t seed, size_t persons) {
     return up;
 }
 
-/// Who owns the store: what is durable, and the ledger in memory that a crash forgets.
+/// The owner of the store: the durable part, and the ledger in memory that a crash loses.
 struct Office {
     std::vector<std::string> stored;
     DeltaLedger ledger = *DeltaLedger::open({});
@@ -89,13 +90,13 @@ enum class Crash {
     kBeforeRegistration,  // its bytes are made, not stored
     kRegistrationStored,  // stored, not appended
     kAfterTicket,         // before an impact is read
-    kBeforeClosing,       // the verdict is known to the process only
+    kBeforeClosing,       // only the process knows the verdict
     kClosingStored,       // stored, not appended
 };
 constexpr uint64_t kCrashes = 6;
 
-/// One submission of the world's candidate, up to the crash or the end. nullopt: crashed before the
-/// run was over.
+/// Submits the candidate once, up to the crash or the end. nullopt: crashed before the run was
+/// over.
 std::optional<Verdict> attempt(Office& office, const GateConfig& config, const std::string& name,
                                const World& world, Crash crash) {
     const auto checked =
@@ -125,7 +126,7 @@ std::optional<Verdict> attempt(Office& office, const GateConfig& config, const s
     return result->published().verdict;
 }
 
-/// Somebody else submits while a run is open: refused, and nothing is charged.
+/// Submits another candidate while a run is open: it is refused, and no error budget is charged.
 void interfere(const Office& office, const GateConfig& config, World world, base::Random& random) {
     const auto up = random_directions(random.next(), world.persons());
     world.propose([&](size_t i) { return up[i]; });
@@ -142,7 +143,7 @@ void interfere(const Office& office, const GateConfig& config, World world, base
     EXPECT_EQ(ticket.error().reason, "other_run_open");
 }
 
-/// The answer to the world's candidate, whatever crashes on the way.
+/// Returns the answer for the candidate, through all crashes.
 Verdict submit(Office& office, const GateConfig& config, const std::string& name,
                const World& world, base::Random& chaos) {
     for (;;) {
@@ -157,7 +158,7 @@ Verdict submit(Office& office, const GateConfig& config, const std::string& name
     }
 }
 
-/// Every run that was charged is there once, closed, in order, and they add up to the budget.
+/// Every charged run is there once, closed and in order, and they add up to the budget.
 void expect_account_in_order(const Office& office, unsigned charged, double delta_epoch) {
     unsigned registrations = 0, closings = 0;
     double spent = 0;
@@ -189,8 +190,8 @@ GateConfig yearly_config() {
     return config;
 }
 
-/// Candidates that build on what was certified: the next keeps nine in ten of the directions of
-/// the last one that was, and guesses the rest; until then it only guesses.
+/// Candidates that build on certified ones: the next keeps nine in ten of the directions of the
+/// last certified one, and guesses the rest; until then it only guesses.
 class Developer {
   public:
     Developer(uint64_t seed, size_t persons) : random_(seed), persons_(persons) {}
@@ -211,7 +212,8 @@ class Developer {
     std::vector<bool> best_;
 };
 
-/// A year; true if any candidate was certified. No chance of a gain, so each would be false.
+/// Simulates a year; true if any candidate was certified. There is no gain, so each certificate
+/// would be false.
 bool falsely_certified(base::Random& random, const GateConfig& config) {
     World world(random, 300);
     Office office(config);
@@ -246,7 +248,7 @@ TEST(WeeklyGates, AYearOfThemCertifiesFalselyAtMostAsOftenAsTheEpochMay) {
 }
 
 TEST(WeeklyGates, WithTheWholeDeltaEveryWeekAlmostEveryYearHasOne) {
-    // WRONG: an epoch of its own for every week, on the same vault
+    // WRONG: opens an epoch for every week, on the same vault
     GateConfig config = yearly_config();
     config.runs_per_epoch = 1;
     config.spending = certification::Spending::kEqual;
@@ -297,9 +299,9 @@ TEST(WeeklyGates, SubmittersAtOnceAreServedOneAfterTheOther) {
 
 constexpr unsigned kQueries = 20;
 
-/// The attack. Twenty candidates are scored, then the one is submitted that sends each person the
-/// way that scored better: as many runs as queries, and one. `numbers`: WRONG, the scores are the
-/// estimates; else they are what PublicResult tells.
+/// The attack. Twenty candidates are scored, then the one is submitted that moves each person in
+/// the direction that scored better: as many runs as queries, and one. `numbers`: WRONG, the scores
+/// are the estimates; otherwise they are the content of PublicResult.
 bool attack_succeeds(base::Random& random, bool numbers) {
     GateConfig config = lender_config();
     config.runs_per_epoch = kQueries + 1;

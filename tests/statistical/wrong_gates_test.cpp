@@ -1,5 +1,5 @@
-// Mistakes that a gate could make, each beside the right way: the mistake must be seen to certify
-// falsely more often than delta, or the tests of the right way would prove nothing.
+// Mistakes that a gate could make, each beside the right method: the mistake must certify falsely
+// more often than delta, otherwise the tests of the right method would prove nothing.
 #include "monte_carlo.hpp"
 #include "rampart/ope/value_bound.hpp"
 
@@ -52,8 +52,8 @@ uint64_t choose(ope::LoggedFeedback& selection, base::Random& random) {
 
 TEST(WrongGate, ChoosingOnTheRecordsThatTestCertifiesNoise) {
     GateConfig config = lender_config();
-    config.bound =
-        certification::Bound::kStudentT;  // the mistake fools any bound; this one uses delta up
+    config.bound = certification::Bound::
+        kStudentT;  // the mistake misleads any bound; this one uses all of delta
     const double right =
         rate_of("chosen on D_c, tested on the vault", kRepetitions, 11, [&](base::Random& random) {
             auto selection = one_group(random, 300, "c"), vault = one_group(random, 300, "v");
@@ -116,8 +116,8 @@ TEST(WrongGate, CuttingWeightsWithoutPayingForItCertifiesHarm) {
     EXPECT_GT(wrong, 0.9);
 }
 
-/// Losers report with probability 0.6. Approvals harm a little on average, the candidate approves
-/// more.
+/// Losers report with probability 0.6. Approvals harm a little on average, and the candidate
+/// approves more.
 ope::LoggedFeedback silent_losers(base::Random& random, const std::string& prefix, bool drop) {
     ope::LoggedFeedback f;
     for (size_t i = 0; i < 600; ++i) {
@@ -135,7 +135,8 @@ ope::LoggedFeedback silent_losers(base::Random& random, const std::string& prefi
 TEST(WrongGate, DroppingRecordsWithoutOutcomeCertifiesHarm) {
     GateConfig config = lender_config();
     config.max_missing_rate = 1;
-    config.max_calibration_z = 100;  // dropping approvals also spoils the calibration: look away
+    config.max_calibration_z =
+        100;  // dropping approvals also breaks the calibration test: switch it off
     const auto rate = [&](const std::string& name, bool drop) {
         return rate_of(name, kRepetitions, 12, [&](base::Random& random) {
             const auto selection = silent_losers(random, "c", drop);
@@ -146,8 +147,8 @@ TEST(WrongGate, DroppingRecordsWithoutOutcomeCertifiesHarm) {
     EXPECT_GT(rate("WRONG: missing outcomes dropped", true), 0.3);
 }
 
-/// Good and bad applicants, half each; an earlier policy approved the good ones more often than
-/// today's reference does. The candidate approves everybody more often: no gain on average.
+/// Good and bad applicants, half each; an earlier policy approved the good ones more often than the
+/// current reference. The candidate approves all more often: no gain on average.
 ope::LoggedFeedback earlier_logger(base::Random& random, const std::string& prefix, bool own) {
     ope::LoggedFeedback f;
     for (size_t i = 0; i < 400; ++i) {
@@ -175,7 +176,7 @@ TEST(WrongGate, DenominatorsOfTodaysPolicyInsteadOfTheLoggersCertifyNoGain) {
 }
 
 TEST(WrongGate, PropensitiesThatAreNotTheLoggersAreCaughtByCalibration) {
-    // everybody's earlier propensity was 0.7, the log says 0.5
+    // the earlier propensity was 0.7 for all, the log says 0.5
     base::Random random(14);
     ope::LoggedFeedback f;
     for (size_t i = 0; i < 400; ++i) {
@@ -188,7 +189,7 @@ TEST(WrongGate, PropensitiesThatAreNotTheLoggersAreCaughtByCalibration) {
     EXPECT_EQ(gate_verdict(lender_config(), selection, f), Verdict::kRefused);
 }
 
-/// Ten applications a person, with one and the same outcome. Approvals bring 0 on average.
+/// Ten applications per person, with one and the same outcome. Approvals bring 0 on average.
 ope::LoggedFeedback sticky(base::Random& random, const std::string& prefix, bool independent) {
     ope::LoggedFeedback f;
     for (size_t person = 0; person < 100; ++person) {

@@ -55,7 +55,7 @@ class Arena {
     bool keep_ = false;
 };
 
-/// The state of a partition, and its counts.
+/// The final state of all partitions, and the counts.
 struct FinalState {
     std::map<int32_t, std::string> hashes;  // of the joined state, by partition
     joiner::Counts counts;                  // over all nodes that own partitions
@@ -63,7 +63,7 @@ struct FinalState {
 
 struct RunOptions {
     int64_t lease_ms = 3000;
-    bool on_small_disk = false;  // folder of the stores, if it is available
+    bool on_small_disk = false;  // keeps the stores on a small disk, if one is available
 };
 
 /// One deployment with its own topics: nodes, load, and the checks of all of them. Violations go to

@@ -235,7 +235,7 @@ WriterVerdict judge_writer(const std::string& bootstrap_servers, const std::stri
     Writer second(folder, bootstrap_servers, topic, variant, 2);
     second.ask(kEach / 2, 2 * kEach);  // also some that the first one has not answered
     wait_until(kPatience, [&] { return second.acknowledged().size() >= kEach / 2; });
-    first.ask(2 * kEach, 3 * kEach);  // those without an answer
+    first.ask(2 * kEach, 3 * kEach);  // it does not know about the other one yet
     first.process->cont();
 
     chaos::DecisionLog log(bootstrap_servers, topic, 1);
