@@ -1,9 +1,9 @@
-// BuDRO's rounds beside plain boosting: on Adult (the CSV of the UCI repository, as published or
-// with a `split` column), or on made-up people of 30 features.
+// Rounds of BuDRO and of plain boosting: on Adult (the CSV of the UCI repository, as published or
+// with a `split` column), or on synthetic people with 30 features.
 //   cmake --build build/release --target bench_budro
 //   build/release/tests/bench_budro adult adult.csv.gz [rounds]
 //   build/release/tests/bench_budro made-up ROWS [rounds] [memory budget in MiB]
-// Prints CPU and wall seconds, and what share of all pairs was looked at.
+// Prints CPU and wall seconds, and the share of all pairs that was evaluated.
 #include <fmt/format.h>
 #include <sys/resource.h>
 

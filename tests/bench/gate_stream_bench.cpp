@@ -1,5 +1,5 @@
-// The gate over a vault that lies in a store and never in memory: ten million records in four
-// groups, each a person of its own, read from RocksDB a block at a time. Prints JSON.
+// The gate over a vault that is in a store and never in memory: ten million records in four groups,
+// each of another person, read from RocksDB block by block. Prints JSON.
 //
 //     bench_gate_stream [RECORDS] [FOLDER]
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 // The ramp on a million rows of four groups: every criterion, a curve of fifty epsilons, and the
-// group-blind rule; and what a ramp adds to a decision once the score is there.
+// group-blind rule; and the cost of a ramp per decision, without the score.
 //   cmake --build build/release --target bench_ramp && build/release/tests/bench_ramp
 #include <benchmark/benchmark.h>
 

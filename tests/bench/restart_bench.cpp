@@ -1,6 +1,6 @@
-// How long a node takes to come back with a million open decisions: joined state and index of
-// decisions over four partitions, after kill -9 and after an orderly end, with nothing of their
-// files in memory and with all of them.
+// Time of a restart with a million open decisions: joined state and decision index of four
+// partitions, after kill -9 and after an orderly end, with none of their files cached in memory and
+// with all of them.
 //
 //     bench_restart [DECISIONS] [FOLDER]
 #include <fcntl.h>

@@ -41,7 +41,8 @@ inline bool refused(const base::Error& error) {
     using base::ErrorCode;
     RAMPART_CHECK(error.code == ErrorCode::kInvalidArgument ||
                       error.code == ErrorCode::kOutOfRange || error.code == ErrorCode::kDataLoss,
-                  "code {} blames somebody else: {}", base::to_string(error.code), error.message);
+                  "code {} does not blame the input: {}", base::to_string(error.code),
+                  error.message);
     RAMPART_CHECK(!error.reason.empty() && !error.message.empty(), "an error without words");
     RAMPART_CHECK(error.message.size() <= kLongestMessage, "{}: a message of {} bytes",
                   error.reason, error.message.size());

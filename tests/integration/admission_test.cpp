@@ -22,7 +22,7 @@ TEST(Admission, LetsInUpToTheLimitAndNoMore) {
     EXPECT_TRUE(admission.enter(4, 40));
 }
 
-TEST(Admission, WhoIsAloneIsLetInHoweverMuchItIs) {
+TEST(Admission, ASingleRequestIsAdmittedWhateverItsSize) {
     Admission admission(10, 100);
     {
         const auto large = admission.enter(1000, 1000);
@@ -32,7 +32,7 @@ TEST(Admission, WhoIsAloneIsLetInHoweverMuchItIs) {
     EXPECT_TRUE(admission.enter(1, 1));
 }
 
-TEST(Admission, APlaceThatMovesIsGivenBackOnce) {
+TEST(Admission, AMovedPlaceIsReleasedOnce) {
     Admission admission(10, 100);
     {
         auto place = *admission.enter(6, 60);

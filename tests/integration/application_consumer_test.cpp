@@ -195,7 +195,7 @@ TEST_F(ApplicationConsumerTest, AnApplicationThatIsReadAgainHasTheSameDecision) 
     EXPECT_EQ(logged(), before);
 }
 
-TEST_F(ApplicationConsumerTest, AnErasedApplicationThatComesAgainIsPassedOverAndKeptNowhere) {
+TEST_F(ApplicationConsumerTest, AnErasedApplicationThatComesAgainIsSkippedAndNotStored) {
     send_many(0, 3);
     poll_all();
     const auto erased = domain::decision_id_of(application(1).id);
@@ -237,7 +237,7 @@ TEST_F(ApplicationConsumerTest, ACrashBetweenTheAppendAndTheBookmarkDecidesNothi
     expect_logged(40);
 }
 
-TEST_F(ApplicationConsumerTest, WhatMakesNoSenseIsQuarantinedAndBlocksNobody) {
+TEST_F(ApplicationConsumerTest, UndecodableRecordsAreQuarantinedAndBlockNoOther) {
     send(1, 0);
     poll_all();
     auto unknown = application(2);

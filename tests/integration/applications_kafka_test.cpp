@@ -295,7 +295,7 @@ TEST_F(ApplicationsOverKafka, ARunThatWasAsleepWhileAnotherTookOverDecidesNothin
     }
 }
 
-TEST_F(ApplicationsOverKafka, WhatMakesNoSenseIsInTheTopicOfTheQuarantine) {
+TEST_F(ApplicationsOverKafka, UndecodableRecordsAreInTheQuarantineTopic) {
     const streaming::Record nonsense{"key", "nonsense", time("2005-01-01"), {}};
     ASSERT_TRUE(writer_->append_to(topics_.applications, PartitionId(2), {&nonsense, 1}));
     auto ancient = application(1, "1950-01-01");  // a time that Kafka cannot store

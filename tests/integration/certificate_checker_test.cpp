@@ -419,7 +419,7 @@ TEST_P(ForgedFigures, AreSeenThoughTheyAreSignedAndRegisteredAgain) {
         EXPECT_EQ(lines[i].find("REJECTED"), std::string::npos) << lines[i];
     }
     for (size_t i = 1; i < forged.size(); ++i) {
-        // figures from D_c: trusted, unless a bet follows from them
+        // figures from the development set: trusted, unless a bet follows from them
         if (kOfSelection.contains(what[i])) continue;
         EXPECT_EQ(lines[before + i].find("REJECTED"), 0u) << what[i] << " -> " << lines[before + i];
     }

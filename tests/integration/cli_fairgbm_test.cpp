@@ -48,7 +48,7 @@ TEST_F(CommandLine, AConstraintThatIsMissedIsExitCode1AndWritesNothingUnlessAllo
 }
 
 /// Hardly any applicant repays with so high a probability: to decline all is fair, and useless.
-TEST_F(CommandLine, AThresholdThatFewReachDoesNotMakeAModelThatDeclinesEverybody) {
+TEST_F(CommandLine, AThresholdThatFewReachDoesNotMakeAModelThatDeclinesAll) {
     train(
         "--learner fairgbm --constraint fnr --tolerance 0.05 --threshold 0.9 --allow-infeasible "
         "--learning-rate 0.2 --json",

@@ -224,7 +224,7 @@ TEST_F(Regression, BoundedGroupLossIsOnePredictor) {
     EXPECT_THAT(read("b.html"), HasSubstr("<svg"));
 }
 
-TEST_F(Regression, BoundsThatNobodyCanKeepAreProvenSo) {
+TEST_F(Regression, InfeasibleBoundsAreProvenInfeasible) {
     fs::remove(folder_ / "m.rmp");
     const auto ran = train("--notion bgl --oracle linear --zeta 0.001 --report p.html");
     EXPECT_EQ(ran.exit_code, 3) << ran.err;

@@ -292,7 +292,7 @@ TEST_F(DecisionHttp, OverridesAreLoggedAmongTheOutcomesUnderTheirDecision) {
     EXPECT_EQ(wire::decode_override(records[0].record.value).value(), taken);
 }
 
-TEST_F(DecisionHttp, AnOverrideOfNothingOrByNobodyIsRefused) {
+TEST_F(DecisionHttp, AnOverrideWithoutDecisionOrActorIsRefused) {
     set_policy(constant(0.5));
     const auto post = [&](const domain::Override& taken) {
         return client().post("/v1/overrides", wire::to_json(taken))->status;

@@ -139,7 +139,7 @@ class DecisionPartitions : public DecisionServiceTest {
     }
 };
 
-TEST_F(DecisionPartitions, AProcessThatWasAsleepAcknowledgesNothingAndNobodyCountsWhatItWrites) {
+TEST_F(DecisionPartitions, AStoppedProcessAcknowledgesNothingAndItsRecordsDoNotCount) {
     const auto a = node("a", {}, 1);
     const auto before = decide_at(*a, application_in(1));
     const auto b = node("b", {}, 2);
@@ -167,7 +167,7 @@ TEST_F(DecisionPartitions, AProcessThatWasAsleepAcknowledgesNothingAndNobodyCoun
     EXPECT_EQ(decide_at(*b, application_in(1)), before);
 }
 
-TEST_F(DecisionPartitions, WithoutReadingTheLogBackAProcessThatWasAsleepWouldAcknowledge) {
+TEST_F(DecisionPartitions, WithoutReadingTheLogBackAStoppedProcessWouldAcknowledge) {
     const auto a = node("a", {}, 1);
     ASSERT_TRUE((*a)->partitions()[1].status);
     const auto b = node("b", {}, 2);

@@ -157,7 +157,7 @@ TEST_F(DecisionServiceTest, ARecreatedTopicIsNoticed) {
     EXPECT_TRUE(logged().empty());
 }
 
-TEST_F(DecisionServiceTest, WhatSomebodyElseAppendedIsFoundToo) {
+TEST_F(DecisionServiceTest, RecordsOfAnotherWriterAreFoundToo) {
     set_policy(constant(0.5));
     runtime::Health health;
     auto options = options_;
@@ -193,7 +193,7 @@ TEST_F(DecisionServiceTest, ADayHasSoManyExploredApprovalsAndNoMore) {
     EXPECT_EQ(explored(service_->decide(applications(200, 300)).value()), 7);
 }
 
-TEST_F(DecisionServiceTest, TheBudgetHoldsWhoeverDecidesAtTheSameTime) {
+TEST_F(DecisionServiceTest, TheBudgetHoldsForConcurrentDecisions) {
     options_.exploration_per_day = 10;
     open();
     set_policy(load(exploring_link()), true);

@@ -156,7 +156,7 @@ TEST_F(Erasure, AfterACrashWithTheKeyGoneWhatWasNotJoinedIsErasedToo) {
     }
 }
 
-TEST_F(Erasure, WhoIsNotKnownIsSaidToBeAndWhoIsKnownByLittleIsErased) {
+TEST_F(Erasure, AnUnknownPersonIsReportedAndOneWithLittleDataIsErased) {
     const auto workspace = prepare(true, 0);
     auto node = open(workspace);
     fill(*node);

@@ -62,13 +62,13 @@ TEST_F(Erasure, NoFileOfTheStoreHasAByteOfThePersonAndNoReplayBringsItBack) {
     for (const auto& marker : markers) EXPECT_FALSE(on_disk(workspace.store, marker));
 }
 
-TEST_F(Erasure, WhoOnlyMarksAsErasedIsFoundOutByTheSameScan) {
+TEST_F(Erasure, ATombstoneOnlyVariantFailsTheSameScan) {
     const auto workspace = prepare(true, 0);
     auto node = open(workspace);
     const auto id = fill(*node);
     ASSERT_TRUE(node->decisions().erase(std::span(&id, 1), node->now()));
     ASSERT_TRUE(node->advance(node->now()));
-    EXPECT_EQ(examples_of_anna(*node), 0u) << "nobody sees her any more";
+    EXPECT_EQ(examples_of_anna(*node), 0u) << "no reader sees her any more";
     const auto marker = kAnna.value();
     // without compaction the files of the joined state still have her data
     EXPECT_TRUE(on_disk(workspace.store / "partitions", marker));
@@ -183,7 +183,7 @@ TEST_F(Erasure, RetentionAndHoldsForbidItAndNameTheDayAndAnErasureThatWasBegunIs
     EXPECT_EQ(node->erase(kAnna, "privacy-office", "again", false).error().reason, "on_hold");
 }
 
-TEST_F(Erasure, WithTheCommandLineAnOperatorHoldsErasesAndSeesWhatDangles) {
+TEST_F(Erasure, AnOperatorHoldsErasesAndListsUnmatchedOutcomesByCommandLine) {
     const auto workspace = prepare(true, 0);
     {
         const auto node = open(workspace);

@@ -151,7 +151,7 @@ TEST_F(KafkaSecurity, AMechanismThatTheBrokerDoesNotOfferIsNamed) {
                    "sasl_mechanism");
 }
 
-TEST_F(KafkaSecurity, ACertificateThatNobodyTrustsIsATlsFailure) {
+TEST_F(KafkaSecurity, AnUntrustedCertificateIsATlsFailure) {
     KafkaSettings settings = tls(address);
     settings.ca_file.clear();  // the authorities of the system
     expect_refused(settings, ErrorCode::kPermissionDenied, "tls_failed", "ca_file");

@@ -213,7 +213,7 @@ const fs::path Monitor::folder_ =
     fs::path(testing::TempDir()) / fmt::format("monitor_test.{}", ::getpid());
 std::optional<Monitor::Made> Monitor::good_, Monitor::bad_;
 
-TEST_F(Monitor, AChampionThatTheWorldTurnsOnIsRolledBackOnceAndTheEarlierPolicyDecides) {
+TEST_F(Monitor, AChampionThatBecomesHarmfulIsRolledBackOnceAndTheEarlierPolicyDecides) {
     const auto workspace = store_with_a_champion("a", kBad);
     configure(workspace, "action = \"rollback\"");
     const auto node = open(workspace);
@@ -234,7 +234,7 @@ TEST_F(Monitor, AChampionThatTheWorldTurnsOnIsRolledBackOnceAndTheEarlierPolicyD
     ASSERT_TRUE(node->registry().verify_audit());
 }
 
-TEST_F(Monitor, InAWorldThatStaysAsItWasNothingHappens) {
+TEST_F(Monitor, WithoutAChangeOfRepaymentThereIsNoAlarm) {
     const auto workspace = store_with_a_champion("a", kGood);
     configure(workspace, "action = \"rollback\"");
     {

@@ -122,7 +122,7 @@ TEST(AttributeFeed, WhatIsStatedToOneNodeIsKnownToAll) {
     EXPECT_EQ(two->get(person.person).value(), person);
 }
 
-TEST(AttributeFeed, WhoIsErasedAtOneNodeIsForgottenAtAll) {
+TEST(AttributeFeed, APersonErasedAtOneNodeIsErasedAtAll) {
     support::MemoryLog log;
     log.create("protected-attributes", 1);
     const auto folder =

@@ -114,7 +114,7 @@ TEST_F(Outcomes, AnOverrideNeedsTheTokenIsAuditedAndCountsOnceForTheActionThatWa
     EXPECT_EQ(one.value, 1);
 }
 
-TEST_F(Outcomes, AnOverrideOfNothingOrMadeBadlyIsRefusedAndNotOnRecord) {
+TEST_F(Outcomes, AnInvalidOverrideIsRefusedAndNotAudited) {
     const auto decision = decide(0);
     const auto json = [&](const domain::DecisionId& id, const char* actor) {
         return wire::to_json(domain::Override{id, 0, other(decision.action), actor, "r", start_});

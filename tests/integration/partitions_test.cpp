@@ -96,7 +96,7 @@ class PartitionCommands : public testing::Test {
     Workspace workspace_;
 };
 
-TEST_F(PartitionCommands, PoisonIsListedReplayedAndDroppedAndTheAuditLogKnows) {
+TEST_F(PartitionCommands, RejectedRecordsAreListedReplayedDroppedAndAudited) {
     {
         const auto process = serve(workspace_);  // creates the store
     }
@@ -135,7 +135,7 @@ TEST_F(PartitionCommands, PoisonIsListedReplayedAndDroppedAndTheAuditLogKnows) {
     EXPECT_NE(std::find(actions.begin(), actions.end(), "quarantine_drop"), actions.end());
 }
 
-TEST_F(PartitionCommands, ATopicThatWasMadeAnewStopsTheNodeUntilSomebodyAcceptsIt) {
+TEST_F(PartitionCommands, ARecreatedTopicStopsTheNodeUntilAnOperatorAcceptsIt) {
     fill();
     {
         const auto log = streaming_local::LocalLog::open(workspace_.store / "log").value();

@@ -220,7 +220,7 @@ TEST_F(TwoNodes, WhatALiveNodeOwnsIsRefusedAndWhatADeadOneOwnedIsTakenOver) {
     EXPECT_GT(c->joiner().counts().fenced, 0u);  // the late node did write
 }
 
-TEST_F(TwoNodes, WhoIsErasedAtOneNodeIsForgottenAtBothAndTheBrokerHasOnlyWhatNobodyCanRead) {
+TEST_F(TwoNodes, APersonErasedAtOneNodeIsErasedAtBothAndTheBrokerHasOnlyUnreadableBytes) {
     const std::string secret(64, 'a'), marker = "kx7QvW2mZp9RtYb4NcLs8JdH";
     fs::create_directories(folder_);
     ASSERT_TRUE(base::write_file_atomically(folder_ / "person.key", secret + "\n"));

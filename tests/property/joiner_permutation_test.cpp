@@ -178,7 +178,7 @@ TEST(JoinerPermutation, TenThousandEventsInAnyOrderComeToOneState) {
     }
 }
 
-TEST(JoinerPermutation, ARuleByOrderOfArrivalIsFoundOut) {
+TEST(JoinerPermutation, ARuleByOrderOfArrivalFails) {
     const auto events = make_events(1);
     for (const Rule wrong : {first_arrival_wins, last_arrival_wins}) {
         const auto one = History(0).join(permuted(events, 0), wrong, true);

@@ -94,13 +94,13 @@ std::optional<size_t> first_alarm(const World& world, base::Random& random) {
     return first_alarm(world, random, [](const auto&) {});
 }
 
-TEST(Monitor, AYearOfWeeklyLooksAtAChampionThatHarmsNobodySeldomRaisesAnAlarm) {
+TEST(Monitor, AYearOfWeeklyLooksAtAHarmlessChampionSeldomRaisesAnAlarm) {
     const double rate = rate_of("false alarms in a year, any group", kRepetitions, 21,
                                 [](auto& random) { return first_alarm({}, random).has_value(); });
     EXPECT_LE(rate, at_most(kDelta, kRepetitions));
 }
 
-TEST(Monitor, PersonsWhoComeAgainAndAgainDoNotChangeThat) {
+TEST(Monitor, RepeatedPersonsRaiseNoMoreFalseAlarms) {
     const World sticky{.skill = 0, .decisions = 26};
     const double rate =
         rate_of("false alarms, 26 decisions a person", kRepetitions, 22,
@@ -131,7 +131,7 @@ TEST(Monitor, AChampionThatHarmsIsFoundWithinTheYear) {
     EXPECT_LT(weeks_until / found, 40);
 }
 
-TEST(Monitor, ATTestAtEachLookWouldCryWolf) {
+TEST(Monitor, ATTestAtEachLookRaisesFalseAlarms) {
     const auto model = ope::ImpactModel{.lo = -150, .hi = 75, .declined = 0.0};
     const double naive =
         rate_of("t test at each look (wrong)", kRepetitions, 24, [&](auto& random) {

@@ -9,8 +9,8 @@
 #include "rampart/base/random.hpp"
 #include "rampart/ope/estimator.hpp"
 
-/// The population that tests/golden/elf_table.txt was measured on: the ELF paper's eq. 6, made
-/// bounded, with candidates near the behaviour policy and far from it, whose true effects are
+/// The population that tests/golden/elf_table.txt was measured on: eq. 6 of ELF (Weber et al. 2022),
+/// made bounded, with candidates near the behaviour policy and far from it, whose true effects are
 /// known.
 ///
 /// T ~ Bernoulli(0.3), X in R^5 normal around a mean of its group, approvals drawn with

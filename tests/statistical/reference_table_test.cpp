@@ -42,11 +42,11 @@ enum Column {
 };
 using Passes = std::array<bool, kColumns>;
 
-/// The log of a group: the first part is D_c, the rest the test data.
+/// The log of a group: the first part is the development set, the rest the test data.
 struct Sample {
     size_t group = 0, selected = 0;
     std::vector<Person> people;
-    std::vector<Centre> noise;  // regression of N on action and features, out of D_c
+    std::vector<Centre> noise;  // regression of N on action and features, on the development set
     Centre noise_lo, noise_hi;  // lowest and highest of both, as the table takes them
 
     Sample(base::Random& random, size_t t, size_t n) : group(t), people(draw(random, t, n)) {
@@ -125,7 +125,7 @@ class Trial {
         return out;
     }
 
-    /// Values of D_c, then of the test data.
+    /// Values of the development set, then of the test data.
     void estimate(const ImpactModel& model, bool own_centre = false, bool with_selection = true) {
         values_.resize(impacts_.size());
         for (size_t i = with_selection ? 0 : sample_.selected; i < values_.size(); ++i) {
@@ -206,7 +206,7 @@ class Trial {
         passes_[kRobustBets] = bets(range.lo, 0.75);
     }
 
-    /// Weights clipped where D_c promises most.
+    /// Weights clipped where the development set promises most.
     void cut() {
         double best = -1e300, best_weight = 0;
         ImpactModel clipped = model();

@@ -1,4 +1,4 @@
-// If the impact depends on the features, control variates by a regression on D_c certify the same
+// If the impact depends on the features, control variates by a regression on the development set certify the same
 // gain more often than two constants, and no candidate falsely more often.
 #include <numeric>
 
@@ -38,7 +38,7 @@ Log draw(base::Random& random, size_t records, double skill, const std::string& 
     return out;
 }
 
-/// Control variates as the trainer makes them: for D_c cross-fitted, for the vault from all of D_c.
+/// Control variates as the trainer makes them: cross-fitted for the development set, from all of it for the vault.
 void add_centres(Log& selection, Log& vault) {
     auto& decisions = selection.feedback.decisions;
     const ope::RegressionData data{1, selection.x, decisions.approved, selection.feedback.impact};

@@ -1,9 +1,9 @@
-// A year of weekly gates on one vault with the real ledger: candidates that gain nothing, chosen by
-// what the gate answered before, crashes at any point of a run, several submitters. The chance of a
-// single false certificate in the year stays within the epoch's delta, and no charge is lost or
-// made twice. And the attack: twenty queries, then the candidate that their answers point to.
+// A year of weekly gate runs on one vault with the real ledger: candidates without gain, chosen by
+// the earlier answers of the gate, crashes at any point of a run, several submitters. The chance of
+// any false certificate in the year stays within the delta of the epoch, and no charge is lost or
+// made twice. Also the attack: twenty queries, then the candidate that their answers suggest.
 //
-// RAMPART_WEEKLY_YEARS=1000 simulates that many years instead of the few that a test run affords.
+// RAMPART_WEEKLY_YEARS=1000 simulates that many years; by default a test run simulates few.
 #include <cstdlib>
 #include <mutex>
 #include <thread>
@@ -20,7 +20,7 @@ using certification::Verdict;
 constexpr unsigned kWeeks = 52;
 constexpr double kDelta = 0.1;
 
-/// A vault and D_c with fixed propensities and impacts, and many candidates. A candidate moves
+/// A vault and a development set with fixed propensities and impacts, and many candidates. A candidate moves
 /// P(approve) of each person up or down, independently of the person: it gains 0.
 struct World {
     ope::LoggedFeedback selection, vault;
@@ -36,7 +36,7 @@ struct World {
         }
     }
 
-    /// Sets the candidate: up(i) is for the i-th record of D_c, and after these for those of the
+    /// Sets the candidate: up(i) is for the i-th record of the development set, and after these for those of the
     /// vault.
     template <class Up>
     void propose(const Up& up) {
@@ -131,7 +131,7 @@ void interfere(const Office& office, const GateConfig& config, World world, base
     const auto up = random_directions(random.next(), world.persons());
     world.propose([&](size_t i) { return up[i]; });
     const auto checked =
-        certification::precheck(config, identity_of("of somebody else"), office.ledger,
+        certification::precheck(config, identity_of("of another submitter"), office.ledger,
                                 kPseudonymKey, world.selection, world.vault.decisions);
     ASSERT_TRUE(checked && checked->prepared);
     const auto request = checked->prepared->request();

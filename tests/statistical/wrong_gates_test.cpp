@@ -54,12 +54,13 @@ TEST(WrongGate, ChoosingOnTheRecordsThatTestCertifiesNoise) {
     GateConfig config = lender_config();
     config.bound = certification::Bound::
         kStudentT;  // the mistake misleads any bound; this one uses all of delta
-    const double right =
-        rate_of("chosen on D_c, tested on the vault", kRepetitions, 11, [&](base::Random& random) {
-            auto selection = one_group(random, 300, "c"), vault = one_group(random, 300, "v");
-            guess(vault, choose(selection, random));
-            return certified(config, selection, vault);
-        });
+    const double right = rate_of("chosen on the development set, tested on the vault", kRepetitions,
+                                 11, [&](base::Random& random) {
+                                     auto selection = one_group(random, 300, "c"),
+                                          vault = one_group(random, 300, "v");
+                                     guess(vault, choose(selection, random));
+                                     return certified(config, selection, vault);
+                                 });
     const double wrong =
         rate_of("WRONG: chosen on the vault as well", kRepetitions, 11, [&](base::Random& random) {
             auto selection = one_group(random, 300, "c"), vault = one_group(random, 300, "v");

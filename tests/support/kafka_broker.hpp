@@ -1,16 +1,16 @@
 #pragma once
 
-// A real Kafka broker for tests, run by ops/kafka. Two kinds:
+// A real Kafka broker for tests, run by ops/kafka. There are two kinds:
 //
-//  - shared_kafka(): one broker for all tests that only need *a* broker. `rampart_test(... KAFKA)`
-//    makes ctest start it before the first of them and stop it after the last (fixture
-//    kafka_broker); a test program run by hand starts one of its own. It listens in clear, with
-//    TLS and with SASL. Topics outlive a test: name them with unique_topic().
-//  - KafkaBroker: a broker of the test's own, to be killed, stopped and started again.
+//  - shared_kafka(): one broker for all tests that need any broker. `rampart_test(... KAFKA)` makes
+//    ctest start it before the first of them and stop it after the last (fixture kafka_broker). A
+//    test program that is run by hand starts its own. It listens in clear, with TLS and with SASL.
+//    Topics outlive a test: name them with unique_topic().
+//  - KafkaBroker: a broker for one test, to be killed, stopped and started again.
 //
-// A new broker costs 3.0 s of processor time until it answers (1.6 s of it the broker's own, the
-// rest checks and formats) and 180 MB, a restart on the same data 2.2 s; about 4 s on the clock
-// where two cores are busy, 3 s more after SIGKILL. Hence the sharing.
+// Tests share a broker because a new one costs 3.0 s of processor time until it answers (1.6 s in
+// the broker, the rest for checks and formats) and 180 MB, and a restart on the same data 2.2 s.
+// With two busy cores it takes about 4 s on the clock, and 3 s more after SIGKILL.
 //
 //     class MyTest : public testing::Test {
 //         void SetUp() override { RAMPART_NEEDS_KAFKA(); }   // skips, with the reason
@@ -18,7 +18,7 @@
 //     TEST_F(MyTest, ...) { settings.bootstrap_servers = shared_kafka().bootstrap; ... }
 //     TEST_F(MyTest, ...) { KafkaBroker broker; broker.kill(); broker.start(); ... }
 //
-// What goes wrong with a broker is thrown as std::runtime_error, which fails the test.
+// Failures of a broker are thrown as std::runtime_error, which fails the test.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -211,7 +211,7 @@ void share_and_pass_on(Run& run, Nemesis& nemesis, const ExperimentOptions& opti
     Node* taker = run.owners()[2];
     run.load().resume();
     reshape(run, {{first, {{0}, {1, 2, 3}, true}}, {taker, {{1, 3}, {}, false}}}, [] {});
-    go_on(run, "a partition made anew from the log");
+    go_on(run, "a partition made again from the log");
     nemesis.harm_until(kills);
 }
 

@@ -72,7 +72,7 @@ Result<std::string> Asker::post(PartitionId partition, std::string_view target,
                                              response->status, response->body.substr(0, 400));
         }
         if (over(start, patience_) || !oracle_.sound()) {
-            return base::unavailable("stalled", "nobody answers for partition {}: {}", partition,
+            return base::unavailable("stalled", "no node answers for partition {}: {}", partition,
                                      response ? response->body : response.error().message);
         }
         ++retries_;
