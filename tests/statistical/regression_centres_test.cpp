@@ -1,5 +1,5 @@
-// If the impact depends on the features, control variates by a regression on the development set certify the same
-// gain more often than two constants, and no candidate falsely more often.
+// If the impact depends on the features, control variates by a regression on the development set
+// certify the same gain more often than two constants, and no candidate falsely more often.
 #include <numeric>
 
 #include "monte_carlo.hpp"
@@ -38,7 +38,8 @@ Log draw(base::Random& random, size_t records, double skill, const std::string& 
     return out;
 }
 
-/// Control variates as the trainer makes them: cross-fitted for the development set, from all of it for the vault.
+/// Control variates as the trainer makes them: cross-fitted for the development set, from all of it
+/// for the vault.
 void add_centres(Log& selection, Log& vault) {
     auto& decisions = selection.feedback.decisions;
     const ope::RegressionData data{1, selection.x, decisions.approved, selection.feedback.impact};

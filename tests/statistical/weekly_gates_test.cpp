@@ -20,8 +20,8 @@ using certification::Verdict;
 constexpr unsigned kWeeks = 52;
 constexpr double kDelta = 0.1;
 
-/// A vault and a development set with fixed propensities and impacts, and many candidates. A candidate moves
-/// P(approve) of each person up or down, independently of the person: it gains 0.
+/// A vault and a development set with fixed propensities and impacts, and many candidates. A
+/// candidate moves P(approve) of each person up or down, independently of the person: it gains 0.
 struct World {
     ope::LoggedFeedback selection, vault;
 
@@ -36,8 +36,8 @@ struct World {
         }
     }
 
-    /// Sets the candidate: up(i) is for the i-th record of the development set, and after these for those of the
-    /// vault.
+    /// Sets the candidate: up(i) is for the i-th record of the development set, and after these for
+    /// those of the vault.
     template <class Up>
     void propose(const Up& up) {
         size_t number = 0;
