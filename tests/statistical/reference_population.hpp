@@ -9,9 +9,9 @@
 #include "rampart/base/random.hpp"
 #include "rampart/ope/estimator.hpp"
 
-/// The population that tests/golden/elf_table.txt was measured on: eq. 6 of ELF (Weber et al. 2022),
-/// made bounded, with candidates near the behaviour policy and far from it, whose true effects are
-/// known.
+/// The population that tests/golden/elf_table.txt was measured on: eq. 6 of ELF (Weber et al.
+/// 2022), made bounded, with candidates near the behaviour policy and far from it, whose true
+/// effects are known.
 ///
 /// T ~ Bernoulli(0.3), X in R^5 normal around a mean of its group, approvals drawn with
 /// beta(x) = 0.05 + 0.9 sigmoid(score(x)); the impact is alpha A + (1 - alpha) N with N normal
