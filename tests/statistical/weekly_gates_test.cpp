@@ -131,7 +131,7 @@ void interfere(const Office& office, const GateConfig& config, World world, base
     const auto up = random_directions(random.next(), world.persons());
     world.propose([&](size_t i) { return up[i]; });
     const auto checked =
-        certification::precheck(config, identity_of("of another submitter"), office.ledger,
+        certification::precheck(config, identity_of("of somebody else"), office.ledger,
                                 kPseudonymKey, world.selection, world.vault.decisions);
     ASSERT_TRUE(checked && checked->prepared);
     const auto request = checked->prepared->request();
