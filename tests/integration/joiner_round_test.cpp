@@ -1,4 +1,4 @@
-// The round of the joiner while the log grows: it ends, and the clock moves on.
+// The joiner's round while the log grows: it ends, and the clock goes on.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ using streaming::PartitionId;
 using support::day;
 using support::make_decision;
 
-/// A log that grows by one record more than each read returns, up to a number of records.
+/// A log that grows by one record more than each read gives, up to so many records in all.
 class GrowingLog final : public streaming::Reader {
   public:
     explicit GrowingLog(size_t most) : most_(most) {

@@ -1,4 +1,4 @@
-// The state that the trainer stores.
+// What the trainer remembers.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
