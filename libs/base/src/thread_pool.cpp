@@ -7,7 +7,7 @@
 namespace rampart::base {
 namespace {
 
-/// Until it is so, but not for long: about as long as it takes to wake a thread.
+/// Spins until the condition holds, but only about as long as it takes to wake a thread.
 template <class Condition>
 void look_for(const Condition& is_so) {
     constexpr auto kLong = std::chrono::microseconds(50);
