@@ -15,17 +15,17 @@ struct Prefix {
 };
 
 struct Rules {
-    double g, h, rows;  // of the leaf
+    double g, h, rows;  // of the whole leaf
     double l1, l2;
     double least_h, least_rows;
 };
 
 RAMPART_INLINE double shrunk(double g, double l1) {
     const double over = (g < 0 ? -g : g) - l1;
-    return over > 0 ? over : 0;  // the sign goes when it is squared
+    return over > 0 ? over : 0;  // the sign disappears in the square
 }
 
-/// What the two sides of each cut take away; -1 where the cut is not allowed.
+/// Computes the score of both sides of each cut; -1 if the cut is not allowed.
 RAMPART_INLINE void score_body(const Prefix& left, double more_g, double more_h, double more_rows,
                                const Rules& rules, size_t n, double* scores) {
     for (size_t b = 0; b < n; ++b) {
@@ -91,7 +91,7 @@ CutScan scan_cuts(const FeatureHistogram& bins, const LeafView& leaf, const Lear
             best = {true, b, missing_left, {}};
         }
     };
-    // without missing rows the last cut puts all on one side and is not allowed
+    // without missing rows the last cut puts all rows on one side and is not allowed
     run(left, 0, 0, 0, rules, values, scores.data());
     look(values, false);
     if (missing.rows > 0) {

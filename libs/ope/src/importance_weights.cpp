@@ -7,7 +7,7 @@
 namespace rampart::ope {
 namespace {
 
-constexpr double kEnough = 5;  // of sum p (1 - p), for the normal to be near
+constexpr double kEnough = 5;  // minimum of sum p (1 - p) for the normal approximation
 
 }  // namespace
 

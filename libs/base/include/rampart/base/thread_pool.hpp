@@ -11,9 +11,9 @@
 
 namespace rampart::base {
 
-/// Fixed number of threads that work through index ranges. The owner of the process creates it and
-/// passes it in; results may not depend on the number of threads. Only one thread at a time may
-/// call run().
+/// Fixed number of threads that work through index ranges, created by the owner of the process.
+/// Results may not depend on the number of threads. Only one thread at a time may call run().
+///
 /// A waiting thread spins for some microseconds before it sleeps: learners call run() thousands of
 /// times a second, and waking a thread takes longer than many of their tasks.
 class ThreadPool {

@@ -10,7 +10,7 @@ namespace rampart::gbdt {
 /// Weighted cross entropy against probabilities q in [0, 1] (Hinton, Vinyals, Dean 2015 at
 /// temperature 1): a raw score f is a log-odds, p = sigmoid(f):
 ///   loss = -sum of w·(q·log p + (1 - q)·log(1 - p)),  g = w·(p - q),  h = w·p·(1 - p)
-/// With it an ensemble learns the probabilities of another model, or of a long chain of policies.
+/// Used to distil the probabilities of another model, or of a long chain of policies.
 class SoftCrossEntropy : public Objective {
   public:
     /// targets: [n] in [0, 1]. weights: [n] finite and > 0, or empty for all 1.

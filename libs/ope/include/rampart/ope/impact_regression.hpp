@@ -11,46 +11,46 @@
 
 namespace rampart::ope {
 
-/// Records from which the impact of both actions is learnt: n rows of d features, row by row.
+/// Training records for the impact of both actions: n rows of d features, row-major.
 struct RegressionData {
     size_t features = 0;                // d, up to limits::kMaxFeatures
-    std::span<const double> x;          // n * d; NaN: not known, taken as the feature's mean
-    std::span<const uint8_t> approved;  // n, the action drawn: 0 or 1
-    std::span<const double> impact;     // n; NaN: none on record, the row counts for nothing
+    std::span<const double> x;          // n * d; NaN: missing, replaced by the feature's mean
+    std::span<const uint8_t> approved;  // n, the drawn action: 0 or 1
+    std::span<const double> impact;     // n; NaN: no impact on record, the row is ignored
     std::span<const double> weight{};   // n, >= 0, or empty: 1 each
 };
 
 struct RegressionOptions {
-    /// Added to the diagonal of the standardised normal equations, in (0, 1e6]: enough to make
-    /// them solvable whatever the rank, too little to be seen where they are anyway.
+    /// Added to the diagonal of the standardised normal equations, in (0, 1e6]: large enough to
+    /// make them solvable at any rank, too small to matter if they already are.
     double ridge = 1e-6;
-    /// Each action has slopes of its own (1, A, X, A X). false: one set for both (1, A, X).
+    /// Separate slopes for each action (1, A, X, A X). false: shared slopes (1, A, X).
     bool own_slopes = true;
 };
 
 /// Linear regression of the impact on action and features, for the centres of a doubly robust
-/// estimate (Dudik, Langford, Li 2011): q(x, a) near E[I | x, a] takes out of Z what x explains.
-/// The estimate stays unbiased however bad the fit, as long as the record's own outcome is not in
-/// it, so that this is fitted on D_c (or cross-fitted).
+/// estimate (Dudik, Langford, Li 2011): q(x, a) near E[I | x, a] removes the variance of Z that x
+/// explains. The estimate stays unbiased even with a bad fit, as long as the record's own outcome
+/// is not used: fit on the development set (or cross-fit).
 ///
-/// Immutable after fit(), safe to call from many threads. Deterministic for a build; the order of
-/// the rows matters only to rounding errors, and neither do a feature's scale and origin matter to
-/// more than the ridge.
+/// Immutable after fit(), safe to call from many threads. Deterministic for one build. The order of
+/// the rows changes rounding errors only; a feature's scale and origin change the result by no more
+/// than the ridge does.
 class ImpactRegression {
   public:
-    /// Weighted least squares with a ridge. Predictions are kept within the range of the fitted
-    /// values and within `impact_range`. Errors (invalid_argument): "bad_shape", "too_few_rows"
+    /// Fits weighted least squares with a ridge. Predictions are clamped to the range of the fitted
+    /// values and to `impact_range`. Fails with invalid_argument: "bad_shape", "too_few_rows"
     /// (fewer than two rows with an impact and a positive weight), "bad_regression_data" (an
-    /// infinite number, a negative weight, an action that is neither 0 nor 1), "bad_ridge",
-    /// "bad_range". Memory: a square of 2 d, whatever n.
+    /// infinite number, a negative weight, an action other than 0 and 1), "bad_ridge", "bad_range".
+    /// Memory: a (2 d) x (2 d) matrix, for any n.
     static base::Result<ImpactRegression> fit(const RegressionData& data, Interval impact_range,
                                               const RegressionOptions& options = {});
 
-    /// Expected impacts of both actions for one row of d features, the same d as in the data (a
-    /// check fails otherwise). An infinite feature counts as not known.
+    /// Returns the expected impacts of both actions for one row of d features; d must be that of
+    /// the data (RAMPART_CHECK). An infinite feature counts as missing.
     Centre predict(std::span<const double> x) const;
 
-    /// Where predictions lie.
+    /// Returns the range of the predictions.
     Interval fitted_range() const;
 
   private:
@@ -59,11 +59,11 @@ class ImpactRegression {
     std::shared_ptr<const Model> model_;
 };
 
-/// Centres of the records of `data`, each from a regression on the other folds only: where the
-/// centres have to come from the test records themselves. All records of a unit are in one fold;
-/// the folds follow from the units' numbers (n of them). The values then hang together weakly: fit
-/// for Student's t, not for betting, which needs centres that no test record had a part in. Errors
-/// as fit(); invalid_argument "bad_folds" for folds outside [2, 100].
+/// Returns centres for the records of `data`, each from a regression on the other folds only: for
+/// centres that have to be estimated on the test records. All records of a unit are in one fold,
+/// chosen by the unit's number (n of them). The values are then weakly dependent: valid for
+/// Student's t, not for betting, which needs centres independent of all test records. Fails as
+/// fit() does; invalid_argument "bad_folds" for folds outside [2, 100].
 base::Result<std::vector<Centre>> cross_fitted_centres(const RegressionData& data,
                                                        std::span<const uint32_t> unit, size_t folds,
                                                        Interval impact_range,

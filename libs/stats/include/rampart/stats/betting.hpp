@@ -14,13 +14,13 @@ namespace rampart::stats {
 /// Wealth against "the mean is at most theta", for values Z_i >= lo:
 ///     W(theta) = sum_k weight_k * prod_i (1 + bet_k (Z_i - theta)),   0 < bet_k <= cap / (theta -
 ///     lo).
-/// With M = W / prod(1 + bet (mu_i - theta)) a nonnegative martingale from 1, Ville's inequality
-/// With M = W / prod(1 + bet (mu_i - theta)) a nonnegative martingale with start value 1, Ville's
+/// M = W / prod(1 + bet (mu_i - theta)) is a nonnegative martingale that starts at 1, so Ville's
 /// inequality gives
+///     P(W(theta) >= 1/delta) <= delta   whenever the average of the conditional means mu_i is <=
 ///     theta,
 /// for any n, any distribution above lo, and conditional means that change from value to value.
 /// This needs constant bets and the wealth at the END: a running maximum would be valid for some
-/// prefix of the sample only. Only the lower end of the range is used. All computation is
+/// prefix of the sample only. Only the lower end of the range is used. All computation is done
 /// in logarithms.
 ///
 /// Pure, deterministic, safe to call from many threads.
