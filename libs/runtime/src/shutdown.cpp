@@ -16,22 +16,22 @@
 namespace rampart::runtime {
 namespace {
 
-// A signal handler can reach nothing but statics. The pipe is made once and kept: a handler that
-// runs late must never write into somebody else's descriptor.
+// A signal handler can use statics only. The pipe is created once and never closed: a handler that
+// runs late must not write into an unrelated descriptor.
 std::atomic<bool> g_installed{false};
 int g_pipe[2] = {-1, -1};
 struct sigaction g_before_term, g_before_int, g_before_pipe;
 
 void write_byte() {
     const int error = errno;
-    // A full pipe means that the byte is there already.
+    // If the pipe is full, it already contains the byte.
     [[maybe_unused]] const auto written = ::write(g_pipe[1], "x", 1);
     errno = error;
 }
 
 void on_signal(int) { write_byte(); }
 
-/// The byte stays in the pipe: every waiter sees it.
+/// The byte stays in the pipe, so that every waiter sees it.
 bool byte_is_there(int timeout_ms) {
     pollfd descriptor{g_pipe[0], POLLIN, 0};
     return ::poll(&descriptor, 1, timeout_ms) > 0;
