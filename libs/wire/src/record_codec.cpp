@@ -17,7 +17,7 @@ streaming::Header schema_header(std::string_view schema) {
     return {std::string(kSchemaHeader), std::string(schema)};
 }
 
-/// Kafka keeps no time before 1970; the exact one is in the value.
+/// Kafka stores no time before 1970; the exact time is in the value.
 base::TimePoint record_time(base::TimePoint time) { return std::max(time, base::TimePoint()); }
 
 bool says(const Record& record, std::string_view schema) {
@@ -80,7 +80,7 @@ base::Status check_schema(const Record& record, std::string_view expected) {
     for (const auto& [name, value] : record.headers) {
         if (name == kSchemaHeader && value != expected) {
             return base::invalid_argument("unknown_schema",
-                                          "the record's schema is '{}', the topic's '{}'",
+                                          "the record's schema is '{}', the topic's is '{}'",
                                           value.substr(0, 128), expected);
         }
     }

@@ -26,7 +26,8 @@ struct Promotion {
     PromotionKind kind = PromotionKind::kBootstrap;
     domain::PolicyId policy;
     std::optional<domain::PolicyId> replaced;  // the previous champion; nullopt for the bootstrap
-    std::optional<base::Digest> certificate;   // certificate of `policy`; nullopt: uncertified
+    /// Certificate of `policy`; nullopt: uncertified.
+    std::optional<base::Digest> certificate;
     base::TimePoint at;
     std::string actor;
     std::string reason;  // reason of a rollback, for people
@@ -58,7 +59,8 @@ class PromotionLog {
 
   private:
     std::vector<Promotion> entries_;
-    std::vector<size_t> standing_;  // stack of positions in entries_: the current champion last
+    /// Stack of positions in entries_; the current champion is the last.
+    std::vector<size_t> standing_;
 };
 
 std::string encode(const Promotion& promotion);
