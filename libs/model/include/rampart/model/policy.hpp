@@ -19,7 +19,7 @@
 
 namespace rampart::model {
 
-/// The ramp (Alabdulmohsin, Lucic 2021): q = clip((slope_g·f - threshold_g) / gamma + offset, 0,
+/// The ramp (Alabdulmohsin and Lucic 2021): q = clip((slope_g·f - threshold_g) / gamma + offset, 0,
 /// 1) with f in [-1, 1].
 ///
 /// `offset` is 0 for the paper's regulariser and 1/2 for the centred one. gamma = 0 is a step: q =
@@ -110,7 +110,7 @@ struct LearnedLink {
     /// trees.
     std::vector<Ensemble> others = {};
     std::vector<Member> members = {};  // empty: the ensemble alone; at most limits::kMaxMembers
-    std::vector<Calibration> calibrations = {};  // none, one for everybody, or one by group
+    std::vector<Calibration> calibrations = {};  // none, one for all, or one by group
     std::vector<GroupPull> pulls = {};           // at most one of each Given
     ScoreScale scale = {};                       // on the unit scale: no calibrations, no pulls
     std::vector<LinearModel> linears = {};       // every one some member's

@@ -19,8 +19,8 @@ streaming::Record to_record(const domain::Application& application);
 streaming::Record to_record(const domain::Decision& decision, uint64_t epoch);
 streaming::Record to_record(const domain::Outcome& outcome);
 streaming::Record to_record(const domain::Override& taken);
-/// Encodes for the decision topic, into the decision's partition: there it counts whoever its
-/// writer is, even after a fence.
+/// Encodes for the decision topic, into the decision's partition: there it counts
+/// for any writer, even after a fence.
 streaming::Record to_record(const domain::Erasure& erasure);
 
 /// Checks the schema header: a record may omit it; otherwise it must be the topic's. Fails with
