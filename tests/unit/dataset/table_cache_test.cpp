@@ -115,7 +115,7 @@ TEST(TableCache, AnotherSourceOrSchemaIsReadAnewAndSaidSo) {
     const auto longer = read_table_cached(source, example_schema(), cache).value();
     EXPECT_EQ(longer.data.rows(), 4u);
     EXPECT_FALSE(longer.from_cache);
-    EXPECT_THAT(longer.note, HasSubstr("another source file or schema; read anew; kept in"));
+    EXPECT_THAT(longer.note, HasSubstr("another source file or schema; read from the source; cached in"));
 
     auto schema = example_schema();
     schema.favourable = "no";
@@ -238,7 +238,7 @@ TEST(TableCache, ACacheThatCannotBeWrittenCostsNothingButTime) {
     const TemporaryFile source(kText);
     const auto table = read_table_cached(source.path(), example_schema(), "/nonexistent/x").value();
     EXPECT_EQ(table.data.rows(), 3u);
-    EXPECT_THAT(table.note, HasSubstr("nothing was kept"));
+    EXPECT_THAT(table.note, HasSubstr("nothing was cached"));
 }
 
 TEST(TableCache, WhatIsWrongWithTheSourceIsAnErrorAsEver) {

@@ -437,7 +437,7 @@ TEST(Policy, AMixtureHasLimits) {
 TEST(Policy, RefusesABrokenBootstrap) {
     EXPECT_EQ(message_of({example_bootstrap()}), "");
     EXPECT_THAT(message_of({BootstrapLink{"age", {{0, 0.5}}, 0.5}}), HasSubstr("'age'"));
-    EXPECT_THAT(message_of({BootstrapLink{"c", {{0, 0.5}}, 0.5}}), HasSubstr("no numeric feature"));
+    EXPECT_THAT(message_of({BootstrapLink{"c", {{0, 0.5}}, 0.5}}), HasSubstr("not a numeric feature"));
     EXPECT_THAT(message_of({BootstrapLink{"x0", {}, 0.5}}), HasSubstr("0 bootstrap points"));
     EXPECT_THAT(message_of({BootstrapLink{"x0", {{0, 0.5}, {0, 0.6}}, 0.5}}),
                 HasSubstr("not above"));
