@@ -57,7 +57,7 @@ class ColumnSummary {
   public:
     void add(std::string_view cell) {
         const Seen* known = seen_.find(cell);
-        const Seen seen = known != nullptr ? *known : look_at(cell);
+        const Seen seen = known != nullptr ? *known : count_text(cell);
         ++rows_;
         if (seen.what == Seen::kMissing) ++missing_;
         if (seen.what == Seen::kDoubtful) ++doubtful_;
@@ -89,8 +89,8 @@ class ColumnSummary {
     size_t rows() const { return rows_; }
     size_t infinite() const { return infinite_; }  // number of infinite cells
     const std::string& first_text() const { return first_text_; }
-    bool few_codes() const { return numeric() && whole_ && values_.size() <= kFewValues; }
-    bool hardly_repeats() const {
+    bool has_few_codes() const { return numeric() && whole_ && values_.size() <= kFewValues; }
+    bool is_almost_unique() const {
         return tracked_ >= kIdRows && static_cast<double>(different_.size()) >=
                                           kHardlyRepeats * static_cast<double>(tracked_);
     }
@@ -120,7 +120,7 @@ class ColumnSummary {
     };
 
     /// Counts a text that may be new.
-    Seen look_at(std::string_view cell) {
+    Seen count_text(std::string_view cell) {
         const auto number = parse_number(cell);  // words for missing are not numbers
         if (!number) {
             if (cell.empty() || is_in(kMissingAnywhere, cell)) {
@@ -181,7 +181,7 @@ std::string reason_to_ignore(std::string_view name, const ColumnSummary& summary
     if (summary.constant()) return "has one value only";
     if (summary.row_number())
         return "whole numbers that only increase or only decrease: a row number or id";
-    if (summary.hardly_repeats() && (!summary.numeric() || is_id_name(name))) {
+    if (summary.is_almost_unique() && (!summary.numeric() || is_id_name(name))) {
         return "almost no value repeats: an id or free text";
     }
     if (!summary.numeric() && summary.values().size() > limits::kMaxCategories) {
@@ -344,7 +344,7 @@ Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const std::vector<std
             draft.remarks[name] = summaries[i].evidence();
             if (summaries[i].infinite() > 0)
                 draft.notes.push_back(infinity_note(name, summaries[i]));
-            if (!summaries[i].few_codes()) continue;
+            if (!summaries[i].has_few_codes()) continue;
             draft.remarks[name] += fmt::format(
                 "; if these are codes without an order: kind = \"categorical\", categories = "
                 "[\"{}\"]",

@@ -97,17 +97,17 @@ Result<CachedTable> read_table_cached(const fs::path& source, const TableSchema&
             fmt::format("'{}': {}; read from the source", file.string(), data.error().message);
     }
     RAMPART_TRY(out.data, read_table(source, schema));
-    const auto say = [&](std::string_view what) {
+    const auto append_note = [&](std::string_view what) {
         out.note += fmt::format("{}{}", out.note.empty() ? "" : "; ", what);
     };
     if (!before || Stamp::of(source) != before) {
-        say(fmt::format("'{}' was changed during the reading: nothing was cached",
-                        source.string()));
+        append_note(fmt::format("'{}' was changed during the reading: nothing was cached",
+                                source.string()));
         return out;
     }
     const auto written = base::write_file_atomically(file, encode_table_cache(out.data, key));
-    say(written ? fmt::format("cached in '{}'", file.string())
-                : fmt::format("nothing was cached: {}", written.error().message));
+    append_note(written ? fmt::format("cached in '{}'", file.string())
+                        : fmt::format("nothing was cached: {}", written.error().message));
     return out;
 }
 

@@ -8,7 +8,7 @@ namespace rampart::explain {
 namespace {
 
 /// Whose value a feature has below a split where the row and the reference take different branches.
-enum Owner : uint8_t { kNobody = 0, kRow, kReference };
+enum Owner : uint8_t { kNone = 0, kRow, kReference };
 
 /// Shapley weights of a leaf that needs a features from the row and b from the reference: each of
 /// the a gets +value·(a-1)!·b!/(a+b)!, each of the b gets -value·a!·(b-1)!/(a+b)!.
@@ -56,7 +56,7 @@ class Interventional : public ShapEngine {
 
     void add(const float* rows, size_t n, double* phi,
              TreeShap::Workspace& workspace) const override {
-        uint8_t* const owner = workspace.bytes.data();  // all kNobody between calls
+        uint8_t* const owner = workspace.bytes.data();  // all kNone between calls
         uint8_t* const sides = owner + features_;
         for (const auto& tree : trees_.trees) {
             const auto nodes = trees_.nodes_of(tree);
@@ -121,7 +121,7 @@ class Interventional : public ShapEngine {
                 const Shares x = below(node.child[mine], a + 1, b);
                 whose = kReference;
                 const Shares r = below(node.child[theirs], a, b + 1);
-                whose = kNobody;
+                whose = kNone;
                 phi[node.feature] += weight * (x.row - r.reference);
                 return {x.row + r.row, x.reference + r.reference};
             }

@@ -126,11 +126,11 @@ class Run {
              ++iteration) {
             RAMPART_RETURN_IF_ERROR(add_tree(iteration));
             objective_.after_tree(iteration, scores_);
-            const bool enough = stop_early && is_enough();
+            const bool stop_now = stop_early && should_stop();
             if (options_.progress &&
                 !options_.progress({iteration + 1, params_.trees, scores_, validation_scores_}))
                 break;
-            if (enough) break;
+            if (stop_now) break;
         }
         if (stop_early) ensemble_.trees.resize(best_trees_);
         return std::move(ensemble_);
@@ -189,7 +189,7 @@ class Run {
         }
         const auto features = sample(data_.columns.size(), params_.feature_fraction, random);
         GrownTree grown = grower_.grow(used, scale, features);
-        settle(grown);
+        finish_tree(grown);
         ensemble_.trees.push_back(std::move(grown.tree));
         return base::ok();
     }
@@ -221,7 +221,7 @@ class Run {
     }
 
     /// Sets the fields that the grower leaves open, and adds the tree to all scores.
-    void settle(GrownTree& grown) {
+    void finish_tree(GrownTree& grown) {
         mark_leaves(grown);
         const auto totals = sum_leaves(grown.leaves.size());
         set_values(grown, totals);
@@ -309,7 +309,7 @@ class Run {
     }
 
     /// Returns true if the validation loss has not improved for early_stopping_rounds.
-    bool is_enough() {
+    bool should_stop() {
         const double loss = validation_loss();
         if (loss < best_loss_) {
             best_loss_ = loss;

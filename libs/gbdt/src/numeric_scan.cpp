@@ -83,7 +83,7 @@ CutScan scan_cuts(const FeatureHistogram& bins, const LeafView& leaf, const Lear
     CutScan best;
     double most = 0;
     std::array<double, kMostBins> scores;
-    const auto look = [&](size_t n, bool missing_left) {
+    const auto consider_cuts = [&](size_t n, bool missing_left) {
         for (size_t b = 0; b < n; ++b) {
             const bool earlier = missing_left && b < best.bin && scores[b] == most;
             if (!(scores[b] > most) && !(best.found && earlier)) continue;
@@ -93,12 +93,12 @@ CutScan scan_cuts(const FeatureHistogram& bins, const LeafView& leaf, const Lear
     };
     // without missing rows the last cut puts all rows on one side and is not allowed
     run(left, 0, 0, 0, rules, values, scores.data());
-    look(values, false);
+    consider_cuts(values, false);
     if (missing.rows > 0) {
         run(left, static_cast<double>(missing.g) * leaf.scale.g,
             static_cast<double>(missing.h) * leaf.scale.h, static_cast<double>(missing.rows), rules,
             values - 1, scores.data());
-        look(values - 1, true);
+        consider_cuts(values - 1, true);
     }
     if (!best.found) return best;
     for (size_t b = 0; b <= best.bin; ++b) best.left = best.left + bins.at(b);

@@ -111,7 +111,7 @@ void TreeGrower::release(Leaf& leaf) {
 }
 
 /// Computes histogram and best split of a leaf without a parent to subtract from.
-void TreeGrower::study(Leaf& leaf) {
+void TreeGrower::evaluate(Leaf& leaf) {
     if (!can_split(leaf)) return;
     leaf.histogram = take_histogram();
     fill(leaf);
@@ -120,7 +120,7 @@ void TreeGrower::study(Leaf& leaf) {
 }
 
 /// The same for two leaves whose parent's histogram is available: it becomes the larger one's.
-void TreeGrower::study(Leaf& smaller, Leaf& larger, std::unique_ptr<Histogram> parent) {
+void TreeGrower::evaluate(Leaf& smaller, Leaf& larger, std::unique_ptr<Histogram> parent) {
     larger.histogram = std::move(parent);
     if (can_split(smaller) || can_split(larger)) {
         smaller.histogram = take_histogram();
@@ -199,16 +199,16 @@ void TreeGrower::split_leaf(size_t index, bool last) {
     if (last) {
         release(parent);
     } else if (parent.histogram == nullptr) {
-        study(left);
+        evaluate(left);
         // added in between, so that its histogram buffer can be reclaimed
         leaves_.push_back(std::move(left));
-        study(right);
+        evaluate(right);
         leaves_.push_back(std::move(right));
         return;
     } else if (left.rows() <= right.rows()) {
-        study(left, right, std::move(parent.histogram));
+        evaluate(left, right, std::move(parent.histogram));
     } else {
-        study(right, left, std::move(parent.histogram));
+        evaluate(right, left, std::move(parent.histogram));
     }
     leaves_.push_back(std::move(left));
     leaves_.push_back(std::move(right));

@@ -66,8 +66,8 @@ class TreeGrower {
     int direction(size_t feature) const;
     bool can_split(const Leaf& leaf) const;
     bool may_use(const Leaf& leaf, size_t feature) const;
-    void study(Leaf& leaf);
-    void study(Leaf& smaller, Leaf& larger, std::unique_ptr<Histogram> parent);
+    void evaluate(Leaf& leaf);
+    void evaluate(Leaf& smaller, Leaf& larger, std::unique_ptr<Histogram> parent);
     void fill(const Leaf& leaf);
     void find_best(Leaf& leaf);
     std::unique_ptr<Histogram> take_histogram();

@@ -32,7 +32,7 @@ void write_byte() {
 void on_signal(int) { write_byte(); }
 
 /// The byte stays in the pipe, so that every waiter sees it.
-bool byte_is_there(int timeout_ms) {
+bool pipe_has_byte(int timeout_ms) {
     pollfd descriptor{g_pipe[0], POLLIN, 0};
     return ::poll(&descriptor, 1, timeout_ms) > 0;
 }
@@ -69,18 +69,18 @@ Shutdown::~Shutdown() {
     g_installed = false;
 }
 
-bool Shutdown::requested() const { return byte_is_there(0); }
+bool Shutdown::requested() const { return pipe_has_byte(0); }
 
 void Shutdown::request() { write_byte(); }
 
 void Shutdown::wait() const {
-    while (!byte_is_there(-1)) {
+    while (!pipe_has_byte(-1)) {
     }
 }
 
 bool Shutdown::wait_for(base::Duration timeout) const {
     const int64_t ms = (timeout.micros() + 999) / 1000;
-    return byte_is_there(static_cast<int>(std::clamp<int64_t>(ms, 0, INT_MAX)));
+    return pipe_has_byte(static_cast<int>(std::clamp<int64_t>(ms, 0, INT_MAX)));
 }
 
 }  // namespace rampart::runtime

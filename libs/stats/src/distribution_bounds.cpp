@@ -66,7 +66,7 @@ double slack(const DistributionBand& band) {
 }
 
 /// Returns sup over the band of E (X - centre)^2: all mass as far from the centre as possible.
-double most_spread(const Masses& low, const Masses& high, double centre) {
+double max_second_moment(const Masses& low, const Masses& high, double centre) {
     // F = upper below the centre and lower above: walks both and gives each level to the further
     // end.
     Sum sum;
@@ -91,7 +91,7 @@ double most_spread(const Masses& low, const Masses& high, double centre) {
 /// of `high` and mass above it those of `low`. Between two neighbouring values of either the masses
 /// do not change and the objective is a parabola in the centre, whose minimum is known in closed
 /// form.
-double least_spread(const Masses& low, const Masses& high) {
+double min_variance(const Masses& low, const Masses& high) {
     std::vector<double> ends(low.values);
     ends.insert(ends.end(), high.values.begin(), high.values.end());
     std::sort(ends.begin(), ends.end());
@@ -187,15 +187,15 @@ Interval variance_interval(const DistributionBand& band) {
     for (int i = 0; i < 100; ++i) {
         const double third = (to - from) / 3;
         const double left = from + third, right = to - third;
-        if (most_spread(low, high, left) <= most_spread(low, high, right)) {
+        if (max_second_moment(low, high, left) <= max_second_moment(low, high, right)) {
             to = right;
         } else {
             from = left;
         }
     }
     const double outwards = slack(band) * (band.hi - band.lo) * 4;
-    const double most = most_spread(low, high, from + (to - from) / 2) + outwards;
-    const double least = std::max(0.0, least_spread(low, high) - outwards);
+    const double most = max_second_moment(low, high, from + (to - from) / 2) + outwards;
+    const double least = std::max(0.0, min_variance(low, high) - outwards);
     const double half = (band.hi - band.lo) / 2;
     return {least, std::min(most, half * half)};
 }

@@ -107,7 +107,7 @@ struct KafkaReader::Impl {
     };
     Result<bool> take(Topic& topic, int32_t partition, Cursor& cursor, int timeout_ms, Read& read);
     Status take_all(Topic& topic, int32_t partition, Cursor& cursor, size_t limit, Read& read);
-    Result<int64_t> end_for(Client& whom, Topic& topic, int32_t partition, Cursor& cursor);
+    Result<int64_t> end_for(Client& client, Topic& topic, int32_t partition, Cursor& cursor);
     Status wait(Topic& topic, int32_t partition, Cursor& cursor, Read& read);
     Status check_skip(Topic& topic, int32_t partition, Cursor& cursor, Read& read);
     base::Error moved(const Topic& topic, int32_t partition, int64_t at);
@@ -274,9 +274,9 @@ Status KafkaReader::Impl::take_all(Topic& topic, int32_t partition, Cursor& curs
 }
 
 /// Queries the present end; a cursor beyond it belongs to another log.
-Result<int64_t> KafkaReader::Impl::end_for(Client& whom, Topic& topic, int32_t partition,
+Result<int64_t> KafkaReader::Impl::end_for(Client& client, Topic& topic, int32_t partition,
                                            Cursor& cursor) {
-    auto end = whom.end_offset(topic.name, partition);
+    auto end = client.end_offset(topic.name, partition);
     if (end && *end < cursor.high) end = moved(topic, partition, cursor.high);
     if (!end) stop(topic, partition, cursor);
     return end;
@@ -307,8 +307,8 @@ Status KafkaReader::Impl::wait(Topic& topic, int32_t partition, Cursor& cursor, 
         // If there is more and no fetch brings it, the query goes over the fetching connection: the
         // library stops fetching while the queue is full, and checks for room again only when
         // something happens on that connection.
-        Client& whom = more ? *fetching : *asking;
-        RAMPART_TRY(const int64_t answer, end_for(whom, topic, partition, cursor));
+        Client& client = more ? *fetching : *asking;
+        RAMPART_TRY(const int64_t answer, end_for(client, topic, partition, cursor));
         if (!asked) end = answer;
         asked = true;
     }
