@@ -29,7 +29,7 @@ float float_of(uint32_t key) {
     return std::bit_cast<float>(key >> 31 != 0 ? key & 0x7fffffffu : ~key);
 }
 
-/// Radix sort with digits of eleven bits.
+/// Sorts by radix, with digits of eleven bits.
 void sort_keys(std::vector<uint32_t>& keys) {
     constexpr uint32_t kBuckets = 1 << 11;
     std::vector<uint32_t> other(keys.size());

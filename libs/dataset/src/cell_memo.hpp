@@ -15,7 +15,7 @@ class CellMemo {
   public:
     static constexpr size_t kLongest = 23;  // longer texts are not cached
 
-    /// expected: number of frequent texts.
+    /// Creates an empty cache. expected: number of frequent texts.
     explicit CellMemo(size_t expected = 64) {
         constexpr size_t kFewest = 64, kMost = 8192;
         size_t slots = kFewest;

@@ -41,7 +41,7 @@ class HistogramFiller {
     /// Keeps references to both; `pool` may be nullptr.
     HistogramFiller(const BinnedData& data, base::ThreadPool* pool);
 
-    /// tiles: which to fill, [data.tiles.size()]; the bins of the other tiles are not changed.
+    /// Fills the histogram. tiles: which to fill, [data.tiles.size()]; other bins are not changed.
     void fill(std::span<const Entry> entries, const std::vector<bool>& tiles, Histogram& out);
 
   private:

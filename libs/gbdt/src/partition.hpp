@@ -15,7 +15,7 @@ class Partition {
   public:
     explicit Partition(base::ThreadPool* pool) : pool_(pool) {}
 
-    /// column: [n] bins. Returns the number of left rows.
+    /// Partitions by a column, [n] bins. Returns the number of left rows.
     size_t run(std::span<Entry> entries, std::span<const uint8_t> column,
                const std::bitset<256>& left);
 

@@ -66,7 +66,7 @@ double leaf_value(const Sums& sums, const LearnerParams& params, const Bounds& b
 /// Returns by how much the best constant reduces twice the loss of those rows.
 double score(const Sums& sums, double l1, double l2, const Bounds& bounds);
 
-/// direction: monotone constraint of the feature; 0 none, 1 only up, -1 only down.
+/// Finds the best split. direction: monotone constraint; 0 none, 1 only up, -1 only down.
 Split find_split(const dataset::FeatureBins& feature, const FeatureHistogram& bins,
                  const LeafView& leaf, int direction, const LearnerParams& params);
 

@@ -119,7 +119,7 @@ void TreeGrower::evaluate(Leaf& leaf) {
     if (leaf.split.gain == 0) release(leaf);
 }
 
-/// The same for two leaves whose parent's histogram is available: it becomes the larger one's.
+/// Does the same for two leaves whose parent's histogram is available: it becomes the larger one's.
 void TreeGrower::evaluate(Leaf& smaller, Leaf& larger, std::unique_ptr<Histogram> parent) {
     larger.histogram = std::move(parent);
     if (can_split(smaller) || can_split(larger)) {

@@ -44,8 +44,8 @@ class TreeGrower {
 
     TreeGrower(const BinnedData& data, const LearnerParams& params, base::ThreadPool* pool);
 
-    /// entries: the rows to learn from, ascending; they are reordered. features: those to
-    /// split on, ascending.
+    /// Grows one tree. entries: the training rows, ascending; they are reordered. features: those
+    /// to split on, ascending.
     GrownTree grow(std::span<Entry> entries, const Scale& scale,
                    std::span<const uint32_t> features);
 

@@ -19,7 +19,7 @@ int hex_digit(char c) {
     return -1;
 }
 
-/// `plus_is_space`: as in query strings of forms.
+/// Decodes percent-escapes. `plus_is_space`: as in query strings of forms.
 std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space) {
     std::string out;
     out.reserve(text.size());

@@ -114,7 +114,8 @@ class Gate {
         queue_ = queue;
     }
 
-    /// kGo: run, then leave(). kWait: run() of the session is called when it is its turn.
+    /// Returns kGo: run, then leave(); or kWait: run() of the session is called when it is its
+    /// turn.
     Entry enter(const std::shared_ptr<Session>& session) {
         const std::lock_guard lock(mutex_);
         if (free_ > 0) {
@@ -216,7 +217,7 @@ class Session : public std::enable_shared_from_this<Session> {
                        [self = shared_from_this()] { self->read_header(); });
     }
 
-    /// Called when the turn in the lane has come: runs the handler after the caller returns.
+    /// Runs the handler after the caller returns; called when the turn in the lane has come.
     void run() {
         asio::defer(stream_.get_executor(), [self = shared_from_this()] { self->run_in_lane(); });
     }

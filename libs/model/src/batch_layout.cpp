@@ -73,7 +73,8 @@ class GroupWriter {
         }
     }
 
-    /// Leaf values were stored tree by tree, in node order.
+    /// Returns the place of a tree's first leaf value; they were stored tree by tree, in node
+    /// order.
     uint32_t first_value_of(size_t tree_index) {
         const auto first = static_cast<uint32_t>(layout_.values.size());
         for (const TreeNode& node : ensemble_.trees[tree_index].nodes) {

@@ -57,7 +57,7 @@ class TreeCheck {
         return base::invalid_argument("bad_node", "{}", what);
     }
 
-    /// Children come after their parent, so that every node's state is final when it is checked.
+    /// Checks a node. Children come after their parent, so that every node's state is final here.
     base::Status check_node(size_t i) {
         const TreeNode& node = tree_.nodes[i];
         if (reached_[i] != 1)

@@ -41,7 +41,7 @@ class Numbering {
     std::vector<size_t> first_exits;   // per node: the leftmost exit below it
 
   private:
-    /// Recursion depth is at most the number of a fragment's nodes.
+    /// Visits the subtree. The recursion depth is at most the number of a fragment's nodes.
     void visit(size_t at) {
         if (!picked_[at]) {
             exits.push_back(at);

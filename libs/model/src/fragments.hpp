@@ -84,7 +84,7 @@ class Fragments {
     double add_with(double sum, const Encoded& row, std::span<double> sums) const;
     template <bool kMissing, bool kEach>
     double add_bytes(double sum, const Encoded& row, std::span<double> sums) const;
-    /// kEach: writes sums as in add_each; otherwise all trees, and sums is empty.
+    /// Adds a row. kEach: writes sums as in add_each; otherwise all trees, and sums is empty.
     template <bool kEach>
     double add_row(double sum, const float* row, std::span<double> sums) const;
 

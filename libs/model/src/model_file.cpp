@@ -223,7 +223,7 @@ Result<dataset::FeatureSchema> schema_of(const v1::ModelFile& file) {
     return dataset::FeatureSchema::create(std::move(features));
 }
 
-/// Every valid index is far below this limit; a larger one could be confused with -1.
+/// Converts an index. Valid ones are far below this limit; a larger one could be confused with -1.
 Result<int32_t> index_of(uint32_t stored) {
     constexpr uint32_t kLargest = 1 << 20;
     if (stored > kLargest) return bad(fmt::format("a tree holds the index {}", stored));

@@ -15,7 +15,7 @@ namespace rampart::model {
 class TreeWalker {
   public:
     void add_tree(const Tree& tree);
-    /// Call once after all trees are added.
+    /// Finishes the layout. Call once after all trees are added.
     void finish();
     /// Returns sum + all trees' leaf values, added in tree order.
     double add(double sum, const float* row) const;

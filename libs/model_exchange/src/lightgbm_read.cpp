@@ -71,7 +71,7 @@ Result<std::vector<Number>> numbers_of(const Section& section, std::string_view 
     return numbers;
 }
 
-/// As numbers_of, but all zero if the key is absent: for optional fields.
+/// Reads like numbers_of, but returns all zeros if the key is absent: for optional fields.
 template <class Number>
 Result<std::vector<Number>> optional_numbers(const Section& section, std::string_view key,
                                              size_t count) {
@@ -345,7 +345,8 @@ class LightGbmReader {
         return codes.of_text(texts[number]);
     }
 
-    /// The lists belong to the categorical columns of the data frame, in the order of its columns.
+    /// Returns the list of a feature. The lists belong to the categorical columns of the data
+    /// frame, in the order of its columns.
     Result<size_t> pandas_column(size_t feature) const {
         size_t column = 0, categorical = 0;
         for (const auto& place : places_) {

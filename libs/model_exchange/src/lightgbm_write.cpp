@@ -10,7 +10,8 @@ namespace {
 
 constexpr int kCategorical = 1, kDefaultLeft = 2, kMissingIsNan = 2 << 2;
 
-/// LightGBM writes names without white space, and cannot read names that JSON would have to escape.
+/// Returns a feature's name for the file. LightGBM writes names without white space, and cannot
+/// read names that JSON would have to escape.
 base::Result<std::string> name_text(std::string_view name) {
     std::string out(name);
     for (char& c : out) {

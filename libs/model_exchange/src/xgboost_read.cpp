@@ -173,7 +173,7 @@ class XgboostReader {
         return base::ok();
     }
 
-    /// base_score is a prediction of the objective, not the initial margin.
+    /// Sets the base score. base_score is a prediction of the objective, not the initial margin.
     base::Status set_base(double base) {
         if (out_.objective == "binary:logistic" || out_.objective == "reg:logistic") {
             if (!(base > 0 && base < 1))

@@ -37,7 +37,7 @@ class KeyCache {
         const auto secret = secrets_.find(id);
         return secret == secrets_.end() ? std::nullopt : std::optional(secret->second);
     }
-    /// `seals`: new letters of this person are sealed with this key.
+    /// Adds a key. `seals`: new letters of this person are sealed with it.
     void put(uint64_t generation, const PersonTag& tag, const Key& key, bool seals) {
         const std::lock_guard lock(mutex_);
         if (generation != generation_) return;

@@ -31,7 +31,7 @@ void write_byte() {
 
 void on_signal(int) { write_byte(); }
 
-/// The byte stays in the pipe, so that every waiter sees it.
+/// Polls the pipe. The byte stays in it, so that every waiter sees it.
 bool pipe_has_byte(int timeout_ms) {
     pollfd descriptor{g_pipe[0], POLLIN, 0};
     return ::poll(&descriptor, 1, timeout_ms) > 0;

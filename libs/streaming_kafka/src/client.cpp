@@ -17,7 +17,8 @@ constexpr base::Logger kLog("streaming_kafka");
 constexpr size_t kMaxTopicBytes = 249;  // Kafka's own limit
 constexpr Span kRetryPause = 50ms;
 
-/// Syslog levels. The library writes no credentials without its debug options, which are never set.
+/// Logs by syslog level. The library writes no credentials without its debug options, which are
+/// never set.
 void on_log(const rd_kafka_t*, int level, const char* facility, const char* text) {
     if (level <= 3) {
         kLog.error("{}: {}", facility, text);

@@ -65,7 +65,7 @@ class Client {
 
     /// Converts an error; a timeout is explained by the known state of the connections.
     base::Error error(rd_kafka_resp_err_t error, std::string_view what) const;
-    /// Call when a request succeeded: clears the last connection error.
+    /// Clears the last connection error; call it when a request succeeded.
     void succeeded();
     /// Waits, unless the client is being closed.
     void pause(Span span);

@@ -316,8 +316,8 @@ Status KafkaReader::Impl::wait(Topic& topic, int32_t partition, Cursor& cursor, 
     return base::ok();
 }
 
-/// Kafka's control records and compaction leave gaps in the offsets; so would a log whose begin has
-/// overtaken us. Records before the first missing offset are valid in any case.
+/// Checks a gap in the offsets: Kafka's control records and compaction leave gaps; so would a log
+/// whose begin has overtaken us. Records before the first missing offset are valid in any case.
 Status KafkaReader::Impl::check_skip(Topic& topic, int32_t partition, Cursor& cursor, Read& read) {
     const int64_t skipped = *read.skipped;
     const auto begin = asking->begin_offset(topic.name, partition);

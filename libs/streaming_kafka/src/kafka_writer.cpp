@@ -54,7 +54,7 @@ struct Batch {
     }
 };
 
-/// Called on the thread that runs the client's callbacks.
+/// Records a delivery report; called on the thread that runs the client's callbacks.
 void on_delivery(rd_kafka_t*, const rd_kafka_message_t* message, void*) {
     auto& slot = *static_cast<Batch::Slot*>(message->_private);
     slot.batch->report(slot, message->err, message->offset);

@@ -91,8 +91,8 @@ class TreeBuilder {
         open_.pop_back();
         return true;
     }
-    /// A container grows only while it is the innermost open one, so pointers to open
-    /// containers stay valid.
+    /// Returns the place of the next value. A container grows only while it is the innermost open
+    /// one, so pointers to open containers stay valid.
     JsonValue* place() {
         if (open_.empty()) return &root;
         JsonValue& parent = *open_.back();

@@ -17,7 +17,7 @@ streaming::Header schema_header(std::string_view schema) {
     return {std::string(kSchemaHeader), std::string(schema)};
 }
 
-/// Kafka stores no time before 1970; the exact time is in the value.
+/// Returns the time of the record: Kafka stores none before 1970; the exact time is in the value.
 base::TimePoint record_time(base::TimePoint time) { return std::max(time, base::TimePoint()); }
 
 bool has_schema(const Record& record, std::string_view schema) {

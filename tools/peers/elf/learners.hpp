@@ -25,7 +25,7 @@ class Trial {
   public:
     Trial(Draw draw, const Judge& judge, const Effort& effort, uint64_t seed);
 
-    /// As published (Weber et al. 2022), with the t bound and the accuracy floor of section 5.
+    /// Runs ELF as published (Weber et al. 2022): t bound, accuracy floor of section 5.
     Decisions elf_paper(double alpha);
     /// Ours: selected for the betting bound, and tested by it; and the same candidate tested by t.
     struct Ours {

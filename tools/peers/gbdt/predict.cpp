@@ -139,7 +139,7 @@ base::Result<Engines> import_lightgbm(const std::string& path,
     return Engines(model.ensemble);
 }
 
-/// ours: our own model; same: LightGBM's.
+/// Measures all jobs. ours: our own model; same: LightGBM's.
 Status measure_all(const PredictJob& job, const dataset::Dataset& data, const Engines& ours,
                    const Engines& same, const LightGbm& lightgbm, const XgBoost& xgboost) {
     constexpr size_t kOneByOne = 4096;  // few enough that their values stay in the cache

@@ -7,8 +7,8 @@
 
 namespace rampart::peer_gbdt {
 
-/// Table format of tools/peers/gbdt, so that all libraries read the same numbers. Little endian:
-/// uint64 rows n; uint64 features d; uint32[d] number of categories of each feature, 0 for a
+/// Reads the table format of tools/peers/gbdt, so that all libraries read the same numbers. Little
+/// endian: uint64 rows n; uint64 features d; uint32[d] number of categories per feature, 0 for a
 /// number; uint8[n] labels; float32[d][n] columns, a category as its code, missing as NaN. Features
 /// are named x0, x1, …; categories by their codes.
 ///

@@ -15,7 +15,7 @@
 /// Synthetic events of the size of the card stream's, each a function of its number only.
 namespace rampart::peers {
 
-/// A product with a label after six months and one more measure after three.
+/// Returns a product with a label after six months and one more measure after three.
 domain::Product product();
 
 inline constexpr size_t kFeatures = 21;
@@ -23,11 +23,11 @@ std::string feature_name(size_t i);
 
 domain::Application application(size_t i);
 domain::Decision decision(size_t i);
-/// The older half of the decisions gets two reports each, in order: number i is about decision i /
-/// 2, so that reports refer to older and older decisions.
+/// Returns outcome i: the older half of the decisions gets two reports each, in order; number i is
+/// about decision i / 2, so that reports refer to older and older decisions.
 domain::Outcome outcome(size_t i);
 
-/// Convert to records of their topics; decisions under lease epoch 1.
+/// Converts to records of their topics; decisions under lease epoch 1.
 streaming::Record decision_record(size_t i);
 streaming::Record outcome_record(size_t i);
 

@@ -8,7 +8,7 @@
 
 namespace rampart::base {
 
-/// Append big-endian integers and length-prefixed strings, for keys that sort in numeric order.
+/// Appends big-endian integers and length-prefixed strings, for keys that sort in numeric order.
 void append_u8(std::string& out, uint8_t value);
 void append_u32(std::string& out, uint32_t value);
 void append_u64(std::string& out, uint64_t value);

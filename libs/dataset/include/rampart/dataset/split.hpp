@@ -20,7 +20,7 @@ base::Result<SplitFractions> parse_split(std::string_view text);
 /// Row numbers, ascending; every row is in exactly one part.
 struct Split {
     std::vector<uint32_t> train, validation, test;
-    /// "train", "validation", "test". Fails with not_found.
+    /// Returns the rows of "train", "validation" or "test". Fails with not_found.
     base::Result<std::vector<uint32_t>> part(std::string_view name) const;
 };
 

@@ -74,11 +74,11 @@ class TreeShap {
     };
     Workspace workspace() const;
 
-    /// row: [features] encoded; phi: [features], overwritten, in units of the raw
+    /// Explains one row. row: [features] encoded; phi: [features], overwritten, in units of the raw
     /// score. Does not allocate.
     void explain(std::span<const float> row, std::span<double> phi, Workspace& workspace) const;
 
-    /// rows: [n][features]; phi: [n][features], overwritten. pool may be nullptr.
+    /// Explains rows [n][features]; phi: [n][features], overwritten. pool may be nullptr.
     void explain_rows(std::span<const float> rows, std::span<double> phi,
                       base::ThreadPool* pool) const;
 

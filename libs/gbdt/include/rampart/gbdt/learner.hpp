@@ -81,7 +81,7 @@ base::Result<model::Ensemble> train(const dataset::Dataset& data, Objective& obj
                                     const LearnerParams& params, base::ThreadPool* pool,
                                     const TrainingOptions& options);
 
-/// The same with only a validation set and progress; early stopping by log loss, with the
+/// Trains with a validation set and progress only; early stopping by log loss, with the
 /// best iterate restored.
 base::Result<model::Ensemble> train(const dataset::Dataset& data, Objective& objective,
                                     const LearnerParams& params, base::ThreadPool* pool,

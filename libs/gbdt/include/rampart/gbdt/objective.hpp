@@ -22,7 +22,7 @@ class Objective {
     virtual std::string_view name() const = 0;
     virtual double initial_score() const = 0;
 
-    /// Called before the gradients of an iteration, for computations that need all scores at once.
+    /// Prepares an iteration, before its gradients, for computations that need all scores at once.
     virtual void prepare(std::span<const double> scores) { static_cast<void>(scores); }
     /// Computes g and h of the rows first … first + g.size() - 1. Called by several threads at
     /// once, for rows that do not overlap.
@@ -53,7 +53,7 @@ class Objective {
         static_cast<void>(n);
     }
 
-    /// For objectives with state (FairGBM's multipliers). iteration counts from 0.
+    /// Updates the state of an objective (FairGBM's multipliers). iteration counts from 0.
     virtual void after_tree(int iteration, std::span<const double> scores) {
         static_cast<void>(iteration);
         static_cast<void>(scores);

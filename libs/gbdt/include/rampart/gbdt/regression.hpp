@@ -15,7 +15,7 @@ namespace rampart::gbdt {
 /// that a share α of them lies below. Starts at the weighted α-quantile of the targets.
 class QuantileLoss : public Objective {
   public:
-    /// alpha in (0, 1); |t| <= 1e6.
+    /// Requires alpha in (0, 1); |t| <= 1e6.
     static base::Result<QuantileLoss> create(std::vector<double> targets,
                                              std::vector<float> weights, double alpha);
     std::string_view name() const override { return "quantile"; }
@@ -50,7 +50,7 @@ class AbsoluteError : public QuantileLoss {
 /// h = w. Starts at the weighted median.
 class HuberLoss : public Objective {
   public:
-    /// delta finite and > 0; |t| <= 1e6.
+    /// Requires delta finite and > 0; |t| <= 1e6.
     static base::Result<HuberLoss> create(std::vector<double> targets, std::vector<float> weights,
                                           double delta);
     std::string_view name() const override { return "huber"; }
@@ -72,7 +72,7 @@ class PoissonLoss : public Objective {
   public:
     static constexpr double kDamping = 0.7;
 
-    /// 0 <= t <= 1e6.
+    /// Requires 0 <= t <= 1e6.
     static base::Result<PoissonLoss> create(std::vector<double> targets,
                                             std::vector<float> weights);
     std::string_view name() const override { return "poisson"; }

@@ -13,7 +13,7 @@ namespace rampart::gbdt {
 /// Used to distil the probabilities of another model, or of a long chain of policies.
 class SoftCrossEntropy : public Objective {
   public:
-    /// targets: [n] in [0, 1]. weights: [n] finite and > 0, or empty for all 1.
+    /// Takes targets [n] in [0, 1] and weights [n] finite and > 0, or empty for all 1.
     static base::Result<SoftCrossEntropy> create(std::vector<double> targets,
                                                  std::vector<float> weights);
     std::string_view name() const override { return "soft_cross_entropy"; }

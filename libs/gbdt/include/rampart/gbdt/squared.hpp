@@ -12,7 +12,7 @@ namespace rampart::gbdt {
 /// train() uses log loss on labels and does not apply.
 class SquaredError : public Objective {
   public:
-    /// targets: [n] finite, |t| <= 1e6. weights: [n] finite and > 0, or empty for all 1.
+    /// Takes targets [n] finite, |t| <= 1e6, and weights [n] finite and > 0, or empty for all 1.
     static base::Result<SquaredError> create(std::vector<double> targets,
                                              std::vector<float> weights);
     std::string_view name() const override { return "squared_error"; }

@@ -27,7 +27,7 @@ class Engine {
   public:
     /// Requires a valid ensemble (model::validate) and a supported instruction set.
     explicit Engine(const Ensemble& ensemble, InstructionSet set = fastest_supported());
-    /// row: [d] as validated.
+    /// Scores one row: [d] as validated.
     double predict_raw(std::span<const float> row) const;
     size_t trees() const;
     /// Sets scores[t] to the score after the first t + 1 trees, as Ensemble::predict_raw(row, t +

@@ -48,7 +48,7 @@ inline constexpr double kMaxRawValue = 1e9;
 /// Checks that indices are within limits, children after parents, every node reached once, values
 /// finite and within kMaxRawValue, features < d. Errors name tree and node.
 base::Status validate(const Ensemble& ensemble, size_t features);
-/// Also checks that splits fit features: thresholds for numbers, sets of known codes otherwise.
+/// Checks also that splits fit features: thresholds for numbers, sets of known codes otherwise.
 base::Status validate(const Ensemble& ensemble, const dataset::FeatureSchema& schema);
 
 double sigmoid(double raw);  // 1 / (1 + exp(-raw)), without overflow

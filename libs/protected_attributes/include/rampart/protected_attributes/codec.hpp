@@ -17,7 +17,7 @@ std::string encode(const ProtectedAttributes& person);
 /// and as validate() does.
 base::Result<ProtectedAttributes> decode(std::string_view bytes);
 
-/// {"person_id":"p1","event_time":"2005-04-01T00:00:00Z","attributes":{"sex":"female"}}
+/// Returns {"person_id":"p1","event_time":"2005-04-01T00:00:00Z","attributes":{"sex":"female"}}
 std::string to_json(const ProtectedAttributes& person);
 /// Accepts exactly these three members. Fails with invalid_argument "bad_json", "unknown_field",
 /// "missing_field", "bad_type", "duplicate_field"; and as validate() does.

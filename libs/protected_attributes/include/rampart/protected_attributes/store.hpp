@@ -18,7 +18,7 @@ namespace rampart::protected_attributes {
 /// Protected attributes by person, in a database separate from decisions. Thread safe.
 class ProtectedStore {
   public:
-    /// `memory` is the database's memory budget; null: its own.
+    /// Opens the store. `memory` is the database's memory budget; null: its own.
     static base::Result<std::unique_ptr<ProtectedStore>> open(
         const std::filesystem::path& folder, AttributeCatalog catalog,
         std::shared_ptr<storage::MemoryBudget> memory = nullptr);

@@ -61,7 +61,7 @@ struct Proof {
 class ModelRegistry {
   public:
     enum class Mode { kReadWrite, kReadOnly };
-    /// Opens. kReadOnly: a snapshot, also while another process holds the registry open.
+    /// Opens the registry. kReadOnly: a snapshot, also while another process holds it open.
     static base::Result<std::unique_ptr<ModelRegistry>> open(const std::filesystem::path& folder,
                                                              Mode mode = Mode::kReadWrite);
     ~ModelRegistry();

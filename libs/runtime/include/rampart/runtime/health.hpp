@@ -35,7 +35,7 @@ class Health {
     using Check = std::function<base::Status()>;
     /// Requires a `name` that is unique per probe (RAMPART_CHECK).
     void add(Probe probe, std::string name, Check check);
-    /// kReady runs all checks: a process that must be restarted is not ready either.
+    /// Runs the checks; kReady runs all, as a process that must be restarted is not ready either.
     HealthReport report(Probe probe) const;
 
   private:

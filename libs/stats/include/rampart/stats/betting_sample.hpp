@@ -29,7 +29,7 @@ class BettingSample {
     bool varied() const { return smallest_ < largest_; }
     /// Returns ln W(0), rounded down.
     double log_wealth() const;
-    /// As betting_lower_bound, but over the grid; at least 0 if the wealth rejects "mean <= 0".
+    /// Returns betting_lower_bound over the grid; at least 0 if the wealth rejects "mean <= 0".
     double lower_bound(double delta) const;
 
     static constexpr size_t kCells = 4096;

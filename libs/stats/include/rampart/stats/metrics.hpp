@@ -55,7 +55,7 @@ struct Tally {
     void add(double row_weight, double hit);  // hit in [0, 1]
     bool empty() const { return rows == 0; }
     std::optional<double> rate() const;  // nullopt: no rows
-    /// (sum w)^2 / sum w^2, the effective sample size (Kish 1965). 0 without rows.
+    /// Returns (sum w)^2 / sum w^2, the effective sample size (Kish 1965). 0 without rows.
     double effective_rows() const;
 };
 
@@ -65,7 +65,7 @@ std::optional<Interval> wilson(const Tally& tally, double confidence);
 
 /// Returns Newcombe's hybrid score interval (1998, method 10) of p1 - p2; in [-1, 1].
 Interval newcombe(double p1, double n1, double p2, double n2, double confidence);
-/// nullopt if either tally has no rows.
+/// Returns nullopt if either tally has no rows.
 std::optional<Interval> newcombe(const Tally& first, const Tally& second, double confidence);
 
 /// Rates of decisions on labelled rows. A decision is P(approve) in [0, 1]; rates are expected
