@@ -31,9 +31,9 @@ struct ImpactModel {
     std::optional<double> missing_gamma{};
 };
 
-/// Expected impacts of both actions for one record: its own control variates, not the model's.
+/// Expected impacts of both actions for one record: its own centres, instead of the model's.
 struct Centre {
-    double approve = 0, decline = 0;  // in [a, b]; decline unused if its impact is known
+    double approve = 0, decline = 0;  // in [a, b]; decline unused where its impact is known
 };
 
 /// One record. `impact` is read only if needed: not for a decline of known impact, and not if the
@@ -46,7 +46,7 @@ struct Record {
     /// People reversed the drawn action. The impact counts for the drawn action; for an application
     /// that was declined in the end it is c0, if declared.
     bool overridden = false;
-    /// From other data (impact_regression.hpp); none: the model's centres.
+    /// From other data (impact_regression.hpp); none: the model's.
     std::optional<Centre> centre{};
 };
 
