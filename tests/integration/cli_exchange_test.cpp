@@ -95,7 +95,7 @@ TEST_F(Exchange, AModelOfTheUnfavourableLabelIsTurnedAround) {
 
 TEST_F(Exchange, WhatIsNoModelIsRefusedByName) {
     EXPECT_EQ(import("xgboost", "lightgbm.txt"), 2);
-    EXPECT_THAT(printed_, HasSubstr("lightgbm.txt: no JSON object with a 'learner'"));
+    EXPECT_THAT(printed_, HasSubstr("lightgbm.txt: not a JSON object with a 'learner'"));
     EXPECT_EQ(import("lightgbm", "gone.txt"), 2);
     EXPECT_THAT(printed_, HasSubstr("gone.txt"));
     EXPECT_FALSE(std::filesystem::exists(folder_ / "m.rmp"));

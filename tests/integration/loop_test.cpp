@@ -164,7 +164,7 @@ TEST_F(Loop, PromoteFindsTheEvidenceOfAStoresOwnCertificate) {
         (copy / "rampartd.toml").string(),
         std::string(report_.at("policies").as_array().front().at("id").as_string()), own.string()));
     EXPECT_EQ(ran.exit_code, 1) << ran.output;
-    EXPECT_NE(ran.output.find("the certificate is of model"), std::string::npos) << ran.output;
+    EXPECT_NE(ran.output.find("the certificate is for model"), std::string::npos) << ran.output;
 }
 
 TEST_F(Loop, VerifyCallsAMissingFileNotFoundAndNeverACertificateNotValid) {

@@ -21,7 +21,7 @@ using base::TimePoint;
 constexpr size_t kBatch = 250;
 constexpr auto kRetryPause = std::chrono::milliseconds(20);
 
-/// What the service said, from its error document.
+/// Returns the service's error, from its error document.
 base::Error service_error(const http::Response& response) {
     boost::system::error_code failure;
     const auto document = boost::json::parse(response.body, failure);
@@ -41,7 +41,7 @@ base::Error service_error(const http::Response& response) {
                                      message);
 }
 
-/// The 1st, 8th, 15th and 22nd of each month in (start, end], and the end.
+/// Returns the 1st, 8th, 15th and 22nd of each month in (start, end], and the end.
 std::vector<TimePoint> ticks_between(TimePoint start, TimePoint end) {
     std::vector<TimePoint> ticks;
     TimePoint month = base::parse_iso8601(base::month_of(start) + "-01").value();
@@ -65,7 +65,7 @@ Result<http::Response> Session::try_post(std::string_view target, const std::str
         RAMPART_TRY(auto endpoint, base::read_file(endpoint_file_, 256));
         while (!endpoint.empty() && endpoint.back() == '\n') endpoint.pop_back();
         http::ClientOptions options;
-        options.timeout = base::Duration::seconds(600);  // a tick may train
+        options.timeout = base::Duration::seconds(600);  // a tick may start a training run
         options.token = token_;
         RAMPART_TRY(client_, http::Client::create(endpoint, options));
     }

@@ -14,14 +14,14 @@
 
 namespace rampart::demo {
 
-/// Talks to a running `rampart serve`, and goes on when it was killed and started again: a request
-/// without an answer is sent again (every request may be repeated). The address is read from the
-/// endpoint file anew for each connection.
+/// Client session with a running `rampart serve` that survives a kill and restart of the service:
+/// an unanswered request is sent again (every request may be repeated). The address is read from
+/// the endpoint file for each new connection.
 class Session {
   public:
     Session(std::filesystem::path endpoint_file, std::string token, base::Duration patience);
-    /// The body of a 2xx answer. Errors: the service's own, by its error document; unavailable when
-    /// it stayed away for longer than the patience.
+    /// Returns the body of a 2xx answer. Fails with the service's own error, from its error
+    /// document; unavailable if the service was away for longer than the patience.
     base::Result<std::string> post(std::string_view target, const std::string& body);
 
   private:
@@ -32,18 +32,18 @@ class Session {
     std::optional<http::Client> client_;
 };
 
-/// Replays a stream of applicants against the service, as the world would: applications in order of
-/// event time, outcomes of approved ones when they are observed, and the clock forward four times a
-/// month.
+/// Replays a stream of applicants against the service: applications in order of
+/// event time, outcomes of approved ones when they are observed, and the clock
+/// advanced four times a month.
 class Driver {
   public:
-    /// Called after each tick: event time so far, share of the span done.
+    /// Called after each tick: event time so far, completed share of the span.
     using Progress = std::function<void(base::TimePoint, double)>;
 
     Driver(const loan_stream::Stream& stream, std::string measure, Session session);
     base::Status run(const Progress& progress);
 
-    /// decisions()[i] is about stream.applicants[i].
+    /// decisions()[i] belongs to stream.applicants[i].
     const std::vector<domain::Decision>& decisions() const { return decisions_; }
 
   private:

@@ -13,12 +13,12 @@ using base::Status;
 
 constexpr const char* kEverybody = "everybody";
 
-/// An applicant as the truth has it.
+/// An applicant with the true outcome.
 struct Person {
     std::vector<float> row;
     std::optional<size_t> cell;
     std::vector<uint32_t> groups;
-    std::optional<double> impact;  // of an approval; nullopt: nobody knows
+    std::optional<double> impact;  // of an approval; nullopt: not known
     bool vault = false;
     base::TimePoint matured_at;
 };
@@ -104,8 +104,8 @@ class Judge {
         }
     }
 
-    /// Mean of `gain(i)` over everybody, and over each group, for applicants of whom `takes(i)`
-    /// holds.
+    /// Returns the mean of `gain(i)` over all applicants, and over each group, for
+    /// applicants with `takes(i)`.
     template <class Takes, class Gain>
     std::map<std::string, double> means(Takes takes, Gain gain) const {
         std::map<std::string, std::pair<double, double>> sums;
@@ -125,8 +125,8 @@ class Judge {
         return out;
     }
 
-    /// Mean impact per applicant, had the policy decided about everybody in the vault: people that
-    /// no learner has seen.
+    /// Returns the true mean impact per applicant if the policy had decided about all people of the
+    /// vault, whose data no learner has used.
     std::map<std::string, double> value_of(const model::Policy& policy) const {
         return means(
             [&](size_t i) {

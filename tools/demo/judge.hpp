@@ -9,9 +9,9 @@
 
 namespace rampart::demo {
 
-/// Puts the report of a finished run together: what the service decided, what its store says of
-/// policies, gate runs and ledger, and what the hidden outcomes say of each certificate. Only here
-/// is the truth about declined applicants looked at.
+/// Creates the report of a finished run: the service's decisions, the policies, gate runs and
+/// ledger in its store, and whether the hidden outcomes confirm each certificate. The truth about
+/// declined applicants is read only here.
 base::Result<Report> judge(const loan_stream::Stream& stream,
                            const std::vector<domain::Decision>& decisions, rampartd::Node& node);
 

@@ -1,4 +1,4 @@
-// rampart-demo: the main job on a stream of loan applications. ops/demo builds and calls it.
+// rampart-demo: runs the whole loop on a stream of loan applications. Built and called by ops/demo.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -95,9 +95,9 @@ Status serve_on(const Options& options, const demo::Workspace& workspace) {
 Status run(Options options) {
     if (options.data == "simulated") {
         if (options.stream != "default-credit-card" && options.stream != "simulated") {
-            return base::invalid_argument(
-                "bad_usage", "--data simulated has a stream of its own; leave --stream {} out",
-                options.stream);
+            return base::invalid_argument("bad_usage",
+                                          "--data simulated has its own stream; omit --stream {}",
+                                          options.stream);
         }
         options.stream = "simulated";
     }
@@ -135,7 +135,7 @@ int main(int argc, char** argv) {
         ->capture_default_str();
     app.add_option("--data", options.data, "folder with the data files, or 'simulated'")
         ->capture_default_str();
-    app.add_option("--rows", options.rows, "at most so many applicants (0: all)")
+    app.add_option("--rows", options.rows, "maximum number of applicants (0: all)")
         ->capture_default_str();
     app.add_option("--seed", options.seed, "the same seed gives the same report")
         ->capture_default_str();

@@ -7,16 +7,16 @@
 
 #include "rampart/base/clock.hpp"
 
-/// What a run of the main job says of itself. Filled by the driver, written as JSON and as one HTML
-/// page. Everything but `seconds` depends on data, configuration and seed only.
+/// Report of a run. Filled by the driver, written as JSON and as one HTML page. Everything except
+/// `seconds` depends on data, configuration and seed only.
 namespace rampart::demo {
 
-/// Counts of one group (or of everybody) in one month of event time.
+/// Counts of one group (or of all applicants) in one month of event time.
 struct GroupMonth {
     long applications = 0, approved = 0, explored = 0;
-    long approved_known = 0;  // approved, with a truth in the files
-    long defaults = 0;        // of approved_known
-    double impact = 0;        // sum of true impacts of what was decided (declined: the known value)
+    long approved_known = 0;  // approved, with a true outcome in the files
+    long defaults = 0;        // among approved_known
+    double impact = 0;        // sum of true impacts (declined: the known value)
     long impact_known = 0;    // decisions whose impact is known
 };
 
@@ -31,9 +31,9 @@ struct PolicyReport {
     bool certified = false;
     size_t links = 0;
     std::string learner;             // as in the provenance; empty for the bootstrap
-    std::string live_from, live_to;  // ISO 8601; empty: never, still
+    std::string live_from, live_to;  // ISO 8601; empty: never, or until now
     std::map<std::string, double>
-        value;  // true mean impact by group, had it decided about all of the vault
+        value;  // true mean impact by group, if it had decided about all of the vault
 };
 
 struct GateGroup {
@@ -71,17 +71,17 @@ struct Report {
     std::vector<GateRun> gate_runs;
     std::vector<LedgerLine> ledger;
     std::map<std::string, double> value_first,
-        value_final;  // by group, over the people of the vault, by the truth
+        value_final;  // by group, over the people of the vault, by true outcomes
     bool final_not_below_first = false;
     long certificates = 0, certificates_right = 0;
     std::map<std::string, long> joiner;  // counts by name
     std::string state_hash;
-    std::map<std::string, double> seconds;  // wall time by phase: the only part that varies
+    std::map<std::string, double> seconds;  // wall time by phase; not reproducible
 };
 
 std::string to_json(const Report& report);
 std::string to_html(const Report& report);
-/// The few lines for a terminal.
+/// Returns the summary for a terminal.
 std::string to_text(const Report& report);
 
 }  // namespace rampart::demo

@@ -83,7 +83,7 @@ json::value to_json(const GateRun& run) {
             {"right", run.right ? json::value(*run.right) : json::value(nullptr)}};
 }
 
-/// Indented JSON: Boost.JSON writes compact text only.
+/// Writes indented JSON: Boost.JSON writes compact text only.
 void write_pretty(const json::value& value, std::string& out, size_t indent) {
     const auto children = [&](char open, char close, size_t count, auto each) {
         out += open;

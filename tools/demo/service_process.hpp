@@ -8,10 +8,10 @@
 
 namespace rampart::demo {
 
-/// A `rampart serve` as a child process. Its standard error goes to a file. Ended with the object.
+/// A `rampart serve` as a child process, with its standard error in a file. The destructor ends it.
 class ServiceProcess {
   public:
-    /// Starts it and waits until the endpoint file is there, that is: until it serves.
+    /// Starts it and waits until the endpoint file exists, which means that it serves.
     static base::Result<ServiceProcess> start(const std::filesystem::path& program,
                                               const std::filesystem::path& config,
                                               const std::filesystem::path& endpoint_file,
@@ -20,11 +20,11 @@ class ServiceProcess {
     ServiceProcess& operator=(ServiceProcess&& other) noexcept;
     ~ServiceProcess();
 
-    /// SIGTERM, then waits. Error: it ended otherwise than with exit code 0 (the log is named).
+    /// Sends SIGTERM and waits. Fails if the exit code is not 0 (the message names the log).
     base::Status stop();
-    /// SIGKILL, then waits.
+    /// Sends SIGKILL and waits.
     void kill();
-    /// Leaves it running when this object goes.
+    /// Leaves it running when this object is destroyed.
     pid_t release();
     pid_t pid() const { return pid_; }
 

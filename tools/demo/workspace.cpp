@@ -18,7 +18,8 @@ Status clear_folder(const fs::path& folder) {
     std::error_code failure;
     if (fs::exists(folder) && !fs::is_empty(folder, failure) && !fs::exists(folder / kMarker)) {
         return base::failed_precondition(
-            "folder_in_use", "'{}' is not empty and is no earlier run's folder; name another one",
+            "folder_in_use",
+            "'{}' is not empty and is not the folder of an earlier run; choose another one",
             folder.string());
     }
     fs::remove_all(folder, failure);
@@ -59,7 +60,7 @@ Status write_config(const Workspace& workspace, const fs::path& config_dir,
     const size_t at = config.find(line);
     if (at == std::string::npos) {
         return base::invalid_argument("bad_configuration",
-                                      "demo/{}.toml has no line 'seed = 1' to put the seed into",
+                                      "demo/{}.toml has no line 'seed = 1' to replace by the seed",
                                       stream.name);
     }
     config.replace(at, line.size(), fmt::format("\nseed = {}\n", seed));

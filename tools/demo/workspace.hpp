@@ -15,17 +15,17 @@ struct Workspace {
     std::string token;
 };
 
-/// Where the log is, if it is not the embedded one.
+/// Location of the log, if it is not the embedded one.
 struct KafkaBroker {
     std::string bootstrap_servers, topic_prefix;
 };
 
-/// Lays a folder out for a stream: rampartd.toml (from `config_dir`/demo/<stream>.toml, with the
-/// seed put in), product.toml, schema.toml, a random token, and keys that are derived from the
-/// seed, so that the same seed gives the same run to the bit: anybody can compute them, also the
-/// one that signs. (A deployment's keys come from the operating system's generator; these are for
-/// replays of public data only.) An earlier run's files are removed; a folder that holds anything
-/// else is refused.
+/// Prepares a folder for a stream: rampartd.toml (from `config_dir`/demo/<stream>.toml, with
+/// the seed inserted), product.toml, schema.toml, a random token, and keys derived from the
+/// seed, so that the same seed reproduces the run bit by bit. These keys, including the signing
+/// key, can be computed by anyone; they are for replays of public data only (a deployment's
+/// keys come from the operating system's generator). Removes the files of an earlier run;
+/// refuses a folder with other content.
 base::Result<Workspace> prepare_workspace(const std::filesystem::path& folder,
                                           const std::filesystem::path& config_dir,
                                           const loan_stream::Stream& stream, uint64_t seed,

@@ -33,7 +33,7 @@ ContextPtr make_context(std::string_view key) {
     return context;
 }
 
-/// Looked up once: that takes longer than to seal a record.
+/// Fetched once per process: a look-up by name takes longer than sealing a record.
 const EVP_CIPHER* cipher() {
     static const EVP_CIPHER* const found = EVP_CIPHER_fetch(nullptr, "AES-256-GCM", nullptr);
     RAMPART_CHECK(found != nullptr);

@@ -27,7 +27,8 @@ int hex_value(char c) {
     return -1;
 }
 
-/// OpenSSL 3 would look it up by name for every hash, which costs more than hashing a short text.
+/// Cached, because OpenSSL 3 would look it up by name for every hash, which costs more than hashing
+/// a short text.
 const EVP_MD* sha256_algorithm() {
     static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
     return algorithm;
@@ -114,7 +115,7 @@ void MerkleTree::add(std::string_view leaf) {
     hash.update(std::string_view("\0", 1));
     hash.update(leaf);
     peaks_.push_back(hash.finish());
-    // two full trees of one size become one: as often as the count of leaves before ends in ones
+    // merges two full trees of equal size: once per trailing one bit of the previous leaf count
     for (uint64_t before = leaves_++; (before & 1) != 0; before >>= 1) {
         const Digest right = peaks_.back();
         peaks_.pop_back();

@@ -46,7 +46,7 @@ bool write_all(int fd, std::string_view content) {
     return true;
 }
 
-/// Of a file its content, of a folder its entries.
+/// Syncs the content of a file, or the entries of a folder.
 Status sync_one(const std::filesystem::path& path) {
     const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.get() < 0 || ::fsync(file.get()) != 0) return from_errno(errno, path, "sync");

@@ -7,14 +7,14 @@
 namespace rampart::base {
 namespace {
 
-/// Until it is so, but not for long: about as long as it takes to wake a thread.
+/// Spins until the condition holds, but only about as long as it takes to wake a thread.
 template <class Condition>
-void look_for(const Condition& is_so) {
-    constexpr auto kLong = std::chrono::microseconds(50);
-    const auto end = std::chrono::steady_clock::now() + kLong;
+void spin_until(const Condition& condition) {
+    constexpr auto kSpinTime = std::chrono::microseconds(50);
+    const auto end = std::chrono::steady_clock::now() + kSpinTime;
     do {
         for (int i = 0; i < 32; ++i) {
-            if (is_so()) return;
+            if (condition()) return;
 #if defined(__x86_64__)
             __builtin_ia32_pause();
 #endif
@@ -56,7 +56,7 @@ void ThreadPool::work() {
         const uint64_t seen = calls_;
         if (next_ == end_ && !stop_) {
             lock.unlock();
-            look_for([&] { return calls_ != seen; });
+            spin_until([&] { return calls_ != seen; });
             lock.lock();
         }
         start_.wait(lock, [this] { return stop_ || next_ != end_; });
@@ -83,7 +83,7 @@ void ThreadPool::run(size_t n, const std::function<void(size_t)>& task) {
     }
     if (unfinished_ > 0) {
         lock.unlock();
-        look_for([this] { return unfinished_ == 0; });
+        spin_until([this] { return unfinished_ == 0; });
         lock.lock();
         done_.wait(lock, [this] { return unfinished_ == 0; });
     }

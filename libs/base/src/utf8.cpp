@@ -26,7 +26,7 @@ size_t utf8_length(std::string_view text) {
 bool is_utf8(std::string_view text) {
     constexpr uint64_t kBeyondAscii = 0x8080808080808080;
     while (!text.empty()) {
-        if (text.size() >= sizeof(uint64_t)) {  // eight at a time, where they are plain
+        if (text.size() >= sizeof(uint64_t)) {  // fast path: eight ASCII bytes at a time
             uint64_t word = 0;
             std::memcpy(&word, text.data(), sizeof(word));
             if ((word & kBeyondAscii) == 0) {

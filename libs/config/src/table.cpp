@@ -6,9 +6,10 @@
 
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
-// Two defects of toml++ 3.3, found by fuzzing. It asserts that a table's name begins as one, and
-// would end the program at "[ = 1]", where its next lines report the error. And its test for blanks
-// calls most letters outside ASCII impossible, where they are no blanks.
+// Works around two defects of toml++ 3.3, found by fuzzing. First, an assertion on the first
+// character of a table's name ends the program at "[ = 1]", although its next lines report the
+// error. Second, its test for blanks marks as unreachable most letters outside ASCII, which are not
+// blanks.
 #undef NDEBUG
 #define TOML_ASSERT(expr) static_cast<void>(0)
 #include <toml++/impl/preprocessor.h>
@@ -23,14 +24,14 @@
 
 namespace rampart::config {
 
-/// What every table of one file shares.
+/// State shared by all tables of one file.
 struct Table::State {
     std::string name;
     toml::table root;
     std::optional<base::Error> error;
 };
 
-/// One table: the keys asked for, and the sub-tables made of it.
+/// One table: the keys read so far, and the sub-tables created from it.
 struct Table::Node {
     const toml::table* toml = nullptr;  // nullptr: absent
     std::string path;

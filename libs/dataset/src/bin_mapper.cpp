@@ -20,7 +20,7 @@ struct WeightedValue {
     double weight;
 };
 
-/// Floats in the order of numbers, as integers in the same order.
+/// Maps floats to integers of the same order.
 uint32_t key_of(float x) {
     const uint32_t bits = std::bit_cast<uint32_t>(x + 0.0f);  // -0 is 0
     return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
@@ -29,7 +29,7 @@ float float_of(uint32_t key) {
     return std::bit_cast<float>(key >> 31 != 0 ? key & 0x7fffffffu : ~key);
 }
 
-/// Radix sort, eleven bits at a time.
+/// Sorts by radix, with digits of eleven bits.
 void sort_keys(std::vector<uint32_t>& keys) {
     constexpr uint32_t kBuckets = 1 << 11;
     std::vector<uint32_t> other(keys.size());
@@ -42,8 +42,8 @@ void sort_keys(std::vector<uint32_t>& keys) {
     }
 }
 
-/// The row that stands for the i-th of `used` stretches of like length, at a place within it that a
-/// hash chooses: evenly spaced rows would see one month of twelve where a table repeats.
+/// Returns the row that represents the i-th of `used` stretches of equal length, at a position
+/// chosen by a hash: evenly spaced rows would see one month of twelve if a table repeats.
 size_t sampled_row(size_t i, size_t used, size_t rows) {
     return (i * rows + base::mix64(i) % rows) / used;
 }
@@ -66,7 +66,7 @@ std::vector<WeightedValue> distinct_unweighted(const std::vector<float>& column,
     return values;
 }
 
-/// Distinct values, ascending, with the sum of their weights. Missing ones are left out.
+/// Returns the distinct values, ascending, with the sums of their weights, without missing ones.
 std::vector<WeightedValue> distinct_values(const Dataset& data, size_t feature) {
     const auto& column = data.columns[feature];
     const size_t n = data.rows();
@@ -78,7 +78,7 @@ std::vector<WeightedValue> distinct_values(const Dataset& data, size_t feature) 
         const size_t row = sampled_row(i, used, n);
         if (!std::isnan(column[row])) values.push_back({column[row], data.weight_of(row)});
     }
-    // ties by weight: the sums below then do not depend on the order of the rows
+    // sorts ties by weight, so that the sums below do not depend on the order of the rows
     std::sort(values.begin(), values.end(), [](const WeightedValue& a, const WeightedValue& b) {
         return a.value != b.value ? a.value < b.value : a.weight < b.weight;
     });
@@ -94,15 +94,15 @@ std::vector<WeightedValue> distinct_values(const Dataset& data, size_t feature) 
     return values;
 }
 
-/// A float c with lo <= c < hi, half way if there is one.
+/// Returns a float c with lo <= c < hi, half-way if there is one.
 float cut_between(float lo, float hi) {
     const auto middle = static_cast<float>((static_cast<double>(lo) + static_cast<double>(hi)) / 2);
     return middle < hi ? middle : lo;
 }
 
-/// Goes through the values and closes a bin once it holds its share of the weight that was left
-/// when it was opened; so a value of great weight has a bin of its own, and those after it share
-/// what remains evenly.
+/// Scans the values and closes a bin when it has its share of the weight that was left when the bin
+/// was opened; so a value of large weight gets a bin of its own, and the later bins share the
+/// remaining weight evenly.
 std::vector<float> quantile_cuts(const std::vector<WeightedValue>& values, size_t max_bins) {
     std::vector<float> cuts;
     if (values.empty()) return cuts;
@@ -114,8 +114,8 @@ std::vector<float> quantile_cuts(const std::vector<WeightedValue>& values, size_
         in_bin += values[i].weight;
         const size_t values_left = values.size() - i - 1;
         const size_t bins_left = max_bins - cuts.size() - 1;
-        // close too when the next value alone would be more than a share, and when all left fit one
-        // each
+        // closes the bin also if the next value alone exceeds a share, and if each remaining value
+        // can have a bin of its own
         const bool heavy_next = in_bin + values[i + 1].weight / 2 > share;
         if (in_bin < share && !heavy_next && values_left > bins_left) continue;
         cuts.push_back(cut_between(values[i].value, values[i + 1].value));
@@ -159,8 +159,8 @@ FeatureBins categorical_bins(const Dataset& data, size_t feature, size_t max_bin
     return bins;
 }
 
-/// The bins of numbers: how many cuts are below each. Without branches and many side by side: what
-/// a search waits for is its last look.
+/// Computes the bins of numbers: how many cuts lie below each. Branch-free and over several values
+/// at once, because the latency of a binary search is its chain of loads.
 void bin_numbers(const FeatureBins& bins, std::span<const float> column, uint8_t* out) {
     constexpr size_t kAtOnce = 8;
     std::array<float, 256> cuts;

@@ -7,15 +7,15 @@
 
 namespace rampart::dataset {
 
-/// What was found out about the short texts of a column, most of which come again and again: a
-/// table with a few places for each hash, where a new text may take the place of an older one. So
-/// it costs constant memory, whatever the file holds, and may forget at any time.
+/// Cache of the results for a column's short texts, most of which repeat: a small set-associative
+/// hash table in which a new text may replace an older one. Uses constant memory for any file; may
+/// drop an entry at any time.
 template <class Value>
 class CellMemo {
   public:
-    static constexpr size_t kLongest = 23;  // longer texts are not kept
+    static constexpr size_t kLongest = 23;  // longer texts are not cached
 
-    /// expected: how many texts are frequent.
+    /// Creates an empty cache. expected: number of frequent texts.
     explicit CellMemo(size_t expected = 64) {
         constexpr size_t kFewest = 64, kMost = 8192;
         size_t slots = kFewest;
@@ -23,7 +23,7 @@ class CellMemo {
         slots_.resize(slots);
     }
 
-    /// nullptr: not known (any more). The pointer is good until the next keep().
+    /// Returns nullptr if not cached (any more). The pointer is valid until the next keep().
     const Value* find(std::string_view text) const {
         if (text.size() > kLongest) return nullptr;
         const size_t first = place(text);
@@ -33,7 +33,7 @@ class CellMemo {
         }
         return nullptr;
     }
-    /// Of a text that is not there.
+    /// Adds a text that is not in the cache.
     void keep(std::string_view text, Value value) {
         if (text.size() > kLongest) return;
         const size_t first = place(text);
@@ -49,7 +49,7 @@ class CellMemo {
   private:
     static constexpr size_t kPlaces = 4;
     struct Slot {
-        uint8_t length = 0;  // of the text, plus 1; 0: nothing is here
+        uint8_t length = 0;  // length of the text, plus 1; 0: the place is empty
         char text[kLongest] = {};
         Value value{};
     };
@@ -73,7 +73,7 @@ class CellMemo {
         for (size_t i = 0; i + 8 < n; i += 8) out |= differ(i, 8);
         return out == 0;
     }
-    /// All bytes count: words from the front, and one that ends at the end.
+    /// Hashes all bytes: words from the front, and one word that ends at the last byte.
     static uint64_t mixed(std::string_view text) {
         constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;
         const char* const from = text.data();
@@ -93,7 +93,7 @@ class CellMemo {
     }
 
     std::vector<Slot> slots_;
-    size_t next_ = 0;  // whose turn it is to be forgotten
+    size_t next_ = 0;  // place that is replaced next
 };
 
 }  // namespace rampart::dataset

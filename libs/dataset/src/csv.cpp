@@ -29,7 +29,7 @@ using GzipFile = std::unique_ptr<gzFile_s, CloseGzip>;
 
 constexpr size_t kChunk = 1 << 18;
 
-/// Where in 64 bytes the bytes are that mean something: bit i for byte i.
+/// Positions of special bytes in a block of 64: bit i for byte i.
 struct Marks {
     uint64_t separator = 0, quote = 0, newline = 0;
     uint64_t not_ascii = 0;
@@ -63,8 +63,8 @@ Marks marks_of(const char* block, char separator) {
     return out;
 }
 
-/// What the first line that is not empty is separated by: the one of these that it has most of
-/// outside quotes, the earlier one of two.
+/// Returns the separator of the first non-empty line: the most frequent candidate outside quotes;
+/// on a tie the earlier one.
 char separator_of(std::string_view text) {
     constexpr std::array<char, 3> kSeparators{',', ';', '\t'};
     std::array<size_t, kSeparators.size()> seen{};
@@ -80,7 +80,7 @@ char separator_of(std::string_view text) {
                                            seen.begin())];
 }
 
-/// Bit i: how many of bits 0 … i are set, odd or even.
+/// Returns the prefix parity: bit i is set if an odd number of bits 0 … i is set.
 uint64_t parities(uint64_t bits) {
     for (const int step : {1, 2, 4, 8, 16, 32}) bits ^= bits << step;
     return bits;
@@ -88,29 +88,30 @@ uint64_t parities(uint64_t bits) {
 
 }  // namespace
 
-/// The file's bytes pass through `buffer`; the record under way is buffer[begin, …), always
+/// The file's bytes pass through `buffer`; the current record is buffer[begin, …), always
 /// contiguous, so that cells can be views.
 ///
-/// A record is taken apart 64 bytes at a time (take_whole) where it ends within the buffer and is
-/// as it should be. All else, above all what is wrong with a record, is found byte by byte: first
-/// its end, then its cells.
+/// Fast path: a well-formed record that ends within the buffer is split 64 bytes at a time
+/// (take_whole). All other records, in particular malformed ones, are parsed byte by byte: first to
+/// find the end, then the cells.
 struct CsvReader::Impl {
     std::string path;
     GzipFile file;
-    std::string buffer;  // kBlock zeros behind `filled`
+    std::string buffer;  // followed by kBlock zero bytes after `filled`
     size_t begin = 0, filled = 0;
-    bool at_end = false;  // all of the file is in the buffer
+    bool at_end = false;  // the whole file is in the buffer
     char separator = ',';
     uint64_t next_line = 1;
     uint64_t line = 0;
     std::vector<std::string> columns;
     std::vector<std::string_view> cells;
     struct Whole {
-        size_t from = 0, to = 0, next = 0;  // where it begins, its text ends, the next one begins
+        size_t from = 0, to = 0, next = 0;  // begin of the record, end of its text, begin of the
+                                            // next record
         uint64_t lines = 0;
         bool ascii = true, quotes = false;
     };
-    Whole whole;  // what delimit() saw
+    Whole whole;  // result of delimit()
 
     template <class... Args>
     Error bad(std::string_view reason, fmt::format_string<Args...> format, Args&&... args) const {
@@ -146,20 +147,20 @@ base::Status CsvReader::Impl::fill() {
     // Z_BUF_ERROR: the compressed data end in the middle
     if (n < 0 || code != Z_OK) {
         return base::data_loss("corrupt_gzip",
-                               "'{}' is a truncated or corrupt gzip file ({}); get it anew", path,
-                               message);
+                               "'{}' is a truncated or corrupt gzip file ({}); get a new copy",
+                               path, message);
     }
     at_end = n == 0;
     return base::ok();
 }
 
-/// The record under way into `cells`, without looking for what is wrong with it; false: it does not
-/// end within the buffer, or is beyond a limit. Quotes come in pairs inside a record: where an odd
-/// number of them went before, separators and line ends belong to a cell.
+/// Splits the current record into `cells` without checking it; returns false if it does not end
+/// within the buffer or exceeds a limit. Quotes come in pairs inside a record: after an odd number
+/// of them, separators and line ends belong to a cell.
 bool CsvReader::Impl::delimit() {
     cells.clear();
     const char* cell = buffer.data() + begin;
-    uint64_t quoted = 0;  // all bits or none: at the beginning of the block
+    uint64_t quoted = 0;  // all bits set or none: whether the block begins inside quotes
     bool ascii = true, quotes = false;
     uint64_t lines = 1;
     const size_t last = std::min(filled, begin + limits::kMaxRecordBytes);
@@ -169,7 +170,7 @@ bool CsvReader::Impl::delimit() {
         if (marks.quote != 0) inside ^= parities(marks.quote);
         quoted = inside >> 63 != 0 ? ~uint64_t{0} : 0;
         const uint64_t ends = marks.newline & ~inside;
-        // the bits up to the record's end, all where it does not end here
+        // the bits up to the end of the record; all bits if it does not end here
         const uint64_t ours = ends ^ (ends - 1);
         quotes = quotes || (marks.quote & ours) != 0;
         ascii = ascii && (marks.not_ascii & ours) == 0;
@@ -194,7 +195,7 @@ bool CsvReader::Impl::delimit() {
     return false;
 }
 
-/// Takes the quotes off; false, with nothing changed, where one does not stand where it should.
+/// Removes the quotes; returns false, with nothing changed, if a quote is misplaced.
 bool CsvReader::Impl::unquote_cells() {
     const auto fits = [](std::string_view cell) {
         if (!cell.starts_with('"')) return cell.find('"') == std::string_view::npos;
@@ -216,14 +217,14 @@ bool CsvReader::Impl::unquote_cells() {
         char* out = content;
         for (size_t i = 0; i < cell.size(); ++i) {
             *out++ = cell[i];
-            if (cell[i] == '"') ++i;  // the second of the two
+            if (cell[i] == '"') ++i;  // skips the second quote of the pair
         }
         cell = {content, static_cast<size_t>(out - content)};
     }
     return true;
 }
 
-/// True: the record under way is in `cells` and behind us.
+/// Returns true if the current record is in `cells` and consumed.
 bool CsvReader::Impl::take_whole() {
     if (!delimit()) return false;
     const std::string_view text(buffer.data() + whole.from, whole.to - whole.from);
@@ -234,7 +235,8 @@ bool CsvReader::Impl::take_whole() {
     return true;
 }
 
-/// One past the record's last byte (its line end included); quotes come in pairs inside a record.
+/// Returns the position after the record's last byte (line end included); quotes come in pairs
+/// inside a record.
 Result<size_t> CsvReader::Impl::find_record_end() {
     bool quoted = false;
     for (size_t scanned = 0;;) {
@@ -246,7 +248,7 @@ Result<size_t> CsvReader::Impl::find_record_end() {
         }
         const bool too_long = begin + scanned < filled;
         if (too_long || (at_end && quoted)) {
-            // most often a stray quote made the record run on: taking it apart finds the place
+            // usually a stray quote made the record too long: splitting it finds the place
             RAMPART_RETURN_IF_ERROR(split(buffer.data() + begin, buffer.data() + begin + scanned));
         }
         if (too_long) {
@@ -260,8 +262,8 @@ Result<size_t> CsvReader::Impl::find_record_end() {
     }
 }
 
-/// `from` stands on the opening quote. Moves the content together, doubled quotes to one; returns
-/// what follows the closing quote.
+/// `from` points at the opening quote. Moves the content together, with doubled quotes as one;
+/// returns the position after the closing quote.
 Result<char*> CsvReader::Impl::unquote(char* from, char* to, std::string_view& cell) {
     char* const content = ++from;
     char* out = content;
@@ -278,7 +280,7 @@ Result<char*> CsvReader::Impl::unquote(char* from, char* to, std::string_view& c
     return bad("open_quote", "column {}: a quote is opened and not closed", cells.size() + 1);
 }
 
-/// [from, to): a record without its line end.
+/// Splits [from, to), a record without its line end.
 base::Status CsvReader::Impl::split(char* from, char* to) {
     cells.clear();
     while (true) {
@@ -301,7 +303,7 @@ base::Status CsvReader::Impl::split(char* from, char* to) {
             cell = {from, static_cast<size_t>(after - from)};
             if (cell.find('"') != std::string_view::npos) {
                 return bad("stray_quote",
-                           "column {}: a quote inside a cell that has none around it; put "
+                           "column {}: a quote inside a cell without quotes around it; put "
                            "the cell in quotes and double the quote",
                            cells.size() + 1);
             }
@@ -381,7 +383,7 @@ Result<CsvReader> CsvReader::open(const std::filesystem::path& path) {
     RAMPART_TRY(const bool any, impl->next_record());
     if (!any)
         return base::invalid_argument("empty_file",
-                                      "'{}' is empty; its first line has to name the "
+                                      "'{}' is empty; its first line must name the "
                                       "columns",
                                       impl->path);
     RAMPART_RETURN_IF_ERROR(impl->check_header());

@@ -24,7 +24,7 @@ bool is_allowed(const FeatureSpec& spec, float value) {
            value == static_cast<float>(static_cast<uint32_t>(value));
 }
 
-/// Whether there is an infinity: a loop that goes many values at once.
+/// Returns whether no value is infinite: a loop that the compiler can vectorise.
 bool all_finite_or_missing(std::span<const float> column) {
     bool infinite = false;
     for (const float x : column) infinite |= std::abs(x) == std::numeric_limits<float>::infinity();
@@ -70,8 +70,8 @@ base::Status check_labels(const Dataset& data) {
 base::Status check_both_labels(const Dataset& data) {
     if (data.numeric()) {
         return base::invalid_argument("numeric_label",
-                                      "the label is a number, where one of two values is wanted; "
-                                      "learn it with --learner fair-regression, or give the schema "
+                                      "the label is a number, but a label of two values is needed; "
+                                      "train it with --learner fair-regression, or give the schema "
                                       "`favourable` instead of `label_range`");
     }
     const auto ones = static_cast<size_t>(std::count(data.label.begin(), data.label.end(), 1));
@@ -83,7 +83,7 @@ base::Status check_both_labels(const Dataset& data) {
 base::Status check_targets_differ(const Dataset& data) {
     if (!data.numeric()) {
         return base::invalid_argument("binary_label",
-                                      "the label is one of two values, where a number is wanted; "
+                                      "the label has two values, but a number is needed; "
                                       "give the schema `label_range` instead of `favourable`");
     }
     const auto [least, most] = std::minmax_element(data.target.begin(), data.target.end());
@@ -126,7 +126,7 @@ base::Status check_groups(const Dataset& data) {
     for (size_t g = 0; g < count.size(); ++g) {
         if (count[g] == 0) {
             return base::invalid_argument("empty_group",
-                                          "group '{}' has no rows; take it out or merge it "
+                                          "group '{}' has no rows; remove it or merge it "
                                           "with another",
                                           data.group_names[g]);
         }

@@ -65,7 +65,7 @@ Result<float> to_float(const FeatureSpec& spec, double value) {
     if (!std::isfinite(narrowed)) {
         return base::out_of_range(
             "number_too_large",
-            "feature '{}' is {}; allowed are finite numbers up to {:.4g} either way", spec.name,
+            "feature '{}' is {}; allowed are finite numbers of magnitude up to {:.4g}", spec.name,
             value, std::numeric_limits<float>::max());
     }
     return narrowed;

@@ -15,7 +15,7 @@ namespace {
 using base::Result;
 namespace limits = base::limits;
 
-/// A TOML basic string (TOML 1.0.0, "String").
+/// Writes a TOML basic string (TOML 1.0.0, "String").
 std::string quote(std::string_view text) {
     std::string out = "\"";
     for (const char c : text) {
@@ -31,7 +31,7 @@ std::string quote(std::string_view text) {
     return out + '"';
 }
 
-/// A comment may not hold control characters but tabs.
+/// Replaces control characters other than tabs, which a comment may not contain.
 std::string comment(std::string_view text) {
     std::string out = "# ";
     for (const char c : text) {
@@ -74,11 +74,11 @@ Result<FeatureSchema> parse_features(config::Table& root) {
     return FeatureSchema::create(std::move(features));
 }
 
-/// Gives each column one role.
+/// Assigns one role to each column.
 class Roles {
   public:
     base::Status add(std::string_view column, std::string_view role) {
-        // the empty name is a file's nameless column: it can only be ignored
+        // the empty name is a file's unnamed column: it can only be ignored
         if ((column.empty() && role != "ignored") || column.size() > limits::kMaxNameBytes ||
             !base::is_utf8(column)) {
             return base::invalid_argument(
@@ -96,8 +96,8 @@ class Roles {
     std::map<std::string, std::string, std::less<>> role_of_;
 };
 
-/// A number that TOML takes for one with a fraction, where as a whole one it would not fit a
-/// double.
+/// Writes a number with a fraction if as an integer it
+/// would not fit a double.
 std::string toml_number(double value) {
     constexpr double kWhole = 9007199254740992;  // 2^53
     std::string text = number_text(value);
@@ -128,7 +128,7 @@ base::Status validate(const TableSchema& schema) {
         const auto [lo, hi] = *schema.label_range;
         if (!std::isfinite(lo) || !std::isfinite(hi) || !std::isfinite(hi - lo) || !(lo < hi)) {
             return base::invalid_argument("bad_label_range",
-                                          "label_range from {} to {}: wanted are two finite "
+                                          "label_range from {} to {}: give two finite "
                                           "numbers, the first below the second",
                                           lo, hi);
         }
@@ -209,10 +209,9 @@ std::string write_table_schema(const TableSchema& schema,
     out += "# A row's group is the combination of these columns' values. Never features.\n";
     out += fmt::format("protected = {}\n\n", list(schema.protected_columns));
     if (schema.weight_column) {
-        out +=
-            fmt::format("# How much a row counts.\nweight = {}\n\n", quote(*schema.weight_column));
+        out += fmt::format("# Weight of a row.\nweight = {}\n\n", quote(*schema.weight_column));
     }
-    out += "# Cells that mean: not known. The empty cell always does.\n";
+    out += "# Cells that mean: missing. The empty cell always does.\n";
     out += fmt::format("missing = {}\n\n", list(schema.missing_tokens));
     out +=
         "# Columns that are not used. To use one, delete it here and add a [[feature]].\nignored = "

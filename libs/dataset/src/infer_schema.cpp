@@ -25,9 +25,9 @@ constexpr std::array<std::string_view, 7> kMissingAnywhere{"?",   "NA",   "N/A",
                                                            "nan", "null", "NULL"};
 constexpr std::array<std::string_view, 8> kMissingAmongNumbers{
     "-", ".", "None", "none", "Missing", "missing", "Unknown", "unknown"};
-constexpr size_t kFewValues = 12;          // whole-number codes that may be categories
-constexpr size_t kMaxTracked = 1'000'000;  // values whose repeats are counted
-constexpr size_t kIdRows = 20;             // fewer rows say nothing about ids
+constexpr size_t kFewValues = 12;          // integer codes that may be categories
+constexpr size_t kMaxTracked = 1'000'000;  // largest number of values whose repeats are counted
+constexpr size_t kIdRows = 20;             // with fewer rows a column is never taken for an id
 constexpr double kHardlyRepeats = 0.9;
 
 template <size_t N>
@@ -35,7 +35,7 @@ bool is_in(const std::array<std::string_view, N>& words, std::string_view word) 
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// "inf", "-Infinity", …: what programs write for 1/0.
+/// Recognises "inf", "-Infinity", …: what programs write for 1/0.
 bool is_infinity(std::string_view cell) {
     if (cell.starts_with('-') || cell.starts_with('+')) cell.remove_prefix(1);
     std::string lower(cell.substr(0, 9));
@@ -43,7 +43,7 @@ bool is_infinity(std::string_view cell) {
     return lower == "inf" || lower == "infinity";
 }
 
-/// At most some 40 bytes, whole characters.
+/// Truncates to about 40 bytes, at a character boundary.
 std::string shortened(std::string_view text) {
     constexpr size_t kShown = 40;
     if (text.size() <= kShown) return std::string(text);
@@ -52,12 +52,12 @@ std::string shortened(std::string_view text) {
     return std::string(text.substr(0, end)) + "…";
 }
 
-/// What one pass over a column shows.
+/// Statistics of a column from one pass.
 class ColumnSummary {
   public:
     void add(std::string_view cell) {
         const Seen* known = seen_.find(cell);
-        const Seen seen = known != nullptr ? *known : look_at(cell);
+        const Seen seen = known != nullptr ? *known : count_text(cell);
         ++rows_;
         if (seen.what == Seen::kMissing) ++missing_;
         if (seen.what == Seen::kDoubtful) ++doubtful_;
@@ -77,26 +77,27 @@ class ColumnSummary {
     bool numeric() const { return all_numbers_ && !values_.empty(); }
     const Texts& missing_words() const { return missing_words_; }
     const Texts& doubtful_words() const { return doubtful_words_; }
-    /// Sorted; at most limits::kMaxCategories + 1 of them. No words for missing, no doubtful ones.
+    /// Returns the values, sorted, at most limits::kMaxCategories + 1, without words for missing.
     const Texts& values() const { return values_; }
     bool empty() const { return values_.empty() && doubtful_words_.empty(); }
-    /// One value in every row. (One value in some rows and none in others tells rows apart.)
+    /// Returns whether all rows have one value. (One value in some rows and missing in others still
+    /// separates the rows.)
     bool constant() const { return values_.size() + doubtful_words_.size() == 1 && !has_missing_; }
-    double low() const { return low_; }  // of the numbers
+    double low() const { return low_; }  // minimum of the numbers
     double high() const { return high_; }
     bool anything_missing() const { return missing_ + doubtful_ + infinite_ > 0; }
     size_t rows() const { return rows_; }
-    size_t infinite() const { return infinite_; }  // cells
+    size_t infinite() const { return infinite_; }  // number of infinite cells
     const std::string& first_text() const { return first_text_; }
-    bool few_codes() const { return numeric() && whole_ && values_.size() <= kFewValues; }
-    bool hardly_repeats() const {
+    bool has_few_codes() const { return numeric() && whole_ && values_.size() <= kFewValues; }
+    bool is_almost_unique() const {
         return tracked_ >= kIdRows && static_cast<double>(different_.size()) >=
                                           kHardlyRepeats * static_cast<double>(tracked_);
     }
     bool row_number() const {
         return numeric() && whole_ && tracked_ >= kIdRows && (rising_ || falling_);
     }
-    /// Why it is taken for what it is.
+    /// Returns the evidence for the column's kind.
     std::string evidence() const {
         const size_t empty = missing_ + (numeric() ? doubtful_ + infinite_ : 0);
         const double share = 100 * static_cast<double>(empty) / static_cast<double>(rows_);
@@ -107,7 +108,7 @@ class ColumnSummary {
         if (share >= 1) out += fmt::format("; {:.0f} % missing", share);
         if (share > 0 && share < 1) out += fmt::format("; {:.1g} % missing", share);
         if (numeric() && infinite_ > 0)
-            out += fmt::format("; infinite in {} cell{}, taken for missing", infinite_,
+            out += fmt::format("; infinite in {} cell{}, read as missing", infinite_,
                                infinite_ == 1 ? "" : "s");
         return out;
     }
@@ -118,9 +119,9 @@ class ColumnSummary {
         double number = 0;
     };
 
-    /// A text that was perhaps not seen before.
-    Seen look_at(std::string_view cell) {
-        const auto number = parse_number(cell);  // no word for missing is one
+    /// Counts a text that may be new.
+    Seen count_text(std::string_view cell) {
+        const auto number = parse_number(cell);  // words for missing are not numbers
         if (!number) {
             if (cell.empty() || is_in(kMissingAnywhere, cell)) {
                 has_missing_ = true;
@@ -179,9 +180,9 @@ std::string reason_to_ignore(std::string_view name, const ColumnSummary& summary
     if (summary.empty()) return "has no values";
     if (summary.constant()) return "has one value only";
     if (summary.row_number())
-        return "whole numbers that only rise or only fall: a row number or id";
-    if (summary.hardly_repeats() && (!summary.numeric() || is_id_name(name))) {
-        return "hardly a value repeats: an id or free text";
+        return "whole numbers that only increase or only decrease: a row number or id";
+    if (summary.is_almost_unique() && (!summary.numeric() || is_id_name(name))) {
+        return "almost no value repeats: an id or free text";
     }
     if (!summary.numeric() && summary.values().size() > limits::kMaxCategories) {
         return fmt::format("more than {} categories", limits::kMaxCategories);
@@ -194,8 +195,8 @@ std::string reason_to_ignore(std::string_view name, const ColumnSummary& summary
     return {};
 }
 
-/// Which word the words for missing are, in this column: all that mean it anywhere, and the
-/// doubtful ones where all else is numbers.
+/// Returns the words for missing in this column: the unconditional ones, and the doubtful ones if
+/// all other values are numbers.
 Texts missing_tokens(const std::vector<ColumnSummary>& summaries) {
     Texts tokens;
     for (const auto& summary : summaries) {
@@ -222,11 +223,12 @@ FeatureSpec categorical(const std::string& name, const ColumnSummary& summary,
 
 base::Status check_numeric_label(const ColumnRoles& roles, const ColumnSummary& summary) {
     if (!summary.numeric()) {
-        return base::invalid_argument("bad_label",
-                                      "label '{}' is no column of numbers (it has '{}'); of one "
-                                      "with two values name the good one with --label and "
-                                      "--favourable",
-                                      roles.label_column, summary.first_text());
+        return base::invalid_argument(
+            "bad_label",
+            "label '{}' is not a column of numbers (it has '{}'); for a label "
+            "with two values name the favourable one with --label and "
+            "--favourable",
+            roles.label_column, summary.first_text());
     }
     if (summary.anything_missing()) {
         return base::invalid_argument("bad_label",
@@ -262,7 +264,7 @@ base::Status check_label(const ColumnRoles& roles, const ColumnSummary& summary)
         values.begin(), std::next(values.begin(), std::min(values.size(), kShown)));
     if (values.size() != 2) {
         return base::invalid_argument("bad_label",
-                                      "label '{}' has {}{} different values ({}{}); it has to have "
+                                      "label '{}' has {}{} different values ({}{}); it must have "
                                       "two",
                                       roles.label_column,
                                       values.size() > limits::kMaxCategories ? "over " : "",
@@ -294,7 +296,7 @@ base::Status check_roles(const ColumnRoles& roles, const std::vector<std::string
     return base::ok();
 }
 
-/// Where the label's numbers lie: as told, or as seen.
+/// Sets the range of the label's numbers: as configured, or as observed.
 void set_range(const ColumnRoles& roles, const ColumnSummary& summary, SchemaDraft& draft) {
     draft.schema.label_range =
         roles.label_range.value_or(NumericRange{summary.low(), summary.high()});
@@ -311,7 +313,7 @@ std::string infinity_note(std::string_view name, const ColumnSummary& summary) {
         name, summary.infinite(), summary.rows());
 }
 
-/// Sorts the columns that have no role into features and ignored ones.
+/// Sorts the columns without a role into features and ignored ones.
 Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const std::vector<std::string>& columns,
                                  const std::vector<ColumnSummary>& summaries,
                                  const ColumnSummary& label) {
@@ -342,7 +344,7 @@ Result<SchemaDraft> draft_schema(const ColumnRoles& roles, const std::vector<std
             draft.remarks[name] = summaries[i].evidence();
             if (summaries[i].infinite() > 0)
                 draft.notes.push_back(infinity_note(name, summaries[i]));
-            if (!summaries[i].few_codes()) continue;
+            if (!summaries[i].has_few_codes()) continue;
             draft.remarks[name] += fmt::format(
                 "; if these are codes without an order: kind = \"categorical\", categories = "
                 "[\"{}\"]",

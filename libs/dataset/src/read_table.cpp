@@ -20,7 +20,7 @@ namespace limits = base::limits;
 
 constexpr size_t kShownBytes = 60;
 
-/// Equal numbers are one value, however they are written.
+/// Normalises numbers, so that equal numbers are one value.
 std::string canonical(std::string_view cell) {
     const auto number = parse_number(cell);
     return number ? number_text(*number) : std::string(cell);
@@ -36,7 +36,7 @@ std::string name_some(const std::vector<std::string>& names) {
     return out;
 }
 
-/// Where in a record the columns of a schema stand.
+/// Positions of a schema's columns in a record.
 struct Places {
     size_t label = 0;
     std::optional<size_t> weight;
@@ -129,7 +129,7 @@ class TableBuilder {
         if (!labels_.contains(favourable_)) {
             return base::invalid_argument(
                 "no_favourable_label",
-                "label '{}' never has the favourable value '{}'; it has {}; mend "
+                "label '{}' never has the favourable value '{}'; it has {}; correct "
                 "`favourable`",
                 schema_.label_column, schema_.favourable, labels());
         }
@@ -168,10 +168,10 @@ class TableBuilder {
 
     static Error explain(const Error& error) {
         if (error.reason != "not_a_number") return error;
-        return {
-            error.code, error.reason,
-            error.message +
-                "; list the text under `missing`, make the feature categorical, or mend the file"};
+        return {error.code, error.reason,
+                error.message +
+                    "; list the text under `missing`, make the feature categorical, or correct the "
+                    "file"};
     }
 
     std::string labels() const {
@@ -204,7 +204,7 @@ class TableBuilder {
         const auto number = parse_number(cell);
         if (!number) {
             return base::invalid_argument("label_not_a_number",
-                                          "label '{}' is '{}', not a number; mend the file, or "
+                                          "label '{}' is '{}', not a number; correct the file, or "
                                           "give the schema `favourable` instead of `label_range`",
                                           schema_.label_column, cell.substr(0, kShownBytes));
         }
@@ -240,7 +240,7 @@ class TableBuilder {
 
     base::Status add_group(std::span<const std::string_view> cells) {
         if (places_.protecteds.empty()) return base::ok();
-        // cells with their lengths, so that no two combinations are one
+        // cells with their lengths, so that different combinations have different keys
         key_.clear();
         for (const size_t place : places_.protecteds) {
             const std::string_view cell = cells[place].substr(0, CellMemo<int32_t>::kLongest + 1);
@@ -257,7 +257,7 @@ class TableBuilder {
         return base::ok();
     }
 
-    /// The group by its name; a new one if there is none.
+    /// Returns the group of this name; creates it if needed.
     Result<int32_t> find_group(std::span<const std::string_view> cells) {
         std::string name;
         for (size_t i = 0; i < places_.protecteds.size(); ++i) {
@@ -286,7 +286,7 @@ class TableBuilder {
         return found->second;
     }
 
-    /// From order of appearance to order of names.
+    /// Renumbers the groups from order of appearance to order of names.
     void sort_groups() {
         std::vector<int32_t> rank(groups_.size());
         for (const auto& [name, appeared] : groups_) {
@@ -299,11 +299,11 @@ class TableBuilder {
     const TableSchema& schema_;
     Places places_;
     std::set<std::string, std::less<>> missing_;
-    bool missing_numbers_ = false;  // a word for missing reads as a number ("-1")
+    bool missing_numbers_ = false;  // some word for missing is a number ("-1")
     std::string favourable_, key_;
     std::set<std::string> labels_;
     std::map<std::string, int32_t> groups_;
-    std::vector<CellMemo<float>> codes_;  // by feature
+    std::vector<CellMemo<float>> codes_;  // per feature
     CellMemo<uint8_t> labels_of_cells_;
     CellMemo<int32_t> groups_of_cells_;
     Dataset data_;

@@ -15,7 +15,7 @@ namespace rampart::dataset {
 
 namespace {
 
-/// [n] 0 … 9, by rank of the target; empty for labels.
+/// Returns [n] 0 … 9, by rank of the target; empty for labels.
 std::vector<uint8_t> tenths_by_target(const Dataset& data) {
     std::vector<uint32_t> order(data.target.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -33,7 +33,7 @@ base::Result<SplitFractions> parse_split(std::string_view text) {
     const auto bad = [&] {
         return base::invalid_argument(
             "bad_split",
-            "split '{}': wanted are three per cents for train, validation and "
+            "split '{}': give three percentages for train, validation and "
             "test that sum to 100, train above 0, like 60/20/20",
             text);
     };
@@ -73,8 +73,9 @@ Split split_rows(const Dataset& data, const SplitFractions& fractions, uint64_t 
         strata[{data.numeric() ? tenths[row] : data.label[row], group}].push_back(
             static_cast<uint32_t>(row));
     }
-    // The strata end to end, each shuffled, are dealt out to the part that lags most behind its
-    // share: so every stretch of the line, each stratum among them, is divided by the fractions.
+    // The strata, each shuffled, are concatenated and each row goes to the part that is furthest
+    // below its share: so every contiguous stretch, and so each stratum, is divided by the
+    // fractions.
     std::array<std::vector<uint32_t>, 3> parts;
     base::Random random(seed);
     size_t dealt = 0;

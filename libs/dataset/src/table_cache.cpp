@@ -42,7 +42,7 @@ fs::path file_for(const fs::path& source, const TableSchema& schema, const fs::p
                                digest_of(schema).hex().substr(0, kShown));
 }
 
-/// What changes when somebody writes a file.
+/// File attributes that change with every write.
 struct Stamp {
     uintmax_t bytes = 0;
     fs::file_time_type written;
@@ -93,19 +93,21 @@ Result<CachedTable> read_table_cached(const fs::path& source, const TableSchema&
             return CachedTable{*std::move(data), true,
                                fmt::format("'{}': taken from the cache", file.string())};
         }
-        out.note = fmt::format("'{}': {}; read anew", file.string(), data.error().message);
+        out.note =
+            fmt::format("'{}': {}; read from the source", file.string(), data.error().message);
     }
     RAMPART_TRY(out.data, read_table(source, schema));
-    const auto say = [&](std::string_view what) {
+    const auto append_note = [&](std::string_view what) {
         out.note += fmt::format("{}{}", out.note.empty() ? "" : "; ", what);
     };
     if (!before || Stamp::of(source) != before) {
-        say(fmt::format("'{}' was written to meanwhile: nothing was kept", source.string()));
+        append_note(fmt::format("'{}' was changed during the reading: nothing was cached",
+                                source.string()));
         return out;
     }
     const auto written = base::write_file_atomically(file, encode_table_cache(out.data, key));
-    say(written ? fmt::format("kept in '{}'", file.string())
-                : fmt::format("nothing was kept: {}", written.error().message));
+    append_note(written ? fmt::format("cached in '{}'", file.string())
+                        : fmt::format("nothing was cached: {}", written.error().message));
     return out;
 }
 

@@ -33,7 +33,7 @@ base::Error bad(fmt::format_string<Args...> format, Args&&... args) {
                            fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// Takes values off the front.
+/// Reads values from the front.
 class Reader {
   public:
     explicit Reader(std::string_view bytes) : rest_(bytes) {}
@@ -53,12 +53,14 @@ class Reader {
         rest_.remove_prefix(bytes);
         return taken;
     }
-    /// There are enough bytes: whoever calls has compared left().
+    /// Requires that there are enough bytes: callers compare with left().
     template <class T>
     std::vector<T> numbers(size_t count) {
         RAMPART_CHECK(rest_.size() / sizeof(T) >= count, "{} bytes are left", rest_.size());
         std::vector<T> out(count);
-        if (count > 0) std::memcpy(out.data(), rest_.data(), count * sizeof(T));  // null if nothing
+        if (count > 0)
+            std::memcpy(out.data(), rest_.data(), count * sizeof(T));  // data() may be
+                                                                       // null if empty
         rest_.remove_prefix(count * sizeof(T));
         return out;
     }
@@ -72,7 +74,7 @@ base::Status check_frame(Reader& reader, const base::Digest& key) {
     if (magic != kMagic) return bad("it does not begin like one");
     RAMPART_TRY(const auto version, reader.number<uint32_t>());
     if (version != kVersion) {
-        return base::invalid_argument("other_table", "the table cache has format {}, wanted is {}",
+        return base::invalid_argument("other_table", "the table cache has format {}, expected {}",
                                       version, kVersion);
     }
     RAMPART_TRY(const auto known, reader.text(kDigestBytes));
@@ -156,11 +158,11 @@ Result<Dataset> decode_table_cache(std::string_view bytes, const base::Digest& k
     if (bytes.size() < kDigestBytes) return bad("{} bytes", bytes.size());
     const std::string_view body = bytes.substr(0, bytes.size() - kDigestBytes);
     Reader reader(body);
-    // another table is the usual case, and needs no checksum to be told
+    // a mismatch of the key is the usual case and is found without the checksum
     RAMPART_RETURN_IF_ERROR(check_frame(reader, key));
     const auto digest = base::sha256(body);
     if (std::memcmp(digest.bytes.data(), bytes.data() + body.size(), kDigestBytes) != 0) {
-        return bad("the checksum is another");
+        return bad("the checksum does not match");
     }
     RAMPART_TRY(auto data, read_rows(reader, features));
     const auto valid = data.numeric() ? validate_numeric(data) : validate(data);

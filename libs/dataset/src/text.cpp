@@ -10,8 +10,8 @@
 namespace rampart::dataset {
 namespace {
 
-/// "39", "-1.50": at most 15 digits, perhaps a point. Both the digits and the power of ten are
-/// exact as doubles, so that one division rounds once, as it should (Clinger 1990).
+/// Parses "39", "-1.50": at most 15 digits and an optional point. Both the digits and the power of
+/// ten are exact as doubles, so that the one division rounds correctly (Clinger 1990).
 std::optional<double> parse_plain(std::string_view text) {
     constexpr size_t kMostDigits = 15;
     constexpr std::array<double, kMostDigits + 1> kPowers{

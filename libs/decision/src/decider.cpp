@@ -21,7 +21,7 @@ Result<std::shared_ptr<const PolicyInForce>> PolicyInForce::create(
     if (!certified && loaded->policy.last_learned() != nullptr) {
         return base::failed_precondition(
             "uncertified_policy",
-            "policy {} is learnt and has no certificate; only a bootstrap policy decides without",
+            "policy {} is learned and has no certificate; only a bootstrap policy decides without",
             loaded->id);
     }
     RAMPART_TRY(auto reasons, ReasonCodes::create(loaded->policy));
@@ -124,7 +124,7 @@ Status replay(const Decision& decision, const PolicyInForce& policy, const DrawK
     for (const auto& [field, recorded, replayed] : numbers) {
         if (!same_bits(recorded, replayed)) return mismatch(decision, field, recorded, replayed);
     }
-    // what is left: id, action, explored, reasons, certified
+    // the rest: id, action, explored, reasons, certified
     if (again != decision) {
         return base::data_loss("replay_mismatch",
                                "decision {}: id, action, reasons or flags replay differently",

@@ -25,7 +25,7 @@ Result<float> encode(const domain::Feature& feature, const dataset::FeatureSchem
                                       "null if it is not known)",
                                       feature.name);
     }
-    // the record goes into a log whose texts are UTF-8
+    // the log contains UTF-8 texts only
     if (!base::is_utf8(*text)) {
         return base::invalid_argument("bad_feature_value", "feature '{}' is not UTF-8",
                                       feature.name);

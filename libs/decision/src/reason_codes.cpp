@@ -18,7 +18,7 @@ Result<std::vector<float>> parse_reference_row(std::string_view text, size_t fea
         const auto number = dataset::parse_number(cell);
         if (!number && cell != "nan") {
             return base::invalid_argument("bad_reference_row",
-                                          "'{}' holds '{}' at place {}; a number or nan is wanted",
+                                          "'{}' holds '{}' at place {}; expected a number or nan",
                                           kReferenceRowKey, cell.substr(0, 40), row.size() + 1);
         }
         row.push_back(number ? static_cast<float>(*number) : std::nanf(""));
@@ -32,7 +32,7 @@ Result<std::vector<float>> parse_reference_row(std::string_view text, size_t fea
     return row;
 }
 
-/// Of the first member, as the ensemble is its too.
+/// Returns the linear model of the first member; the ensemble is that of the first member too.
 const model::LinearModel* linear_part(const model::LearnedLink& link) {
     if (link.members.empty() || link.members.front().linear == 0) return nullptr;
     return &link.linears[link.members.front().linear - 1];
@@ -61,7 +61,7 @@ std::set<size_t> features_read(const model::Policy& policy) {
     return read;
 }
 
-/// A contribution this small beside the largest is rounding, not a reason.
+/// A contribution this small relative to the largest is rounding, not a reason.
 constexpr double kRounding = 1e-9;
 
 bool same_value(float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); }
@@ -97,7 +97,7 @@ Result<ReasonCodes> ReasonCodes::create(const model::Policy& policy) {
     const auto method = policy.provenance().find(std::string(kReasonMethodKey));
     if (method == policy.provenance().end()) return codes;
     if (method->second != kShapleyMethod) {
-        return base::invalid_argument("bad_reason_method", "'{}' is '{}'; known is '{}'",
+        return base::invalid_argument("bad_reason_method", "'{}' is '{}'; expected '{}'",
                                       kReasonMethodKey, method->second.substr(0, 40),
                                       kShapleyMethod);
     }
@@ -134,7 +134,7 @@ std::vector<ReasonCodes::Taken> ReasonCodes::taken_by_shapley(std::span<const fl
     auto workspace = shap_->workspace();
     shap_->explain(row, phi, workspace);
     for (size_t j = 0; j < phi.size(); ++j) {
-        // a linear model's terms are its Shapley values
+        // the terms of a linear model are its Shapley values
         if (linear_) phi[j] += linear_->term(j, row[j]) - linear_->term(j, reference_[j]);
         phi[j] *= way_;
     }

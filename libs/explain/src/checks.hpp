@@ -4,7 +4,7 @@
 
 namespace rampart::explain {
 
-/// A data set of `features` features with at least one row, its numbers as they should be.
+/// Checks that the data set has `features` features, at least one row and valid numbers.
 base::Status check_data(const dataset::Dataset& data, size_t features);
 
 }  // namespace rampart::explain

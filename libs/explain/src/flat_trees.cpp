@@ -34,12 +34,12 @@ void FlatTrees::add(const model::Tree& tree) {
     }
 }
 
-/// Depth first, with the nearest edge of each feature at hand: nearest[f] is restored to -1.
+/// Traverses depth first and keeps the nearest edge of each feature; restores nearest[f] to -1.
 void FlatTrees::link(FlatTree& tree, std::vector<int64_t>& nearest) {
     struct Step {
         uint32_t node;
-        int64_t edge;   // by which the node is entered
-        int64_t saved;  // leaving: what stood in nearest before
+        int64_t edge;   // edge by which the node is entered
+        int64_t saved;  // on leaving: the previous value of nearest
         bool leave;
     };
     FlatNode* const first = nodes.data() + tree.begin;

@@ -9,7 +9,7 @@
 
 namespace rampart::explain {
 
-/// A node in the order of its tree; children are numbered within the tree.
+/// A node, in the order of its tree; children are numbered within the tree.
 struct FlatNode {
     int32_t feature = -1;  // -1: a leaf
     float threshold = 0;
@@ -17,26 +17,26 @@ struct FlatNode {
     uint32_t set = 0;            // categorical: first word in FlatTrees::sets
     uint32_t set_words = 0;      // 0: numeric
     uint32_t missing_side = 1;
-    /// The edge above it that the same feature chose, as 2 · node + side; -1: none.
+    /// Nearest edge above on the same feature, as 2 · node + side; -1: none.
     int64_t same = -1;
 };
 
 struct FlatTree {
     size_t begin = 0, nodes = 0;  // in FlatTrees::nodes
-    size_t path_features = 0;     // the most different features on a path
+    size_t path_features = 0;     // largest number of distinct features on a path
 };
 
-/// An ensemble laid out for walks that ask for both sides of a split. Rows go the way that
-/// model::Tree::predict sends them.
+/// An ensemble laid out for traversals that visit both sides of a split. Rows take the same
+/// branches as in model::Tree::predict.
 struct FlatTrees {
     std::vector<FlatNode> nodes;
-    std::vector<double> values;  // by node; of leaves
+    std::vector<double> values;  // per node; used at leaves
     std::vector<uint64_t> sets;
-    std::vector<FlatTree> trees;  // those with a split; in order
-    size_t most_nodes = 0;        // of one tree
+    std::vector<FlatTree> trees;  // those with a split, in order
+    size_t most_nodes = 0;        // of the largest tree
     size_t path_features = 0;
 
-    /// The ensemble has to be valid.
+    /// Requires a valid ensemble.
     FlatTrees(const model::Ensemble& ensemble, size_t features);
 
     std::span<const FlatNode> nodes_of(const FlatTree& tree) const {

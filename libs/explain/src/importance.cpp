@@ -20,7 +20,7 @@ struct Quality {
     std::optional<double> auc;
 };
 
-/// Scores the data with the columns given instead of its own.
+/// Scores the data with the given columns instead of its own.
 Quality quality_of(const model::BatchEngine& engine, const dataset::Dataset& data,
                    const std::vector<std::vector<float>>& columns, std::vector<double>& score,
                    base::ThreadPool* pool) {
@@ -66,7 +66,7 @@ base::Result<std::vector<double>> mean_absolute_contributions(const TreeShap& sh
                                                               base::ThreadPool* pool) {
     const size_t d = shap.features();
     RAMPART_RETURN_IF_ERROR(check_data(data, d));
-    // a round of chunks at a time: memory stays small, and sums run in row order
+    // several chunks at a time: memory stays small, and sums run in row order
     const size_t round_rows = kChunkRows * (pool != nullptr ? 4 * pool->size() : 1);
     std::vector<double> sums(d), phi;
     std::vector<uint32_t> rows;
@@ -104,7 +104,7 @@ base::Result<std::vector<PermutationImportance>> permutation_importance(
     std::vector<PermutationImportance> out(d);
     for (size_t f = 0; f < d; ++f) {
         if (whole.auc) out[f].auc = 0;
-        if (splits[f].splits == 0) continue;  // nothing changes
+        if (splits[f].splits == 0) continue;  // no effect
         std::vector<double> rises, falls;
         for (size_t r = 0; r < options.repeats; ++r) {
             columns[f] = data.columns[f];

@@ -7,10 +7,10 @@
 namespace rampart::explain {
 namespace {
 
-/// Whose value a feature has below a split at which the row and the reference part.
-enum Owner : uint8_t { kNobody = 0, kRow, kReference };
+/// Whose value a feature has below a split where the row and the reference take different branches.
+enum Owner : uint8_t { kNone = 0, kRow, kReference };
 
-/// Shapley weights of a leaf that wants a features from the row and b from the reference: each of
+/// Shapley weights of a leaf that needs a features from the row and b from the reference: each of
 /// the a gets +value·(a-1)!·b!/(a+b)!, each of the b gets -value·a!·(b-1)!/(a+b)!.
 class Weights {
   public:
@@ -56,7 +56,7 @@ class Interventional : public ShapEngine {
 
     void add(const float* rows, size_t n, double* phi,
              TreeShap::Workspace& workspace) const override {
-        uint8_t* const owner = workspace.bytes.data();  // all kNobody between walks
+        uint8_t* const owner = workspace.bytes.data();  // all kNone between calls
         uint8_t* const sides = owner + features_;
         for (const auto& tree : trees_.trees) {
             const auto nodes = trees_.nodes_of(tree);
@@ -85,13 +85,13 @@ class Interventional : public ShapEngine {
     }
 
   private:
-    /// What the leaves below a node give to each feature that the row owns above it, and take from
-    /// each that the reference owns.
+    /// Amounts that the leaves below a node add to each feature owned by the row above it, and
+    /// subtract from each owned by the reference.
     struct Shares {
         double row, reference;
     };
 
-    /// One row against one reference row in one tree.
+    /// Traversal of one tree with one row against one reference row.
     struct Walk {
         const Interventional& engine;
         const FlatNode* nodes;
@@ -102,7 +102,7 @@ class Interventional : public ShapEngine {
         double weight;
         double* phi;
 
-        /// a features above `at` belong to the row, b to the reference.
+        /// Requires that above `at` a features belong to the row and b to the reference.
         Shares below(size_t at, size_t a, size_t b) {
             while (nodes[at].feature >= 0) {
                 const FlatNode& node = nodes[at];
@@ -121,7 +121,7 @@ class Interventional : public ShapEngine {
                 const Shares x = below(node.child[mine], a + 1, b);
                 whose = kReference;
                 const Shares r = below(node.child[theirs], a, b + 1);
-                whose = kNobody;
+                whose = kNone;
                 phi[node.feature] += weight * (x.row - r.reference);
                 return {x.row + r.row, x.reference + r.reference};
             }
@@ -167,7 +167,7 @@ base::Result<std::unique_ptr<const ShapEngine>> interventional_engine(
     for (size_t r = 0; r < weights.size(); ++r) {
         if (weights[r] > 0 && weights[r] <= model::kMaxRawValue) continue;
         return base::invalid_argument(
-            "bad_reference", "reference row {} has weight {}; wanted is a number above 0, up to {}",
+            "bad_reference", "reference row {} has weight {}; expected a number above 0, up to {}",
             r, weights[r], model::kMaxRawValue);
     }
     return std::make_unique<const Interventional>(ensemble, features, reference, weights);

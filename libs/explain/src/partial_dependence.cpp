@@ -31,7 +31,7 @@ base::Status check(const model::BatchEngine& engine, const dataset::Dataset& dat
                               grid.values.size(), kMaxGridPoints);
 }
 
-/// At most `most` of the values, evenly spaced by rank, first and last among them.
+/// Returns at most `most` of the values, evenly spaced by rank, with the first and the last.
 std::vector<float> thinned(const std::vector<float>& values, size_t most) {
     if (values.size() <= most) return values;
     std::vector<float> out;
@@ -39,7 +39,7 @@ std::vector<float> thinned(const std::vector<float>& values, size_t most) {
     return out;
 }
 
-/// Distinct values at evenly spaced quantiles by weight, or evenly spaced among themselves.
+/// Returns distinct values at evenly spaced weighted quantiles, or evenly spaced by rank.
 std::vector<float> quantiles(const dataset::Dataset& data, std::span<const float> column,
                              size_t points) {
     std::vector<uint32_t> order;
@@ -72,7 +72,7 @@ std::vector<float> quantiles(const dataset::Dataset& data, std::span<const float
     return thinned(distinct, points);
 }
 
-/// Calls use(k, scores) for every value of the grid, scores being those of all rows.
+/// Calls use(k, scores) for every value of the grid with the scores of all rows.
 template <class Use>
 void for_each_value(const model::BatchEngine& engine, const dataset::Dataset& data,
                     const Grid& grid, Scale scale, base::ThreadPool* pool, Use use) {

@@ -8,20 +8,20 @@
 
 /// Path-dependent TreeSHAP by quadrature.
 ///
-/// Let each feature be known with probability t, all independently. Along a path the feature f has
-/// been split with weights (shares of cover) whose product for the branches taken is z; o says
-/// whether the row itself took all of them. A row that knows f with probability t goes there with
-/// F = t·o + (1-t)·z, so a node is reached with P(t), the product of F over the features above it,
-/// and V(t) is the mean of the leaves below it, given that. At a split on f where the row has gone
-/// along so far (o = 1, z, F), with the child h that the row takes and the other, c:
+/// Let each feature be known with probability t, independently. On a path that splits on feature f,
+/// let z be the product of the weights (shares of cover) of the branches taken at f, and o = 1 if
+/// the row itself takes all of them, otherwise 0. A row that knows f with probability t follows the
+/// path with F = t·o + (1-t)·z, so a node is reached with P(t), the product of F over the features
+/// above it, and V(t) is the mean of the leaves below it, given that. At a split on f that the row
+/// reaches with o = 1, z, F, with h the child that the row takes and c the other:
 ///
 ///     V = V_c + a·(V_h - V_c),  a = (t + (1-t)·z·w_h) / F     probability of h at the node
 ///     da/dt along f alone = z·w_c / F^2
 ///     phi_f += integral over t of P·(z·w_c / F^2)·(V_h - V_c)
 ///
-/// Where the row has left the path by an earlier split on f, the split is by weights alone and f
-/// gains nothing. The integrand, summed over a tree's splits on f, is a polynomial of degree below
-/// the number of features on a path.
+/// If the row has left the path at an earlier split on f, the split uses weights only and f gains
+/// nothing. The integrand, summed over a tree's splits on f, is a polynomial of degree below the
+/// number of features on a path.
 namespace rampart::explain {
 namespace {
 
@@ -29,11 +29,11 @@ constexpr size_t kLanes = 4;
 constexpr size_t kMaxTableNumbers = size_t{1} << 27;  // 1 GiB
 typedef double Lanes __attribute__((vector_size(kLanes * sizeof(double)), aligned(8), may_alias));
 
-/// A split. Its children are numbered anew: a tree's splits first, its leaves after them, each in
-/// the tree's order.
+/// A split. Children are renumbered: a tree's splits first, then its leaves, each
+/// in the tree's order.
 struct Split {
     FlatNode node;
-    uint32_t along = 0;       // 1 + the edge above that the same feature chose; 0: none
+    uint32_t along = 0;       // 1 + nearest edge above on the same feature; 0: none
     uint32_t inverse_at = 0;  // 1 / F in the table of inverses, which begins with ones
     /// Share of cover by side; product of the shares of this feature's branches to that side.
     double part[4] = {};
@@ -45,16 +45,16 @@ struct PathTree {
     const Quadrature* grid = nullptr;
 };
 
-/// What the row makes of a split. One that the row does not reach by this feature's branches
-/// (o = 0) has a constant share, a gain of 0 and F = 1.
+/// Values of a split for one row. A split that the row does not reach by this feature's branches (o
+/// = 0) has a constant share, a gain of 0 and F = 1.
 struct Turn {
     uint32_t taken, other;  // children
     uint32_t inverse_at;
     double gain;  // z·w_c
 };
 
-/// One row in one tree. kVectors is the number of vectors that hold the quadrature's points; 0: as
-/// many as `vectors` says.
+/// One row in one tree. kVectors is the number of vectors that hold the quadrature's points; 0: the
+/// number is `vectors`.
 template <size_t kVectors>
 struct Kernel {
     const FlatTrees* trees;
@@ -65,10 +65,10 @@ struct Kernel {
     const double* inverses;  // the table
     double* reach;           // [nodes][points] P, times the quadrature's weight
     double* share;           // [nodes][points] a
-    double* value;           // [nodes][points] V; of leaves filled in by the caller
+    double* value;           // [nodes][points] V; the caller sets it at leaves
     Turn* turns;             // [splits]
-    uint32_t* along;  // [1 + 2·splits] whether the row took edge e and all of its feature above, at
-                      // e + 1; [0] is 1
+    uint32_t* along;  // [1 + 2·splits] at e + 1: whether the row takes edge e and all edges above
+                      // it on the same feature; [0] is 1
 
     [[gnu::always_inline]] size_t width() const { return kVectors > 0 ? kVectors : vectors; }
     /// Calls step(v) for every vector.
@@ -90,7 +90,7 @@ struct Kernel {
         return reinterpret_cast<const Lanes*>(base);
     }
 
-    /// No branch depends on the way that the row goes: nobody could predict it.
+    /// Without data-dependent branches: the way of a row cannot be predicted.
     [[gnu::always_inline]] void down(const float* row) const {
         constexpr double kHot[2] = {0, 1};
         for (size_t i = 0; i < count; ++i) {
@@ -161,7 +161,8 @@ RAMPART_AVX2 void run_avx2(const Kernel<kVectors>& kernel, const float* rows, si
     run_rows(kernel, rows, n, features, phi);
 }
 
-/// p points integrate degrees below 2p exactly; a path with k features has degree k - 1.
+/// Returns the points needed: p points integrate degrees below 2p exactly; a path with k features
+/// has degree k - 1.
 size_t points_of(size_t path_features) {
     return std::max<size_t>(1, (path_features + 2 * kLanes - 1) / (2 * kLanes)) * kLanes;
 }
@@ -187,12 +188,12 @@ class PathDependent : public ShapEngine {
           features_(features),
           avx2_(set == model::InstructionSet::kAvx2) {}
 
-    /// Fails where the model does not allow it; the engine is whole after that.
+    /// Fails if the model does not allow it; otherwise the engine is ready.
     base::Status prepare(const model::Ensemble& ensemble) {
         RAMPART_RETURN_IF_ERROR(check_size(trees_));
         inverses_.assign(points_of(trees_.path_features), 1.0);
         base_value_ = ensemble.base_score;
-        size_t next = 0;  // trees_ has none of the single leaves
+        size_t next = 0;  // trees_ does not contain single-leaf trees
         for (size_t t = 0; t < ensemble.trees.size(); ++t) {
             const auto& source = ensemble.trees[t];
             if (source.nodes.size() == 1) {
@@ -253,7 +254,7 @@ class PathDependent : public ShapEngine {
             if (!(left + right > 0)) {
                 return base::failed_precondition(
                     "no_cover",
-                    "node {}: no training rows are known below it (the model does not carry its "
+                    "node {}: the number of training rows below it is unknown (the model lacks its "
                     "cover): explain it against a reference set",
                     i);
             }

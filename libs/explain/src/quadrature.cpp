@@ -10,7 +10,7 @@ struct Legendre {
     double value, slope;
 };
 
-/// P_n and its derivative at x in (-1, 1), by Bonnet's recursion.
+/// Computes P_n and its derivative at x in (-1, 1), by Bonnet's recursion.
 Legendre legendre(size_t n, double x) {
     double before = 1, value = x;
     for (size_t k = 2; k <= n; ++k) {
@@ -28,9 +28,9 @@ Quadrature gauss_legendre(size_t points) {
     Quadrature out{std::vector<double>(points), std::vector<double>(points)};
     const auto n = static_cast<double>(points);
     for (size_t i = 0; i < (points + 1) / 2; ++i) {
-        // Tricomi's first guess; Newton is quadratic from there
+        // Tricomi's initial guess; Newton's method converges quadratically from there
         double x = std::cos(std::numbers::pi * (static_cast<double>(i) + 0.75) / (n + 0.5));
-        if (2 * i + 1 == points) x = 0;  // the middle one
+        if (2 * i + 1 == points) x = 0;  // the middle point
         for (int step = 0; step < 8; ++step) {
             const auto [value, slope] = legendre(points, x);
             x -= value / slope;

@@ -7,12 +7,12 @@
 
 namespace rampart::explain {
 
-/// One variant of TreeSHAP, compiled.
+/// Interface of one variant of TreeSHAP, prepared for one ensemble.
 class ShapEngine {
   public:
     virtual ~ShapEngine() = default;
     virtual double base_value() const = 0;
-    /// Of a workspace.
+    /// Returns the size of a workspace, in numbers.
     virtual size_t numbers() const = 0;
     virtual size_t bytes() const = 0;
     /// Adds the contributions of n rows, [n][d], to phi, [n][d]: tree by tree, so that a tree's

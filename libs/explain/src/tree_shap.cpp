@@ -8,7 +8,7 @@
 namespace rampart::explain {
 namespace {
 
-constexpr size_t kBlockRows = 128;  // of one task: a row's sums do not depend on it
+constexpr size_t kBlockRows = 128;  // rows per task; results do not depend on it
 
 }  // namespace
 
@@ -45,7 +45,7 @@ void TreeShap::explain(std::span<const float> row, std::span<double> phi,
                   row.size(), phi.size(), features_);
     RAMPART_CHECK(workspace.numbers.size() == engine_->numbers() &&
                       workspace.bytes.size() == engine_->bytes(),
-                  "the workspace of another TreeShap");
+                  "the workspace belongs to another TreeShap");
     std::fill(phi.begin(), phi.end(), 0.0);
     engine_->add(row.data(), 1, phi.data(), workspace);
 }

@@ -7,7 +7,7 @@
 namespace rampart::gbdt {
 namespace {
 
-/// Tiles as even as can be: 15 features are 8 and 7, not 14 and 1.
+/// Makes tiles of equal size if possible: 15 features give 8 and 7, not 14 and 1.
 std::vector<Tile> empty_tiles(size_t features, size_t rows) {
     const size_t count = (features + BinnedData::kTileFeatures - 1) / BinnedData::kTileFeatures;
     std::vector<Tile> tiles(count);
@@ -43,7 +43,7 @@ base::Result<BinnedData> BinnedData::create(const dataset::Dataset& data, size_t
     run_tasks(pool, features,
               [&](size_t f) { binned.columns[f] = binned.mapper.bin_column(f, data.columns[f]); });
     binned.tiles = empty_tiles(features, data.rows());
-    // few rows at a time, so that a tile's lines are still in the cache for its next column
+    // few rows at a time, so that a tile's cache lines are still there for its next column
     constexpr size_t kRows = 4096;
     run_tasks(pool, (data.rows() + kRows - 1) / kRows, [&](size_t i) {
         const size_t end = std::min(data.rows(), (i + 1) * kRows);

@@ -8,22 +8,22 @@
 
 namespace rampart::gbdt {
 
-/// Some neighbouring features, their bins row by row: what one pass of a histogram reads. So few
-/// that the sums of all their bins stay in the first-level cache.
+/// Bins of a few neighbouring features, row by row: the input of one histogram pass. Small enough
+/// that the sums of all its bins stay in the first-level cache.
 struct Tile {
     size_t first = 0, features = 0;
     std::vector<uint8_t> bins;  // [n][features]
 };
 
-/// The training set in bins, twice: by column for dividing a leaf's rows, by tile for summing them
-/// up.
+/// The binned training set, stored twice: by column to partition a leaf's rows, by tile
+/// to build histograms.
 struct BinnedData {
     static constexpr size_t kTileFeatures = 14;
 
     dataset::BinMapper mapper;
     std::vector<std::vector<uint8_t>> columns;  // [d][n]
     std::vector<Tile> tiles;
-    std::vector<size_t> offsets;  // [d + 1] where a feature's bins begin in a histogram
+    std::vector<size_t> offsets;  // [d + 1] offset of each feature's bins in a histogram
 
     static base::Result<BinnedData> create(const dataset::Dataset& data, size_t max_bins,
                                            base::ThreadPool* pool);

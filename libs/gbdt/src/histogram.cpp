@@ -9,14 +9,15 @@
 namespace rampart::gbdt {
 namespace {
 
-// A word: count in the upper 12 bits, h in the next 26, g (with its bias) in the lower 26.
+// Layout of a word: count in the upper 12 bits, h in the next 26, g (with its bias) in the lower
+// 26.
 constexpr uint32_t kSumBits = 26;
 constexpr uint32_t kCountShift = 2 * kSumBits;
 constexpr uint64_t kSumMask = (uint64_t{1} << kSumBits) - 1;
 constexpr size_t kBlockRows = (1 << 12) - 1;
 static_assert(kBlockRows * kLargestUnit <= kSumMask);
 
-// Not a power of two, which would put the same bin of all features into one set of the cache.
+// Not a power of two, which would map the same bin of all features to one set of the cache.
 constexpr size_t kStride = 264;
 
 uint64_t word_of(uint32_t q) {
@@ -48,7 +49,7 @@ constexpr auto all_widths(std::index_sequence<kFeatures...>) {
 }
 constexpr auto kAddRows = all_widths(std::make_index_sequence<BinnedData::kTileFeatures>());
 
-/// Takes the words apart, adds them to the histogram and leaves zeros behind.
+/// Unpacks the words, adds them to the histogram and sets them to zero.
 void flush(uint64_t* words, size_t n, int64_t* g, int64_t* h, uint32_t* rows) {
     for (size_t b = 0; b < n; ++b) {
         const uint64_t word = words[b];
@@ -79,7 +80,8 @@ HistogramFiller::HistogramFiller(const BinnedData& data, base::ThreadPool* pool)
     const size_t count = pool == nullptr ? 1 : pool->size();
     workers_.reserve(count);
     for (size_t w = 0; w < count; ++w) {
-        workers_.emplace_back(w == 0 ? 0 : data.histogram_size());  // the first fills the result
+        workers_.emplace_back(w == 0 ? 0 : data.histogram_size());  // the first worker fills the
+                                                                    // result directly
         workers_.back().words.assign(kStride * BinnedData::kTileFeatures, 0);
     }
 }

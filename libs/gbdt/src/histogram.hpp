@@ -9,7 +9,7 @@
 
 namespace rampart::gbdt {
 
-/// What a set of rows adds up to, in units of a Scale, and how many rows.
+/// Gradient sums of a set of rows, in units of a Scale, and the number of rows.
 struct IntSums {
     int64_t g = 0, h = 0;
     uint32_t rows = 0;
@@ -19,8 +19,8 @@ struct IntSums {
     bool operator==(const IntSums&) const = default;
 };
 
-/// Sums by bin of all features, one after the other; each has bins() + 1 entries, the last for
-/// missing.
+/// Sums by bin of all features, one after the other; each has bins() + 1 entries,
+/// the last for missing.
 struct Histogram {
     explicit Histogram(size_t bins) : g(bins), h(bins), rows(bins) {}
     std::vector<int64_t> g, h;
@@ -30,18 +30,18 @@ struct Histogram {
     IntSums at(size_t bin) const { return {g[bin], h[bin], rows[bin]}; }
 };
 
-/// Sums up the entries of one leaf at a time:
-///   1. one 64-bit word a bin holds count, h and g of up to kBlockRows rows side by side; a row is
+/// Computes the histogram of one leaf at a time:
+///   1. a 64-bit word per bin holds count, h and g of up to kBlockRows rows side by side; a row is
 ///      added to each of a tile's features by one addition;
-///   2. after each block the words are taken apart and added to the histogram.
-/// With several threads each has a histogram of its own, and these are added up: integers, so the
-/// result is the same however the rows were shared out. Not thread safe.
+///   2. after each block the words are unpacked and added to the histogram.
+/// Each thread fills its own histogram, and these are added; the sums are integers, so the result
+/// does not depend on the number of threads. Not thread safe.
 class HistogramFiller {
   public:
-    /// Both have to outlive it; `pool` may be nullptr.
+    /// Keeps references to both; `pool` may be nullptr.
     HistogramFiller(const BinnedData& data, base::ThreadPool* pool);
 
-    /// tiles: which to fill, [data.tiles.size()]; the others' bins are left as they are.
+    /// Fills the histogram. tiles: which to fill, [data.tiles.size()]; other bins are not changed.
     void fill(std::span<const Entry> entries, const std::vector<bool>& tiles, Histogram& out);
 
   private:
@@ -61,7 +61,7 @@ class HistogramFiller {
     std::vector<Worker> workers_;
 };
 
-/// from := from - less.
+/// Computes from = from - less.
 void subtract(Histogram& from, const Histogram& less);
 
 }  // namespace rampart::gbdt

@@ -43,16 +43,17 @@ base::Status check_validation(const dataset::Dataset& data, const dataset::Datas
 base::Status check_start(const model::Ensemble& start, const dataset::Dataset& data,
                          const LearnerParams& params) {
     if (const auto status = model::validate(start, data.schema); !status) {
-        return status.error().with_context("the model to go on from");
+        return status.error().with_context("the model to continue from");
     }
     if (start.trees.size() < static_cast<size_t>(params.trees)) return base::ok();
-    return base::invalid_argument("nothing_to_train",
-                                  "the model to go on from has {} trees and trees is {}; ask for "
-                                  "more",
-                                  start.trees.size(), params.trees);
+    return base::invalid_argument(
+        "nothing_to_train",
+        "the model to continue from has {} trees and trees is {}; ask for "
+        "more",
+        start.trees.size(), params.trees);
 }
 
-/// The leaf that a row of bins falls into, as a node.
+/// Returns the leaf of a row of bins, as a node.
 size_t walk(const GrownTree& grown, const std::vector<std::vector<uint8_t>>& columns, size_t row) {
     const model::TreeNode* const nodes = grown.tree.nodes.data();
     size_t at = 0;
@@ -64,7 +65,7 @@ size_t walk(const GrownTree& grown, const std::vector<std::vector<uint8_t>>& col
     return at;
 }
 
-/// What the trees say of every row, added up in their order.
+/// Returns the sum of the trees' values for every row, added in the order of the trees.
 std::vector<double> scores_of(const model::Ensemble& ensemble, const dataset::Dataset& data,
                               base::ThreadPool* pool) {
     std::vector<double> scores(data.rows());
@@ -72,7 +73,8 @@ std::vector<double> scores_of(const model::Ensemble& ensemble, const dataset::Da
     return scores;
 }
 
-/// A share of 0 … n-1, rounded up, ascending, each subset equally likely (Knuth's algorithm S).
+/// Samples a share of 0 … n-1, rounded up, ascending, each subset equally likely (Knuth's algorithm
+/// S).
 std::vector<uint32_t> sample(size_t n, double fraction, base::Random& random) {
     std::vector<uint32_t> picked;
     if (fraction >= 1) {
@@ -124,11 +126,11 @@ class Run {
              ++iteration) {
             RAMPART_RETURN_IF_ERROR(add_tree(iteration));
             objective_.after_tree(iteration, scores_);
-            const bool enough = stop_early && is_enough();
+            const bool stop_now = stop_early && should_stop();
             if (options_.progress &&
                 !options_.progress({iteration + 1, params_.trees, scores_, validation_scores_}))
                 break;
-            if (enough) break;
+            if (stop_now) break;
         }
         if (stop_early) ensemble_.trees.resize(best_trees_);
         return std::move(ensemble_);
@@ -161,7 +163,7 @@ class Run {
         return base::ok();
     }
 
-    /// task(chunk, first row, number of rows), over all threads.
+    /// Runs task(chunk, first row, number of rows) over all threads.
     template <class Task>
     void for_chunks(size_t rows, const Task& task) {
         run_tasks(pool_, chunks_of(rows), [&](size_t chunk) {
@@ -173,7 +175,7 @@ class Run {
     base::Status add_tree(int iteration) {
         RAMPART_TRY(const Scale scale, differentiate(iteration));
         base::Random random = random_.fork(static_cast<uint64_t>(iteration));
-        // not the run's seed: that one matters only where rows or features are sampled
+        // not the run's seed, which is used only to sample rows or features
         const auto seed = static_cast<uint32_t>(base::mix64(static_cast<uint64_t>(iteration)));
         for_chunks(data_.rows(), [&](size_t, size_t first, size_t n) {
             quantise(std::span(g_).subspan(first, n), std::span(h_).subspan(first, n), scale, seed,
@@ -187,12 +189,12 @@ class Run {
         }
         const auto features = sample(data_.columns.size(), params_.feature_fraction, random);
         GrownTree grown = grower_.grow(used, scale, features);
-        settle(grown);
+        finish_tree(grown);
         ensemble_.trees.push_back(std::move(grown.tree));
         return base::ok();
     }
 
-    /// Gradients of all rows, and the scale that they fit.
+    /// Computes the gradients of all rows, and a scale that fits them.
     Result<Scale> differentiate(int iteration) {
         objective_.prepare(scores_);
         std::vector<Extent> extents(chunks_of(data_.rows()));
@@ -214,12 +216,12 @@ class Run {
         while (std::isfinite(g_[row]) && std::isfinite(h_[row]) && h_[row] > 0) ++row;
         return base::internal_error("bad_gradient",
                                     "objective '{}', iteration {}, row {}: g = {}, h = {}; "
-                                    "wanted are finite numbers and h > 0",
+                                    "expected finite numbers and h > 0",
                                     objective_.name(), iteration, row, g_[row], h_[row]);
     }
 
-    /// Fills in what the grower leaves open, and adds the tree to all scores.
-    void settle(GrownTree& grown) {
+    /// Sets the fields that the grower leaves open, and adds the tree to all scores.
+    void finish_tree(GrownTree& grown) {
         mark_leaves(grown);
         const auto totals = sum_leaves(grown.leaves.size());
         set_values(grown, totals);
@@ -245,7 +247,7 @@ class Run {
         });
     }
 
-    /// By row the place of its leaf in grown.leaves; kNoLeaf for one that was not learnt from.
+    /// Sets each row's leaf position in grown.leaves; kNoLeaf for rows outside the sample.
     void mark_leaves(const GrownTree& grown) {
         if (params_.row_fraction < 1) std::fill(leaf_of_row_.begin(), leaf_of_row_.end(), kNoLeaf);
         run_workers(pool_, grown.leaves.size(), [&](size_t, size_t leaf) {
@@ -254,11 +256,11 @@ class Run {
         });
     }
 
-    /// What the rows of each leaf add up to: chunk by chunk, then the chunks in their order.
+    /// Sums over the rows of each leaf: within each chunk, then over the chunks in order.
     std::vector<LeafSums> sum_leaves(size_t leaves) {
         for_chunks(data_.rows(), [&](size_t chunk, size_t first, size_t n) {
             auto& sums = sums_[chunk];
-            sums.assign(leaves + 1, LeafSums{});  // the last for rows without a leaf
+            sums.assign(leaves + 1, LeafSums{});  // the last one is for rows without a leaf
             for (size_t row = first; row < first + n; ++row) {
                 LeafSums& leaf = sums[std::min<size_t>(leaf_of_row_[row], leaves)];
                 leaf.sums.g += static_cast<double>(g_[row]);
@@ -284,7 +286,7 @@ class Run {
             node.cover = totals[i].cover;
             node.value = params_.learning_rate * value_of(leaf, totals[i].sums);
         });
-        // children stand after their parents
+        // children come after their parents
         for (size_t i = nodes.size(); i-- > 0;) {
             if (nodes[i].feature < 0) continue;
             nodes[i].gain = grown.splits[i].gain;
@@ -306,8 +308,8 @@ class Run {
                                         : mean_log_loss(*options_.validation, validation_scores_);
     }
 
-    /// True when the validation loss has not got better for long enough.
-    bool is_enough() {
+    /// Returns true if the validation loss has not improved for early_stopping_rounds.
+    bool should_stop() {
         const double loss = validation_loss();
         if (loss < best_loss_) {
             best_loss_ = loss;

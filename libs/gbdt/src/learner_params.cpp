@@ -25,7 +25,7 @@ base::Status check_interactions(const LearnerParams& params, size_t features) {
         const auto& set = params.interactions[i];
         if (set.empty()) {
             return base::invalid_argument("bad_interactions",
-                                          "interactions[{}] names no feature; take it out", i);
+                                          "interactions[{}] names no feature; remove it", i);
         }
         for (const uint32_t feature : set) {
             if (feature < features) continue;
@@ -42,7 +42,7 @@ base::Status check_monotone(const LearnerParams& params, const dataset::FeatureS
     if (params.monotone.size() != schema.size()) {
         return base::invalid_argument("bad_monotone",
                                       "monotone has {} entries for {} features; give one for each, "
-                                      "0 where the direction is free",
+                                      "0 for an unconstrained one",
                                       params.monotone.size(), schema.size());
     }
     for (size_t f = 0; f < schema.size(); ++f) {
@@ -92,7 +92,7 @@ base::Status validate(const LearnerParams& params) {
                                         size_t{0}, limits::kMaxFeatures));
     if (!model::supports(params.instructions)) {
         return base::out_of_range("bad_learner_parameter",
-                                  "instructions are {}, which this processor has not; leave the "
+                                  "instructions are {}, which this processor lacks; leave the "
                                   "default",
                                   model::to_string(params.instructions));
     }

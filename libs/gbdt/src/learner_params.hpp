@@ -4,7 +4,7 @@
 
 namespace rampart::gbdt {
 
-/// Whether the parameters that speak of features fit these. Errors: bad_monotone, bad_interactions.
+/// Checks the parameters per feature against the schema. Fails with bad_monotone, bad_interactions.
 base::Status check_against(const LearnerParams& params, const dataset::FeatureSchema& schema);
 
 }  // namespace rampart::gbdt

@@ -7,12 +7,13 @@
 namespace rampart::gbdt {
 namespace {
 
-/// exp(x) for -87 <= x <= 0: x = n·ln 2 + r, |r| <= ln 2 / 2, exp(r) by its Taylor series to r^7.
+/// Returns exp(x) for -87 <= x <= 0: x = n·ln 2 + r, |r| <= ln 2 / 2, exp(r) by its Taylor series
+/// to r^7.
 RAMPART_INLINE float exp_of(float x) {
     constexpr float kLog2E = 1.44269504f;
-    // ln 2 in two parts: n times the first is exact
+    // ln 2 in two parts, so that n times the first is exact
     constexpr float kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
-    constexpr float kRound = 12582912.0f;  // 1.5·2^23: adding it rounds to whole numbers
+    constexpr float kRound = 12582912.0f;  // 1.5·2^23: adding it rounds to integers
     const float shifted = x * kLog2E + kRound;
     const float n = shifted - kRound;
     const float r = (x - n * kLn2High) - n * kLn2Low;

@@ -7,14 +7,14 @@
 
 namespace rampart::gbdt {
 
-/// log(p / (1 - p)) with p kept within [1e-9, 1 - 1e-9].
+/// Returns log(p / (1 - p)) with p clamped to [1e-9, 1 - 1e-9].
 inline double log_odds(double p) {
     constexpr double kEdge = 1e-9;
     p = std::clamp(p, kEdge, 1 - kEdge);
     return std::log(p / (1 - p));
 }
 
-/// w·(p - q) and w·p·(1 - p), the latter kept above 0 where p is next to 0 or 1.
+/// Computes w·(p - q) and w·p·(1 - p); the latter stays above 0 for p near 0 or 1.
 inline void logistic_derivatives(double score, double target, double weight, float& g, float& h) {
     constexpr double kLeastCurvature = 1e-16;
     const double p = model::sigmoid(score);

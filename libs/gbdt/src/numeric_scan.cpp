@@ -15,17 +15,17 @@ struct Prefix {
 };
 
 struct Rules {
-    double g, h, rows;  // of the leaf
+    double g, h, rows;  // of the whole leaf
     double l1, l2;
     double least_h, least_rows;
 };
 
 RAMPART_INLINE double shrunk(double g, double l1) {
     const double over = (g < 0 ? -g : g) - l1;
-    return over > 0 ? over : 0;  // the sign goes when it is squared
+    return over > 0 ? over : 0;  // the sign disappears in the square
 }
 
-/// What the two sides of each cut take away; -1 where the cut is not allowed.
+/// Computes the score of both sides of each cut; -1 if the cut is not allowed.
 RAMPART_INLINE void score_body(const Prefix& left, double more_g, double more_h, double more_rows,
                                const Rules& rules, size_t n, double* scores) {
     for (size_t b = 0; b < n; ++b) {
@@ -83,7 +83,7 @@ CutScan scan_cuts(const FeatureHistogram& bins, const LeafView& leaf, const Lear
     CutScan best;
     double most = 0;
     std::array<double, kMostBins> scores;
-    const auto look = [&](size_t n, bool missing_left) {
+    const auto consider_cuts = [&](size_t n, bool missing_left) {
         for (size_t b = 0; b < n; ++b) {
             const bool earlier = missing_left && b < best.bin && scores[b] == most;
             if (!(scores[b] > most) && !(best.found && earlier)) continue;
@@ -91,14 +91,14 @@ CutScan scan_cuts(const FeatureHistogram& bins, const LeafView& leaf, const Lear
             best = {true, b, missing_left, {}};
         }
     };
-    // without missing rows the last cut puts all on one side and is not allowed
+    // without missing rows the last cut puts all rows on one side and is not allowed
     run(left, 0, 0, 0, rules, values, scores.data());
-    look(values, false);
+    consider_cuts(values, false);
     if (missing.rows > 0) {
         run(left, static_cast<double>(missing.g) * leaf.scale.g,
             static_cast<double>(missing.h) * leaf.scale.h, static_cast<double>(missing.rows), rules,
             values - 1, scores.data());
-        look(values - 1, true);
+        consider_cuts(values - 1, true);
     }
     if (!best.found) return best;
     for (size_t b = 0; b <= best.bin; ++b) best.left = best.left + bins.at(b);

@@ -8,13 +8,13 @@
 namespace rampart::gbdt {
 namespace {
 
-/// Those that go left to the front of their own place, the others to `right`; returns how many of
-/// the former there are.
+/// Moves left rows to the front of their range and the others to `right`; returns the
+/// number of left rows.
 size_t divide(std::span<Entry> entries, const uint8_t* column,
               const std::array<uint8_t, 256>& goes_left, Entry* right) {
     size_t lefts = 0, rights = 0;
     for (size_t i = 0; i < entries.size(); ++i) {
-        // both are written and one counts: cheaper than a branch that is guessed wrong
+        // writes both and counts one: cheaper than a mispredicted branch
         const Entry entry = entries[i];
         const size_t is_left = goes_left[column[entry.row]];
         entries[lefts] = entry;
@@ -43,7 +43,7 @@ size_t Partition::run(std::span<Entry> entries, std::span<const uint8_t> column,
     run_workers(pool_, chunks, [&](size_t, size_t c) {
         lefts_[c] = divide(chunk_of(c), column.data(), goes_left, moved_.data() + c * step);
     });
-    // the lefts of all chunks close up, then the rights follow
+    // the left rows of all chunks are made contiguous, then the right rows follow
     size_t to = lefts_[0];
     for (size_t c = 1; c < chunks; ++c) {
         std::copy_n(chunk_of(c).begin(), lefts_[c], entries.begin() + static_cast<long>(to));

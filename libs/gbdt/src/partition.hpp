@@ -9,20 +9,20 @@
 
 namespace rampart::gbdt {
 
-/// Divides the entries of a leaf, those that go left first, both sides in their old order. Not
-/// thread safe.
+/// Partitions the entries of a leaf, left rows first; the order within each side is
+/// kept. Not thread safe.
 class Partition {
   public:
     explicit Partition(base::ThreadPool* pool) : pool_(pool) {}
 
-    /// column: [n] bins. Returns how many go left.
+    /// Partitions by a column, [n] bins. Returns the number of left rows.
     size_t run(std::span<Entry> entries, std::span<const uint8_t> column,
                const std::bitset<256>& left);
 
   private:
     base::ThreadPool* pool_;
     std::vector<Entry> moved_;
-    std::vector<size_t> lefts_;  // of each chunk
+    std::vector<size_t> lefts_;  // per chunk
 };
 
 }  // namespace rampart::gbdt

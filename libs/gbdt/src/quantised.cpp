@@ -8,7 +8,7 @@ namespace rampart::gbdt {
 namespace {
 
 RAMPART_INLINE Extent extent_body(const float* g, const float* h, size_t n) {
-    // as integers the order of floats above zero is the same, and NaN stands above all
+    // the bits of positive floats as integers have the same order, and NaN is above all
     uint32_t most_g = 0, most_h = 0;
     float least_h = h[0];
     for (size_t i = 0; i < n; ++i) {
@@ -26,7 +26,7 @@ RAMPART_AVX2 Extent extent_avx2(const float* g, const float* h, size_t n) {
     return extent_body(g, h, n);
 }
 
-/// Well mixed for its price (Wellons 2018, lowbias32).
+/// Hashes fast and well enough (Wellons 2018, lowbias32).
 RAMPART_INLINE uint32_t mix32(uint32_t x) {
     x ^= x >> 16;
     x *= 0x7feb352du;
@@ -37,14 +37,14 @@ RAMPART_INLINE uint32_t mix32(uint32_t x) {
 
 RAMPART_INLINE void quantise_body(const float* g, const float* h, float by_g, float by_h,
                                   uint32_t seed, uint32_t first, Entry* entries, size_t n) {
-    // what a float between 2^13 and 2^14 can tell apart
+    // spacing of floats between 2^13 and 2^14
     constexpr float kUnit = 1.0f / 1024;
     for (size_t i = 0; i < n; ++i) {
         const uint32_t row = first + static_cast<uint32_t>(i);
         const uint32_t bits = mix32(row ^ seed);
         const float u = static_cast<float>(static_cast<int32_t>(bits & 1023)) * kUnit;
         const float v = static_cast<float>(static_cast<int32_t>(bits >> 22)) * kUnit;
-        // above zero, so that cutting off is rounding down
+        // above zero, so that truncation rounds down
         const auto a = static_cast<int32_t>(g[i] * by_g + (u + static_cast<float>(kBias)));
         const auto b = static_cast<int32_t>(h[i] * by_h + v);
         entries[i] = {row, static_cast<uint32_t>(a) | static_cast<uint32_t>(b) << kBits};
@@ -60,12 +60,12 @@ RAMPART_AVX2 void quantise_avx2(const float* g, const float* h, float by_g, floa
     quantise_body(g, h, by_g, by_h, seed, first, entries, n);
 }
 
-/// The power of two that takes `largest` to at most `limit`, and as far up as it can.
+/// Returns the largest power of two that scales `largest` to at most `limit`.
 double power_for(float largest, double limit) {
     if (!(largest > 0)) return 1;
     int exponent = 0;
     std::frexp(limit / static_cast<double>(largest), &exponent);
-    // beyond what a float holds nothing is left to gain
+    // beyond the range of a float nothing is gained
     return std::ldexp(1.0, std::clamp(exponent - 1, -120, 120));
 }
 
@@ -77,8 +77,8 @@ Extent extent_of(std::span<const float> g, std::span<const float> h, model::Inst
 }
 
 Scale scale_for(const Extent& extent) {
-    // a float next to the bias holds ten bits after the point: one unit is kept back for what the
-    // rounding adds
+    // a float near the bias has ten bits after the point: one unit is
+    // reserved for the rounding
     return {1 / power_for(extent.g, kBias - 2), 1 / power_for(extent.h, kLargestUnit - 1)};
 }
 

@@ -16,7 +16,7 @@ struct Weighted {
     double value, weight;
 };
 
-/// The smallest value that has a share of `alpha` of the weight at or below it.
+/// Returns the smallest value with a share of `alpha` of the weight at or below it.
 double weighted_quantile(std::vector<Weighted>& values, double alpha) {
     std::sort(values.begin(), values.end(),
               [](const Weighted& a, const Weighted& b) { return a.value < b.value; });
@@ -125,7 +125,7 @@ double PoissonLoss::initial_score() const {
 void PoissonLoss::gradients_of_rows(std::span<const double> scores, size_t first,
                                     std::span<float> g, std::span<float> h) const {
     check_sizes(targets_.size(), scores.size(), first, g, h);
-    constexpr double kFurthest = 30;  // exp() of it is past every target
+    constexpr double kFurthest = 30;  // exp() of it is larger than every allowed target
     for (size_t i = 0; i < g.size(); ++i) {
         const double w = weight_at(weights_, first + i);
         const double mean = std::exp(std::clamp(scores[first + i], -kFurthest, kFurthest));

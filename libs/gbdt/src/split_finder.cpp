@@ -10,7 +10,7 @@
 namespace rampart::gbdt {
 namespace {
 
-/// Gains below this share of the scores are rounding.
+/// Gains below this share of the scores are treated as rounding.
 constexpr double kRounding = 1e-9;
 
 double soft_threshold(double g, double l1) {
@@ -18,10 +18,10 @@ double soft_threshold(double g, double l1) {
     return g < -l1 ? g + l1 : 0;
 }
 
-/// Keeps the best of the ways to divide one leaf that are put to it.
+/// Keeps the best candidate split of one leaf.
 class Best {
   public:
-    /// more_l2: what the sides are shrunk by on top, and the whole is not.
+    /// more_l2: added regularisation of the sides, but not of the whole leaf.
     Best(const LeafView& leaf, int direction, double more_l2, const LearnerParams& params)
         : leaf_(leaf),
           direction_(direction),
@@ -29,8 +29,8 @@ class Best {
           params_(params),
           total_score_(score(sums_of(leaf.sums), params.l1, params.l2, leaf.bounds)) {}
 
-    /// Takes the candidate if it is allowed and gains more; the caller then fills in what goes
-    /// where.
+    /// Takes the candidate if it is allowed and has a larger gain; the caller then sets
+    /// which values go where.
     bool offer(const IntSums& left) {
         const IntSums right = leaf_.sums - left;
         const auto least_rows = static_cast<uint32_t>(params_.min_rows_in_leaf);
@@ -53,7 +53,7 @@ class Best {
         split.right_sums = right;
         return true;
     }
-    /// Where a value goes that no row of the leaf has.
+    /// Returns the side of values that no row of the leaf has: that of larger weight.
     bool heavier_left() const { return split.left_sums.h >= split.right_sums.h; }
 
     Split split;
@@ -82,7 +82,8 @@ Split find_numeric(const FeatureHistogram& bins, const LeafView& leaf, int direc
         best.split.missing_left = missing_left;
     };
     if (direction == 0 && leaf.bounds.open()) {
-        // nothing but the sums decides: all cuts at once, and the best is put to the rules again
+        // only the sums matter: all cuts are scored at once, and the best is checked against the
+        // rules again
         const CutScan scan = scan_cuts(bins, leaf, params);
         if (scan.found) take(scan.left, scan.bin, scan.missing_left);
     } else {
@@ -102,7 +103,7 @@ Split find_numeric(const FeatureHistogram& bins, const LeafView& leaf, int direc
     return split;
 }
 
-/// Bins with rows, by G / (H + smooth).
+/// Returns the bins with rows, sorted by G / (H + smooth).
 std::vector<size_t> sorted_categories(const FeatureHistogram& bins, const Scale& scale,
                                       double smooth) {
     std::array<double, 256> key{};
@@ -111,7 +112,7 @@ std::vector<size_t> sorted_categories(const FeatureHistogram& bins, const Scale&
         if (bins.rows[b] == 0) continue;
         key[b] = static_cast<double>(bins.g[b]) * scale.g /
                  (static_cast<double>(bins.h[b]) * scale.h + smooth);
-        // no gradient and no curvature: in the middle
+        // neither gradient nor curvature: sorted to the middle
         if (std::isnan(key[b])) key[b] = 0;
         order.push_back(b);
     }
@@ -120,8 +121,8 @@ std::vector<size_t> sorted_categories(const FeatureHistogram& bins, const Scale&
     return order;
 }
 
-/// Every first and every last few of the categories in their order, as far as they are long enough
-/// together. `taken`: those on the left of the best.
+/// Tries every prefix and suffix of the sorted categories with enough rows. `taken`: those on the
+/// left of the best split.
 void offer_many(const FeatureHistogram& bins, std::vector<size_t> order,
                 const LearnerParams& params, Best& best, std::vector<size_t>& taken) {
     const auto few = [&](size_t b) {
@@ -132,7 +133,7 @@ void offer_many(const FeatureHistogram& bins, std::vector<size_t> order,
         if (!from_front) std::reverse(order.begin(), order.end());
         IntSums left;
         uint32_t since = 0;  // rows added since the last candidate
-        // half of them from either end: the other half is the other end's business
+        // at most half of them from either end: the other half is covered from the other end
         const size_t most =
             std::min((order.size() + 1) / 2, static_cast<size_t>(params.max_category_threshold));
         for (size_t i = 0; i < most; ++i) {
@@ -148,7 +149,8 @@ void offer_many(const FeatureHistogram& bins, std::vector<size_t> order,
 
 Split find_categorical(const FeatureHistogram& bins, const LeafView& leaf,
                        const LearnerParams& params) {
-    constexpr size_t kEachAlone = 4;  // so few categories are tried one against the rest
+    constexpr size_t kEachAlone = 4;  // up to this number of categories, each is tried against the
+                                      // rest
     const size_t missing_bin = bins.g.size() - 1;
     const auto order = sorted_categories(bins, leaf.scale, params.category_smooth);
     const bool each_alone = order.size() <= kEachAlone;
@@ -181,7 +183,7 @@ FeatureHistogram part_of(const Histogram& histogram, const BinnedData& data, siz
 }
 
 double leaf_value(const Sums& sums, const LearnerParams& params, const Bounds& bounds) {
-    // far past any score that means something; keeps every sum of trees finite
+    // larger than any meaningful score; keeps every sum of trees finite
     constexpr double kLargest = 1e8;
     double value = 0;
     if (sums.h > 0 && sums.h >= params.min_hessian_in_leaf) {

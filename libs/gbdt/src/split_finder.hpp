@@ -9,20 +9,20 @@
 #include "rampart/dataset/bin_mapper.hpp"
 #include "rampart/gbdt/learner.hpp"
 
-/// How to divide the rows of a leaf by one feature, seen through its histogram.
+/// Finds the best split of a leaf on one feature, from its histogram.
 ///
 /// With T the soft threshold by l1, the best constant for a set of rows is
-///   w = -T(G) / (H + l2),  kept within the bounds that monotone features put on it,
-/// and takes away twice the loss
+///   w = -T(G) / (H + l2),  clamped to the bounds that monotone features impose,
+/// and reduces twice the loss by
 ///   score = -(2·T(G)·w + (H + l2)·w²)  = T(G)² / (H + l2) within the bounds
-/// (Chen, Guestrin 2016, eq. 5 to 7, without the factor 1/2 and the price of a leaf). The gain of a
-/// split is score(left) + score(right) - score(all).
+/// (Chen, Guestrin 2016, eq. 5 to 7, without the factor 1/2 and the penalty per leaf). The gain of
+/// a split is score(left) + score(right) - score(all).
 ///
-/// Numeric: every cut, with missing values on either side. Categorical, missing as a category: up
-/// to four are tried one against the rest; more (Fisher 1958) in order of G / (H +
-/// category_smooth), every first and every last few of them, up to max_category_threshold, against
-/// the rest, with category_l2 more on both sides and without the rare ones. Equal gains: the first
-/// found stays.
+/// Numeric: every cut, with missing values on either side. Categorical, with missing as a category:
+/// up to four are tried one against the rest; more are sorted (Fisher 1958) by G / (H +
+/// category_smooth), and every prefix and suffix of up to max_category_threshold is tried against
+/// the rest, with category_l2 more on both sides and without rare categories. On equal gains the
+/// first one found is kept.
 namespace rampart::gbdt {
 
 struct Sums {
@@ -30,7 +30,7 @@ struct Sums {
     Sums operator+(const Sums& o) const { return {g + o.g, h + o.h}; }
 };
 
-/// What a leaf's value may be, so that no split above it is turned round (monotone features).
+/// Range of a leaf's value, so that no monotone split above it is violated (monotone features).
 struct Bounds {
     double lo = -std::numeric_limits<double>::infinity();
     double hi = std::numeric_limits<double>::infinity();
@@ -41,12 +41,12 @@ struct Split {
     double gain = 0;  // 0: none found
     uint8_t bin = 0;  // numeric: the last bin on the left
     std::bitset<256>
-        left;  // bins that go left, missing among them; bins without rows as missing does
+        left;  // bins that go left, may include missing; bins without rows follow missing
     bool missing_left = false;
     IntSums left_sums = {}, right_sums = {};
 };
 
-/// The part of a histogram that one feature has, missing last.
+/// One feature's part of a histogram, missing last.
 struct FeatureHistogram {
     std::span<const int64_t> g, h;
     std::span<const uint32_t> rows;
@@ -54,7 +54,7 @@ struct FeatureHistogram {
 };
 FeatureHistogram part_of(const Histogram& histogram, const BinnedData& data, size_t feature);
 
-/// What a search needs to know of the leaf.
+/// Properties of the leaf that a search needs.
 struct LeafView {
     IntSums sums = {};
     Scale scale = {};
@@ -63,10 +63,10 @@ struct LeafView {
 
 double leaf_value(const Sums& sums, const LearnerParams& params, const Bounds& bounds);
 
-/// What those rows take away by their best constant.
+/// Returns by how much the best constant reduces twice the loss of those rows.
 double score(const Sums& sums, double l1, double l2, const Bounds& bounds);
 
-/// direction: of the feature's influence; 0 free, 1 only up, -1 only down.
+/// Finds the best split. direction: monotone constraint; 0 none, 1 only up, -1 only down.
 Split find_split(const dataset::FeatureBins& feature, const FeatureHistogram& bins,
                  const LeafView& leaf, int direction, const LearnerParams& params);
 

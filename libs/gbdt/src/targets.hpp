@@ -7,7 +7,7 @@
 
 namespace rampart::gbdt {
 
-/// Real targets in [lo, hi] with weights, one for each or none.
+/// Checks targets in [lo, hi] and weights, one per target or none.
 inline base::Status check_targets(const std::vector<double>& targets,
                                   const std::vector<float>& weights, double lo, double hi) {
     if (targets.empty()) return base::invalid_argument("no_rows", "there are no targets");

@@ -9,7 +9,7 @@
 namespace rampart::gbdt {
 namespace {
 
-/// The sets of the parameters and, for each feature in none, one of its own.
+/// Returns the sets of the parameters plus, for each feature in none, a set of its own.
 std::vector<std::vector<uint32_t>> complete(std::vector<std::vector<uint32_t>> sets,
                                             size_t features) {
     if (sets.empty()) return sets;
@@ -59,7 +59,7 @@ void TreeGrower::fill(const Leaf& leaf) {
     filler_.fill(entries_.subspan(leaf.begin, leaf.rows()), tiles_, *leaf.histogram);
 }
 
-/// The best split over all features, compared in their order.
+/// Finds the best split over all features, compared in their order.
 void TreeGrower::find_best(Leaf& leaf) {
     if (!can_split(leaf)) return;
     const LeafView view{leaf.sums, scale_, leaf.bounds};
@@ -83,7 +83,7 @@ void TreeGrower::find_best(Leaf& leaf) {
     }
 }
 
-/// One of the buffers; when all are in use, that of the open leaf with the least to gain.
+/// Returns a free buffer; if all are in use, that of the open leaf with the smallest gain.
 std::unique_ptr<Histogram> TreeGrower::take_histogram() {
     if (free_.empty() && histograms_left_ > 0) {
         --histograms_left_;
@@ -97,7 +97,7 @@ std::unique_ptr<Histogram> TreeGrower::take_histogram() {
                 least = &leaf;
             }
         }
-        RAMPART_CHECK(least != nullptr, "no histogram to be had");
+        RAMPART_CHECK(least != nullptr, "no histogram buffer is free");
         release(*least);
     }
     auto histogram = std::move(free_.back());
@@ -110,8 +110,8 @@ void TreeGrower::release(Leaf& leaf) {
     leaf.histogram = nullptr;
 }
 
-/// Histogram and best split of a leaf that has no parent to subtract from.
-void TreeGrower::study(Leaf& leaf) {
+/// Computes histogram and best split of a leaf without a parent to subtract from.
+void TreeGrower::evaluate(Leaf& leaf) {
     if (!can_split(leaf)) return;
     leaf.histogram = take_histogram();
     fill(leaf);
@@ -119,8 +119,8 @@ void TreeGrower::study(Leaf& leaf) {
     if (leaf.split.gain == 0) release(leaf);
 }
 
-/// The same for two leaves whose parent's histogram is there: it becomes the larger one's.
-void TreeGrower::study(Leaf& smaller, Leaf& larger, std::unique_ptr<Histogram> parent) {
+/// Does the same for two leaves whose parent's histogram is available: it becomes the larger one's.
+void TreeGrower::evaluate(Leaf& smaller, Leaf& larger, std::unique_ptr<Histogram> parent) {
     larger.histogram = std::move(parent);
     if (can_split(smaller) || can_split(larger)) {
         smaller.histogram = take_histogram();
@@ -134,7 +134,7 @@ void TreeGrower::study(Leaf& smaller, Leaf& larger, std::unique_ptr<Histogram> p
     }
 }
 
-/// Turns the leaf's node into an inner one with two new leaves.
+/// Turns the leaf's node into an inner node with two new leaves.
 void TreeGrower::write_node(const Leaf& leaf) {
     const auto left = static_cast<int32_t>(tree_.nodes.size());
     tree_.nodes.resize(tree_.nodes.size() + 2);
@@ -147,7 +147,7 @@ void TreeGrower::write_node(const Leaf& leaf) {
     node.default_left = leaf.split.missing_left;
     const dataset::FeatureBins& bins = data_.mapper.features()[leaf.feature];
     if (bins.kind == dataset::FeatureKind::kNumeric) {
-        // past the last cut: all numbers go left, missing ones right
+        // beyond the last cut: all numbers go left, missing goes right
         node.threshold = leaf.split.bin < bins.cuts.size() ? bins.cuts[leaf.split.bin]
                                                            : std::numeric_limits<float>::max();
         return;
@@ -156,7 +156,7 @@ void TreeGrower::write_node(const Leaf& leaf) {
     auto& set = tree_.category_sets.emplace_back((codes + 63) / 64);
     node.categories = static_cast<int32_t>(tree_.category_sets.size()) - 1;
     for (size_t code = 0; code < codes; ++code) {
-        // a code that the training rows never have counts as missing
+        // a code without training rows counts as missing
         if (leaf.split.left.test(bins.bin_of_code[code]))
             set[code / 64] |= uint64_t{1} << (code % 64);
     }
@@ -192,29 +192,29 @@ void TreeGrower::split_leaf(size_t index, bool last) {
     write_node(parent);
     const size_t lefts = partition_.run(entries_.subspan(parent.begin, parent.rows()),
                                         data_.columns[parent.feature], parent.split.left);
-    RAMPART_CHECK(lefts == parent.split.left_sums.rows, "{} rows went left, {} announced", lefts,
+    RAMPART_CHECK(lefts == parent.split.left_sums.rows, "{} rows went left, expected {}", lefts,
                   parent.split.left_sums.rows);
     Leaf left = child(parent, true, parent.begin + lefts);
     Leaf right = child(parent, false, parent.begin + lefts);
     if (last) {
         release(parent);
     } else if (parent.histogram == nullptr) {
-        study(left);
-        // pushed in between, so that its histogram can be taken away again
+        evaluate(left);
+        // added in between, so that its histogram buffer can be reclaimed
         leaves_.push_back(std::move(left));
-        study(right);
+        evaluate(right);
         leaves_.push_back(std::move(right));
         return;
     } else if (left.rows() <= right.rows()) {
-        study(left, right, std::move(parent.histogram));
+        evaluate(left, right, std::move(parent.histogram));
     } else {
-        study(right, left, std::move(parent.histogram));
+        evaluate(right, left, std::move(parent.histogram));
     }
     leaves_.push_back(std::move(left));
     leaves_.push_back(std::move(right));
 }
 
-/// Every row has one bin of each feature.
+/// Sums over one feature, because every row has one bin of each feature.
 IntSums TreeGrower::sums_of_root(const Histogram& histogram) const {
     IntSums all;
     const size_t begin = data_.offsets[features_[0]];

@@ -20,43 +20,43 @@ struct GrownLeaf {
 };
 
 struct GrownTree {
-    model::Tree tree;               // splits only: values, gains and covers are not filled in yet
-    std::vector<Split> splits;      // by node; of leaves nothing
+    model::Tree tree;               // splits only: values, gains and covers are not set yet
+    std::vector<Split> splits;      // per node; unused at leaves
     std::vector<GrownLeaf> leaves;  // valid until the next tree is grown
 };
 
 /// Grows one tree at a time, best leaf first:
-///   1. all rows in one leaf: its histogram, its best split;
-///   2. the leaf with the greatest gain is split and its rows partitioned, order kept;
-///   3. the smaller child's histogram is summed up, the larger one's is the parent's minus that;
+///   1. all rows in one leaf: computes its histogram and best split;
+///   2. the leaf with the largest gain is split and its rows are partitioned, order kept;
+///   3. the smaller child's histogram is summed, the larger one's is the parent's minus that;
 ///   4. both children's best splits; back to 2 until there are enough leaves or nothing to gain.
 /// Sums are integers and rows keep their order: the tree does not depend on the number of threads.
-/// Histograms take at most kHistogramBytes (or four of them); past that the leaf that is least
-/// likely to be split next gives its own up, and its children's are summed up from their rows. Not
+/// Histograms take at most kHistogramBytes (or four of them); beyond that the leaf that is least
+/// likely to be split next frees its histogram, and its children's are summed from their rows. Not
 /// thread safe.
 ///
-/// A monotone feature's split cuts the range that its leaf may take: what lies on the lower side
-/// stays below the middle of the two sides' values, the rest above. Every split below keeps to its
-/// leaf's range, so the order holds in the whole tree.
+/// A split on a monotone feature divides the value range of its leaf at the midpoint of the two
+/// sides' values: the lower side stays below it, the upper side above. Every later split keeps to
+/// its leaf's range, so the order holds in the whole tree.
 class TreeGrower {
   public:
     static constexpr size_t kHistogramBytes = 128u << 20;
 
     TreeGrower(const BinnedData& data, const LearnerParams& params, base::ThreadPool* pool);
 
-    /// entries: the rows to learn from, ascending; they are moved about. features: those to split
-    /// on, ascending.
+    /// Grows one tree. entries: the training rows, ascending; they are reordered. features: those
+    /// to split on, ascending.
     GrownTree grow(std::span<Entry> entries, const Scale& scale,
                    std::span<const uint32_t> features);
 
   private:
     struct Leaf {
         int32_t node;
-        size_t begin, end;  // of entries_
+        size_t begin, end;  // in entries_
         int depth;
         IntSums sums;
         Bounds bounds = {};
-        std::vector<uint32_t> sets = {};  // of interactions_, those that hold all features above
+        std::vector<uint32_t> sets = {};  // of interactions_: those that contain all features above
         size_t feature = 0;
         Split split = {};
         std::unique_ptr<Histogram> histogram = {};
@@ -66,8 +66,8 @@ class TreeGrower {
     int direction(size_t feature) const;
     bool can_split(const Leaf& leaf) const;
     bool may_use(const Leaf& leaf, size_t feature) const;
-    void study(Leaf& leaf);
-    void study(Leaf& smaller, Leaf& larger, std::unique_ptr<Histogram> parent);
+    void evaluate(Leaf& leaf);
+    void evaluate(Leaf& smaller, Leaf& larger, std::unique_ptr<Histogram> parent);
     void fill(const Leaf& leaf);
     void find_best(Leaf& leaf);
     std::unique_ptr<Histogram> take_histogram();
@@ -86,7 +86,7 @@ class TreeGrower {
     size_t histograms_left_;
     std::vector<std::unique_ptr<Histogram>> free_;
 
-    // of the tree under way
+    // of the current tree
     std::span<Entry> entries_;
     Scale scale_;
     std::span<const uint32_t> features_;

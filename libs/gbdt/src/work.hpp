@@ -6,10 +6,10 @@
 #include "rampart/base/thread_pool.hpp"
 #include "rampart/gbdt/objective.hpp"
 
-/// Ways to share work between threads whose results do not depend on how many there are.
+/// Parallel loops whose results do not depend on the number of threads.
 namespace rampart::gbdt {
 
-/// task(i) for each i in [0, n); `pool` may be nullptr.
+/// Runs task(i) for each i in [0, n); `pool` may be nullptr.
 template <class Task>
 void run_tasks(base::ThreadPool* pool, size_t n, const Task& task) {
     if (pool == nullptr || n <= 1) {
@@ -19,8 +19,8 @@ void run_tasks(base::ThreadPool* pool, size_t n, const Task& task) {
     pool->run(n, task);
 }
 
-/// task(worker, i) for each i in [0, n), whoever is free taking the next; at one time a worker
-/// works on one i. Where another process holds up one thread the others do its share.
+/// Runs task(worker, i) for each i in [0, n); a free worker takes the next i, one at a time. If
+/// another process delays one thread, the others take over its share.
 template <class Task>
 void run_workers(base::ThreadPool* pool, size_t n, const Task& task) {
     if (pool == nullptr || pool->size() == 1 || n <= 1) {
@@ -33,7 +33,7 @@ void run_workers(base::ThreadPool* pool, size_t n, const Task& task) {
     });
 }
 
-/// Sums of chunks are added up in their order.
+/// Returns the number of chunks. Sums of chunks are added in their order.
 inline size_t chunks_of(size_t rows) { return (rows + kChunkRows - 1) / kChunkRows; }
 
 }  // namespace rampart::gbdt

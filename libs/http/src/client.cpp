@@ -37,7 +37,7 @@ struct Client::Impl {
     beast::flat_buffer buffer;
     std::chrono::steady_clock::time_point deadline;
 
-    /// Runs one asynchronous operation to its end; `start` is handed the completion handler.
+    /// Runs one asynchronous operation to its end; `start` receives the completion handler.
     template <class Start>
     error_code wait(Start start);
     error_code connect();
@@ -76,8 +76,8 @@ error_code Client::Impl::connect() {
 error_code Client::Impl::exchange(const bhttp::request<bhttp::string_body>& request,
                                   bhttp::response_parser<bhttp::string_body>& parser) {
     const auto written = wait([&](auto done) { bhttp::async_write(*stream, request, done); });
-    // A server that refuses early answers before it has read everything: look for the answer
-    // anyhow.
+    // A server that refuses early answers before it has read the whole request: read the
+    // response in any case.
     if (written == beast::error::timeout) return written;
     const auto read = wait([&](auto done) { bhttp::async_read(*stream, buffer, parser, done); });
     return read && written ? written : read;
@@ -95,7 +95,7 @@ base::Error Client::Impl::error_of(const error_code& ec, std::string_view target
     }
     const bool http = ec.category() == make_error_code(bhttp::error::bad_method).category();
     if (http && ec != bhttp::error::end_of_stream && ec != bhttp::error::partial_message) {
-        return base::data_loss("bad_http", "{}: the answer is no HTTP/1.1: {}", where,
+        return base::data_loss("bad_http", "{}: the answer is not HTTP/1.1: {}", where,
                                ec.message());
     }
     return base::unavailable("no_connection", "{}: {}", where, ec.message());
@@ -132,7 +132,7 @@ base::Result<Response> Client::Impl::send(bhttp::verb verb, std::string_view tar
             return to_response(std::move(message));
         }
         stream.reset();
-        // closed while it was idle: not a byte of an answer came
+        // the connection was closed while idle: no byte of a response arrived
         if (again && !parser.got_some() && ec != beast::error::timeout) continue;
         return error_of(ec, target);
     }

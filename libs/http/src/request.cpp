@@ -19,7 +19,7 @@ int hex_digit(char c) {
     return -1;
 }
 
-/// `plus_is_space`: as forms write queries.
+/// Decodes percent-escapes. `plus_is_space`: as in query strings of forms.
 std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space) {
     std::string out;
     out.reserve(text.size());
@@ -60,7 +60,7 @@ base::Status parse_target(std::string_view target, Request& out) {
     const auto raw_path = target.substr(0, question);
     auto path = percent_decode(raw_path, false);
     if (!path) return bad_target("has a broken percent-escape in its path");
-    // an encoded '/' would shift the segments that routes are matched by
+    // an encoded '/' would shift the segments that the router matches
     if (std::count(path->begin(), path->end(), '/') !=
             std::count(raw_path.begin(), raw_path.end(), '/') ||
         path->find('\0') != std::string::npos) {

@@ -34,7 +34,8 @@ bool matches(const std::vector<std::string>& pattern, const std::vector<std::str
                       });
 }
 
-/// Literal segments as '0', names as '1': the smaller, the more specific from the left.
+/// Returns a sort key, literal segments as '0', names as '1': smaller is more specific from the
+/// left.
 std::string specificity(const std::vector<std::string>& pattern) {
     std::string key;
     for (const auto& segment : pattern) key += is_name(segment) ? '1' : '0';
@@ -48,19 +49,21 @@ bool same_shape(const std::vector<std::string>& a, const std::vector<std::string
 }
 
 Response unauthenticated() {
-    auto response = error_response(
-        base::permission_denied("unauthenticated",
-                                "this needs the header 'Authorization: Bearer <token>' with the "
-                                "service's token"),
-        401);
+    auto response =
+        error_response(base::permission_denied(
+                           "unauthenticated",
+                           "this request needs the header 'Authorization: Bearer <token>' with the "
+                           "service's token"),
+                       401);
     response.headers.push_back({"WWW-Authenticate", "Bearer"});
     return response;
 }
 
 Response method_not_allowed(const std::set<std::string>& allowed) {
-    auto response = error_response(
-        base::invalid_argument("method_not_allowed", "allowed here: {}", fmt::join(allowed, ", ")),
-        405);
+    auto response =
+        error_response(base::invalid_argument("method_not_allowed", "allowed methods: {}",
+                                              fmt::join(allowed, ", ")),
+                       405);
     response.headers.push_back({"Allow", fmt::format("{}", fmt::join(allowed, ", "))});
     return response;
 }
@@ -70,7 +73,8 @@ Response call(const Handler& handler, const Request& request) {
         return handler(request);
     } catch (const std::exception& e) {
         kLog.error("msg=\"handler failed\" path=\"{}\" what=\"{}\"", request.path, e.what());
-        return error_response(base::internal_error("handler_failed", "the request failed inside"));
+        return error_response(
+            base::internal_error("handler_failed", "the request failed inside the service"));
     }
 }
 

@@ -29,12 +29,12 @@ using boost::system::error_code;
 
 constexpr base::Logger kLog("http");
 constexpr size_t kMaxThreads = 256;
-constexpr size_t kInlineThreads = 2;  // more than handlers of all lanes can take
-// After a refusal the rest of what the client is sending is read and thrown away for so long and so
-// much: closing at once would reset the connection and could take the answer with it.
+constexpr size_t kInlineThreads = 2;  // more than the handlers of all lanes can occupy
+// After a refusal the rest of the request is read and discarded, up to this time and size: closing
+// at once would reset the connection, and the client could lose the response.
 constexpr size_t kDrainBytes = 16u << 20;
 constexpr auto kDrainTime = std::chrono::seconds(2);
-// A connection past max_connections has so long to ask for something that is answered all the same.
+// Time in which a connection beyond max_connections must send a request that is answered inline.
 constexpr auto kSpareTime = std::chrono::seconds(2);
 
 std::chrono::microseconds chrono_of(base::Duration duration) {
@@ -47,38 +47,37 @@ Response refusal(int status, std::string_view reason, std::string_view message) 
 
 Response overloaded() {
     return error_response(base::resource_exhausted(
-        "too_many_connections", "the service has as many connections as it takes; retry later"));
+        "too_many_connections", "the service has reached its limit of connections; retry later"));
 }
 
 Response administrative_busy() {
     return error_response(base::resource_exhausted(
         "administrative_busy",
-        "as many administrative requests as run at a time are under way, or wait for a training "
+        "all threads for administrative requests are busy or wait for a training "
         "run; nothing was done, retry later"));
 }
 
 using Head = bhttp::request<bhttp::string_body>;
 
-/// Why the message cannot be taken for one request with a known end. Two readers of it, such as a
-/// proxy and this server, must not differ in where the next one begins.
+/// Returns why the message is not one request with a known end. Two readers of it, such as a proxy
+/// and this server, must agree on where the next request begins.
 std::optional<Response> framing_error(const Head& head) {
     const auto refuse = [](std::string_view reason, std::string_view message) {
         return error_response(base::invalid_argument(reason, "{}", message));
     };
     if (head.count(bhttp::field::host) > 1 ||
         (head.version() >= 11 && head.count(bhttp::field::host) == 0)) {
-        return refuse("bad_host", "a request has one Host header");
+        return refuse("bad_host", "a request must have exactly one Host header");
     }
     if (const auto codings = head.count(bhttp::field::transfer_encoding);
         codings > 1 ||
         (codings == 1 && !beast::iequals(head[bhttp::field::transfer_encoding], "chunked"))) {
-        return refuse("bad_transfer_encoding",
-                      "the only Transfer-Encoding that is understood is 'chunked'");
+        return refuse("bad_transfer_encoding", "the only supported Transfer-Encoding is 'chunked'");
     }
     return std::nullopt;
 }
 
-/// All but the body.
+/// Converts all except the body.
 base::Result<Request> to_request(const Head& head) {
     Request request;
     request.method = std::string(head.method_string());
@@ -100,13 +99,13 @@ bhttp::response<bhttp::string_body> to_message(Response&& response, bool keep_al
     message.body() = std::move(response.body);
     message.keep_alive(keep_alive);
     message.prepare_payload();
-    if (head) message.body().clear();  // the length stays
+    if (head) message.body().clear();  // the Content-Length stays
     return message;
 }
 
 class Session;
 
-/// How many handlers of a Lane run at a time, and who waits.
+/// Limits the handlers of one Lane that run concurrently, and queues the others.
 class Gate {
   public:
     enum class Entry { kGo, kWait, kFull };
@@ -115,7 +114,8 @@ class Gate {
         queue_ = queue;
     }
 
-    /// kGo: run, then leave(). kWait: run() of the session is called when its turn has come.
+    /// Returns kGo: run, then leave(); or kWait: run() of the session is called when it is its
+    /// turn.
     Entry enter(const std::shared_ptr<Session>& session) {
         const std::lock_guard lock(mutex_);
         if (free_ > 0) {
@@ -126,7 +126,7 @@ class Gate {
         waiting_.push_back(session);
         return Entry::kWait;
     }
-    /// Who has the place now; nullptr: it is free.
+    /// Returns the session that gets the place; nullptr: the place is free.
     std::shared_ptr<Session> leave() {
         const std::lock_guard lock(mutex_);
         if (waiting_.empty()) {
@@ -150,11 +150,11 @@ class Gate {
     std::deque<std::shared_ptr<Session>> waiting_;
 };
 
-/// What the sessions of one server share.
+/// State shared by the sessions of one server.
 struct Shared {
     ServerOptions options;
     std::function<Plan(Request&)> plan;
-    std::array<Gate, 3> gates;  // of all lanes but kInline
+    std::array<Gate, 3> gates;  // for all lanes except kInline
     std::atomic<bool> stopping{false};
 
     static Response answer(const Plan& plan, const Request& request) {
@@ -163,12 +163,12 @@ struct Shared {
         } catch (const std::exception& e) {
             kLog.error("msg=\"handler failed\" what=\"{}\"", e.what());
             return error_response(
-                base::internal_error("handler_failed", "the request failed inside"));
+                base::internal_error("handler_failed", "the request failed inside the service"));
         }
     }
 };
 
-/// Who is connected, so that stop() can reach them and wait for the last one.
+/// The open sessions, so that stop() can reach them and wait for the last one.
 class Sessions {
   public:
     void add(const std::shared_ptr<Session>& session) {
@@ -203,9 +203,9 @@ class Sessions {
     std::map<Session*, std::weak_ptr<Session>> sessions_;
 };
 
-/// One connection. Everything happens on its strand, one step at a time:
-/// header -> (100 continue) -> body -> (gate of the lane) -> handler -> answer -> header …, or
-/// answer -> drain -> close. A spare one is answered once, and only what is answered inline.
+/// One connection. All its steps run on its strand, one at a time: header -> (100 continue) -> body
+/// -> (gate of the lane) -> handler -> response -> header …, or response -> drain -> close. A spare
+/// connection is answered once, and inline only.
 class Session : public std::enable_shared_from_this<Session> {
   public:
     Session(tcp::socket socket, Shared& shared, Sessions& sessions, bool spare)
@@ -217,12 +217,12 @@ class Session : public std::enable_shared_from_this<Session> {
                        [self = shared_from_this()] { self->read_header(); });
     }
 
-    /// Its turn in the lane has come: goes on with the caller's thread, when that is through.
+    /// Runs the handler after the caller returns; called when the turn in the lane has come.
     void run() {
         asio::defer(stream_.get_executor(), [self = shared_from_this()] { self->run_in_lane(); });
     }
 
-    /// Closes at once if no request is under way; otherwise its answer will be the last.
+    /// Closes at once if no request is running; otherwise after the response.
     void stop() {
         asio::dispatch(stream_.get_executor(), [self = shared_from_this()] {
             if (self->idle_) self->close();
@@ -243,7 +243,7 @@ class Session : public std::enable_shared_from_this<Session> {
                                      : chrono_of(idle_ ? shared_.options.idle_timeout
                                                        : shared_.options.request_timeout));
         if (!idle_) return read_rest_of_header();
-        // The first byte ends the idle time and starts the time for a whole request.
+        // The first byte ends the idle time and starts the time limit for a whole request.
         stream_.async_read_some(
             buffer_.prepare(4096), [self = shared_from_this()](error_code ec, size_t bytes) {
                 if (ec) return self->close();
@@ -285,7 +285,7 @@ class Session : public std::enable_shared_from_this<Session> {
         read_body();
     }
 
-    /// Answers by the head alone. The next request can be found only if there is no body.
+    /// Responds from the head alone. The next request can be found only if there is no body.
     void refuse(Response response) {
         write(std::move(response), keep_alive_ && parser_->is_done());
     }
@@ -322,13 +322,13 @@ class Session : public std::enable_shared_from_this<Session> {
                          false);
         }
         if (ec == beast::error::timeout) {
-            // tcp_stream has closed the socket: there is nobody to tell
+            // tcp_stream has closed the socket: no response is possible
             return close();
         }
         if (ec.category() == make_error_code(bhttp::error::bad_method).category() &&
             ec != bhttp::error::end_of_stream && ec != bhttp::error::partial_message) {
             return write(error_response(base::invalid_argument(
-                             "bad_http", "this is no HTTP/1.1: {}", ec.message())),
+                             "bad_http", "this is not HTTP/1.1: {}", ec.message())),
                          false);
         }
         close();
@@ -380,7 +380,7 @@ class Session : public std::enable_shared_from_this<Session> {
     }
 
     void drain_some() {
-        idle_ = true;  // nothing is owed any more
+        idle_ = true;  // no response is due
         stream_.async_read_some(buffer_.prepare(4096),
                                 [self = shared_from_this()](error_code ec, size_t bytes) {
                                     self->drained_ += bytes;
@@ -411,20 +411,22 @@ base::Result<tcp::endpoint> endpoint_of(const ServerOptions& options) {
     error_code ec;
     const auto address = asio::ip::make_address(options.address, ec);
     if (!ec) return tcp::endpoint(address, options.port);
-    return base::invalid_argument(
-        "bad_address", "address '{}' is no numeric address like 127.0.0.1 or ::1", options.address);
+    return base::invalid_argument("bad_address",
+                                  "address '{}' is not a numeric address like 127.0.0.1 or ::1",
+                                  options.address);
 }
 
 base::Error listen_error(const ServerOptions& options, const error_code& ec) {
     if (ec == asio::error::address_in_use) {
         return base::failed_precondition(
-            "port_in_use", "port {} of {} is in use; stop what holds it or choose another port",
+            "port_in_use",
+            "port {} of {} is in use; stop the program that uses it or choose another port",
             options.port, options.address);
     }
     if (ec == asio::error::access_denied) {
         return base::permission_denied("port_not_allowed",
-                                       "port {} of {} may not be opened by this user; ports from "
-                                       "1024 on may",
+                                       "port {} of {} may not be opened by this user; use a port "
+                                       "from 1024 on",
                                        options.port, options.address);
     }
     return base::unavailable("cannot_listen", "cannot listen on port {} of {}: {}", options.port,
@@ -438,9 +440,9 @@ struct Server::Impl {
         : context(static_cast<int>(concurrency)), acceptor(asio::make_strand(context)) {}
 
     Shared shared;
-    Sessions sessions;  // outlives the context: sessions that die with it say goodbye here
+    Sessions sessions;  // outlives the context: sessions that end with it unregister here
     asio::io_context context;
-    // until the last session is gone: stop() posts to sessions that may have nothing under way
+    // until the last session has ended: stop() posts to sessions that may have no pending operation
     asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
     tcp::acceptor acceptor;  // used on its strand only, once the threads run
     std::optional<asio::steady_timer> accept_pause;
@@ -474,7 +476,7 @@ void Server::Impl::accept() {
 void Server::Impl::on_accept(error_code ec, tcp::socket socket) {
     if (shared.stopping || ec == asio::error::operation_aborted) return;
     if (ec) {
-        // out of file descriptors, most likely: accepting again at once would only spin
+        // most likely out of file descriptors: accepting again at once would only spin
         kLog.warning("msg=\"accept failed\" what=\"{}\"", ec.message());
         accept_pause.emplace(acceptor.get_executor(), std::chrono::milliseconds(100));
         accept_pause->async_wait([this](error_code cancelled) {
@@ -517,13 +519,15 @@ void Server::Impl::stop() {
     });
     for (const auto& session : sessions.all()) session->stop();
     if (!sessions.wait_for_none(chrono_of(shared.options.stop_timeout))) {
-        kLog.warning("msg=\"requests under way are cut off\" connections={}", sessions.count());
+        kLog.warning("msg=\"running requests are cut off\" connections={}", sessions.count());
         context.stop();
     }
     work.reset();
     for (auto& thread : threads) thread.join();
     threads.clear();
-    for (auto& gate : shared.gates) gate.clear();  // sessions go before what they refer to
+    for (auto& gate : shared.gates)
+        gate.clear();  // sessions are destroyed before the objects that
+                       // they refer to
 }
 
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -42,8 +42,9 @@ Status LeaseBoard::start() {
     RAMPART_TRY(const int32_t partitions, reader_.partitions(topic_));
     if (partitions != 1) {
         return base::failed_precondition(
-            "bad_topic", "topic '{}' has {} partitions; leases need one, for their order", topic_,
-            partitions);
+            "bad_topic",
+            "topic '{}' has {} partitions; it must have one, which defines the order of leases",
+            topic_, partitions);
     }
     RAMPART_TRY(next_, reader_.begin_offset(topic_, kOnly));
     started_ = true;
@@ -55,7 +56,7 @@ Status LeaseBoard::refresh() {
     while (true) {
         const auto records = reader_.read(topic_, kOnly, next_, kReadBatch);
         if (!records && records.error().reason == "retention_gap") {
-            // compaction keeps the last word on each partition, and that is all that is needed
+            // compaction keeps the last record of each partition, which is sufficient
             RAMPART_RETURN_IF_ERROR(start());
             continue;
         }
@@ -71,8 +72,9 @@ void LeaseBoard::apply(const streaming::StoredRecord& stored) {
     if (key && key->first != group_) return;
     const auto record = decode_lease(stored.record.value);
     if (!key || !record) {
-        kLog.warning("msg=\"passed over what is no lease\" topic={} offset={} reason=\"{}\"",
-                     topic_, stored.offset, key ? record.error().message : "its key");
+        kLog.warning(
+            "msg=\"skipped a record that is not a lease\" topic={} offset={} reason=\"{}\"", topic_,
+            stored.offset, key ? record.error().message : "its key");
         return;
     }
     Lease& lease = leases_[key->second];

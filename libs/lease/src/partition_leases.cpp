@@ -81,7 +81,7 @@ Result<PartitionLeases::Epochs> PartitionLeases::claim_all(std::set<PartitionId>
                                                            const Epochs& floors) {
     Epochs won;
     Status status;
-    // More than once only where a record that the run before had sent came in between.
+    // Repeats only if a record that the previous run had sent arrived in between.
     for (int tries = 0; status && !wanted.empty(); ++tries) {
         if (tries == kClaimTries) {
             status = base::unavailable("claim_failed",
@@ -104,9 +104,9 @@ Result<PartitionLeases::Epochs> PartitionLeases::claim_all(std::set<PartitionId>
         won.insert(more->begin(), more->end());
     }
     if (status) return won;
-    // all or none; what cannot be given back now runs out
+    // all or none; a claim that cannot be released expires now
     if (const auto released = write(LeaseRecord::Kind::kRelease, won); !released) {
-        kLog.warning("msg=\"claim not given back\" reason=\"{}\"", released.error().message);
+        kLog.warning("msg=\"claim not released\" reason=\"{}\"", released.error().message);
     }
     return status.error();
 }
@@ -121,7 +121,7 @@ void PartitionLeases::publish() {
     holders_view_ = std::move(holders);
 }
 
-/// Returns once every other holder has been silent for its ttl.
+/// Returns when every other holder has been silent for its ttl.
 Status PartitionLeases::watch_others(const std::set<PartitionId>& partitions) {
     std::map<PartitionId, streaming::Offset> watched;
     Duration silence;
@@ -138,10 +138,10 @@ Status PartitionLeases::watch_others(const std::set<PartitionId>& partitions) {
     const Duration step = Duration::micros(std::max<int64_t>(silence.micros() / kLooksPerTtl, 1));
     for (bool over = false; !over;) {
         if (!deps_.timer.wait(step)) {
-            return base::unavailable("stopped",
-                                     "told to stop while waiting for a lease to run out");
+            return base::unavailable("stopped", "stopped while waiting for a lease to expire");
         }
-        // taken before the look, so that a look is never too early, however long this was asleep
+        // the time is taken before the read, so that the check is never too early, however long
+        // this process was suspended
         over = deps_.timer.now().micros() - begin.micros() >= silence.micros();
         RAMPART_RETURN_IF_ERROR(board_.refresh());
         for (const auto& [p, last_sign] : watched) {
@@ -169,7 +169,8 @@ Status PartitionLeases::write(LeaseRecord::Kind kind, const Epochs& epochs) {
     return deps_.writer.append_to(options_.topic, kOnly, records).map([](const auto&) {});
 }
 
-/// Those of `partitions` that were won; on an error, and when another node was faster, none.
+/// Returns the epochs of `partitions` that were won; on an error, and if another node was faster,
+/// none.
 Result<PartitionLeases::Epochs> PartitionLeases::try_claim(const std::set<PartitionId>& partitions,
                                                            const Epochs& floors) {
     Epochs claims;
@@ -196,7 +197,8 @@ Result<PartitionLeases::Epochs> PartitionLeases::try_claim(const std::set<Partit
         RAMPART_RETURN_IF_ERROR(write(LeaseRecord::Kind::kRelease, won));
         return owned_by(taken, *faster);
     }
-    // from here on the claim shows as won even to those who never see it, after compaction
+    // from here on the claim is visible as won, after compaction also to readers that never see the
+    // claim
     RAMPART_RETURN_IF_ERROR(write(LeaseRecord::Kind::kBeat, won));
     return won;
 }

@@ -6,8 +6,8 @@
 #include "cut_columns.hpp"
 #include "rampart/model/instruction_set.hpp"
 
-/// What the AVX2 paths share. Functions are compiled for AVX2 one by one, so that nothing else of
-/// the program needs it.
+/// Helpers of the AVX2 code paths. Each function is compiled for AVX2 by an attribute, so that the
+/// rest of the program does not need it.
 #if defined(__x86_64__)
 #include <immintrin.h>
 
@@ -21,15 +21,15 @@ RAMPART_AVX2 inline void store(void* at, __m256i bytes) {
     _mm256_storeu_si256(static_cast<__m256i*>(at), bytes);
 }
 
-/// How many of sixteen increasing numbers lie below x (the same in every place); NaN: none.
+/// Returns how many of 16 increasing numbers lie below x (equal in all lanes); NaN: none.
 RAMPART_AVX2 inline uint32_t count_below(__m256 x, const float* sixteen) {
     const int a = _mm256_movemask_ps(_mm256_cmp_ps(x, _mm256_loadu_ps(sixteen), _CMP_GT_OQ));
     const int b = _mm256_movemask_ps(_mm256_cmp_ps(x, _mm256_loadu_ps(sixteen + 8), _CMP_GT_OQ));
-    // increasing, so that the comparisons that hold come first
+    // the numbers increase, so that the comparisons that hold come first
     return static_cast<uint32_t>(__builtin_ctz(~static_cast<unsigned>(a | b << 8)));
 }
 
-/// A value's byte (NaN: 0) by the ladder of its column.
+/// Returns a value's byte (NaN: 0) from its column's ladder.
 RAMPART_AVX2 inline uint8_t byte_of(__m256 x, const float* ladder) {
     const uint32_t rung = count_below(x, ladder);
     return static_cast<uint8_t>(kRung * rung + count_below(x, ladder + kRung + kRung * rung));

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kBlocksOfTask = 64;
 
-/// What of a sum is wanted.
+/// The requested part of the sums.
 struct Wanted {
     std::span<double> out;
     std::span<const uint32_t> trees_used;  // empty: all trees
@@ -55,7 +55,7 @@ void TableView::copy(size_t feature, size_t first, std::span<float> out) const {
 
 namespace {
 
-/// Scores block after block; has the arena.
+/// Scores one block after the other; owns the arena.
 class BlockScorer {
   public:
     BlockScorer(const BatchEngine::Layout& layout, const TableView& table, const Wanted& wanted)
@@ -96,7 +96,8 @@ class BlockScorer {
             uint8_t* index = arena_.data() + layout_.chunks_at + 2 * c * kBlock;
             uint8_t* bit = index + kBlock;
             for (size_t i = 0; i < kBlock; ++i) {
-                const uint32_t code = codes_[i] - chunk.first;  // huge if before the chunk
+                const uint32_t code = codes_[i] - chunk.first;  // wraps to a large number if before
+                                                                // the chunk
                 index[i] = static_cast<uint8_t>(code < 128 ? code / 8 : 0x80);
                 bit[i] = static_cast<uint8_t>(1u << code % 8);
             }
@@ -105,7 +106,7 @@ class BlockScorer {
 
     void fetch(size_t feature) { table_.copy(feature, first_, std::span(values_).first(count_)); }
 
-    /// Codes as numbers: missing after the last, what is no code far away from all.
+    /// Converts codes to numbers: missing after the last, invalid codes out of every set's range.
     void make_codes(const CodeChunk& chunk) {
         fetch(chunk.feature);
         constexpr uint32_t kNowhere = 1u << 30;

@@ -13,7 +13,7 @@ void bin_portable(const CutColumns& all, const CutColumn& column, const float* x
                   uint8_t* left) {
     const auto cuts = all.cuts(column);
     for (size_t i = 0; i < kBlock; ++i) {
-        // halves the range without branches: `from` counts the cuts known to be below x
+        // branch-free binary search: `from` counts the cuts known to be below x
         const float* from = cuts.data();
         for (size_t n = cuts.size(); n > 0; n -= (n + 1) / 2) {
             const size_t half = (n + 1) / 2;
@@ -26,13 +26,13 @@ void bin_portable(const CutColumns& all, const CutColumn& column, const float* x
 }
 
 void member_portable(const MemberTest& shared, uint8_t* arena) {
-    const MemberTest test = shared;  // of its own, so that no write to the arena can change it
+    const MemberTest test = shared;  // a copy, so that no write to the arena can change it
     const uint8_t* index = arena + test.index;
     const uint8_t* bit = arena + test.bit;
     uint8_t* out = arena + test.out;
     const int keep = test.first != 0 ? 255 : 0;
     for (size_t i = 0; i < kBlock; ++i) {
-        const int known = (index[i] >> 7) - 1;  // all bits, or none for an index of 0x80
+        const int known = (index[i] >> 7) - 1;  // all bits set, or none for an index of 0x80
         const int word = test.bits[index[i] & 15] & bit[i] & known;
         out[i] = static_cast<uint8_t>(((word != 0) - 1) & (out[i] | keep));
     }
@@ -61,15 +61,15 @@ constexpr BatchKernels kPortableKernels{bin_portable, members_portable, select_p
 
 #if defined(__x86_64__)
 
-/// 32 numbers of 0 to 255 as bytes.
+/// Packs 32 numbers of 0 to 255 into bytes.
 RAMPART_AVX2 inline __m256i pack(const __m256i* eights) {
-    // packing works within 128-bit lanes; the permutation puts fours of rows back in order
+    // packing works within 128-bit lanes; the permutation restores the order of groups of four rows
     const __m256i packed = _mm256_packus_epi16(_mm256_packs_epi32(eights[0], eights[1]),
                                                _mm256_packs_epi32(eights[2], eights[3]));
     return _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-/// Few cuts: eight rows in a register, cut after cut. NaN is above none.
+/// For few cuts: eight rows in a register, cut after cut. NaN is above none.
 RAMPART_AVX2 void bin_few(const float* cuts, uint32_t count, const float* x, uint8_t* out) {
     for (size_t i = 0; i < kBlock; i += 32) {
         __m256i below[4] = {};
@@ -86,7 +86,7 @@ RAMPART_AVX2 void bin_few(const float* cuts, uint32_t count, const float* x, uin
     }
 }
 
-/// Many cuts: one row at a time against sixteen rungs, then against the sixteen cuts that follow.
+/// For many cuts: one row at a time against 16 rungs, then against the 16 cuts of that rung.
 RAMPART_AVX2 void bin_many(const float* ladder, const float* x, uint8_t* out) {
     for (size_t i = 0; i < kBlock; ++i) out[i] = byte_of(_mm256_broadcast_ss(x + i), ladder);
 }
@@ -119,7 +119,7 @@ RAMPART_AVX2 void members_avx2(const MemberTest* tests, size_t count, uint8_t* a
         const __m256i set = _mm256_broadcastsi128_si256(
             _mm_loadu_si128(reinterpret_cast<const __m128i*>(test.bits)));
         for (size_t i = 0; i < kBlock; i += 32) {
-            // an index of 0x80 looks up zero: in no set
+            // an index of 0x80 looks up zero: a member of no set
             const __m256i word =
                 _mm256_and_si256(_mm256_shuffle_epi8(set, load(index + i)), load(bit + i));
             const __m256i outside = _mm256_cmpeq_epi8(word, _mm256_setzero_si256());
@@ -150,7 +150,7 @@ constexpr BatchKernels kAvx2Kernels{bin_avx2, members_avx2, select_avx2};
 }  // namespace
 
 const BatchKernels& batch_kernels(InstructionSet set) {
-    RAMPART_CHECK(supports(set), "this machine has no {}", to_string(set));
+    RAMPART_CHECK(supports(set), "this machine does not support {}", to_string(set));
 #if defined(__x86_64__)
     if (set == InstructionSet::kAvx2) return kAvx2Kernels;
 #endif

@@ -14,7 +14,7 @@ bool in_words(const std::vector<uint64_t>& words, size_t code) {
     return code / 64 < words.size() && (words[code / 64] >> (code % 64) & 1) != 0;
 }
 
-/// Longest way down from each node; children stand after their parents.
+/// Returns the longest path down from each node; children come after their parents.
 std::vector<uint32_t> heights_of(const Tree& tree) {
     std::vector<uint32_t> heights(tree.nodes.size(), 0);
     for (size_t i = tree.nodes.size(); i-- > 0;) {
@@ -26,7 +26,7 @@ std::vector<uint32_t> heights_of(const Tree& tree) {
     return heights;
 }
 
-/// Writes the programs of groups of trees into a layout whose arena is laid out.
+/// Writes the programs of groups of trees into a layout with a complete arena.
 class GroupWriter {
   public:
     GroupWriter(BatchEngine::Layout& layout, const Ensemble& ensemble,
@@ -49,7 +49,7 @@ class GroupWriter {
         for (size_t t = 0; t < count; ++t) {
             layout_.roots.push_back({answers_[t].front(), 0, first_value_of(first_tree + t), wide});
         }
-        if (wide) {  // once more, for the high bytes of the leaves' numbers
+        if (wide) {  // once more, for the high bytes of the leaf numbers
             number_leaves(0, first_tree, 8);
             write_nodes(first_tree);
             layout_.roots.back().high = answers_.front().front();
@@ -61,7 +61,7 @@ class GroupWriter {
     }
 
   private:
-    /// A leaf's answer is a byte of its number among the tree's leaves: a constant of the arena.
+    /// Sets a leaf's result: a byte of its number among the tree's leaves, a constant of the arena.
     void number_leaves(size_t at, size_t tree_index, unsigned shift) {
         const Tree& tree = ensemble_.trees[tree_index];
         answers_[at].assign(tree.nodes.size(), 0);
@@ -73,7 +73,8 @@ class GroupWriter {
         }
     }
 
-    /// Leaf values were put down tree after tree, in order of nodes.
+    /// Returns the place of a tree's first leaf value; they were stored tree by tree, in node
+    /// order.
     uint32_t first_value_of(size_t tree_index) {
         const auto first = static_cast<uint32_t>(layout_.values.size());
         for (const TreeNode& node : ensemble_.trees[tree_index].nodes) {
@@ -117,7 +118,7 @@ class GroupWriter {
         }
     }
 
-    /// The column that holds 0 where the node goes left; tests that fill it are added once a group.
+    /// Returns the column that is 0 where the node goes left; its tests are added once per group.
     uint32_t member_column(const Tree& tree, const TreeNode& node) {
         const auto& words = tree.category_sets[static_cast<size_t>(node.categories)];
         const auto [known, fresh] =
@@ -136,7 +137,7 @@ class GroupWriter {
                 test.bits[i / 8] = static_cast<uint8_t>(test.bits[i / 8] | 1u << i % 8);
                 empty = false;
             }
-            // nobody is in an empty part; but somebody has to write the column
+            // no code is in an empty part, but at least one test must write the column
             if (empty && (any || c < codes / kChunk)) continue;
             test.index = layout_.chunks_at + (first + c) * 2 * static_cast<uint32_t>(kBlock);
             test.bit = test.index + static_cast<uint32_t>(kBlock);
@@ -151,12 +152,13 @@ class GroupWriter {
     BatchEngine::Layout& layout_;
     const Ensemble& ensemble_;
     const std::map<uint32_t, uint32_t>& first_chunk_;
-    std::vector<std::vector<uint32_t>> answers_;  // of each tree of the group: offset by node
+    std::vector<std::vector<uint32_t>> answers_;  // per tree of the group: offset by node
     std::map<std::tuple<int32_t, bool, std::vector<uint64_t>>, uint32_t> known_;
     uint32_t next_slot_ = 0, next_member_ = 0;
 };
 
-/// Codes of each categorical feature that the ensemble reads: as many as its longest set has.
+/// Returns the number of codes of each categorical feature in the ensemble: that of its longest
+/// set.
 std::map<uint32_t, uint32_t> codes_of(const Ensemble& ensemble) {
     std::map<uint32_t, uint32_t> codes;
     for (const Tree& tree : ensemble.trees) {
@@ -170,14 +172,14 @@ std::map<uint32_t, uint32_t> codes_of(const Ensemble& ensemble) {
     return codes;
 }
 
-/// Trees [first, returned) go together.
+/// Returns the end of the group of trees that begins at `first`.
 size_t end_of_group(const Ensemble& ensemble, size_t first) {
     size_t end = first;
     while (end < ensemble.trees.size() && end - first < BatchEngine::Layout::kTreesAtOnce &&
            leaves_of(ensemble.trees[end]) <= kByte) {
         ++end;
     }
-    return std::max(end, first + 1);  // a wide tree goes alone
+    return std::max(end, first + 1);  // a wide tree is a group of its own
 }
 
 }  // namespace

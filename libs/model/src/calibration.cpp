@@ -9,7 +9,7 @@ namespace rampart::model {
 namespace {
 
 constexpr size_t kMaxPoints = 10'000;
-constexpr double kSmallest = 1e-12;  // a logarithm is finite from here on
+constexpr double kSmallest = 1e-12;  // smallest argument of a logarithm
 
 bool in_unit(double p) { return p >= 0 && p <= 1; }
 
@@ -19,14 +19,14 @@ std::optional<std::string> fault(const BetaMap& map) {
         return std::nullopt;
     }
     return fmt::format(
-        "a beta map of a = {}, b = {}, c = {}; wanted are finite numbers, a and b "
+        "a beta map of a = {}, b = {}, c = {}; expected finite numbers, a and b "
         "at least 0",
         map.a, map.b, map.c);
 }
 
 std::optional<std::string> fault(const PolylineMap& map) {
     if (map.x.empty() || map.x.size() > kMaxPoints || map.x.size() != map.y.size()) {
-        return fmt::format("a polyline of {} x and {} y; wanted are as many of both, 1 to {}",
+        return fmt::format("a polyline of {} x and {} y; expected equal numbers, 1 to {}",
                            map.x.size(), map.y.size(), kMaxPoints);
     }
     for (size_t i = 0; i < map.x.size(); ++i) {
@@ -34,7 +34,7 @@ std::optional<std::string> fault(const PolylineMap& map) {
             return fmt::format("point {} is ({}, {}), outside [0, 1]", i, map.x[i], map.y[i]);
         if (i > 0 && !(map.x[i] > map.x[i - 1] && map.y[i] >= map.y[i - 1]))
             return fmt::format(
-                "point {} is ({}, {}), after ({}, {}): x has to rise and y must "
+                "point {} is ({}, {}), after ({}, {}): x must increase and y must "
                 "not fall",
                 i, map.x[i], map.y[i], map.x[i - 1], map.y[i - 1]);
     }

@@ -8,14 +8,14 @@
 
 #include "rampart/model/ensemble.hpp"
 
-/// The thresholds of an ensemble as columns of bytes: what the engines compare instead of floats.
+/// The thresholds of an ensemble as columns of bytes: the engines compare bytes, not floats.
 namespace rampart::model {
 
-inline constexpr size_t kMostCuts = 254;  // of a column
+inline constexpr size_t kMostCuts = 254;  // per column
 inline constexpr uint8_t kMissingByte = 255;
 
-/// At most 254 thresholds of a feature. A value's byte is how many of them lie below it, or
-/// kMissingByte.
+/// At most 254 thresholds of a feature. The byte of a value is the number of thresholds below
+/// it, or kMissingByte.
 struct CutColumn {
     uint32_t feature = 0;
     uint32_t first = 0;  // in CutColumns::cuts
@@ -23,26 +23,26 @@ struct CutColumn {
     uint32_t ladder = 0;  // in CutColumns::ladders
 };
 
-/// Where a numeric node finds its answer: a value that is there goes left iff its byte <= cut.
+/// Cut of a numeric node: a value that is not missing goes left iff its byte <= cut.
 struct CutPlace {
     uint32_t column = 0;
     uint8_t cut = 0;
 };
 
-/// Ladder of a column: its every 16th cut (16 of them), then its cuts, 17 times 16; infinity where
-/// there are none. The byte of x is 16 · (rungs below x) + (cuts below x among the 16 that follow).
+/// Ladder of a column: every 16th cut (16 rungs), then its cuts, 17 times 16; unused entries are
+/// infinity. The byte of x is 16 · (rungs below x) + (cuts below x among the next 16).
 inline constexpr size_t kRung = 16, kLadder = kRung + 17 * kRung;
 
 class CutColumns {
   public:
     explicit CutColumns(const Ensemble& ensemble);
 
-    const std::vector<CutColumn>& columns() const { return columns_; }  // by feature
+    const std::vector<CutColumn>& columns() const { return columns_; }  // per feature
     std::span<const float> cuts(const CutColumn& column) const {
         return std::span(cuts_).subspan(column.first, column.count);
     }
     const float* ladder(const CutColumn& column) const { return ladders_.data() + column.ladder; }
-    /// Of a numeric node of that ensemble.
+    /// Returns the cut of a numeric node of that ensemble.
     CutPlace place(const TreeNode& node) const;
 
   private:
@@ -50,7 +50,7 @@ class CutColumns {
 
     std::vector<CutColumn> columns_;
     std::vector<float> cuts_, ladders_;
-    // of each feature: its first column, and where its cuts are
+    // first column of each feature, and location of its cuts
     struct Range {
         uint32_t column = 0, first = 0, count = 0;
     };

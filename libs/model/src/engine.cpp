@@ -12,12 +12,12 @@ namespace rampart::model {
 struct Engine::Layout {
     double base_score = 0;
     size_t trees = 0;
-    std::optional<Fragments> fragments;  // else the walker has the trees
+    std::optional<Fragments> fragments;  // empty: the walker has the trees
     TreeWalker walker;
 };
 
 Engine::Engine(const Ensemble& ensemble, InstructionSet set) {
-    RAMPART_CHECK(supports(set), "this machine has no {}", to_string(set));
+    RAMPART_CHECK(supports(set), "this machine does not support {}", to_string(set));
     auto layout = std::make_shared<Layout>();
     layout->base_score = ensemble.base_score;
     layout->trees = ensemble.trees.size();

@@ -22,7 +22,7 @@ bool goes_left(const Tree& tree, const TreeNode& node, float x) {
     return in_set(tree.category_sets[static_cast<size_t>(node.categories)], x);
 }
 
-/// Checks one tree; errors are given their place by the caller.
+/// Checks one tree; the caller adds the tree's position to errors.
 class TreeCheck {
   public:
     TreeCheck(const Tree& tree, size_t features) : tree_(tree), features_(features) {}
@@ -57,7 +57,7 @@ class TreeCheck {
         return base::invalid_argument("bad_node", "{}", what);
     }
 
-    /// Children come after their parent, so every node is settled before it is looked at.
+    /// Checks a node. Children come after their parent, so that every node's state is final here.
     base::Status check_node(size_t i) {
         const TreeNode& node = tree_.nodes[i];
         if (reached_[i] != 1)
@@ -92,7 +92,7 @@ class TreeCheck {
 
     const Tree& tree_;
     size_t features_;
-    std::vector<uint8_t> reached_;  // by how many parents, 2 for more
+    std::vector<uint8_t> reached_;  // number of parents, 2 for more
 };
 
 base::Status check_split(const Tree& tree, const TreeNode& node, const dataset::FeatureSpec& spec) {
@@ -139,7 +139,8 @@ base::Status validate(const Ensemble& ensemble, size_t features) {
                                   ensemble.trees.size(), limits::kMaxTrees);
     }
     if (!(std::abs(ensemble.base_score) <= kMaxRawValue)) {
-        return base::out_of_range("bad_base_score", "base score {}; allowed are {} either way",
+        return base::out_of_range("bad_base_score",
+                                  "base score {}; allowed is a magnitude up to {}",
                                   ensemble.base_score, kMaxRawValue);
     }
     for (size_t t = 0; t < ensemble.trees.size(); ++t) {

@@ -11,8 +11,8 @@ bool in_words(const std::vector<uint64_t>& words, size_t code) {
     return code / 64 < words.size() && (words[code / 64] >> (code % 64) & 1) != 0;
 }
 
-/// The nodes of a fragment. Where most rows go is asked first, so that they seldom need another
-/// fragment.
+/// Selects the nodes of a fragment. Prefers nodes that most rows reach, so that a second
+/// fragment is rarely needed.
 std::vector<bool> pick_nodes(const Tree& tree, size_t root) {
     std::vector<bool> picked(tree.nodes.size(), false);
     std::vector<size_t> exits{root};
@@ -37,11 +37,11 @@ class Numbering {
     Numbering(const Tree& tree, size_t root) : tree_(tree), picked_(pick_nodes(tree, root)) {
         visit(root);
     }
-    std::vector<size_t> nodes, exits;  // of the tree
-    std::vector<size_t> first_exits;   // of each node: the leftmost exit below it
+    std::vector<size_t> nodes, exits;  // nodes and exits, as indices in the tree
+    std::vector<size_t> first_exits;   // per node: the leftmost exit below it
 
   private:
-    /// As deep as a fragment has nodes.
+    /// Visits the subtree. The recursion depth is at most the number of a fragment's nodes.
     void visit(size_t at) {
         if (!picked_[at]) {
             exits.push_back(at);
@@ -87,7 +87,8 @@ std::optional<Fragments> Fragments::create(const Ensemble& ensemble) {
     return out;
 }
 
-/// Fragments from the root down; an exit into another fragment gets its number once that is there.
+/// Builds fragments from the root down; an exit into another fragment gets its number once that
+/// exists.
 void Fragments::add_tree(const Tree& tree) {
     roots_.push_back(static_cast<uint32_t>(fragments_.size()));
     std::vector<OpenExit> open;
@@ -161,7 +162,7 @@ void Fragments::lay_out_answers() {
     asked_.clear();
 }
 
-/// codes[f]: where the answers for feature f's code begin.
+/// Sets codes[f] to the offset of the results for the code of feature f.
 void Fragments::make_codes(const float* row, uint32_t* codes) const {
     for (const CodeFeature& feature : codes_) {
         const float x = row[feature.feature];

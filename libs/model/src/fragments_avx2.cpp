@@ -9,14 +9,14 @@ namespace {
 
 constexpr size_t kTableBytes = 16, kMostTables = 16;
 
-/// Byte of each node's column, looked up in tables of 16.
+/// Looks up the byte of each node's column, in tables of 16.
 template <size_t kTables>
 RAMPART_AVX2 inline __m256i bytes_of(const Fragment& fragment, const __m256i* tables,
                                      size_t table_count) {
     const __m256i column = load(fragment.column.data());
     if constexpr (kTables == 1) return _mm256_shuffle_epi8(tables[0], column);
-    // Of table t are the columns 16 t to 16 t + 15: exclusive or with 16 t leaves 0 to 15 of them
-    // alone; adding 0x70 then sets the top bit of all others, and they look up zero.
+    // Table t has the columns 16 t to 16 t + 15: exclusive or with 16 t maps exactly these to 0 to
+    // 15; adding 0x70 then sets the top bit of all others, and these look up zero.
     const __m256i step = _mm256_set1_epi8(kTableBytes), others = _mm256_set1_epi8(0x70);
     __m256i own = _mm256_setzero_si256(), bytes = _mm256_setzero_si256();
     const size_t count = kTables == 0 ? table_count : kTables;
@@ -29,7 +29,7 @@ RAMPART_AVX2 inline __m256i bytes_of(const Fragment& fragment, const __m256i* ta
     return bytes;
 }
 
-/// Byte i all ones iff bit i is set.
+/// Sets byte i to all ones iff bit i is set.
 RAMPART_AVX2 inline __m256i spread(uint32_t bits) {
     const __m256i byte_of_bit =
         _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
@@ -38,17 +38,18 @@ RAMPART_AVX2 inline __m256i spread(uint32_t bits) {
     return _mm256_cmpeq_epi8(_mm256_and_si256(_mm256_shuffle_epi8(word, byte_of_bit), bit), bit);
 }
 
-/// The first exit that no node closes; left: all ones for each node that sends the row left.
+/// Returns the first exit that no node excludes; left: all ones for each node that sends the row
+/// left.
 RAMPART_AVX2 inline uint32_t exit_of(const Fragment& fragment, __m256i left) {
-    // reach of the nodes that close something; then, byte e: the farthest reach of nodes from e on
+    // reach of the nodes that exclude exits; then, byte e: the largest reach of nodes from e on
     __m256i reach = _mm256_andnot_si256(left, load(fragment.reach.data()));
     reach = _mm256_max_epu8(reach, _mm256_srli_si256(reach, 1));
     reach = _mm256_max_epu8(reach, _mm256_srli_si256(reach, 2));
     reach = _mm256_max_epu8(reach, _mm256_srli_si256(reach, 4));
     reach = _mm256_max_epu8(reach, _mm256_srli_si256(reach, 8));
-    const __m256i upper = _mm256_permute2x128_si256(reach, reach, 0x81);  // to the lower lane
+    const __m256i upper = _mm256_permute2x128_si256(reach, reach, 0x81);  // moves to the lower lane
     reach = _mm256_max_epu8(reach, _mm256_shuffle_epi8(upper, _mm256_setzero_si256()));
-    // open iff a > e for all of them: 255 - a <= 254 - e
+    // remains iff a > e for all of them: 255 - a <= 254 - e
     const __m256i most = _mm256_setr_epi8(-2, -3, -4, -5, -6, -7, -8, -9, -10, -11, -12, -13, -14,
                                           -15, -16, -17, -18, -19, -20, -21, -22, -23, -24, -25,
                                           -26, -27, -28, -29, -30, -31, -32, -33);
@@ -58,7 +59,8 @@ RAMPART_AVX2 inline uint32_t exit_of(const Fragment& fragment, __m256i left) {
 
 }  // namespace
 
-/// bytes[1 + c]: the byte of column c. bytes[0] is above every cut. true: something is missing.
+/// Sets bytes[1 + c] to the byte of column c. bytes[0] is above every cut. Returns whether any
+/// value is missing.
 RAMPART_AVX2 bool Fragments::make_bytes(const float* row, uint8_t* bytes) const {
     bytes[0] = kMissingByte;
     bool missing = false;

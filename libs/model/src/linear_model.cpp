@@ -56,7 +56,7 @@ base::Status validate(const LinearModel& linear, const dataset::FeatureSchema& s
         }
         if (!allowed(linear.slope[j]) || !allowed(linear.mean[j]) ||
             !std::all_of(codes.begin(), codes.end(), allowed)) {
-            return bad("feature '{}': a number is not finite or past {}", spec.name,
+            return bad("feature '{}': a number is not finite or exceeds {}", spec.name,
                        kMaxCoefficient);
         }
         if (spec.kind == dataset::FeatureKind::kCategorical && linear.slope[j] != 0) {

@@ -98,7 +98,8 @@ Mixture::Answer Mixture::evaluate(std::span<const float> row, size_t group) cons
         score += rule.weight * p;
         approve += rule.weight * ramps_[rule.ramp].apply(f, group);
     });
-    // the weights add up to about 1: divided by what they do add up to, agreement is certainty
+    // the weights sum to about 1: dividing by the exact sum gives exactly 0 or 1 if all members
+    // agree
     return {std::clamp(score / weight_, 0.0, 1.0), std::clamp(approve / weight_, 0.0, 1.0)};
 }
 

@@ -9,12 +9,12 @@
 
 namespace rampart::model {
 
-/// A learnt link with members, laid out to be asked: each ensemble is gone through once, however
-/// many of its prefixes are members, and members with the same score share it; linear models are
-/// added to it. Keeps no reference to the link. Immutable, safe to use from many threads.
+/// A learned link with members, prepared for evaluation: each ensemble is evaluated once for all
+/// its prefixes, and members with the same score share it; linear models are added. Keeps no
+/// reference to the link. Immutable, safe to use from many threads.
 class Mixture {
   public:
-    /// The link has to be valid and to have members.
+    /// Requires a valid link with members.
     explicit Mixture(const LearnedLink& link);
 
     struct Answer {
@@ -22,7 +22,7 @@ class Mixture {
         double approve;  // weighted mean of ramp; exactly 0 or 1 where all members agree
     };
     Answer evaluate(std::span<const float> row, size_t group) const;
-    /// p and weight of every member, in an order of its own; of weights' sum 1.
+    /// Returns p and weight of every member, in internal order; the weights sum to 1.
     std::vector<ScoreMass> scores(std::span<const float> row) const;
 
   private:
@@ -33,15 +33,15 @@ class Mixture {
     };
     /// Members with the same score.
     struct Step {
-        uint32_t trees;         // so many trees' score
-        uint32_t first, count;  // of rules_
+        uint32_t trees;         // number of trees in that score
+        uint32_t first, count;  // range in rules_
     };
     struct Part {
         Engine engine;
-        std::vector<Step> steps;  // by trees
-        bool whole;               // one step only, at the ensemble's end
+        std::vector<Step> steps;  // ordered by trees
+        bool whole;               // only one step, at the ensemble's end
     };
-    /// f(rule, p) for every rule.
+    /// Calls f(rule, p) for every rule.
     template <class Each>
     void for_each_rule(std::span<const float> row, Each each) const;
     void add_part(const Ensemble& ensemble, std::span<const Member> members,
@@ -53,7 +53,7 @@ class Mixture {
     std::vector<RampRule> ramps_;  // the link's, then the members' own
     std::vector<Rule> rules_;
     std::vector<Part> parts_;
-    double weight_ = 0;  // of all rules, added up in the order of evaluate()
+    double weight_ = 0;  // sum over all rules, in the order of evaluate()
 };
 
 }  // namespace rampart::model

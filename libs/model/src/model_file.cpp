@@ -157,7 +157,8 @@ uint32_t version_of(const LearnedLink& link) {
     return link.members.empty() ? kPlain : kWithMembers;
 }
 
-/// The oldest version that knows all that the policy has: what an older program can read, it may.
+/// Returns the lowest version that supports the policy, so that older programs can read it where
+/// possible.
 uint32_t version_of(const Policy& policy) {
     uint32_t version = kPlain;
     for (const Link& link : policy.links()) {
@@ -199,12 +200,12 @@ std::string serialize(const v1::ModelFile& file) {
         google::protobuf::io::StringOutputStream stream(&payload);
         google::protobuf::io::CodedOutputStream coded(&stream);
         coded.SetSerializationDeterministic(true);
-        RAMPART_CHECK(file.SerializeToCodedStream(&coded), "a policy that cannot be written");
+        RAMPART_CHECK(file.SerializeToCodedStream(&coded), "the policy could not be serialized");
     }
     return payload;
 }
 
-// ---- message to policy; what Policy::create checks is left to it
+// ---- message to policy; Policy::create checks the rest
 
 Result<dataset::FeatureSchema> schema_of(const v1::ModelFile& file) {
     std::vector<dataset::FeatureSpec> features;
@@ -222,7 +223,7 @@ Result<dataset::FeatureSchema> schema_of(const v1::ModelFile& file) {
     return dataset::FeatureSchema::create(std::move(features));
 }
 
-/// The largest index that anything has is far below; a larger one could not be told from -1.
+/// Converts an index. Valid ones are far below this limit; a larger one could be confused with -1.
 Result<int32_t> index_of(uint32_t stored) {
     constexpr uint32_t kLargest = 1 << 20;
     if (stored > kLargest) return bad(fmt::format("a tree holds the index {}", stored));
@@ -436,10 +437,10 @@ struct Payload {
     std::string_view bytes;
 };
 
-/// Of a whole and undamaged file.
+/// Returns the payload of a complete, undamaged file.
 Result<Payload> payload_of(std::string_view bytes) {
     if (!bytes.starts_with(kMagic))
-        return bad("this is no Rampart model file (it begins otherwise)");
+        return bad("this is not a Rampart model file (wrong first bytes)");
     if (bytes.size() < kHeaderBytes + kDigestBytes) return bad("the file is truncated");
     if (bytes.size() > limits::kMaxModelFileBytes) {
         return base::out_of_range("model_file_too_large", "{} bytes; allowed are {}", bytes.size(),
@@ -456,8 +457,8 @@ Result<Payload> payload_of(std::string_view bytes) {
     const size_t rest = bytes.size() - kHeaderBytes - kDigestBytes;
     if (length != rest) {
         return bad(
-            fmt::format("the file is truncated or has grown: {} bytes of payload where {} are "
-                        "announced; get it anew",
+            fmt::format("the file is truncated or has grown: {} bytes of payload, but {} are "
+                        "declared; get a new copy",
                         rest, length));
     }
     const auto signed_part = bytes.substr(0, bytes.size() - kDigestBytes);
@@ -465,7 +466,7 @@ Result<Payload> payload_of(std::string_view bytes) {
     const std::string_view computed(reinterpret_cast<const char*>(digest.bytes.data()),
                                     kDigestBytes);
     if (bytes.substr(signed_part.size()) != computed) {
-        return bad("the checksum does not match the content; the file is damaged, get it anew");
+        return bad("the checksum does not match the content; the file is damaged, get a new copy");
     }
     return Payload{version, signed_part.substr(kHeaderBytes)};
 }
@@ -486,15 +487,15 @@ std::string encode_model_file(const Policy& policy) {
 Result<Policy> decode_model_file(std::string_view bytes) {
     RAMPART_TRY(const auto payload, payload_of(bytes));
     v1::ModelFile file;
-    // the error below says it all; the library's own lines would go past our logger
+    // the error below is sufficient; the library's own messages would bypass our logger
     const google::protobuf::LogSilencer silence;
     if (!file.ParseFromArray(payload.bytes.data(), static_cast<int>(payload.bytes.size()))) {
-        return bad("the payload is no rampart.v1.ModelFile");
+        return bad("the payload is not a rampart.v1.ModelFile");
     }
     RAMPART_TRY(auto policy, policy_of(file));
     if (version_of(policy) > payload.version) {
         return bad(
-            fmt::format("the file is of format version {} and holds {}, which came with "
+            fmt::format("the file has format version {} and contains {}, which needs "
                         "version {}",
                         payload.version, novelty_of(version_of(policy)), version_of(policy)));
     }

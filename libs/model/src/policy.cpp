@@ -18,8 +18,9 @@ namespace limits = base::limits;
 
 constexpr size_t kMaxPoints = 1000;  // of a bootstrap
 constexpr size_t kMaxProvenanceEntries = 1000;
-constexpr double kWeightTolerance = 1e-9;              // of a mixture's weights about 1
-constexpr size_t kMaxProvenanceValueBytes = 16 << 20;  // a schema file fits
+constexpr double kWeightTolerance = 1e-9;              // tolerance of the sum of a mixture's
+                                                       // weights
+constexpr size_t kMaxProvenanceValueBytes = 16 << 20;  // large enough for a schema file
 
 template <class... Args>
 base::Error bad(fmt::format_string<Args...> format, Args&&... args) {
@@ -31,7 +32,7 @@ bool is_probability(double p) { return p >= 0 && p <= 1; }
 base::Status check_bootstrap(const BootstrapLink& link, const dataset::FeatureSchema& schema) {
     const auto feature = schema.find(link.feature);
     if (!feature || schema.features()[*feature].kind != dataset::FeatureKind::kNumeric) {
-        return bad("bootstrap feature '{}' is no numeric feature of the schema", link.feature);
+        return bad("bootstrap feature '{}' is not a numeric feature of the schema", link.feature);
     }
     if (link.points.empty() || link.points.size() > kMaxPoints) {
         return bad("{} bootstrap points; allowed are 1 to {}", link.points.size(), kMaxPoints);
@@ -40,7 +41,7 @@ base::Status check_bootstrap(const BootstrapLink& link, const dataset::FeatureSc
     for (size_t i = 0; i < link.points.size(); ++i) {
         const auto [x, p] = link.points[i];
         if (!std::isfinite(x) || !is_probability(p)) {
-            return bad("bootstrap point {} is ({}, {}); wanted are a finite x and a probability", i,
+            return bad("bootstrap point {} is ({}, {}); expected a finite x and a probability", i,
                        x, p);
         }
         if (i > 0 && !(x > link.points[i - 1].first)) {
@@ -85,7 +86,7 @@ base::Status check_member(const Member& member, const LearnedLink& link) {
                    member.trees, member.ensemble, ensemble.trees.size());
     }
     if (!std::isfinite(member.weight) || member.weight <= 0) {
-        return bad("weight {} is not above 0; leave members of no weight out", member.weight);
+        return bad("weight {} is not above 0; omit members without weight", member.weight);
     }
     if (member.linear > link.linears.size()) {
         return bad("linear model {}; the link has 1 to {}, 0 is none", member.linear,
@@ -124,10 +125,10 @@ base::Status check_members(const LearnedLink& link, const dataset::FeatureSchema
         return bad("the members' weights add up to {}, not to 1", sum);
     }
     if (const auto unused = std::find(used.begin(), used.end(), false); unused != used.end()) {
-        return bad("ensemble {} is no member's", unused - used.begin());
+        return bad("ensemble {} is used by no member", unused - used.begin());
     }
     if (const auto unused = std::find(added.begin(), added.end(), false); unused != added.end()) {
-        return bad("linear model {} is no member's", 1 + unused - added.begin());
+        return bad("linear model {} is used by no member", 1 + unused - added.begin());
     }
     for (size_t i = 0; i < link.linears.size(); ++i) {
         if (const auto status = validate(link.linears[i], schema); !status)
@@ -147,8 +148,8 @@ base::Status check_pull(const GroupPull& pull, const dataset::FeatureSchema& sch
     }
     const size_t wanted = groups == 2 ? 1 : groups;
     if (pull.posteriors.size() != wanted) {
-        return bad("{} ensembles tell {} groups apart; wanted are {}", pull.posteriors.size(),
-                   groups, wanted);
+        return bad("{} ensembles for {} groups; expected {}", pull.posteriors.size(), groups,
+                   wanted);
     }
     for (const double amount : pull.amounts) {
         if (!std::isfinite(amount)) return bad("amount {} is not finite", amount);
@@ -203,7 +204,7 @@ base::Status check_scale(const LearnedLink& link) {
 base::Status check_learned(const LearnedLink& link, const dataset::FeatureSchema& schema) {
     RAMPART_RETURN_IF_ERROR(validate(link.ensemble, schema));
     if (!std::isfinite(link.score_slope) || !std::isfinite(link.score_intercept)) {
-        return bad("score slope {} and intercept {} have to be finite", link.score_slope,
+        return bad("score slope {} and intercept {} must be finite", link.score_slope,
                    link.score_intercept);
     }
     RAMPART_RETURN_IF_ERROR(check_ramp(link.ramp));
@@ -236,7 +237,7 @@ base::Status check_provenance(const std::map<std::string, std::string>& provenan
     return base::ok();
 }
 
-/// Group-aware ramps agree on the groups, and only they have any.
+/// Checks that group-aware ramps agree on the groups, and that only they have groups.
 base::Status check_groups(const std::vector<Link>& links, const std::vector<std::string>& names,
                           bool group_aware) {
     std::set<std::string_view> seen;
@@ -285,7 +286,7 @@ double interpolate(const BootstrapLink& link, float value) {
                          [](double lhs, const auto& point) { return lhs < point.first; });
     const auto [x1, p1] = *above;
     const auto [x0, p0] = *std::prev(above);
-    // halves: the difference of two large finite numbers may not be finite
+    // halved: the difference of two large finite numbers may not be finite
     const double t = (x / 2 - x0 / 2) / (x1 / 2 - x0 / 2);
     return std::clamp(p0 + t * (p1 - p0), std::min(p0, p1), std::max(p0, p1));
 }

@@ -28,7 +28,7 @@ double drawn_score(std::span<const ScoreMass> scores, double u) {
         sum += mass.weight;
         if (u < sum) return mass.score;
     }
-    return scores.back().score;  // weights that add up to a little less than 1
+    return scores.back().score;  // the weights sum to slightly less than 1
 }
 
 double mean_score(std::span<const ScoreMass> scores) {
@@ -45,11 +45,11 @@ base::Result<StepNumbers> numbers_of(const ScoreStep& step, uint32_t levels) {
                                   "levels are at most {}",
                                   t, levels, kMaxScoreLevels);
     }
-    // p as 2p - 1, or as 1 - 2p where low scores are approved
+    // p as 2p - 1, or as 1 - 2p if low scores are approved
     StepNumbers out =
         step.at_least ? StepNumbers{2, -1, 2 * t - 1, 1} : StepNumbers{-2, 1, 1 - 2 * t, 1};
     if (levels == 0) return out;
-    // grid point j / levels lies strictly between the middles of j - 1 and j, but for the last
+    // grid point j / levels lies strictly between the middles of j - 1 and j, except the last
     uint32_t passing = 0;
     while (passing <= levels && step.passes(middle_of_level(passing, levels)) != step.at_least)
         ++passing;

@@ -6,8 +6,8 @@
 
 namespace rampart::model {
 
-/// Lays the tree out breadth first, so that siblings are neighbours. A leaf's left is the leaf
-/// itself and every value goes left: a walk that has arrived stays there, and needs no test for it.
+/// Lays the tree out breadth first, so that siblings are adjacent. A leaf's left child is the leaf
+/// itself and every value goes left: a traversal stays at a leaf without a test for it.
 void TreeWalker::add_tree(const Tree& tree) {
     struct Waiting {
         const TreeNode* node;
@@ -60,7 +60,7 @@ template <bool kNumericOnly>
 uint32_t TreeWalker::step(uint32_t place, const float* row) const {
     const Node& node = nodes_[place];
     const float x = row[node.feature];
-    // no branches: a number compares, NaN compares false and goes by default
+    // branch-free: a number compares, NaN compares false and takes the default
     uint32_t left = static_cast<uint32_t>(x <= node.threshold) |
                     (static_cast<uint32_t>(x != x) & node.default_left);
     if constexpr (!kNumericOnly) {
@@ -69,7 +69,7 @@ uint32_t TreeWalker::step(uint32_t place, const float* row) const {
     return node.left + 1 - left;
 }
 
-/// Walks kAtOnce trees to their leaves.
+/// Traverses kAtOnce trees to their leaves.
 template <bool kNumericOnly>
 void TreeWalker::walk(std::array<uint32_t, kAtOnce>& at, uint32_t steps, const float* row) const {
     auto [a, b, c, d, e, f, g, h] = at;
@@ -110,7 +110,7 @@ double TreeWalker::add(double sum, const float* row) const {
 void TreeWalker::add_each(double sum, const float* row, std::span<double> sums) const {
     Found found;
     for (size_t first = 0; first < sums.size(); first += kRun) {
-        // whole runs: their trees are walked in an order of their own
+        // whole runs: their trees are traversed in order of depth
         walk_run(first, std::min(kRun, roots_.size() - first), row, found);
         const size_t wanted = std::min(kRun, sums.size() - first);
         for (size_t i = 0; i < wanted; ++i) sums[first + i] = sum += found[i];
@@ -121,7 +121,7 @@ void TreeWalker::walk_run(size_t first, size_t count, const float* row, Found& f
     for (size_t next = 0; next < count; next += kAtOnce) {
         const auto trees = std::span(order_).subspan(first + next, std::min(kAtOnce, count - next));
         std::array<uint32_t, kAtOnce> at;
-        // a short last batch walks its first tree more than once
+        // a short last batch traverses its first tree more than once
         for (size_t i = 0; i < kAtOnce; ++i)
             at[i] = roots_[first + trees[i < trees.size() ? i : 0]];
         const uint32_t steps = depths_[first + trees.back()];

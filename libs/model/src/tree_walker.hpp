@@ -9,26 +9,26 @@
 
 namespace rampart::model {
 
-/// Trees laid out to be walked: nodes in one array of 16-byte entries, siblings side by side, eight
-/// trees at a time so that one's memory access hides behind the others'. Trees of like depth go
-/// together, for all eight are walked as deep as the deepest; values are summed in tree order.
+/// Trees laid out for traversal: nodes in one array of 16-byte entries, siblings adjacent, eight
+/// trees at a time so that memory accesses overlap. Trees of similar depth are grouped, because all
+/// eight are traversed to the depth of the deepest; values are summed in tree order.
 class TreeWalker {
   public:
     void add_tree(const Tree& tree);
-    /// Call once all trees are there.
+    /// Finishes the layout. Call once after all trees are added.
     void finish();
-    /// sum + all trees' leaf values, added in tree order.
+    /// Returns sum + all trees' leaf values, added in tree order.
     double add(double sum, const float* row) const;
-    /// sums[t]: sum + the first t + 1 trees' leaf values. At most as many as there are trees.
+    /// Sets sums[t] = sum + the first t + 1 trees' leaf values. sums.size() <= number of trees.
     void add_each(double sum, const float* row, std::span<double> sums) const;
 
   private:
-    static constexpr size_t kRun = 64;  // trees that are sorted by depth among themselves
+    static constexpr size_t kRun = 64;  // number of trees that are sorted by depth together
     using Found = std::array<double, kRun>;
-    /// found: leaf values of trees first … first + count - 1.
+    /// Sets found to the leaf values of trees first … first + count - 1.
     void walk_run(size_t first, size_t count, const float* row, Found& found) const;
     struct Node {
-        float threshold;  // numeric, and leaves (always left, to themselves)
+        float threshold;  // for numeric nodes and leaves (always left, to themselves)
         uint16_t feature;
         uint8_t default_left;
         uint8_t categorical;
@@ -43,10 +43,10 @@ class TreeWalker {
     void walk(std::array<uint32_t, kAtOnce>& at, uint32_t steps, const float* row) const;
 
     std::vector<Node> nodes_;
-    std::vector<double> values_;  // by node; of leaves
+    std::vector<double> values_;  // per node; used at leaves
     std::vector<uint64_t> sets_;
-    std::vector<uint32_t> roots_, depths_;  // by tree; depth: the longest path
-    std::vector<uint8_t> order_;            // of each run's trees, by depth: place in the run
+    std::vector<uint32_t> roots_, depths_;  // per tree; depth: the longest path
+    std::vector<uint8_t> order_;            // each run's trees by depth: position in the run
 };
 
 }  // namespace rampart::model

@@ -15,7 +15,7 @@ std::string without_spaces(std::string_view name) {
     return out;
 }
 
-/// Names that say no more than a position.
+/// Returns whether the names are positions only.
 bool are_positions(std::span<const std::string> names) {
     for (const std::string_view stem : {"Column_", "f"}) {
         bool all = true;
@@ -64,10 +64,10 @@ base::Result<std::vector<std::optional<size_t>>> match_features(
     bool any = false;
     for (size_t i = 0; i < names.size(); ++i) {
         if (by_name.count(names[i]) > 1) {
-            return base::invalid_argument(
-                "ambiguous_feature_name",
-                "the model's feature '{}' may be several of the schema: rename one of them",
-                names[i].substr(0, 100));
+            return base::invalid_argument("ambiguous_feature_name",
+                                          "the model's feature '{}' matches several features of "
+                                          "the schema: rename one of them",
+                                          names[i].substr(0, 100));
         }
         const auto found = by_name.find(names[i]);
         if (found == by_name.end()) continue;
@@ -83,7 +83,7 @@ base::Result<std::vector<std::optional<size_t>>> match_features(
             count, schema.size());
     }
     for (size_t i = 0; i < count; ++i) places[i] = i;
-    notes.push_back("the model does not name its features: they are taken in the schema's order");
+    notes.push_back("the model does not name its features: they are matched in the schema's order");
     return places;
 }
 

@@ -18,7 +18,7 @@ base::Error unsupported(std::string_view what) {
     return base::invalid_argument("unsupported_model", "{}", what);
 }
 
-/// "key=value" lines up to an empty one, or to the end.
+/// "key=value" lines up to an empty line or the end.
 using Section = std::map<std::string_view, std::string_view>;
 
 std::string_view take_line(std::string_view& text) {
@@ -55,24 +55,23 @@ std::vector<std::string_view> words_of(std::string_view text) {
 template <class Number>
 Result<std::vector<Number>> numbers_of(const Section& section, std::string_view key, size_t count) {
     const auto found = section.find(key);
-    if (found == section.end()) return bad_model(fmt::format("{} is not there", key));
+    if (found == section.end()) return bad_model(fmt::format("{} is missing", key));
     std::vector<Number> numbers;
     for (const auto word : words_of(found->second)) {
         Number number{};
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
         if (error != std::errc() || end != word.data() + word.size()) {
-            return bad_model(fmt::format("{}: '{}' is no number", key, word.substr(0, 40)));
+            return bad_model(fmt::format("{}: '{}' is not a number", key, word.substr(0, 40)));
         }
         numbers.push_back(number);
     }
     if (numbers.size() != count) {
-        return bad_model(
-            fmt::format("{}: {} numbers; there have to be {}", key, numbers.size(), count));
+        return bad_model(fmt::format("{}: {} numbers; expected {}", key, numbers.size(), count));
     }
     return numbers;
 }
 
-/// As numbers_of, all zero if nothing is there: what a model can do without.
+/// Reads like numbers_of, but returns all zeros if the key is absent: for optional fields.
 template <class Number>
 Result<std::vector<Number>> optional_numbers(const Section& section, std::string_view key,
                                              size_t count) {
@@ -86,12 +85,12 @@ Result<int64_t> number_of(const Section& section, std::string_view key) {
     return numbers.front();
 }
 
-/// What a threshold does to missing values. Bits of decision_type: 1 categorical, 2 missing goes
+/// Treatment of missing values by a threshold. Bits of decision_type: 1 categorical, 2 missing goes
 /// left, then which values are missing: none, zero (and NaN), NaN.
 enum class MissingType { kNone = 0, kZero = 1, kNan = 2 };
-constexpr double kZeroBand = 1e-35f;  // LightGBM's zero is -kZeroBand to kZeroBand
+constexpr double kZeroBand = 1e-35f;  // LightGBM treats -kZeroBand to kZeroBand as zero
 
-/// Which way NaN goes, if it can be said by a default direction alone.
+/// Returns the direction of NaN, if a default direction alone can express it.
 Result<bool> missing_left(MissingType type, bool default_left, double threshold) {
     switch (type) {
         case MissingType::kNan:
@@ -104,7 +103,7 @@ Result<bool> missing_left(MissingType type, bool default_left, double threshold)
     const bool same = default_left ? kZeroBand <= threshold : threshold < -kZeroBand;
     if (same) return default_left;
     return unsupported(
-        "a split that takes zero as missing and sends it against its threshold: train without "
+        "a split that treats zero as missing and sends it against its threshold: train without "
         "zero_as_missing");
 }
 
@@ -138,7 +137,7 @@ class LightGbmReader {
             if (!tree) return tree.error().with_context(fmt::format("tree {}", number));
             out_.ensemble.trees.push_back(std::move(*tree));
         }
-        return bad_model("the file ends before 'end of trees': it is cut off");
+        return bad_model("the file ends before 'end of trees': it is truncated");
     }
 
   private:
@@ -151,14 +150,15 @@ class LightGbmReader {
 
     base::Status read_header(const Section& header) {
         if (header.contains("average_output"))
-            return unsupported("a random forest, that averages: train with boosting=gbdt");
+            return unsupported(
+                "a random forest, which averages its trees: train with boosting=gbdt");
         RAMPART_TRY(const int64_t classes, number_of(header, "num_class"));
         RAMPART_TRY(const int64_t per_iteration, number_of(header, "num_tree_per_iteration"));
         if (classes != 1 || per_iteration != 1)
             return unsupported("several classes: only models of one output can be read");
         RAMPART_TRY(const int64_t last, number_of(header, "max_feature_idx"));
         const auto names = header.find("feature_names");
-        if (names == header.end()) return bad_model("feature_names is not there");
+        if (names == header.end()) return bad_model("feature_names is missing");
         for (const auto word : words_of(names->second)) names_.emplace_back(word);
         if (last < 0 || static_cast<size_t>(last) + 1 != names_.size())
             return bad_model(fmt::format("max_feature_idx is {}, and there are {} feature names",
@@ -175,7 +175,7 @@ class LightGbmReader {
         const auto name = words.empty() ? std::string_view("custom") : words.front();
         out_.objective = std::string(name.substr(0, 100));
         for (const auto word : words) {
-            if (word == "sqrt") return unsupported("reg_sqrt, that transforms the label");
+            if (word == "sqrt") return unsupported("reg_sqrt, which transforms the label");
             if (word.starts_with("sigmoid:") && word != "sigmoid:1")
                 return unsupported(fmt::format("'{}': train with sigmoid=1", word.substr(0, 40)));
         }
@@ -190,15 +190,14 @@ class LightGbmReader {
             out_.raw = RawScore::kLogarithm;
         } else if (name == "custom") {
             out_.raw = RawScore::kLogOdds;
-            out_.notes.push_back(
-                "the model names no objective: its raw score is taken as log-odds");
+            out_.notes.push_back("the model names no objective: its raw score is read as log-odds");
         } else {
             return unsupported(fmt::format("the objective '{}'", out_.objective));
         }
         return base::ok();
     }
 
-    /// The last line, of models that Python saved: categories by data frame column, or null.
+    /// Reads the last line of models that Python saved: categories by data frame column, or null.
     base::Status read_pandas_categories(std::string_view text) {
         constexpr std::string_view kKey = "\npandas_categorical:";
         const size_t at = text.rfind(kKey);
@@ -262,13 +261,13 @@ class LightGbmReader {
         int64_t last = 0;
         for (const int64_t boundary : a.cat_boundaries) {
             if (boundary < last || static_cast<size_t>(boundary) > count)
-                return bad_model("cat_boundaries are out of order or past cat_threshold");
+                return bad_model("cat_boundaries are out of order or beyond cat_threshold");
             last = boundary;
         }
         return a;
     }
 
-    /// Nodes have numbers from 0, leaves -1, -2, …
+    /// Reads a node; nodes are numbered from 0, leaves -1, -2, …
     Result<ForeignNode> read_node(const Arrays& a, int64_t number) const {
         ForeignNode out;
         if (number < 0) {
@@ -315,7 +314,7 @@ class LightGbmReader {
         if (spec.kind != dataset::FeatureKind::kCategorical) {
             return base::invalid_argument(
                 "wrong_split_kind",
-                "the model splits '{}' by categories, and the schema says it is numeric: make it "
+                "the model splits '{}' by categories, but it is numeric in the schema: make it "
                 "categorical and list its categories",
                 spec.name);
         }
@@ -346,7 +345,8 @@ class LightGbmReader {
         return codes.of_text(texts[number]);
     }
 
-    /// Lists are there for the categorical columns of the data frame, in the order of its columns.
+    /// Returns the list of a feature. The lists belong to the categorical columns of the data
+    /// frame, in the order of its columns.
     Result<size_t> pandas_column(size_t feature) const {
         size_t column = 0, categorical = 0;
         for (const auto& place : places_) {
@@ -355,17 +355,17 @@ class LightGbmReader {
                 ++categorical;
         }
         if (categorical == pandas_.size()) return column;
-        return base::invalid_argument(
-            "wrong_split_kind",
-            "the model has {} columns of categories, and the schema says so of {} of its features: "
-            "make the same ones categorical",
-            pandas_.size(), categorical);
+        return base::invalid_argument("wrong_split_kind",
+                                      "the model has {} categorical columns, but {} of its "
+                                      "features are categorical in the schema: "
+                                      "make the same ones categorical",
+                                      pandas_.size(), categorical);
     }
 
     const dataset::FeatureSchema& schema_;
     ForeignModel out_;
     std::vector<std::string> names_;
-    std::vector<std::optional<size_t>> places_;  // of the model's features in the schema
+    std::vector<std::optional<size_t>> places_;  // schema index of each of the model's features
     std::vector<std::vector<std::string>> pandas_;
 };
 

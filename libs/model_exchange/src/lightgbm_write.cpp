@@ -10,15 +10,16 @@ namespace {
 
 constexpr int kCategorical = 1, kDefaultLeft = 2, kMissingIsNan = 2 << 2;
 
-/// LightGBM writes names without white space, and reads none that JSON would have to escape.
+/// Returns a feature's name for the file. LightGBM writes names without white space, and cannot
+/// read names that JSON would have to escape.
 base::Result<std::string> name_text(std::string_view name) {
     std::string out(name);
     for (char& c : out) {
         if (std::isspace(static_cast<unsigned char>(c)) != 0) c = '_';
         if (std::string_view(",[]{}\":").find(c) == std::string_view::npos) continue;
-        return base::invalid_argument("unsupported_name",
-                                      "LightGBM allows no '{}' in a feature's name: rename '{}'", c,
-                                      name);
+        return base::invalid_argument(
+            "unsupported_name", "LightGBM does not allow '{}' in a feature's name: rename '{}'", c,
+            name);
     }
     return out;
 }
@@ -81,7 +82,8 @@ class TreeText {
             append(threshold_, static_cast<double>(node.threshold));
             append(type_, kMissingIsNan + (node.default_left ? kDefaultLeft : 0));
         } else {
-            // a missing category goes right there: where it goes left here, sides are exchanged
+            // a missing category goes right in LightGBM: if it goes left here, the sides are
+            // exchanged
             append(threshold_, sets_);
             append(type_, kCategorical);
             add_set(node);
@@ -109,7 +111,7 @@ class TreeText {
     const model::Tree& tree_;
     const dataset::FeatureSchema& schema_;
     double base_;
-    std::vector<int32_t> numbers_;  // of nodes, as LightGBM has them
+    std::vector<int32_t> numbers_;  // LightGBM's number of each node
     int32_t leaves_ = 0;
     int sets_ = 0;
     size_t words_count_ = 0;
@@ -121,7 +123,7 @@ class TreeText {
                 words_ = "cat_threshold=";
 };
 
-/// Categories of the categorical features, as Python's data frames want them.
+/// Returns the categories of the categorical features in the form of Python's data frames.
 std::string pandas_categories(const dataset::FeatureSchema& schema) {
     boost::json::array lists;
     for (const auto& spec : schema.features()) {
@@ -152,7 +154,7 @@ base::Result<std::string> write_lightgbm(const model::Ensemble& ensemble,
         if (std::abs(node.value + ensemble.base_score) <= model::kMaxRawValue) continue;
         return base::out_of_range("score_too_large",
                                   "a leaf of the first tree and the base score are {} together; "
-                                  "allowed are {} either way",
+                                  "allowed is a magnitude up to {}",
                                   node.value + ensemble.base_score, model::kMaxRawValue);
     }
     std::string sizes = "tree_sizes=", body;

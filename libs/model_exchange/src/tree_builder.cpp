@@ -20,10 +20,9 @@ base::Result<model::Tree> build_tree(
     model::Tree tree;
     std::vector<int64_t> numbers{root};
     for (size_t next = 0; next < numbers.size(); ++next) {
-        // a tree that runs in circles has no end, and ends here
+        // a tree with a cycle never ends, and is refused here
         if (numbers.size() > 2 * limits::kMaxLeaves - 1) {
-            return base::out_of_range("too_many_leaves",
-                                      "more than {} leaves, or nodes that lead back to others",
+            return base::out_of_range("too_many_leaves", "more than {} leaves, or a cycle of nodes",
                                       limits::kMaxLeaves);
         }
         auto found = read(numbers[next]);
@@ -73,7 +72,7 @@ size_t CategoryCodes::count() const { return schema_.features()[feature_].catego
 base::Error CategoryCodes::unknown(std::string_view category) const {
     return base::invalid_argument(
         "unknown_category",
-        "the model tells the category '{}' of '{}' from others, and the schema does not list it: "
+        "the model splits on category '{}' of '{}', which the schema does not list: "
         "add it to the feature's categories",
         category.substr(0, 100), schema_.features()[feature_].name);
 }

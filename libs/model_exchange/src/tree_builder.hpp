@@ -11,7 +11,7 @@
 
 namespace rampart::model_exchange {
 
-/// A node of a foreign tree, in its own numbers.
+/// A node of a foreign tree, in the numbering of its format.
 struct ForeignNode {
     bool leaf = false;
     model::TreeNode node;         // without children and categories
@@ -20,23 +20,23 @@ struct ForeignNode {
     std::vector<uint64_t> categories;  // bits of schema codes that go left
 };
 
-/// Lays a tree out from its root: children after parents, each node reached once, no more than
-/// limits allow. `read` gives a node by the reader's own number, or says what is wrong with it.
+/// Builds a tree from its root: children after parents, each node reached once, within the limits.
+/// `read` returns a node by its number in the foreign format, or an error.
 base::Result<model::Tree> build_tree(int64_t root,
                                      const std::function<base::Result<ForeignNode>(int64_t)>& read);
 
-/// The largest float not above x. Error: out_of_range if all floats are above it, or it is none.
+/// Returns the largest float not above x. Fails with out_of_range if there is none.
 base::Result<float> float_at_most(double x);
-/// The largest float below x.
+/// Returns the largest float below x.
 base::Result<float> float_below(float x);
 
-/// Finds schema codes for the numbers that a foreign model has for categories.
+/// Maps a foreign model's category numbers to schema codes.
 class CategoryCodes {
   public:
     CategoryCodes(const dataset::FeatureSchema& schema, size_t feature);
-    /// By the schema's category that reads as the number, or by position if none reads as one.
+    /// Finds the category with this number, or the position if no category is a number.
     base::Result<size_t> of_number(int64_t number) const;
-    /// By its text.
+    /// Finds the category by its text.
     base::Result<size_t> of_text(std::string_view text) const;
     size_t count() const;
     bool by_position() const { return by_position_; }

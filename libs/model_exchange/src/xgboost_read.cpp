@@ -21,14 +21,14 @@ base::Error unsupported(std::string_view what) {
 Result<const json::object*> object_at(const json::object& in, std::string_view key) {
     const auto* found = in.if_contains(key);
     if (found == nullptr || !found->is_object())
-        return bad_model(fmt::format("{} is not there, or no object", key));
+        return bad_model(fmt::format("{} is missing or not an object", key));
     return &found->get_object();
 }
 
 Result<const json::array*> array_at(const json::object& in, std::string_view key) {
     const auto* found = in.if_contains(key);
     if (found == nullptr || !found->is_array())
-        return bad_model(fmt::format("{} is not there, or no list", key));
+        return bad_model(fmt::format("{} is missing or not a list", key));
     return &found->get_array();
 }
 
@@ -38,7 +38,7 @@ std::string_view text_at(const json::object& in, std::string_view key) {
                                                   : std::string_view();
 }
 
-/// XGBoost writes its parameters as texts; from version 3.1 on some as lists of one.
+/// Reads a parameter. XGBoost writes parameters as texts, from version 3.1 on some as lists of one.
 Result<double> parameter(const json::object& in, std::string_view key, double otherwise) {
     auto text = text_at(in, key);
     if (text.empty()) return otherwise;
@@ -50,7 +50,7 @@ Result<double> parameter(const json::object& in, std::string_view key, double ot
     return value;
 }
 
-/// XGBoost writes NaN and Infinity where JSON has no such thing: null instead, outside of texts.
+/// Replaces NaN and Infinity, which XGBoost writes and JSON lacks, by null outside of texts.
 std::string as_json(std::string_view text) {
     std::string out;
     out.reserve(text.size());
@@ -80,8 +80,7 @@ std::string as_json(std::string_view text) {
 Result<std::vector<double>> numbers_at(const json::object& in, std::string_view key, size_t count) {
     RAMPART_TRY(const auto* list, array_at(in, key));
     if (list->size() != count)
-        return bad_model(
-            fmt::format("{}: {} numbers; there have to be {}", key, list->size(), count));
+        return bad_model(fmt::format("{}: {} numbers; expected {}", key, list->size(), count));
     std::vector<double> out;
     for (const auto& value : *list) {
         if (value.is_bool()) {
@@ -91,7 +90,7 @@ Result<std::vector<double>> numbers_at(const json::object& in, std::string_view 
         } else if (value.is_number()) {
             out.push_back(value.to_number<double>());
         } else {
-            return bad_model(fmt::format("{} has something that is no number", key));
+            return bad_model(fmt::format("{} contains a value that is not a number", key));
         }
     }
     return out;
@@ -113,9 +112,10 @@ class XgboostReader {
         const auto* object = error ? nullptr : root.if_object();
         const auto* learner = object == nullptr ? nullptr : object->if_contains("learner");
         if (learner == nullptr || !learner->is_object()) {
-            return base::invalid_argument("not_an_xgboost_model",
-                                          "no JSON object with a 'learner': give a JSON model, as "
-                                          "Booster.save_model(\"model.json\") writes it");
+            return base::invalid_argument(
+                "not_an_xgboost_model",
+                "not a JSON object with a 'learner': give a JSON model, as "
+                "Booster.save_model(\"model.json\") writes it");
         }
         RAMPART_RETURN_IF_ERROR(read_learner(learner->get_object()));
         RAMPART_TRY(const auto* booster, object_at(learner->get_object(), "gradient_booster"));
@@ -130,7 +130,8 @@ class XgboostReader {
                                       limits::kMaxTrees);
         for (const auto& value : *trees) {
             const size_t number = out_.ensemble.trees.size();
-            if (!value.is_object()) return bad_model(fmt::format("tree {} is no object", number));
+            if (!value.is_object())
+                return bad_model(fmt::format("tree {} is not an object", number));
             auto tree = read_tree(value.get_object());
             if (!tree) return tree.error().with_context(fmt::format("tree {}", number));
             out_.ensemble.trees.push_back(std::move(*tree));
@@ -154,7 +155,7 @@ class XgboostReader {
         if (classes > 1 || targets != 1)
             return unsupported("several classes or targets: only models of one output can be read");
         if (!(features >= 1) || features > 1e6 || features != std::floor(features))
-            return bad_model("num_feature is not there, or no number of features");
+            return bad_model("num_feature is missing or not a number of features");
         RAMPART_TRY(const auto* objective, object_at(learner, "objective"));
         out_.objective = std::string(text_at(*objective, "name").substr(0, 100));
         RAMPART_TRY(const double base, parameter(*parameters, "base_score", 0.5));
@@ -162,7 +163,8 @@ class XgboostReader {
         if (learner.contains("feature_names")) {
             RAMPART_TRY(const auto* names, array_at(learner, "feature_names"));
             for (const auto& name : *names) {
-                if (!name.is_string()) return bad_model("feature_names has something else");
+                if (!name.is_string())
+                    return bad_model("feature_names contains a value that is not a text");
                 names_.emplace_back(name.get_string());
             }
         }
@@ -171,11 +173,11 @@ class XgboostReader {
         return base::ok();
     }
 
-    /// base_score is what the objective predicts, not the margin it starts from.
+    /// Sets the base score. base_score is a prediction of the objective, not the initial margin.
     base::Status set_base(double base) {
         if (out_.objective == "binary:logistic" || out_.objective == "reg:logistic") {
             if (!(base > 0 && base < 1))
-                return bad_model(fmt::format("base_score is {}, no probability", base));
+                return bad_model(fmt::format("base_score is {}, which is not a probability", base));
             out_.raw = RawScore::kLogOdds;
             out_.ensemble.base_score = -std::log(1 / base - 1);
         } else if (out_.objective == "reg:squarederror" || out_.objective == "reg:absoluteerror" ||
@@ -219,7 +221,7 @@ class XgboostReader {
         for (size_t i = 0; i < of.size(); ++i) {
             const bool fits = of[i] >= 0 && of[i] < static_cast<double>(n) && first[i] >= 0 &&
                               count[i] >= 0 && first[i] + count[i] <= most;
-            if (!fits) return bad_model("the lists of categories do not fit together");
+            if (!fits) return bad_model("the lists of categories are inconsistent");
             a.sets[static_cast<size_t>(of[i])] = {static_cast<size_t>(first[i]),
                                                   static_cast<size_t>(count[i])};
         }
@@ -265,13 +267,13 @@ class XgboostReader {
             names_.empty() ? fmt::format("f{}", at) : names_[at].substr(0, 100));
     }
 
-    /// The categories listed go right, all others left.
+    /// Reads a category set: the listed categories go right, all others left.
     Result<std::vector<uint64_t>> read_set(const Arrays& a, size_t node, size_t feature) const {
         const auto& spec = schema_.features()[feature];
         if (spec.kind != dataset::FeatureKind::kCategorical) {
             return base::invalid_argument(
                 "wrong_split_kind",
-                "the model splits '{}' by categories, and the schema says it is numeric: make it "
+                "the model splits '{}' by categories, but it is numeric in the schema: make it "
                 "categorical and list its categories",
                 spec.name);
         }
@@ -293,7 +295,7 @@ class XgboostReader {
     const dataset::FeatureSchema& schema_;
     ForeignModel out_;
     std::vector<std::string> names_;
-    std::vector<std::optional<size_t>> places_;  // of the model's features in the schema
+    std::vector<std::optional<size_t>> places_;  // schema index of each of the model's features
 };
 
 }  // namespace

@@ -14,11 +14,11 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLeastMass = 1e-6;
-constexpr double kRounding = 1e-10;  // more than that of a few quantities of size 1 / kLeastMass
+constexpr double kRounding = 1e-10;  // larger than that of a few quantities of size 1 / kLeastMass
 
 double standard_density(double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi); }
 
-/// ln(pi / p), a parabola.
+/// Returns ln(pi / p), which is a parabola.
 TruncatedNormal::LogDensity log_ratio(const TruncatedNormal& pi, const TruncatedNormal& p) {
     RAMPART_CHECK(pi.support().lo == p.support().lo && pi.support().hi == p.support().hi,
                   "a ratio needs one support");
@@ -31,10 +31,10 @@ double at(const TruncatedNormal::LogDensity& f, double y) {
     return (f.curvature * y + f.slope) * y + f.constant;
 }
 
-/// Where f is 0, at most two places; in any order, the one or the other may be meaningless.
+/// Returns the zeros of f, at most two, in any order; an unused place holds a value to be ignored.
 std::array<double, 2> roots(const TruncatedNormal::LogDensity& f) {
     const double root = std::sqrt(f.slope * f.slope - 4 * f.curvature * f.constant);
-    // the stable form: never the difference of two near numbers
+    // the stable form: never the difference of two close numbers
     const double sum = -(f.slope + std::copysign(root, f.slope)) / 2;
     return {sum / f.curvature, f.constant / sum};
 }
@@ -45,7 +45,7 @@ bool usable(const DensityRecord& r, const DensityModel& m) {
            (m.absolute || density(r.reference)) && (!m.max_weight || density(r.excess));
 }
 
-/// What does not depend on the draw.
+/// Returns the part of Z that does not depend on the draw.
 double offset(const DensityModel& m, double excess) {
     return (m.absolute ? m.q - *m.absolute : 0) + (m.max_weight ? excess * (m.lo - m.q) : 0);
 }

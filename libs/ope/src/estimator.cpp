@@ -5,7 +5,7 @@
 namespace rampart::ope {
 namespace {
 
-/// Whether a drawn decline has one impact, known beforehand.
+/// Returns whether every drawn decline has the same, known impact.
 bool known_decline(const ImpactModel& m) { return m.declined && !m.declines_overridden; }
 
 double impact_of(const Record& r, const ImpactModel& m, double worst) {
@@ -14,7 +14,7 @@ double impact_of(const Record& r, const ImpactModel& m, double worst) {
     return r.impact.value_or(worst);
 }
 
-/// c(1) and c(0), and what the estimate owes to nothing that was drawn.
+/// c(1) and c(0), and the part of the estimate that does not depend on the drawn action.
 struct Change {
     double approve = 0, decline = 0;
     double offset = 0;
@@ -43,8 +43,8 @@ Change change_of(const Record& r, const ImpactModel& m) {
     return c;
 }
 
-/// Z for a given action and impact. The order of operations matters: each step is monotone in the
-/// impact, so that a rounded value never leaves the range computed from the rounded corners.
+/// Returns Z for a given action and impact. The order of operations matters: each step is monotone
+/// in the impact, so that a rounded value never leaves the range computed from the rounded corners.
 double value_at(const Record& r, const ImpactModel& m, const Change& c, bool approved,
                 double impact) {
     if (approved) return c.approve / r.p * (impact - c.q.approve) + c.offset;

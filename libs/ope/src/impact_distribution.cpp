@@ -42,7 +42,7 @@ base::Status check(const GroupFeedback& selection, const UnitMap& units, const I
     return base::ok();
 }
 
-/// Share of an action's impacts for which the indicator is 1; 1/2 where none is known.
+/// Returns the share of an action's impacts with indicator 1; 1/2 if no impact is known.
 double share(const GroupFeedback& of, std::span<const double> indicators, bool approved) {
     double sum = 0, n = 0;
     for (const uint32_t i : of.records) {
@@ -55,7 +55,7 @@ double share(const GroupFeedback& of, std::span<const double> indicators, bool a
     return n > 0 ? sum / n : 0.5;
 }
 
-/// Lower bound, per record, for the candidate's mean of an indicator.
+/// Returns a lower bound, per record, for the candidate's mean of an indicator.
 base::Result<double> lower_bound(const GroupFeedback& selection, const UnitMap& selected,
                                  const GroupFeedback& test, const UnitMap& tested,
                                  const ImpactModel& of, double v, Tail tail, double delta) {
@@ -67,7 +67,8 @@ base::Result<double> lower_bound(const GroupFeedback& selection, const UnitMap& 
     const std::vector<double> planned =
         unit_values(selection.decisions, selection.records, selected, known, model, 0);
     const GroupDesign design = design_group(test.decisions, test.records, tested, model, 0);
-    // values that happen not to vary in D_c may vary in the test: as if one in n were off by a half
+    // values that are constant in the development set may vary in the test: plan as if one in n
+    // differed by a half
     const auto n = static_cast<double>(planned.size());
     const double observed = planned.size() < 2 ? 0.25 : stats::moments(planned).variance;
     const double variance = std::max(observed, 0.25 / n);

@@ -85,15 +85,15 @@ base::Status check_values(const RegressionData& data) {
 struct ImpactRegression::Model {
     size_t features = 0;
     bool own_slopes = true;
-    VectorXd feature_mean;      // stands in for what is not known
-    VectorXd mean, inverse_sd;  // of the design's columns; 0 for a column that does not vary
-    VectorXd slopes;            // of the standardised columns
+    VectorXd feature_mean;      // replaces missing values
+    VectorXd mean, inverse_sd;  // over the design's columns; 0 for a constant column
+    VectorXd slopes;            // for the standardised columns
     double intercept = 0;       // mean impact
-    Interval range;             // predictions are kept in it
+    Interval range;             // predictions are clamped to it
 
     Index columns() const { return 1 + signed_of(features) * (own_slopes ? 2 : 1); }
 
-    /// One row of the design, without the intercept: A, X, A X.
+    /// Writes one row of the design, without the intercept: A, X, A X.
     void design(std::span<const double> x, bool approved, Eigen::Ref<VectorXd> out) const {
         const Index d = signed_of(features);
         out[0] = approved;
@@ -130,7 +130,7 @@ void for_each_row(const RegressionData& data, const Visit& visit) {
     }
 }
 
-/// Means of the features over the rows that know them.
+/// Returns the features' means over the rows where they are not missing.
 VectorXd feature_means(const RegressionData& data) {
     VectorXd sum = VectorXd::Zero(signed_of(data.features)), weights = sum;
     for_each_row(data, [&](size_t, std::span<const double> x, double weight) {
@@ -144,7 +144,7 @@ VectorXd feature_means(const RegressionData& data) {
     return (weights.array() > 0).select(sum.array() / weights.array().max(1e-300), 0.0);
 }
 
-/// Fills in mean, inverse_sd and intercept. False where the features' squares overflow.
+/// Sets mean, inverse_sd and intercept. Returns false if the features' squares overflow.
 template <class Model>
 bool standardise(const RegressionData& data, Model& model) {
     const Index columns = model.columns();
@@ -162,7 +162,7 @@ bool standardise(const RegressionData& data, Model& model) {
         model.design(x, data.approved[i] != 0, row);
         squares += weight * (row - model.mean).cwiseAbs2();
     });
-    // a column is constant when what varies in it is no more than rounding
+    // a column counts as constant if its variation is no more than rounding
     const VectorXd sd = (squares / total).cwiseSqrt();
     const VectorXd least = 1e-12 * (model.mean.cwiseAbs().array() + 1e-280).matrix();
     model.inverse_sd = (sd.array() > least.array()).select(1 / sd.array().max(1e-300), 0.0);

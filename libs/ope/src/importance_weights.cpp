@@ -7,7 +7,7 @@
 namespace rampart::ope {
 namespace {
 
-constexpr double kEnough = 5;  // of sum p (1 - p), for the normal to be near
+constexpr double kMinVariance = 5;  // minimum of sum p (1 - p) for the normal approximation
 
 }  // namespace
 
@@ -35,7 +35,7 @@ double CalibrationTest::z() const {
 double CalibrationTest::decile_z() const {
     double chi_square = 0, degrees = 0;
     const auto count = [&](double excess, double variance) {
-        if (variance < kEnough) return;
+        if (variance < kMinVariance) return;
         chi_square += excess * excess / variance;
         degrees += 1;
     };
@@ -43,7 +43,7 @@ double CalibrationTest::decile_z() const {
     for (const Tenth& tenth : tenths_) {
         const double excess = tenth.excess.value(), variance = tenth.variance.value();
         count(excess, variance);
-        if (variance < kEnough) pooled_excess += excess, pooled_variance += variance;
+        if (variance < kMinVariance) pooled_excess += excess, pooled_variance += variance;
     }
     count(pooled_excess, pooled_variance);
     if (degrees == 0) return 0;

@@ -42,10 +42,11 @@ Status check_shapes(const LoggedDecisions& d) {
     }
     if (d.has_label.size() != d.conditions.size() ||
         (!d.has_label.empty() && d.has_label.size() != n)) {
-        return invalid_argument("bad_shape",
-                                "has_label has {} entries, conditions {}, for {} records: all, or "
-                                "none in both",
-                                d.has_label.size(), d.conditions.size(), n);
+        return invalid_argument(
+            "bad_shape",
+            "has_label has {} entries, conditions {}, for {} records: give both for "
+            "all records or neither",
+            d.has_label.size(), d.conditions.size(), n);
     }
     return base::ok();
 }

@@ -15,8 +15,8 @@ Record record_at(const LoggedDecisions& d, uint32_t i) {
     return out;
 }
 
-/// A bound per unit as one per record. `records` is known before the test, so that this is exact;
-/// the margin, which every record's value contains, is taken out again.
+/// Converts a bound per unit to one per record. The number of records is known before the test, so
+/// this is exact; the margin, which every record's value contains, is subtracted again.
 double per_record(double unit_bound, const GroupDesign& design, double margin) {
     return unit_bound * static_cast<double>(design.units) / static_cast<double>(design.records) -
            margin;
@@ -46,7 +46,7 @@ GroupDesign design_group(const LoggedDecisions& decisions, std::span<const uint3
         hi[units.unit_of[k]] += range.hi + margin;
     }
     GroupDesign design{.records = records.size(), .units = units.units};
-    // A lower lower end is always valid, and bets need one below zero.
+    // a smaller lower end is always valid, and bets need one below zero
     design.lo = -1e-9 * (model.hi - model.lo);
     design.hi = 0;
     for (const double x : lo) design.lo = std::min(design.lo, x);

@@ -15,13 +15,13 @@ struct Key {
     std::string id, secret;
 };
 
-/// The keys that were used last: what is sealed is read back at once, by the index and by the
-/// joiner. Of the order of kSize keys, the oldest go first. Nothing else is known of a key that is
-/// found here: whoever destroys one has to clear() it all. Thread safe.
+/// The most recently used keys: sealed records are read back soon, by the index and by the joiner.
+/// About kSize keys, oldest evicted first. A key found here is not checked for destruction: the
+/// code that destroys a key must clear() the whole cache. Thread safe.
 class KeyCache {
   public:
-    /// Taken before a key is looked up elsewhere, given to put() after: a key that was destroyed
-    /// between the two does not come in.
+    /// Returns the generation. Get it before a key is looked up elsewhere and pass it to put()
+    /// afterwards: a key that was destroyed in between is not added.
     uint64_t generation() const {
         const std::lock_guard lock(mutex_);
         return generation_;
@@ -37,7 +37,7 @@ class KeyCache {
         const auto secret = secrets_.find(id);
         return secret == secrets_.end() ? std::nullopt : std::optional(secret->second);
     }
-    /// `seals`: it is the key that the person's letters are sealed with.
+    /// Adds a key. `seals`: new letters of this person are sealed with it.
     void put(uint64_t generation, const PersonTag& tag, const Key& key, bool seals) {
         const std::lock_guard lock(mutex_);
         if (generation != generation_) return;
@@ -66,7 +66,7 @@ class KeyCache {
     };
     mutable std::mutex mutex_;
     uint64_t generation_ = 0;
-    std::unordered_map<std::string, std::string> ids_;      // tag -> id of the key that seals
+    std::unordered_map<std::string, std::string> ids_;      // tag -> id of the sealing key
     std::unordered_map<std::string, std::string> secrets_;  // id -> key
     std::deque<Entry> order_;
 };

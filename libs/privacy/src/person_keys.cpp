@@ -34,17 +34,17 @@ std::string derive(std::string_view secret, std::string_view purpose) {
     return {digest.bytes.begin(), digest.bytes.end()};
 }
 
-/// Whose it is, and the key.
+/// The person's tag, and the key.
 struct Unwrapped {
     PersonTag tag;
     std::string secret;
 };
 
-/// What some letters are sealed with.
+/// Keys for a list of letters.
 struct Sealing {
-    std::vector<size_t> key_of;  // of each letter, its place in `keys`
+    std::vector<size_t> key_of;  // index in `keys` for each letter
     std::vector<PersonTag> people;
-    std::vector<Key> keys;  // of each of the people
+    std::vector<Key> keys;  // one per person
 };
 
 }  // namespace
@@ -53,9 +53,9 @@ struct PersonKeys::Impl {
     std::string secret, wrapping;
     KeyExchange* exchange = nullptr;
     std::unique_ptr<storage::Database> db;
-    std::mutex mutex;  // changes keys
+    std::mutex mutex;  // guards changes of keys
     KeyCache cache;
-    std::mutex fetch_mutex;  // asks the others; taken before `mutex`
+    std::mutex fetch_mutex;  // guards the exchange; locked before `mutex`
 
     std::string wrap(const PersonTag& tag, const Key& key) const {
         return base::seal(wrapping, key.id, tag.value() + key.secret);
@@ -64,7 +64,7 @@ struct PersonKeys::Impl {
         auto plain = base::unseal(wrapping, id, wrapped);
         if (!plain || plain->size() != kPersonTagBytes + base::kAeadKeyBytes) {
             return base::data_loss("bad_person_key",
-                                   "person key {}: is damaged, or wrapped with another secret",
+                                   "person key {} is damaged or wrapped with another secret",
                                    base::to_hex(id));
         }
         return Unwrapped{PersonTag(plain->substr(0, kPersonTagBytes)),
@@ -88,7 +88,7 @@ struct PersonKeys::Impl {
 PersonKeys::PersonKeys(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 PersonKeys::~PersonKeys() = default;
 
-/// A wrong secret is noticed before keys are made with it that nobody else could read.
+/// Detects a wrong secret before keys are made with it that no other node could read.
 Status PersonKeys::Impl::check_secret(bool read_only) {
     const std::string id = derive(secret, "rampart person secret id");
     RAMPART_TRY(const auto known, db->get(kMeta, kSecretKey));
@@ -156,20 +156,20 @@ Result<std::vector<std::string>> PersonKeys::Impl::ids_of(const PersonTag& tag) 
     return ids;
 }
 
-/// The key that the person's letters are sealed with; nullopt: there is none yet.
+/// Returns the key that seals the person's letters; nullopt: there is none yet.
 Result<std::optional<Key>> PersonKeys::Impl::find(const PersonTag& tag) const {
     RAMPART_TRY(const auto ids, ids_of(tag));
     if (ids.empty()) return std::optional<Key>();
     RAMPART_TRY(const auto stored, db->get(kKeys, ids.front()));
     if (!stored || stored->empty() || stored->front() != kLive) {
-        return base::data_loss("bad_person_key", "person key {}: is listed, and not there",
+        return base::data_loss("bad_person_key", "person key {} is listed but missing",
                                base::to_hex(ids.front()));
     }
     RAMPART_TRY(auto key, unwrap(ids.front(), std::string_view(*stored).substr(1)));
     return std::optional(Key{ids.front(), std::move(key.secret)});
 }
 
-/// Keys for those of the people who have none.
+/// Creates keys for the people who have none.
 Status PersonKeys::Impl::make(const std::vector<size_t>& missing, Sealing& sealing) {
     std::vector<KeyRecord> records;
     storage::WriteBatch batch;
@@ -181,7 +181,8 @@ Status PersonKeys::Impl::make(const std::vector<size_t>& missing, Sealing& seali
         batch.put(kPeople, tag.value(), key.id);
         sealing.keys[i] = std::move(key);
     }
-    // the others first: a key that nobody used does no harm, one that only we have would
+    // publishes first: an unused published key does no harm, but a used key that only this node has
+    // would
     if (exchange != nullptr) RAMPART_RETURN_IF_ERROR(exchange->publish(records));
     RAMPART_RETURN_IF_ERROR(db->write(batch, Sync::kAlways));
     for (const size_t i : missing) {
@@ -193,7 +194,7 @@ Status PersonKeys::Impl::make(const std::vector<size_t>& missing, Sealing& seali
 Result<Sealing> PersonKeys::Impl::keys_for(std::span<const Letter> letters) {
     Sealing sealing;
     sealing.key_of.reserve(letters.size());
-    std::unordered_map<std::string, size_t> places;  // of the people, by tag
+    std::unordered_map<std::string, size_t> places;  // index of each person, by tag
     std::vector<size_t> missing;
     const std::lock_guard lock(mutex);
     for (const Letter& letter : letters) {
@@ -236,7 +237,7 @@ bool PersonKeys::is_envelope(std::string_view bytes) {
 Result<std::optional<std::string>> PersonKeys::unseal(std::string_view name,
                                                       std::string_view envelope) {
     if (!is_envelope(envelope) || envelope.size() < kEnvelopeOverheadBytes) {
-        return base::data_loss("bad_envelope", "'{}': {} bytes are no envelope", name,
+        return base::data_loss("bad_envelope", "'{}': {} bytes are not an envelope", name,
                                envelope.size());
     }
     const std::string id(envelope.substr(1, kKeyIdBytes));
@@ -252,7 +253,7 @@ Result<std::optional<std::string>> PersonKeys::unseal(std::string_view name,
     return std::optional(*std::move(content));
 }
 
-/// nullopt: it is destroyed.
+/// Returns nullopt if the key is destroyed.
 Result<std::optional<std::string>> PersonKeys::Impl::look_up(PersonKeys& keys,
                                                              const std::string& id,
                                                              std::string_view name) {
@@ -278,7 +279,9 @@ Result<std::optional<std::string>> PersonKeys::Impl::look_up(PersonKeys& keys,
 Status PersonKeys::Impl::compact(const PersonTag& tag, const std::vector<std::string>& ids) {
     const auto only = [](const std::string& key) { return KeyRange{key, key + '\0'}; };
     for (const auto& id : ids) RAMPART_RETURN_IF_ERROR(db->compact(kKeys, only(id)));
-    if (ids.empty()) RAMPART_RETURN_IF_ERROR(db->compact(kKeys));  // interrupted here before
+    if (ids.empty())
+        RAMPART_RETURN_IF_ERROR(db->compact(kKeys));  // an earlier call was
+                                                      // interrupted here
     return db->compact(kPeople, only(tag.value()));
 }
 
@@ -298,7 +301,7 @@ Result<size_t> PersonKeys::destroy(const domain::PersonId& person) {
         batch.put(kKeys, id, std::string(1, kDestroyed));
     }
     batch.erase(kPeople, tag.value());
-    // the others first: who repeats this must still find what to tell them
+    // publishes first: a repeated call must still find what to publish
     if (impl_->exchange != nullptr && !records.empty()) {
         RAMPART_RETURN_IF_ERROR(impl_->exchange->publish(records));
     }
@@ -311,7 +314,7 @@ Result<size_t> PersonKeys::destroy(const domain::PersonId& person) {
 Status PersonKeys::learn(std::span<const KeyRecord> records, std::string_view cursor) {
     const std::lock_guard lock(impl_->mutex);
     storage::WriteBatch batch;
-    std::map<std::string, std::string> people;  // what changes
+    std::map<std::string, std::string> people;  // changed entries
     const auto list_of = [&](const PersonTag& tag) -> Result<std::string*> {
         const auto it = people.find(tag.value());
         if (it != people.end()) return &it->second;
@@ -319,7 +322,7 @@ Status PersonKeys::learn(std::span<const KeyRecord> records, std::string_view cu
         return &people.emplace(tag.value(), std::move(stored).value_or("")).first->second;
     };
     std::map<std::string, std::string> keys;
-    std::map<PersonTag, std::vector<std::string>> destroyed_now;  // of those that were known here
+    std::map<PersonTag, std::vector<std::string>> destroyed_now;  // those that were known here
     for (const KeyRecord& record : records) {
         if (record.id.size() != kKeyIdBytes) {
             return base::data_loss("bad_person_key", "a key's id has {} bytes", record.id.size());

@@ -20,7 +20,7 @@ base::Status check_word(std::string_view what, std::string_view word) {
         return base::ok();
     }
     return base::invalid_argument("bad_attribute",
-                                  "{} '{}' has to have 1 to {} printable ASCII characters, no "
+                                  "{} '{}' must have 1 to {} printable ASCII characters, no "
                                   "space, ',' or '='",
                                   what, word.substr(0, limits::kMaxNameBytes),
                                   limits::kMaxNameBytes);
@@ -30,7 +30,7 @@ base::Status check_attribute(const Attribute& attribute) {
     RAMPART_RETURN_IF_ERROR(check_word("attribute", attribute.name));
     if (attribute.values.size() < 2) {
         return base::invalid_argument("bad_attribute",
-                                      "attribute '{}' has {} values; it parts people only with "
+                                      "attribute '{}' has {} values; it needs "
                                       "two or more",
                                       attribute.name, attribute.values.size());
     }

@@ -20,7 +20,7 @@ Result<std::string> text_member(const json::object& object, std::string_view nam
     if (member == nullptr)
         return base::invalid_argument("missing_field", "field '{}' is missing", name);
     if (const auto* text = member->if_string()) return std::string(*text);
-    return base::invalid_argument("bad_type", "field '{}' has to be a string", name);
+    return base::invalid_argument("bad_type", "field '{}' must be a string", name);
 }
 
 base::Status check_members(const json::object& object) {
@@ -28,7 +28,7 @@ base::Status check_members(const json::object& object) {
         const std::string_view name = member.key();
         if (name != "person_id" && name != "event_time" && name != "attributes") {
             return base::invalid_argument("unknown_field",
-                                          "field '{}' is not known; known are person_id, "
+                                          "field '{}' is not known; allowed are person_id, "
                                           "event_time and attributes",
                                           name.substr(0, 128));
         }
@@ -36,8 +36,8 @@ base::Status check_members(const json::object& object) {
     return base::ok();
 }
 
-/// Member names in a valid document, repeated ones included: Boost.JSON keeps only the last of
-/// these.
+/// Counts the member names of a valid document, repeated ones included: Boost.JSON keeps only the
+/// last of repeated members.
 size_t count_names(std::string_view text) {
     size_t names = 0;
     for (size_t i = 0; i < text.size(); ++i) {
@@ -67,11 +67,11 @@ std::string encode(const ProtectedAttributes& person) {
 
 Result<ProtectedAttributes> decode(std::string_view bytes) {
     pb::ProtectedAttributes message;
-    // The error below says it; protobuf would print a line of its own, past our logger.
+    // The error below is sufficient; protobuf's own message would bypass our logger.
     static const google::protobuf::LogSilencer quiet;
     if (bytes.size() > base::limits::kMaxRecordBytes ||
         !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-        return base::data_loss("bad_protobuf", "{} bytes are no ProtectedAttributes message",
+        return base::data_loss("bad_protobuf", "{} bytes are not a ProtectedAttributes message",
                                bytes.size());
     }
     ProtectedAttributes person{domain::PersonId(message.person_id()),
@@ -118,7 +118,7 @@ Result<ProtectedAttributes> parse_json(std::string_view text) {
         return base::invalid_argument("missing_field", "field 'attributes' is missing");
     const auto* attributes = member->if_object();
     if (attributes == nullptr)
-        return base::invalid_argument("bad_type", "field 'attributes' has to be an object");
+        return base::invalid_argument("bad_type", "field 'attributes' must be an object");
     if (count_names(text) != object->size() + attributes->size()) {
         return base::invalid_argument("duplicate_field", "a field or an attribute is given twice");
     }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr storage::ColumnFamily kPeople{0};
 
-/// Whether `a` replaces `b`; a total order, so that the order of arrival does not matter.
+/// Returns whether `a` replaces `b`; a total order, so that the order of arrival does not matter.
 bool newer(const ProtectedAttributes& a, const ProtectedAttributes& b) {
     return a.event_time != b.event_time ? a.event_time > b.event_time : encode(a) > encode(b);
 }
@@ -25,7 +25,7 @@ bool newer(const ProtectedAttributes& a, const ProtectedAttributes& b) {
 struct ProtectedStore::Impl {
     AttributeCatalog catalog;
     std::unique_ptr<storage::Database> db;
-    std::mutex put_mutex;  // read, compare, write
+    std::mutex put_mutex;  // guards read, compare, write
 };
 
 ProtectedStore::ProtectedStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -95,8 +95,9 @@ Result<std::vector<std::string>> ProtectedStore::check() const {
     };
     RAMPART_RETURN_IF_ERROR(impl_->db->scan(kPeople, storage::KeyRange::all(), one));
     std::vector<std::string> problems;
-    for (const auto& [count, what] : {std::pair(unreadable, "cannot be read"),
-                                      std::pair(misplaced, "stand under another person")}) {
+    for (const auto& [count, what] :
+         {std::pair(unreadable, "cannot be read"),
+          std::pair(misplaced, "are stored under another person's key")}) {
         if (count > 0) problems.push_back(fmt::format("{} of {} records {}", count, people, what));
     }
     return problems;

@@ -22,7 +22,8 @@ base::Result<base::Digest> take_digest(base::ByteReader& reader) {
     return digest;
 }
 
-/// Everything that the hash covers, each field with its length: no two entries give the same bytes.
+/// Returns all hashed fields, each with its length: two different entries never give the same
+/// bytes.
 std::string hashed_bytes(const AuditEntry& entry) {
     std::string out;
     base::append_u8(out, kFormat);
@@ -85,11 +86,10 @@ base::Status verify_chain(std::span<const AuditEntry> entries, const AuditHead& 
     AuditHead head;
     const auto check_apart = [&]() -> base::Status {
         if (head.count == apart.count && head.hash != apart.hash) {
-            return base::data_loss(
-                "audit_edited",
-                "audit log: entry {} is not the one that was seen (its hash differs from the "
-                "head kept apart): restore the log from a copy",
-                head.count);
+            return base::data_loss("audit_edited",
+                                   "audit log: entry {} was altered (its hash differs from the "
+                                   "separately stored head): restore the log from a copy",
+                                   head.count);
         }
         return base::ok();
     };
@@ -98,7 +98,7 @@ base::Status verify_chain(std::span<const AuditEntry> entries, const AuditHead& 
         if (entry.sequence != head.count + 1) {
             return base::data_loss(
                 "audit_reordered",
-                "audit log: entry {} stands where {} belongs: entries were taken out or "
+                "audit log: entry {} is at the position of entry {}: entries were removed or "
                 "moved; restore the log from a copy",
                 entry.sequence, head.count + 1);
         }
@@ -115,7 +115,7 @@ base::Status verify_chain(std::span<const AuditEntry> entries, const AuditHead& 
     if (head.count < apart.count) {
         return base::data_loss(
             "audit_truncated",
-            "audit log: it ends at entry {}, but {} entries were seen: the last {} were cut "
+            "audit log: it ends at entry {}, but had {} entries: the last {} were cut "
             "off; restore the log from a copy",
             head.count, apart.count, apart.count - head.count);
     }
@@ -178,7 +178,7 @@ base::Result<AuditHead> parse_audit_head(std::string_view text) {
         auto hash = base::Digest::from_hex(text.substr(used + 1, 64));
         if (hash) {
             head.hash = *hash;
-            // One spelling only, so that a changed byte never goes unnoticed.
+            // Accepts one spelling only, so that every changed byte is detected.
             if (to_text(head) == text) return head;
         }
     }

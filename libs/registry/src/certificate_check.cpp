@@ -13,7 +13,7 @@ base::Result<VerifiedCertificate> verify_certificate(const Proof& proof) {
     }
     const auto certificate = certification::verify(proof.certificate, proof.evidence, proof.key);
     if (!certificate) {
-        return base::permission_denied("certificate_invalid", "the certificate does not hold: {}",
+        return base::permission_denied("certificate_invalid", "the certificate is invalid: {}",
                                        certificate.error().message);
     }
     VerifiedCertificate verified{

@@ -10,21 +10,21 @@
 
 namespace rampart::registry {
 
-/// What the registry needs to know of a certificate that has been verified.
+/// The fields of a verified certificate that the registry needs.
 struct VerifiedCertificate {
     base::Digest id;  // of the certificate file
     domain::PolicyId candidate, reference;
     bool certified = false;
     std::string verdict;
     struct Charge {
-        uint64_t position = 0;  // of the run's registration in the ledger
+        uint64_t position = 0;  // of the run's entry in the ledger
         base::Digest entry;
     };
     std::optional<Charge> charge;
 };
 
-/// Signature, evidence and every figure. permission_denied "certificate_invalid" says what is not
-/// right.
+/// Verifies signature, evidence and every figure. Fails with permission_denied
+/// "certificate_invalid", which names the fault.
 base::Result<VerifiedCertificate> verify_certificate(const Proof& proof);
 
 }  // namespace rampart::registry

@@ -7,7 +7,7 @@
 namespace rampart::registry {
 namespace {
 
-constexpr unsigned kOwnerOnly = 0600;  // evidence holds groups and impacts
+constexpr unsigned kOwnerOnly = 0600;  // evidence contains groups and impacts
 
 }  // namespace
 

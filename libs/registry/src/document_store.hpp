@@ -12,8 +12,8 @@ namespace rampart::registry {
 /// A folder of files named by the SHA-256 of their content. Thread safe.
 class DocumentStore {
   public:
-    /// `what` names the files in errors ("model"), `extension` with its dot. No file is longer than
-    /// `limit`.
+    /// `what` is the kind of file in errors ("model"), `extension` includes its dot. No file is
+    /// longer than `limit`.
     DocumentStore(std::filesystem::path folder, std::string what, std::string extension,
                   size_t limit)
         : folder_(std::move(folder)),
@@ -22,13 +22,13 @@ class DocumentStore {
           limit_(limit) {}
 
     base::Status create_folder() const;
-    /// Durable when it returns. A sound file that is there already is left alone, a damaged one
-    /// replaced.
+    /// Stores a file durably. Does not touch an intact file with this content, and
+    /// replaces a damaged one.
     base::Result<base::Digest> put(std::string_view content) const;
-    /// not_found "unknown_<what>", data_loss "<what>_digest".
+    /// Fails with not_found "unknown_<what>", data_loss "<what>_digest".
     base::Result<std::string> get(const base::Digest& id) const;
 
-    /// Path of a file in the folder of the registry.
+    /// Returns the path of a file relative to the registry's folder.
     std::string name_of(const base::Digest& id) const {
         return (folder_.filename() / path_of(id).filename()).generic_string();
     }

@@ -14,7 +14,7 @@ namespace rampart::registry {
 namespace {
 
 constexpr size_t kMaxEvidenceBytes = size_t{1} << 30;
-/// Actions of the audit log whose model and certificate are kept here.
+/// Actions of the audit log whose model and certificate are stored here.
 const std::set<std::string_view> kWithDocuments{"register_model", "certify", "bootstrap", "promote",
                                                 "rollback"};
 
@@ -52,7 +52,7 @@ base::Result<model::LoadedPolicy> ModelRegistry::Impl::load(const domain::Policy
     return model::LoadedPolicy{std::move(policy), id};
 }
 
-/// The files on the disk, and the record that is still to be written.
+/// Writes the files; returns the record, which the caller stores.
 base::Result<CertificateInfo> ModelRegistry::Impl::keep(const Proof& proof,
                                                         const VerifiedCertificate& verified,
                                                         base::TimePoint now) {
@@ -76,7 +76,7 @@ base::Result<std::vector<std::string>> ModelRegistry::Impl::ledger() const {
         [&](std::string_view at, std::string_view value) -> base::Result<bool> {
             if (at != RegistryStore::key(entries.size())) {
                 return base::data_loss("ledger_gap",
-                                       "the ledger's entry {} is not there: restore the registry "
+                                       "the ledger's entry {} is missing: restore the registry "
                                        "from a copy",
                                        entries.size());
             }
@@ -96,18 +96,19 @@ base::Status ModelRegistry::Impl::check_charged(const VerifiedCertificate& verif
     return base::failed_precondition(
         "uncharged",
         "the certificate's run is not in this registry's ledger: a certificate "
-        "counts only where its run was charged");
+        "is valid only where its run was charged");
 }
 
 base::Status ModelRegistry::Impl::check_promotable(const domain::PolicyId& candidate,
                                                    const VerifiedCertificate& verified) const {
     if (!verified.certified) {
         return base::failed_precondition(
-            "not_certified", "the certificate's verdict is {}: only CERTIFIED lets a model decide",
+            "not_certified", "the certificate's verdict is {}: only CERTIFIED permits a promotion",
             verified.verdict);
     }
     if (verified.candidate != candidate) {
-        return base::failed_precondition("other_model", "the certificate is of model {}, not of {}",
+        return base::failed_precondition("other_model",
+                                         "the certificate is for model {}, not for {}",
                                          verified.candidate, candidate);
     }
     const auto& promotions = store->promotions();
@@ -119,7 +120,7 @@ base::Status ModelRegistry::Impl::check_promotable(const domain::PolicyId& candi
     if (verified.reference != current->policy) {
         return base::failed_precondition(
             "stale_reference",
-            "the certificate compares with {}, the champion is {}: certify the "
+            "the certificate compares with {}, but the champion is {}: certify the "
             "candidate against the champion",
             verified.reference, current->policy);
     }
@@ -308,16 +309,15 @@ base::Result<Promotion> ModelRegistry::bootstrap_champion(const domain::PolicyId
     const auto& entries = impl_->store->promotions().entries();
     if (!entries.empty()) {
         if (entries.front().policy == policy) return entries.front();
-        return base::failed_precondition(
-            "champion_exists",
-            "the first policy was {}: a later one takes over by a certificate only",
-            entries.front().policy);
+        return base::failed_precondition("champion_exists",
+                                         "the first policy was {}: a later one needs a certificate",
+                                         entries.front().policy);
     }
     RAMPART_TRY(const auto loaded, impl_->load(policy));
     if (loaded.policy.last_learned() != nullptr) {
         return base::invalid_argument(
             "not_a_bootstrap",
-            "model {} is learnt: only a declared rule with known probabilities may "
+            "model {} is learned: only a declared rule with known probabilities may "
             "decide without a certificate",
             policy);
     }
@@ -379,9 +379,10 @@ base::Result<Promotion> ModelRegistry::rollback(base::TimePoint now, std::string
     const auto* target = promotions.rollback_target();
     if (target == nullptr) {
         return base::failed_precondition(
-            "nothing_to_roll_back_to", "the first policy decides, there is no champion before it");
+            "nothing_to_roll_back_to", "the champion is the first policy; there is none before it");
     }
-    RAMPART_RETURN_IF_ERROR(impl_->load(target->policy));  // never switch to what cannot be served
+    RAMPART_RETURN_IF_ERROR(impl_->load(target->policy));  // never switch to a model that cannot be
+                                                           // served
     const Promotion promotion{.sequence = current->sequence + 1,
                               .kind = PromotionKind::kRollback,
                               .policy = target->policy,
@@ -418,8 +419,8 @@ base::Status ModelRegistry::record_keys(const std::map<std::string, std::string>
     if (known == ids) return base::ok();
     if (!known.empty()) {
         return base::failed_precondition("keys_recorded",
-                                         "the registry holds the ids of other keys: those that a "
-                                         "store was made with stay with it");
+                                         "the registry has the ids of other keys; the keys of a "
+                                         "store cannot be changed");
     }
     return impl_->store->commit_keys(ids, now, actor);
 }
@@ -450,8 +451,8 @@ base::Status ModelRegistry::verify_audit(const std::optional<AuditHead>& apart) 
     const std::lock_guard lock(impl_->mutex);
     RAMPART_TRY(const auto entries, impl_->store->read_audit());
     if (apart) return verify_chain(entries, *apart);
-    // Before the first change of a reader's registry there may be no head file; then nothing was
-    // seen.
+    // Before the first change, a registry opened for reading may have no head file; then there is
+    // no earlier head to compare with.
     RAMPART_TRY(const auto head, impl_->store->read_head_file());
     return verify_chain(entries, head);
 }

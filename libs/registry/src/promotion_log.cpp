@@ -47,7 +47,7 @@ base::Status PromotionLog::add(Promotion promotion) {
     if (promotion.sequence != entries_.size() + 1)
         return broken(promotion.sequence, "out of sequence");
     if ((last == nullptr) != (promotion.kind == PromotionKind::kBootstrap)) {
-        return broken(promotion.sequence, "the bootstrap is the first entry and only that");
+        return broken(promotion.sequence, "a bootstrap must be the first entry, and only that");
     }
     if (promotion.replaced != (last ? std::optional(last->policy) : std::nullopt)) {
         return broken(promotion.sequence, "it replaces another policy than the current one");
@@ -59,7 +59,7 @@ base::Status PromotionLog::add(Promotion promotion) {
     if (last != nullptr && promotion.at < last->at) {
         return base::failed_precondition(
             "time_goes_back",
-            "the promotion is dated {}, before the last one at {}: set the clock right",
+            "the promotion is dated {}, before the last one at {}: correct the clock",
             base::to_iso8601(promotion.at), base::to_iso8601(last->at));
     }
     if (promotion.kind == PromotionKind::kRollback) {

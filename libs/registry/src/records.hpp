@@ -6,7 +6,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/registry/model_registry.hpp"
 
-/// The registry's smaller records as bytes; the id is the key, not part of the value.
+/// Encoding of the registry's smaller records; the id is the key, not part of the value.
 namespace rampart::registry {
 
 std::string encode(const ModelInfo& info);

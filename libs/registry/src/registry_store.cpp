@@ -23,8 +23,8 @@ std::string RegistryStore::key(uint64_t number) {
 base::Result<std::unique_ptr<RegistryStore>> RegistryStore::open(
     const std::filesystem::path& folder, bool read_only) {
     std::unique_ptr<RegistryStore> store(new RegistryStore(folder, read_only));
-    // The head before the log: a reader beside a writer must not see a head that is ahead of its
-    // log.
+    // Reads the head before the log: a reader that runs beside a writer must not see a head that
+    // is newer than the log.
     std::optional<AuditHead> apart;
     auto head = store->read_head_file();
     if (head) {
@@ -54,7 +54,7 @@ base::Status RegistryStore::load_promotions() {
             RAMPART_TRY(auto promotion, decode_promotion(value));
             if (at != key(promotion.sequence)) {
                 return base::data_loss("promotion_log",
-                                       "promotion log: entry {} stands in another's place",
+                                       "promotion log: entry {} is at the wrong position",
                                        promotion.sequence);
             }
             if (auto added = promotions_.add(std::move(promotion)); !added) return added.error();
@@ -77,8 +77,7 @@ base::Status RegistryStore::load_audit(const std::optional<AuditHead>& apart) {
     RAMPART_TRY(const auto entries, read_audit());
     if (!apart && !entries.empty()) {
         return base::data_loss(
-            "audit_head",
-            "{} is not there, but the audit log has {} entries: restore it from a copy",
+            "audit_head", "{} is missing, but the audit log has {} entries: restore it from a copy",
             head_path().string(), entries.size());
     }
     RAMPART_RETURN_IF_ERROR(verify_chain(entries, apart.value_or(AuditHead{})));
@@ -97,7 +96,7 @@ base::Result<std::vector<AuditEntry>> RegistryStore::read_audit() const {
             RAMPART_TRY(auto entry, decode_audit_entry(value));
             if (at != key(entry.sequence)) {
                 return base::data_loss("audit_reordered",
-                                       "audit log: entry {} stands in another's place",
+                                       "audit log: entry {} is at the wrong position",
                                        entry.sequence);
             }
             entries.push_back(std::move(entry));
@@ -129,8 +128,8 @@ base::Status RegistryStore::commit(storage::WriteBatch batch, base::TimePoint at
     batch.put(kAudit, key(entry.sequence), encode(entry));
     RAMPART_RETURN_IF_ERROR(database_->write(batch, storage::Sync::kAlways));
     head_ = head_of(entry);
-    // The change stands whatever becomes of this file: it only lags until the next change or
-    // opening.
+    // The change is committed even if this file cannot be written: the file then lags until the
+    // next change or opening.
     if (const auto written = write_head_file(); !written) {
         kLog.error("msg=\"audit head not written\" entry={} error=\"{}\"", head_.count,
                    written.error().message);

@@ -12,8 +12,8 @@
 
 namespace rampart::registry {
 
-/// The registry's database and its invariants: the promotion log, the champion pointer and the
-/// audit log agree, and every commit carries its audit entry. Not thread safe.
+/// The registry's database and its invariants: promotion log, champion pointer and audit log are
+/// consistent, and every commit contains its audit entry. Not thread safe.
 class RegistryStore {
   public:
     // Column families, in the order in which they are opened.
@@ -31,20 +31,20 @@ class RegistryStore {
     const storage::Database& database() const { return *database_; }
     const PromotionLog& promotions() const { return promotions_; }
     const AuditHead& head() const { return head_; }
-    /// From the audit log's entry of them; empty: there is none.
+    /// Returns the key ids from their audit entry; empty: there is none.
     const std::map<std::string, std::string>& recorded_keys() const { return recorded_keys_; }
 
     /// Writes the batch and its audit entry together, synced.
     base::Status commit(storage::WriteBatch batch, base::TimePoint at, std::string_view actor,
                         std::string_view action, std::map<std::string, std::string> details);
-    /// The same for a promotion: entry, champion pointer, audit entry, and what the batch holds.
+    /// Commits a promotion: entry, champion pointer, audit entry, and the batch.
     base::Status commit(storage::WriteBatch batch, const Promotion& promotion);
-    /// An audit entry of the ids, and nothing else.
+    /// Commits an audit entry of the ids, and nothing else.
     base::Status commit_keys(const std::map<std::string, std::string>& ids, base::TimePoint at,
                              std::string_view actor);
 
     base::Result<std::vector<AuditEntry>> read_audit() const;
-    /// As of now, not of the time of opening.
+    /// Reads the present file, not the state at opening.
     base::Result<AuditHead> read_head_file() const;
 
     static std::string key(uint64_t number);

@@ -19,7 +19,8 @@ bool HealthReport::degraded() const {
 void Health::add(Probe probe, std::string name, Check check) {
     const std::lock_guard lock(mutex_);
     for (const auto& entry : entries_) {
-        RAMPART_CHECK(entry.probe != probe || entry.name != name, "check '{}' is there", name);
+        RAMPART_CHECK(entry.probe != probe || entry.name != name, "check '{}' is added twice",
+                      name);
     }
     entries_.push_back({probe, std::move(name), std::move(check)});
 }

@@ -35,7 +35,7 @@ std::string escaped(std::string_view text, bool quote) {
     return out;
 }
 
-/// `a="1",b="2"`, sorted by name so that order does not make another metric.
+/// Returns `a="1",b="2"`, sorted by name, so that the order of labels does not matter.
 std::string label_text(Labels labels) {
     std::sort(labels.begin(), labels.end());
     std::string text;
@@ -102,7 +102,7 @@ std::vector<double> latency_bounds() {
             50e-3, 0.1,    0.25,   0.5,    1,    2.5,    5,    10};
 }
 
-/// All metrics of one name; the map of its type is the one in use.
+/// All metrics of one name; only the map of its type is used.
 struct Metrics::Family {
     std::string type, help;
     std::map<std::string, std::unique_ptr<Counter>> counters;

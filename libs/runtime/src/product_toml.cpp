@@ -32,9 +32,9 @@ domain::Impact read_impact(config::Table table) {
     if (table.has("measure")) {
         impact.measure = table.string("measure");
         for (const char* key : {"favourable", "unfavourable"}) {
-            if (table.has(key)) table.fail(key, "may not stand beside 'measure'; leave out one");
+            if (table.has(key)) table.fail(key, "cannot be used together with 'measure'; omit one");
         }
-        // Nothing is computed from the label then, but the record's own checks look at both.
+        // Unused if a measure is given, but the record's own checks read both.
         impact.favourable = impact.unfavourable = impact.declined;
     } else {
         impact.favourable = table.number("favourable", -kAny, kAny);

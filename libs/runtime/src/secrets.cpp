@@ -40,7 +40,8 @@ base::Result<std::string> load_secret(const std::filesystem::path& path) {
     if (!text.empty() && text.back() == '\n') text.pop_back();
     auto secret = base::from_hex(text);
     if (!secret || secret->size() != kSecretBytes) {
-        return base::data_loss("bad_secret", "{}: holds anything but {} hex digits; restore it",
+        return base::data_loss("bad_secret",
+                               "{}: does not contain exactly {} hex digits; restore it",
                                path.string(), 2 * kSecretBytes);
     }
     return *std::move(secret);

@@ -16,23 +16,23 @@
 namespace rampart::runtime {
 namespace {
 
-// A signal handler can reach nothing but statics. The pipe is made once and kept: a handler that
-// runs late must never write into somebody else's descriptor.
+// A signal handler can use statics only. The pipe is created once and never closed: a handler that
+// runs late must not write into an unrelated descriptor.
 std::atomic<bool> g_installed{false};
 int g_pipe[2] = {-1, -1};
 struct sigaction g_before_term, g_before_int, g_before_pipe;
 
 void write_byte() {
     const int error = errno;
-    // A full pipe means that the byte is there already.
+    // If the pipe is full, it already contains the byte.
     [[maybe_unused]] const auto written = ::write(g_pipe[1], "x", 1);
     errno = error;
 }
 
 void on_signal(int) { write_byte(); }
 
-/// The byte stays in the pipe: every waiter sees it.
-bool byte_is_there(int timeout_ms) {
+/// Polls the pipe. The byte stays in it, so that every waiter sees it.
+bool pipe_has_byte(int timeout_ms) {
     pollfd descriptor{g_pipe[0], POLLIN, 0};
     return ::poll(&descriptor, 1, timeout_ms) > 0;
 }
@@ -69,18 +69,18 @@ Shutdown::~Shutdown() {
     g_installed = false;
 }
 
-bool Shutdown::requested() const { return byte_is_there(0); }
+bool Shutdown::requested() const { return pipe_has_byte(0); }
 
 void Shutdown::request() { write_byte(); }
 
 void Shutdown::wait() const {
-    while (!byte_is_there(-1)) {
+    while (!pipe_has_byte(-1)) {
     }
 }
 
 bool Shutdown::wait_for(base::Duration timeout) const {
     const int64_t ms = (timeout.micros() + 999) / 1000;
-    return byte_is_there(static_cast<int>(std::clamp<int64_t>(ms, 0, INT_MAX)));
+    return pipe_has_byte(static_cast<int>(std::clamp<int64_t>(ms, 0, INT_MAX)));
 }
 
 }  // namespace rampart::runtime

@@ -43,7 +43,7 @@ Result<std::unique_ptr<StoreStart>> StoreStart::begin(
                                          "another process is starting on the store '{}': {}",
                                          folder.string(), std::strerror(errno));
     }
-    fs::remove_all(folder / kAside, failure);  // of a start that was killed
+    fs::remove_all(folder / kAside, failure);  // left by a start that was killed
     RAMPART_TRY(const bool holds, holds_store());
     start->first_ = !holds;
     for (auto& entry : entries) {
@@ -61,13 +61,13 @@ StoreStart::~StoreStart() {
 Result<std::vector<std::string>> StoreStart::secrets(const std::vector<fs::path>& files) {
     std::vector<std::string> missing;
     for (const auto& file : files) {
-        std::error_code unknown;  // load_secret() says what is wrong
+        std::error_code unknown;  // load_secret() reports the error
         if (!first_ && !fs::exists(file, unknown) && !unknown) missing.push_back(file.string());
     }
     if (!missing.empty()) {
         return base::failed_precondition(
             "key_missing",
-            "{}: missing. The store '{}' was made with {}, and what is in it fits no other, so "
+            "{}: missing. The store '{}' was made with {} and cannot be read with another, so "
             "none is made. Restore from your backup of the keys (ops/runbooks/backup.md)",
             fmt::join(missing, ", "), folder_.string(), missing.size() == 1 ? "it" : "them");
     }
@@ -76,14 +76,14 @@ Result<std::vector<std::string>> StoreStart::secrets(const std::vector<fs::path>
         RAMPART_TRY(auto secret, load_or_make(file));
         secrets.push_back(std::move(secret));
     }
-    ::fsync(lock_);  // the folder of the secrets stands before what is made with them
+    ::fsync(lock_);  // the folder of the secrets must be durable before the data made with them
     return secrets;
 }
 
 Result<std::string> StoreStart::renewable_secret(const fs::path& file) {
     std::error_code unknown;
     if (!first_ && !fs::exists(file, unknown) && !unknown) {
-        kLog.warning("msg=\"made anew, as it was missing: clients need the new one\" file={}",
+        kLog.warning("msg=\"created again, as it was missing: clients need the new one\" file={}",
                      file.string());
     }
     return load_or_make(file);
@@ -100,8 +100,8 @@ Result<std::string> StoreStart::load_or_make(const fs::path& file) {
     return made;
 }
 
-/// Databases first, each at once, then the secrets. What cannot be taken back stays together with
-/// its secrets: a store.
+/// Removes databases first, each atomically, then the secrets. Data that cannot be removed stay
+/// together with their secrets: a store.
 void StoreStart::take_back() {
     std::error_code failure;
     const auto aside = folder_ / kAside;
@@ -115,10 +115,10 @@ void StoreStart::take_back() {
                    folder_.string(), failure.message());
         return;
     }
-    ::fsync(lock_);  // no power cut brings a database back whose secrets are gone
+    ::fsync(lock_);  // durable, so that no power cut restores a database whose secrets are removed
     for (const auto& file : secrets_) fs::remove(file, failure);
     fs::remove_all(aside, failure);
-    for (const auto& folder : folders_) fs::remove(folder, failure);  // unless something is in it
+    for (const auto& folder : folders_) fs::remove(folder, failure);  // unless they are not empty
 }
 
 }  // namespace rampart::runtime

@@ -13,7 +13,7 @@ base::TimePoint SystemClock::now() const {
 
 base::TimePoint BootClock::now() const {
     timespec time{};
-    ::clock_gettime(CLOCK_BOOTTIME, &time);  // fails on no Linux since 2.6.39
+    ::clock_gettime(CLOCK_BOOTTIME, &time);  // cannot fail on Linux since 2.6.39
     return base::TimePoint::from_micros(int64_t{time.tv_sec} * 1'000'000 + time.tv_nsec / 1000);
 }
 

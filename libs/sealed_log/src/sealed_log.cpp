@@ -19,7 +19,7 @@ using streaming::StoredRecord;
 
 namespace {
 
-/// The record's schema header; nullptr: it has none.
+/// Returns the record's schema header, or nullptr if it has none.
 template <class R>
 auto schema_of(R& record) -> decltype(&record.headers.front().value) {
     const auto it = std::find_if(record.headers.begin(), record.headers.end(),
@@ -55,7 +55,7 @@ Result<std::vector<StoredRecord>> SealedReader::read(std::string_view topic, Par
         const Status opened = open(records[i]);
         if (opened) continue;
         if (i == 0) return opened.error();
-        records.resize(i);  // the next read() begins with it
+        records.resize(i);  // the next read() starts at this record
     }
     return records;
 }

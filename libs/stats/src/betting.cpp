@@ -15,8 +15,8 @@ using base::invalid_argument;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-/// sum ln(1 + bet (z - theta)), less a bound on its rounding error: two roundings of the argument,
-/// which the logarithm's slope 1 / (1 + x) magnifies, and a few of each logarithm.
+/// Returns sum ln(1 + bet (z - theta)), less a bound on its rounding error: two roundings of the
+/// argument, which the logarithm's slope 1 / (1 + x) magnifies, and a few of each logarithm.
 double log_product(std::span<const double> values, double bet, double theta) {
     Sum sum;
     double rounding = 0;
@@ -28,7 +28,7 @@ double log_product(std::span<const double> values, double bet, double theta) {
     return sum.value() - 4 * kEpsilon * rounding;
 }
 
-/// ln sum_k exp(terms_k) without overflow.
+/// Returns ln sum_k exp(terms_k) without overflow.
 double log_sum_exp(const std::array<double, kBetCount>& terms) {
     const double top = *std::max_element(terms.begin(), terms.end());
     if (!std::isfinite(top)) return -kInfinity;

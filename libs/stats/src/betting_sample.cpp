@@ -13,8 +13,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-/// One factor 1 + x of a wealth: two roundings of the argument, which the logarithm's slope 1 / (1
-/// + x) magnifies, and a few of the logarithm.
+/// Multiplies the wealth by 1 + x and bounds the error: two roundings of the argument, which the
+/// logarithm's slope 1 / (1 + x) magnifies, and a few of the logarithm.
 void BettingSample::Product::add(double x) {
     const double log_factor = std::log1p(x);
     logs.add(log_factor);

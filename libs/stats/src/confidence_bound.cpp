@@ -21,7 +21,7 @@ bool usable(const Moments& sample, Range range, double delta) {
            range.lo < range.hi && sample.mean >= range.lo && sample.mean <= range.hi;
 }
 
-/// The mean less a width, less more than their rounding errors. (Compensated sums are good to one
+/// Returns mean - width, less more than their rounding errors. (Compensated sums are exact to one
 /// rounding of mean |x|, which is at most |mean| + s.)
 double below(const Moments& sample, double width) {
     if (!std::isfinite(width)) return -kInfinity;

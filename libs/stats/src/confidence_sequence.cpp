@@ -11,8 +11,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-/// Bets on values in [0, 1] that each know only the values before theirs: of the fixed-sample or of
-/// the any-time kind, with one made-up observation of mean 1/2 and variance 1/4.
+/// Returns bets on values in [0, 1], each from the values before it only: of the fixed-sample or of
+/// the any-time kind, with one pseudo-observation of mean 1/2 and variance 1/4.
 std::vector<double> plug_in_bets(std::span<const double> x, double delta, bool any_time) {
     std::vector<double> bets;
     bets.reserve(x.size());
@@ -30,8 +30,8 @@ std::vector<double> plug_in_bets(std::span<const double> x, double delta, bool a
     return bets;
 }
 
-/// Largest of ln prod(1 + bet_i (x_i - m)) over the moments that count, less its rounding errors;
-/// bets are truncated at truncation / m, so that it falls in m. m in (0, 1].
+/// Returns the largest of ln prod(1 + bet_i (x_i - m)) over the prefixes that count, less its
+/// rounding errors; bets are truncated at truncation / m, so that it decreases in m. m in (0, 1].
 double log_wealth(std::span<const double> x, std::span<const double> bets, double m,
                   const HedgedBettingOptions& options) {
     Sum sum;
@@ -48,7 +48,7 @@ double log_wealth(std::span<const double> x, std::span<const double> bets, doubl
     return best;
 }
 
-/// The largest mean found that is rejected from above: the lower end, in [0, 1].
+/// Returns the largest mean found that is rejected from above: the lower end, in [0, 1].
 double lower_end(std::span<const double> x, std::span<const double> bets, double needed,
                  const HedgedBettingOptions& options) {
     double safe = 0, unsafe = 1;
@@ -102,7 +102,7 @@ double hedged_log_wealth(std::span<const double> values, Range range, double the
         usable(values, range, delta, options) && theta > range.lo && theta <= range.hi;
     if (!good) return -kInfinity;
     const std::vector<double> x = scaled(values, range);
-    // rounded up: the wealth falls in the mean that it is held against
+    // rounded up: the wealth decreases in the mean under test
     const double m = (theta - range.lo) / (range.hi - range.lo) * (1 + 4 * kEpsilon);
     return log_wealth(x, plug_in_bets(x, delta, options.any_time), m, options);
 }

@@ -11,12 +11,13 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
-/// A distribution on finitely many values, ascending.
+/// A discrete distribution on finitely many values, ascending.
 struct Masses {
     std::vector<double> values, masses;
 };
 
-/// Every mass as far right as the band allows: F = lower, which jumps at the points and at hi.
+/// Returns the distribution with every mass as far right as the band allows: F = lower, which jumps
+/// at the points and at hi.
 Masses highest(const DistributionBand& band) {
     Masses out{band.points, {}};
     double before = 0;
@@ -29,8 +30,9 @@ Masses highest(const DistributionBand& band) {
     return out;
 }
 
-/// As far left: F reaches upper[k] just behind the point before, so what lies up to points[k] lies
-/// at points[k - 1] or, for the first, at lo; what lies above the last point lies there.
+/// Returns the distribution with every mass as far left as the band allows: F reaches upper[k] just
+/// above the previous point, so the mass up to points[k] is put at points[k - 1] or, for the first,
+/// at lo; the mass above the last point is put there.
 Masses lowest(const DistributionBand& band) {
     Masses out{{band.lo}, {}};
     out.values.insert(out.values.end(), band.points.begin(), band.points.end());
@@ -43,7 +45,7 @@ Masses lowest(const DistributionBand& band) {
     return out;
 }
 
-/// Mean of the lowest share `alpha`.
+/// Returns the mean of the lowest share `alpha`.
 double lower_mean(const Masses& d, double alpha) {
     Sum sum;
     double left = alpha;
@@ -52,27 +54,28 @@ double lower_mean(const Masses& d, double alpha) {
         sum.add(mass * d.values[k]);
         left -= mass;
     }
-    // what rounding left over lies at the top
+    // the mass that rounding left over is put at the top
     if (left > 0) sum.add(left * d.values.back());
     return sum.value() / alpha;
 }
 
-/// More than the rounding errors of a few sums over the band's points.
+/// Returns more than the rounding errors of a few sums over the band's points.
 double slack(const DistributionBand& band) {
     return 16 * kEpsilon * static_cast<double>(band.points.size() + 2) *
            std::max(std::abs(band.lo), std::abs(band.hi));
 }
 
-/// sup over the band of E (X - centre)^2: all mass as far from the centre as it may be.
-double most_spread(const Masses& low, const Masses& high, double centre) {
-    // F = upper below the centre and lower above: walk both and give each level to the further end.
+/// Returns sup over the band of E (X - centre)^2: all mass as far from the centre as possible.
+double max_second_moment(const Masses& low, const Masses& high, double centre) {
+    // F = upper below the centre and lower above: walks both and gives each level to the further
+    // end.
     Sum sum;
     size_t i = 0, j = 0;
     double low_left = low.masses[0], high_left = high.masses[0], level = 0;
     while (level < 1 && i < low.values.size() && j < high.values.size()) {
         const double step = std::min({low_left, high_left, 1 - level});
         const double a = low.values[i] - centre, b = high.values[j] - centre;
-        // at a level the quantile may be anything between the two
+        // within a level the quantile may take any value between the two
         sum.add(step * std::max(a * a, b * b));
         level += step;
         low_left -= step;
@@ -83,11 +86,12 @@ double most_spread(const Masses& low, const Masses& high, double centre) {
     return sum.value();
 }
 
-/// inf over the band and over the centre of E (X - centre)^2. For a centre, each level's quantile
-/// is the point of its interval that is nearest, so that mass below the centre lies at `high`'s
-/// values and mass above at `low`'s. Between two neighbouring values of either the masses stay the
-/// same and the figure is a parabola of the centre: its least value there is known.
-double least_spread(const Masses& low, const Masses& high) {
+/// Returns inf over the band and over the centre of E (X - centre)^2. For a given centre, each
+/// level's quantile is the nearest point of its interval, so mass below the centre takes the values
+/// of `high` and mass above it those of `low`. Between two neighbouring values of either the masses
+/// do not change and the objective is a parabola in the centre, whose minimum is known in closed
+/// form.
+double min_variance(const Masses& low, const Masses& high) {
     std::vector<double> ends(low.values);
     ends.insert(ends.end(), high.values.begin(), high.values.end());
     std::sort(ends.begin(), ends.end());
@@ -95,7 +99,7 @@ double least_spread(const Masses& low, const Masses& high) {
     for (size_t e = 0; e + 1 < ends.size(); ++e) {
         const double from = ends[e], to = ends[e + 1], middle = from + (to - from) / 2;
         double mass = 0, first = 0, second = 0;
-        const auto take = [&](double m, double v) {  // around the middle, against cancellation
+        const auto take = [&](double m, double v) {  // relative to the middle, against cancellation
             mass += m;
             first += m * (v - middle);
             second += m * (v - middle) * (v - middle);
@@ -177,21 +181,21 @@ Interval cvar_interval(const DistributionBand& band, double alpha) {
 
 Interval variance_interval(const DistributionBand& band) {
     const Masses low = lowest(band), high = highest(band);
-    // sup inf = inf sup: E (X - c)^2 is linear in the distribution and convex in c. Whatever centre
-    // the search ends with gives a bound that holds.
+    // sup inf = inf sup: E (X - c)^2 is linear in the distribution and convex in c. The bound is
+    // valid for whichever centre the search ends with.
     double from = band.lo, to = band.hi;
     for (int i = 0; i < 100; ++i) {
         const double third = (to - from) / 3;
         const double left = from + third, right = to - third;
-        if (most_spread(low, high, left) <= most_spread(low, high, right)) {
+        if (max_second_moment(low, high, left) <= max_second_moment(low, high, right)) {
             to = right;
         } else {
             from = left;
         }
     }
     const double outwards = slack(band) * (band.hi - band.lo) * 4;
-    const double most = most_spread(low, high, from + (to - from) / 2) + outwards;
-    const double least = std::max(0.0, least_spread(low, high) - outwards);
+    const double most = max_second_moment(low, high, from + (to - from) / 2) + outwards;
+    const double least = std::max(0.0, min_variance(low, high) - outwards);
     const double half = (band.hi - band.lo) / 2;
     return {least, std::min(most, half * half)};
 }

@@ -9,8 +9,8 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// ln(Gamma(a + 1/2) / Gamma(a)): Stirling's series where it is exact to the last digit, reached by
-/// the recurrence. (The difference of two lgammas would lose ten digits at a = 50,000.)
+/// Returns ln(Gamma(a + 1/2) / Gamma(a)): Stirling's series where it is exact to the last digit,
+/// reached by the recurrence. (The difference of two lgammas would lose ten digits at a = 50,000.)
 double log_gamma_half_step(double a) {
     double shift = 0;
     for (; a < 30; a += 1) shift += std::log(a) - std::log(a + 0.5);
@@ -20,7 +20,7 @@ double log_gamma_half_step(double a) {
     return shift + 0.5 * std::log(a) + series;
 }
 
-/// Continued fraction of the incomplete beta function, evaluated by Lentz's method.
+/// Evaluates the continued fraction of the incomplete beta function by Lentz's method.
 double beta_fraction(double x, double a, double b) {
     constexpr double kTiny = 1e-300;
     const auto away_from_zero = [](double v) { return std::abs(v) < kTiny ? kTiny : v; };
@@ -40,7 +40,7 @@ double beta_fraction(double x, double a, double b) {
     return f;
 }
 
-/// P(T > t) for t >= 0: I_x(nu/2, 1/2) / 2 at x = nu / (nu + t^2).
+/// Returns P(T > t) for t >= 0: I_x(nu/2, 1/2) / 2 at x = nu / (nu + t^2).
 double student_t_tail(double t, double nu) {
     const double a = nu / 2, ratio = t * t / nu;
     if (std::isinf(ratio)) return 0;
@@ -59,7 +59,8 @@ double student_t_density(double t, double nu) {
     return std::exp(log_density);
 }
 
-/// z >= 0 with P(N > z) = tail, by Newton's method on the logarithm of the tail, which is concave.
+/// Returns z >= 0 with P(N > z) = tail, by Newton's method on the logarithm of the tail, which is
+/// concave.
 double normal_tail_quantile(double tail) {
     double z = std::sqrt(-2 * std::log(2 * tail));
     for (int i = 0; i < 60; ++i) {
@@ -72,7 +73,7 @@ double normal_tail_quantile(double tail) {
     return z < 0 ? 0 : z;
 }
 
-/// Cornish and Fisher's expansion; the first term left out is below 1e-17 for nu >= 1e5.
+/// Evaluates the Cornish-Fisher expansion; the first omitted term is below 1e-17 for nu >= 1e5.
 double student_t_expansion(double z, double nu) {
     const double z2 = z * z;
     const double g1 = z * (z2 + 1) / 4;
@@ -81,8 +82,8 @@ double student_t_expansion(double z, double nu) {
     return z + (g1 + (g2 + g3 / nu) / nu) / nu;
 }
 
-/// t > 0 with P(T > t) = tail. Newton's method on ln tail against ln t, close to linear far out,
-/// kept inside a bracket that bisection shrinks.
+/// Returns t > 0 with P(T > t) = tail, by Newton's method on ln tail against ln t, which is close
+/// to linear for large t, inside a bracket that bisection shrinks.
 double student_t_tail_quantile(double tail, double nu) {
     double lo = -700, hi = 700, u = std::log(normal_tail_quantile(tail) + 1e-300);
     const double target = std::log(tail);

@@ -6,10 +6,10 @@
 
 namespace rampart::stats {
 
-/// Bets and weights that a wealth can be computed with.
+/// Returns whether the bets and weights are finite and in range, so that a wealth is defined.
 bool usable_bets(const Bets& bets);
 
-/// ln sum_k weight_k exp(logs_k), rounded down; -infinity when a term is NaN or too large.
+/// Returns ln sum_k weight_k exp(logs_k), rounded down; -infinity if a term is NaN or too large.
 double log_mixture(const Bets& bets, const std::array<double, kBetCount>& logs);
 
 }  // namespace rampart::stats

@@ -12,7 +12,7 @@
 namespace rampart::stats {
 namespace {
 
-/// The z with P(|N(0, 1)| <= z) = confidence.
+/// Returns the z with P(|N(0, 1)| <= z) = confidence.
 double two_sided_z(double confidence) {
     RAMPART_CHECK(confidence > 0 && confidence < 1, "confidence {} outside (0, 1)", confidence);
     return normal_quantile((1 + confidence) / 2);
@@ -26,7 +26,7 @@ std::vector<uint32_t> by_score(const ScoredRows& rows) {
     return order;
 }
 
-/// Total weight of each label: [0] and [1].
+/// Returns the total weight of each label: [0] and [1].
 std::array<double, 2> label_weights(const ScoredRows& rows) {
     std::array<double, 2> sums{};
     for (size_t i = 0; i < rows.label.size(); ++i) sums[rows.label[i]] += rows.weight_of(i);
@@ -44,8 +44,8 @@ void for_each_tie(const ScoredRows& rows, const std::vector<uint32_t>& order, Us
     }
 }
 
-/// For every row the weighted share of the other label's rows that it is on the right side of, ties
-/// counting half (DeLong's structural components).
+/// Returns for every row the weighted share of the other label's rows that it is ranked correctly
+/// against, ties counting half (DeLong's structural components).
 std::vector<double> placements(const ScoredRows& rows) {
     const auto order = by_score(rows);
     const auto total = label_weights(rows);
@@ -79,7 +79,7 @@ base::Status validate(const ScoredRows& rows) {
     if (rows.score.size() != n || (!rows.weight.empty() && rows.weight.size() != n))
         return base::invalid_argument(
             "size_mismatch",
-            "{} labels, {} scores and {} weights: give one of each a row (or no weights)", n,
+            "{} labels, {} scores and {} weights: give one of each per row (or no weights)", n,
             rows.score.size(), rows.weight.size());
     for (size_t i = 0; i < n; ++i) {
         if (rows.label[i] > 1)
@@ -156,7 +156,7 @@ std::optional<Interval> auc_interval(const ScoredRows& rows, double confidence) 
     double variance = 0;
     for (size_t label : {0, 1}) {
         const double n = sizes[label].effective_rows(), w = sizes[label].weight;
-        // n / (n - 1): unbiased with equal weights, as in the paper
+        // n / (n - 1): unbiased with equal weights, as in DeLong et al. (1988)
         variance += squares[label] / (w * w) * (n > 1 ? n / (n - 1) : 1);
     }
     const double smaller = std::min(sizes[0].effective_rows(), sizes[1].effective_rows());
@@ -187,7 +187,7 @@ Interval wilson(double p, double n, double confidence) {
     const double z = two_sided_z(confidence), z2n = z * z / n;
     const double centre = (p + z2n / 2) / (1 + z2n);
     const double half = z * std::sqrt((p * (1 - p) + z2n / 4) / n) / (1 + z2n);
-    // at p = 0 and 1 the formula gives exactly p but for rounding
+    // at p = 0 and 1 the formula gives exactly p except for rounding
     return {p == 0 ? 0 : std::max(0.0, centre - half), p == 1 ? 1 : std::min(1.0, centre + half)};
 }
 

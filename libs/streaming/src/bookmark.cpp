@@ -13,8 +13,8 @@ constexpr uint8_t kFormat = 1;
 
 base::Error gone(std::string_view topic, PartitionId partition, Offset next, Offset begin) {
     return base::data_loss("retention_gap",
-                           "topic '{}', partition {}: the next record to read is {}, and the log "
-                           "begins at {}; what lies between is gone",
+                           "topic '{}', partition {}: the next record to read is {}, but the log "
+                           "begins at {}; the records between are gone",
                            topic, partition, next, begin);
 }
 
@@ -47,22 +47,22 @@ Status check_bookmark(const Reader& reader, std::string_view topic, PartitionId 
     if (end < bookmark.next) {
         return base::out_of_range(
             "offset_ahead",
-            "topic '{}', partition {}: the next record to read is {}, and the "
-            "log ends at {}: it was cut off or made anew",
+            "topic '{}', partition {}: the next record to read is {}, but the "
+            "log ends at {}: it was truncated or recreated",
             topic, partition, bookmark.next, end);
     }
     if (bookmark.digest.empty() || bookmark.next == begin) return base::ok();
     const Offset last(bookmark.next.value() - 1);
     RAMPART_TRY(const auto records, reader.read(topic, partition, last, 1));
     if (!records.empty() && records.front().offset == last &&
-        (records.front().seal == Seal::kErased ||  // then there is nothing to compare
+        (records.front().seal == Seal::kErased ||  // there is nothing to compare
          record_digest(records.front()) == bookmark.digest)) {
         return base::ok();
     }
     return base::failed_precondition(
         "topic_recreated",
         "topic '{}', partition {}: the record at {} is not the one that "
-        "was read there: the topic was made anew, or the log is another",
+        "was read there: the topic was recreated, or this is another log",
         topic, partition, last);
 }
 

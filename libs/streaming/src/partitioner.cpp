@@ -23,7 +23,7 @@ uint32_t murmur2(std::string_view bytes) {
         word *= kMultiplier;
         hash = hash * kMultiplier ^ word;
     }
-    if (i < bytes.size()) {  // the 1 to 3 bytes that are left, little end first
+    if (i < bytes.size()) {  // the remaining 1 to 3 bytes, little-endian
         for (size_t j = bytes.size(); j-- > i;) hash ^= byte_at(bytes, j) << 8 * (j - i);
         hash *= kMultiplier;
     }

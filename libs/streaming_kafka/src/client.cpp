@@ -17,7 +17,8 @@ constexpr base::Logger kLog("streaming_kafka");
 constexpr size_t kMaxTopicBytes = 249;  // Kafka's own limit
 constexpr Span kRetryPause = 50ms;
 
-/// Syslog levels. The library writes no credentials without its debug options, which are never set.
+/// Logs by syslog level. The library writes no credentials without its debug options, which are
+/// never set.
 void on_log(const rd_kafka_t*, int level, const char* facility, const char* text) {
     if (level <= 3) {
         kLog.error("{}: {}", facility, text);
@@ -35,7 +36,8 @@ bool explains_a_timeout(rd_kafka_resp_err_t error) {
            error == RD_KAFKA_RESP_ERR__RESOLVE || error == RD_KAFKA_RESP_ERR__TRANSPORT;
 }
 
-/// Refused for what it is, which an unreachable second broker must not hide.
+/// Returns whether the connection itself was refused (login or TLS), which an unreachable second
+/// broker must not hide.
 bool is_refusal(rd_kafka_resp_err_t error) {
     return error == RD_KAFKA_RESP_ERR__AUTHENTICATION || error == RD_KAFKA_RESP_ERR__SSL;
 }
@@ -48,7 +50,7 @@ base::Status check_name(std::string_view topic) {
         return base::ok();
     }
     return base::invalid_argument("bad_topic",
-                                  "'{}' is no name of a topic; 1 to {} of [A-Za-z0-9._-] are",
+                                  "'{}' is not a topic name; 1 to {} of [A-Za-z0-9._-] are",
                                   topic.substr(0, kMaxTopicBytes), kMaxTopicBytes);
 }
 
@@ -88,7 +90,7 @@ Result<std::unique_ptr<Client>> Client::open(const KafkaSettings& settings, Kind
         return base::invalid_argument("bad_kafka_settings", "Kafka at {}: {}",
                                       settings.bootstrap_servers, why.data());
     }
-    (void)conf.release();  // the handle's now
+    (void)conf.release();  // now owned by the handle
     client->thread_ = std::thread([raw = client.get()] { raw->serve(); });
     return client;
 }
@@ -124,13 +126,13 @@ void Client::on_error(rd_kafka_t* handle, int code, const char* reason, void* op
         kLog.error("the producer failed for good and will be replaced: {}: {}",
                    rd_kafka_err2name(error), why.data());
         client->failed_ = true;
-        // what still waits gets its report at once instead of when it times out
+        // pending records get their report at once instead of at their timeout
         rd_kafka_purge(handle, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT |
                                    RD_KAFKA_PURGE_F_NON_BLOCKING);
         return;
     }
-    if (!explains_a_timeout(error)) return;  // the library logs what it reports
-    // a handshake that the other side broke off
+    if (!explains_a_timeout(error)) return;  // the library logs its reports
+    // a handshake that the other side closed
     const bool tls = std::string_view(reason).find("SSL routines") != std::string_view::npos;
     if (tls) error = RD_KAFKA_RESP_ERR__SSL;
     const std::lock_guard lock(client->mutex_);
@@ -182,13 +184,13 @@ Result<Client::TopicState> Client::describe(std::string_view name) {
         if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
             succeeded();
             if (metadata->topic_cnt != 1) {
-                return base::internal_error("bad_metadata", "{}: Kafka told of {} topics", what,
+                return base::internal_error("bad_metadata", "{}: Kafka described {} topics", what,
                                             metadata->topic_cnt);
             }
             failure = metadata->topics[0].err;
         }
         if (failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
-            char* id = rd_kafka_clusterid(handle_.get(), 0);  // as the answer told it
+            char* id = rd_kafka_clusterid(handle_.get(), 0);  // as reported by the last response
             auto state = state_of(metadata->topics[0], id == nullptr ? "" : id);
             if (id != nullptr) rd_kafka_mem_free(handle_.get(), id);
             return state;
@@ -208,8 +210,8 @@ Result<int64_t> Client::end_offset(const std::string& topic, int32_t partition) 
     return offset_at(topic, partition, RD_KAFKA_OFFSET_END);
 }
 
-/// The error for a partition that the library does not know: after a broker's restart its picture
-/// of the cluster may lag behind, so the cluster is asked.
+/// Returns the error for a partition that the library does not know: after a broker's restart its
+/// metadata may be outdated, so the cluster is queried.
 base::Error Client::unknown_partition(const std::string& topic, int32_t partition,
                                       rd_kafka_resp_err_t failure) {
     const std::string what = fmt::format("topic '{}', partition {}", topic, partition);
@@ -220,7 +222,7 @@ base::Error Client::unknown_partition(const std::string& topic, int32_t partitio
                              rd_kafka_err2str(failure));
 }
 
-/// One request to the leader; the library's own call for both ends makes two.
+/// Sends one request to the leader; the library's own function for both ends sends two.
 Result<int64_t> Client::offset_at(const std::string& topic, int32_t partition, int64_t which) {
     const Instant deadline = now() + to_chrono(settings_.request_timeout);
     for (;;) {

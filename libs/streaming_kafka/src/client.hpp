@@ -25,15 +25,15 @@ inline Instant now() { return std::chrono::steady_clock::now(); }
 inline std::chrono::milliseconds to_chrono(base::Duration duration) {
     return std::chrono::milliseconds(duration.micros() / 1000);
 }
-/// At least 0, for the library's timeouts.
+/// Returns the milliseconds left, at least 0, for the library's timeouts.
 int millis_until(Instant deadline);
 
-/// One instance of the client library, with the thread that serves its callbacks: what readers,
-/// writers and the admin share. Thread safe.
+/// One instance of the client library, with the thread that runs its callbacks: shared code of
+/// readers, writers and the admin. Thread safe.
 ///
-/// The library reports why it cannot connect (a refused password, a bad certificate) apart from the
-/// requests, which just time out, and only the first times that it happens. The client keeps the
-/// last such report until a request succeeds, and one that timed out fails with that.
+/// The library reports why it cannot connect (a refused password, a bad certificate) separately
+/// from requests, which just time out, and only a few times. The client keeps the last such report
+/// until a request succeeds, and a request that times out fails with it.
 class Client {
   public:
     enum class Kind { kConsumer, kProducer };
@@ -46,30 +46,30 @@ class Client {
     rd_kafka_t* handle() const { return handle_.get(); }
     const KafkaSettings& settings() const { return settings_; }
 
-    /// The local handle of a topic, made when first asked for. invalid_argument "bad_topic";
-    /// out_of_range "too_many_topics".
+    /// Returns the local handle of a topic, created on first use. Fails with invalid_argument
+    /// "bad_topic"; out_of_range "too_many_topics".
     base::Result<rd_kafka_topic_t*> topic(std::string_view name);
 
     struct TopicState {
         int32_t partitions = 0;
-        int32_t leaders = 0;   // partitions that have one
-        int32_t replicas = 0;  // of the partition that has fewest
+        int32_t leaders = 0;   // number of partitions that have a leader
+        int32_t replicas = 0;  // smallest number over the partitions
         std::string cluster_id;
     };
-    /// Asks the cluster. not_found "no_topic".
+    /// Queries the cluster. Fails with not_found "no_topic".
     base::Result<TopicState> describe(std::string_view topic);
 
-    /// Asks the leader where a partition begins or ends (of what is committed).
+    /// Queries the leader for the begin or the end of a partition (of committed records).
     base::Result<int64_t> begin_offset(const std::string& topic, int32_t partition);
     base::Result<int64_t> end_offset(const std::string& topic, int32_t partition);
 
-    /// A timeout is explained by what is known of the connections.
+    /// Converts an error; a timeout is explained by the known state of the connections.
     base::Error error(rd_kafka_resp_err_t error, std::string_view what) const;
-    /// A request was answered: what kept us from connecting is over.
+    /// Clears the last connection error; call it when a request succeeded.
     void succeeded();
     /// Waits, unless the client is being closed.
     void pause(Span span);
-    /// A fatal error was met: the instance is of no use any more.
+    /// Returns whether a fatal error occurred: the instance cannot be used any more.
     bool failed() const { return failed_; }
 
   private:
@@ -91,7 +91,7 @@ class Client {
     };
     std::optional<Trouble> trouble_;
     Handle handle_;
-    std::map<std::string, TopicHandle, std::less<>> topics_;  // before the handle goes
+    std::map<std::string, TopicHandle, std::less<>> topics_;  // destroyed before the client handle
     std::thread thread_;
 };
 

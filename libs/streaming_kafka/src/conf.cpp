@@ -20,12 +20,12 @@ using base::Result;
 using base::Status;
 
 constexpr size_t kMaxPasswordBytes = 1024;
-constexpr size_t kOverheadBytes = 64u << 10;  // of a record on the wire, more than enough
-/// An idle fetch holds up the next one to the same broker by as much, and a partition that wants
-/// more with it.
+constexpr size_t kOverheadBytes = 64u << 10;  // protocol overhead of a record, with a margin
+/// An idle fetch delays the next one to the same broker by this time, and with it partitions
+/// that have more records.
 constexpr int kFetchWaitMs = 20;
-constexpr size_t kMaxResponseBytes = 16u << 20;  // of one fetch, over all partitions
-constexpr size_t kMaxBatchBytes = 1'000'000;     // of one batch of records
+constexpr size_t kMaxResponseBytes = 16u << 20;  // per fetch, over all partitions
+constexpr size_t kMaxBatchBytes = 1'000'000;     // per batch of records
 
 struct Property {
     const char* name;
@@ -40,8 +40,8 @@ Status set(rd_kafka_conf_t* conf, const Property& property) {
         RD_KAFKA_CONF_OK) {
         return base::ok();
     }
-    // the library's words may hold the value, which may be a secret
-    return base::internal_error("bad_kafka_property", "librdkafka does not take property '{}'",
+    // the library's message may contain the value, which may be a secret
+    return base::internal_error("bad_kafka_property", "librdkafka rejects property '{}'",
                                 property.name);
 }
 
@@ -66,7 +66,8 @@ Result<std::string> read_password(const std::filesystem::path& path) {
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
     if (text.empty() || text.find_first_of(std::string_view("\n\0", 2)) != std::string::npos) {
         return base::invalid_argument("bad_kafka_settings",
-                                      "password_file: {}: does not hold one line", path.string());
+                                      "password_file: {}: does not contain exactly one line",
+                                      path.string());
     }
     return text;
 }
@@ -111,7 +112,7 @@ Status set_security(rd_kafka_conf_t* conf, const KafkaSettings& settings) {
 Result<Conf> common_conf(const KafkaSettings& settings) {
     RAMPART_RETURN_IF_ERROR(validate(settings));
     Conf conf(rd_kafka_conf_new());
-    // a request that hangs takes its connection down, which has to outlive an idle fetch
+    // a request that hangs closes its connection, so the timeout must be longer than an idle fetch
     const auto socket_timeout = std::max(settings.request_timeout, base::Duration::seconds(2));
     RAMPART_RETURN_IF_ERROR(set_all(
         conf.get(), {{"bootstrap.servers", settings.bootstrap_servers},
@@ -121,7 +122,7 @@ Result<Conf> common_conf(const KafkaSettings& settings) {
                      {"socket.keepalive.enable", "true"},
                      {"reconnect.backoff.ms", "50"},
                      {"reconnect.backoff.max.ms", "1000"},
-                     // a leader that moved while its broker was away is found by asking again
+                     // a leader that moved while its broker was down is found by querying again
                      {"topic.metadata.refresh.interval.ms", "3000"},
                      {"log.connection.close", "false"},
                      {"allow.auto.create.topics", "false"}}));
@@ -137,7 +138,7 @@ Result<Conf> consumer_conf(const KafkaSettings& settings) {
     const size_t response = std::max(kMaxResponseBytes, ahead);
     RAMPART_RETURN_IF_ERROR(
         set_all(conf.get(),
-                {// offsets are ours: nothing is stored, committed or made up
+                {// the caller stores offsets: nothing is stored, committed or defaulted
                  {"enable.auto.commit", "false"},
                  {"enable.auto.offset.store", "false"},
                  {"auto.offset.reset", "error"},
@@ -149,7 +150,7 @@ Result<Conf> consumer_conf(const KafkaSettings& settings) {
                  {"queued.max.messages.kbytes", std::to_string(ahead >> 10)},
                  {"fetch.message.max.bytes", std::to_string(ahead)},
                  {"fetch.max.bytes", std::to_string(response)},
-                 // a batch that is larger than the limits comes all the same, alone
+                 // a batch larger than the limits is delivered nevertheless, alone
                  {"receive.message.max.bytes",
                   std::to_string(response + settings.max_record_bytes + kMaxBatchBytes)}}));
     return conf;
@@ -161,8 +162,8 @@ Result<Conf> producer_conf(const KafkaSettings& settings) {
     RAMPART_RETURN_IF_ERROR(set_all(
         conf.get(),
         {{"enable.idempotence", "true"},
-         // One request at a time to a broker. A broker that knows nothing of a producer yet takes
-         // its second batch though it refused the first; librdkafka then reports the first as
+         // One request in flight per broker. A broker that has no state of a producer yet accepts
+         // its second batch although it refused the first; librdkafka then reports the first as
          // written, without an offset, and it is lost.
          {"max.in.flight.requests.per.connection", "1"},
          {"acks", "all"},
@@ -173,7 +174,7 @@ Result<Conf> producer_conf(const KafkaSettings& settings) {
          {"retry.backoff.ms", "50"},
          {"message.max.bytes", std::to_string(settings.max_record_bytes + kOverheadBytes)},
          {"batch.size", std::to_string(kMaxBatchBytes)},
-         // the writer keeps its own, lower bound
+         // the writer has its own, lower bound
          {"queue.buffering.max.messages", "10000000"},
          {"queue.buffering.max.kbytes", std::to_string((settings.writer_bytes >> 10) * 2)}}));
     return conf;

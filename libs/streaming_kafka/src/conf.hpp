@@ -6,8 +6,8 @@
 
 namespace rampart::streaming_kafka {
 
-/// The library's configuration for what the settings say; reads the password file. Callbacks are
-/// not set.
+/// Converts the settings to the library's configuration; reads the password file.
+/// Does not set callbacks.
 base::Result<Conf> consumer_conf(const KafkaSettings& settings);
 base::Result<Conf> producer_conf(const KafkaSettings& settings);
 

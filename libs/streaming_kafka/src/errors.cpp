@@ -16,9 +16,9 @@ Meaning meaning_of(rd_kafka_resp_err_t error) {
         case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
         case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
         case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
-            return {kNotFound, "no_topic", "make it with `rampart topics create`"};
+            return {kNotFound, "no_topic", "create it with `rampart topics create`"};
         case RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:
-            return {kInvalidArgument, "bad_topic", "mend the name"};
+            return {kInvalidArgument, "bad_topic", "correct the name"};
 
         case RD_KAFKA_RESP_ERR__AUTHENTICATION:
         case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
@@ -42,7 +42,7 @@ Meaning meaning_of(rd_kafka_resp_err_t error) {
         case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
         case RD_KAFKA_RESP_ERR_INVALID_MSG:
             return {kDataLoss, "corrupt_log",
-                    "a checksum does not fit: look at the broker's disk and its log"};
+                    "a checksum does not match: check the broker's disk and its log"};
 
         case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
         case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
@@ -53,7 +53,7 @@ Meaning meaning_of(rd_kafka_resp_err_t error) {
                     "message.timestamp.after.max.ms of the topic"};
         case RD_KAFKA_RESP_ERR_INVALID_RECORD:
             return {kInvalidArgument, "bad_record",
-                    "a compacted topic takes no record without key"};
+                    "a compacted topic does not accept a record without key"};
         case RD_KAFKA_RESP_ERR__QUEUE_FULL:
             return {kResourceExhausted, "queue_full", "retry later", true};
 
@@ -89,7 +89,7 @@ Meaning meaning_of(rd_kafka_resp_err_t error) {
                     "the next append uses a new producer; read the log to see what was written"};
         case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
             return {kUnavailable, "delivery_timeout",
-                    "records may still get there; read the log to see what was written"};
+                    "records may still arrive; read the log to see what was written"};
         case RD_KAFKA_RESP_ERR__RESOLVE:
         case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
         case RD_KAFKA_RESP_ERR__TRANSPORT:

@@ -8,18 +8,18 @@
 
 namespace rampart::streaming_kafka {
 
-/// What an error of the client library or a broker means to us.
+/// Our error for an error of the client library or a broker.
 struct Meaning {
     base::ErrorCode code;
     std::string_view reason;
     std::string_view remedy;  // for the operator; may be empty
-    bool retry = false;       // the same question may be answered in a moment
+    bool retry = false;       // the same request may succeed soon
 };
 
-/// The one place where foreign errors are mapped; every code has a meaning.
+/// Maps foreign errors, only here; every code has a meaning.
 Meaning meaning_of(rd_kafka_resp_err_t error);
 
-/// "`what`: the library's words, or `detail` if there is any; remedy".
+/// Returns "`what`: the library's message, or `detail` if given; remedy".
 base::Error to_error(rd_kafka_resp_err_t error, std::string_view what,
                      std::string_view detail = {});
 

@@ -20,7 +20,7 @@ using streaming::StoredRecord;
 using namespace std::chrono_literals;
 
 constexpr Span kStateAge = 1s;
-constexpr int kFirstPatienceMs = 2;  // for a fetch that is due, and then twice as much
+constexpr int kFirstPatienceMs = 2;  // first wait for a fetch that is due; doubled each time
 constexpr int kMostPatienceMs = 100;
 
 std::string_view bytes_of(const void* data, size_t size) {
@@ -61,34 +61,34 @@ size_t size_of(const streaming::Record& record) {
     return size;
 }
 
-/// Where the fetching of one partition stands. Each start has a queue of its own, so that nothing
-/// fetched from an earlier place can come after it.
+/// State of the fetching of one partition. Each start has its own queue, so that no record fetched
+/// from an earlier position can follow.
 struct Cursor {
     std::mutex mutex;  // one caller at a time
-    Queue queue;       // null: does not fetch
-    // No record lies in [low, high), and the queue goes on at high.
+    Queue queue;       // null: not fetching
+    // No record lies in [low, high), and the queue continues at high.
     int64_t low = 0, high = 0;
-    bool begun = false;    // something has come since the start
-    uint64_t cluster = 0;  // which cluster it fetches from: Topic::cluster
+    bool begun = false;    // a first event has arrived since the start
+    uint64_t cluster = 0;  // the cluster of the fetch: Topic::cluster
 };
 
 struct Topic {
     std::string name;
     rd_kafka_topic_t* handle = nullptr;
-    std::mutex asking;  // one question at a time; the others take its answer
-    std::mutex mutex;   // guards what follows; never held while the cluster is asked
+    std::mutex asking;  // one query at a time; waiting threads use its result
+    std::mutex mutex;   // guards the members below; never held during a query
     Client::TopicState state;
     std::optional<Instant> known_at;
-    uint64_t cluster = 0;  // counts the changes of the cluster id
+    uint64_t cluster = 0;  // number of changes of the cluster id
     std::map<int32_t, std::unique_ptr<Cursor>> cursors;
-    std::atomic<int32_t> fetchable = 0;  // partitions that the fetching client knows
+    std::atomic<int32_t> fetchable = 0;  // number of partitions known to the fetching client
 };
 
 }  // namespace
 
 struct KafkaReader::Impl {
-    // A broker answers one connection's requests in order, so that a question would wait behind a
-    // fetch that waits for records: two connections.
+    // A broker answers one connection's requests in order, so a query would wait behind a fetch
+    // that waits for records: two connections.
     std::unique_ptr<Client> fetching, asking;
     std::mutex mutex;
     std::map<std::string, std::unique_ptr<Topic>, std::less<>> topics;
@@ -103,11 +103,11 @@ struct KafkaReader::Impl {
     struct Read {
         std::vector<StoredRecord> records;
         size_t bytes = 0;
-        std::optional<int64_t> skipped;  // the first offset that was left out
+        std::optional<int64_t> skipped;  // the first missing offset
     };
     Result<bool> take(Topic& topic, int32_t partition, Cursor& cursor, int timeout_ms, Read& read);
     Status take_all(Topic& topic, int32_t partition, Cursor& cursor, size_t limit, Read& read);
-    Result<int64_t> end_for(Client& whom, Topic& topic, int32_t partition, Cursor& cursor);
+    Result<int64_t> end_for(Client& client, Topic& topic, int32_t partition, Cursor& cursor);
     Status wait(Topic& topic, int32_t partition, Cursor& cursor, Read& read);
     Status check_skip(Topic& topic, int32_t partition, Cursor& cursor, Read& read);
     base::Error moved(const Topic& topic, int32_t partition, int64_t at);
@@ -127,7 +127,8 @@ Result<Topic*> KafkaReader::Impl::topic(std::string_view name) {
     return found->second.get();
 }
 
-/// What is known of the topic if it is not older than `age` (nullopt: however old), or asks.
+/// Returns the known state of the topic if it is not older than `age` (nullopt: any age); otherwise
+/// queries it.
 Result<Client::TopicState> KafkaReader::Impl::state(Topic& topic, std::optional<Span> age) {
     const auto known = [&]() -> std::optional<Client::TopicState> {
         const std::lock_guard lock(topic.mutex);
@@ -192,7 +193,7 @@ Status KafkaReader::Impl::start(Topic& topic, int32_t partition, Cursor& cursor,
     return base::ok();
 }
 
-/// The error for a position that the log does not hold.
+/// Returns the error for a position that is not in the log.
 base::Error KafkaReader::Impl::moved(const Topic& topic, int32_t partition, int64_t at) {
     const auto begin = asking->begin_offset(topic.name, partition);
     if (!begin) return begin.error();
@@ -200,22 +201,22 @@ base::Error KafkaReader::Impl::moved(const Topic& topic, int32_t partition, int6
     if (!end) return end.error();
     if (at < *begin) {
         return base::data_loss("retention_gap",
-                               "topic '{}', partition {}: the next record to read is {}, and the "
-                               "log begins at {}; what lies between is gone",
+                               "topic '{}', partition {}: the next record to read is {}, but the "
+                               "log begins at {}; the records between are gone",
                                topic.name, partition, at, *begin);
     }
     if (at > *end) {
         return base::out_of_range("offset_ahead",
-                                  "topic '{}', partition {}: the next record to read is {}, and "
-                                  "the log ends at {}: it was cut off or made anew",
+                                  "topic '{}', partition {}: the next record to read is {}, but "
+                                  "the log ends at {}: it was truncated or recreated",
                                   topic.name, partition, at, *end);
     }
     return to_error(RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE,
                     fmt::format("topic '{}', partition {}, offset {}", topic.name, partition, at));
 }
 
-/// Takes one event off the queue: a record, the news that there is none up to an offset, or an
-/// error. False: nothing came in time.
+/// Takes one event off the queue: a record, the notice that there is none up to an offset, or an
+/// error. Returns false if none arrived in time.
 Result<bool> KafkaReader::Impl::take(Topic& topic, int32_t partition, Cursor& cursor,
                                      int timeout_ms, Read& read) {
     const Message message(rd_kafka_consume_queue(cursor.queue.get(), timeout_ms));
@@ -223,7 +224,7 @@ Result<bool> KafkaReader::Impl::take(Topic& topic, int32_t partition, Cursor& cu
     switch (message->err) {
         case RD_KAFKA_RESP_ERR_NO_ERROR:
             cursor.begun = true;
-            // below: not asked for; seen of clients that were reconnected
+            // before the requested offset; seen with clients that were reconnected
             if (message->offset < cursor.high) return true;
             if (message->offset > cursor.high && !read.skipped) read.skipped = cursor.high;
             cursor.low = cursor.high = message->offset + 1;
@@ -244,23 +245,24 @@ Result<bool> KafkaReader::Impl::take(Topic& topic, int32_t partition, Cursor& cu
     if (meaning_of(failure).reason == "offset_moved") {
         error = moved(topic, partition, at);
         if (error.reason == "offset_moved" && !cursor.begun) {
-            // The log holds the position. The broker answered a fetch of the start before this one,
-            // from which the library does not keep such an answer apart, and fetches no more.
+            // The position is in the log. The broker answered a fetch of the previous start; the
+            // library does not separate such an answer, and stops fetching.
             RAMPART_RETURN_IF_ERROR(start(topic, partition, cursor, at));
             return true;
         }
     } else if (error.code == base::ErrorCode::kNotFound) {
-        // or the fetching client has not heard of it yet: it asks before it starts again
+        // or the fetching client does not know it yet: it queries again before it restarts
         topic.fetchable = 0;
         const auto there = asking->describe(topic.name);
-        error = !there ? there.error()
-                       : base::unavailable("broker_error", "{}: it was made just now; retry", what);
+        error = !there
+                    ? there.error()
+                    : base::unavailable("broker_error", "{}: it was created just now; retry", what);
     }
     stop(topic, partition, cursor);
     return error;
 }
 
-/// All that is at hand. An error behind records has to wait: the next read meets it again.
+/// Takes all buffered records. An error after records waits: the next read meets it again.
 Status KafkaReader::Impl::take_all(Topic& topic, int32_t partition, Cursor& cursor, size_t limit,
                                    Read& read) {
     while (read.records.size() < limit && read.bytes < kMaxReadBytes) {
@@ -271,20 +273,20 @@ Status KafkaReader::Impl::take_all(Topic& topic, int32_t partition, Cursor& curs
     return base::ok();
 }
 
-/// Asks for the end as it stands now; cursors that are past it are in another log.
-Result<int64_t> KafkaReader::Impl::end_for(Client& whom, Topic& topic, int32_t partition,
+/// Queries the present end; a cursor beyond it belongs to another log.
+Result<int64_t> KafkaReader::Impl::end_for(Client& client, Topic& topic, int32_t partition,
                                            Cursor& cursor) {
-    auto end = whom.end_offset(topic.name, partition);
+    auto end = client.end_offset(topic.name, partition);
     if (end && *end < cursor.high) end = moved(topic, partition, cursor.high);
     if (!end) stop(topic, partition, cursor);
     return end;
 }
 
-/// Waits for the first record, or for the end as it stands now.
+/// Waits for the first record, or for the end as of now.
 Status KafkaReader::Impl::wait(Topic& topic, int32_t partition, Cursor& cursor, Read& read) {
     const Instant deadline = now() + to_chrono(asking->settings().request_timeout);
-    // The end that came with the last fetch may tell that there is more, never that there is not:
-    // more may have come, or be held back by a transaction.
+    // The end that came with the last fetch may prove that there is more, never that there is not:
+    // more may have arrived, or be held back by a transaction.
     int64_t begin = 0, end = 0;
     rd_kafka_get_watermark_offsets(fetching->handle(), topic.name.c_str(), partition, &begin, &end);
     bool asked = false;
@@ -302,11 +304,11 @@ Status KafkaReader::Impl::wait(Topic& topic, int32_t partition, Cursor& cursor, 
                                    fmt::format("topic '{}', partition {}, offset {} of {}",
                                                topic.name, partition, cursor.high, end));
         }
-        // Where there is more and no fetch brings it, the question goes down the fetches' own
-        // connection: the library stops fetching when the queue is full, and looks again whether
-        // there is room only when something happens there.
-        Client& whom = more ? *fetching : *asking;
-        RAMPART_TRY(const int64_t answer, end_for(whom, topic, partition, cursor));
+        // If there is more and no fetch brings it, the query goes over the fetching connection: the
+        // library stops fetching while the queue is full, and checks for room again only when
+        // something happens on that connection.
+        Client& client = more ? *fetching : *asking;
+        RAMPART_TRY(const int64_t answer, end_for(client, topic, partition, cursor));
         if (!asked) end = answer;
         asked = true;
     }
@@ -314,8 +316,8 @@ Status KafkaReader::Impl::wait(Topic& topic, int32_t partition, Cursor& cursor, 
     return base::ok();
 }
 
-/// Kafka's marks and compaction leave offsets out; so would a log whose begin overtook us. What
-/// lies before the first offset left out is good in any case.
+/// Checks a gap in the offsets: Kafka's control records and compaction leave gaps; so would a log
+/// whose begin has overtaken us. Records before the first missing offset are valid in any case.
 Status KafkaReader::Impl::check_skip(Topic& topic, int32_t partition, Cursor& cursor, Read& read) {
     const int64_t skipped = *read.skipped;
     const auto begin = asking->begin_offset(topic.name, partition);

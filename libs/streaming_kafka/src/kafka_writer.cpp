@@ -22,13 +22,13 @@ using streaming::Position;
 using streaming::Record;
 using namespace std::chrono_literals;
 
-constexpr size_t kBytesPerRecord = 256;  // what the library keeps beside the content
+constexpr size_t kBytesPerRecord = 256;  // the library's overhead per record
 constexpr Span kPartitionsAge = 10s;
 constexpr Span kReplacePause = 1s;
-constexpr Span kReportMargin = 5s;  // the library looks for records that timed out once a second
+constexpr Span kReportMargin = 5s;  // the library checks for timed out records once a second
 
-/// The records of one append that are on their way. It lives until the last report has come, also
-/// when the append has given up.
+/// The records of one append that are in flight. Lives until the last report has arrived, even if
+/// the append has given up.
 struct Batch {
     struct Slot {
         Batch* batch = nullptr;
@@ -41,10 +41,10 @@ struct Batch {
     std::condition_variable done;
     std::vector<Slot> slots;
     size_t waiting;               // for a report
-    std::shared_ptr<Batch> self;  // until then
+    std::shared_ptr<Batch> self;  // keeps itself alive until then
 
     void report(Slot& slot, rd_kafka_resp_err_t error, int64_t offset) {
-        std::shared_ptr<Batch> last;  // goes after the lock
+        std::shared_ptr<Batch> last;  // destroyed after the lock
         const std::lock_guard lock(mutex);
         slot.error = error;
         slot.offset = offset;
@@ -54,7 +54,7 @@ struct Batch {
     }
 };
 
-/// On the thread that serves the client.
+/// Records a delivery report; called on the thread that runs the client's callbacks.
 void on_delivery(rd_kafka_t*, const rd_kafka_message_t* message, void*) {
     auto& slot = *static_cast<Batch::Slot*>(message->_private);
     slot.batch->report(slot, message->err, message->offset);
@@ -91,7 +91,7 @@ Result<size_t> check_records(const KafkaSettings& settings, std::string_view top
     return total;
 }
 
-/// Those of the record, and its time.
+/// Creates the record's headers, and its time.
 rd_kafka_headers_t* new_headers(const Record& record) {
     Headers headers(rd_kafka_headers_new(record.headers.size() + 1));
     const auto add = [&](std::string_view name, std::string_view value) {
@@ -140,7 +140,7 @@ rd_kafka_resp_err_t produce(rd_kafka_t* handle, rd_kafka_topic_t* topic, int32_t
 
 struct KafkaWriter::Impl {
     KafkaSettings settings;
-    std::mutex mutex;  // guards all that follows
+    std::mutex mutex;  // guards all members below
     std::shared_ptr<Client> client;
     Instant opened_at{};
     struct Partitions {
@@ -148,13 +148,13 @@ struct KafkaWriter::Impl {
         Instant asked_at{};
     };
     std::map<std::string, Partitions, std::less<>> topics;
-    size_t bytes = 0;          // on their way
-    std::list<Instant> since;  // of each append that is under way, the oldest first
+    size_t bytes = 0;          // in flight
+    std::list<Instant> since;  // start of each running append, oldest first
 
     Result<std::shared_ptr<Client>> current();
     Result<int32_t> partitions(Client& producer, std::string_view topic);
 
-    /// A share of what may be on its way, for as long as it lives.
+    /// Reservation of a part of writer_bytes, for its lifetime.
     class Admission {
       public:
         Admission(Impl& impl, size_t bytes, std::list<Instant>::iterator at)
@@ -183,13 +183,13 @@ struct KafkaWriter::Impl {
                                        std::span<const Record> records);
 };
 
-/// The client, or a new one in place of one that failed for good.
+/// Returns the client, or a new one in place of one with a fatal error.
 Result<std::shared_ptr<Client>> KafkaWriter::Impl::current() {
     const std::lock_guard lock(mutex);
     if (!client->failed()) return client;
     if (now() - opened_at < kReplacePause) {
         return base::unavailable("producer_failed",
-                                 "Kafka at {}: the producer failed for good a moment ago; a new "
+                                 "Kafka at {}: the producer had a fatal error a moment ago; a new "
                                  "one is made within a second, retry",
                                  settings.bootstrap_servers);
     }
@@ -198,8 +198,9 @@ Result<std::shared_ptr<Client>> KafkaWriter::Impl::current() {
     return client;
 }
 
-/// The number of partitions, asked every ten seconds. One thread asks while the others go on with
-/// what is known, and so do all while nobody answers: the append itself will tell.
+/// Returns the number of partitions, queried every ten seconds. One thread queries while the others
+/// continue with the known number; all do if no broker answers, as the append itself then reports
+/// the error.
 Result<int32_t> KafkaWriter::Impl::partitions(Client& producer, std::string_view topic) {
     {
         const std::lock_guard lock(mutex);
@@ -236,7 +237,7 @@ Result<KafkaWriter::Impl::Admission> KafkaWriter::Impl::admit(size_t wanted) {
     if (bytes + wanted > settings.writer_bytes) {
         return base::resource_exhausted(
             "queue_full",
-            "{} bytes are on their way to Kafka, and {} more would pass the limit of {}; retry "
+            "{} bytes are in flight to Kafka, and {} more would exceed the limit of {}; retry "
             "later",
             bytes, wanted, settings.writer_bytes);
     }
@@ -274,7 +275,7 @@ Result<std::vector<Position>> KafkaWriter::Impl::send(Client& producer, std::str
         const auto error =
             produce(producer.handle(), handle, places[i].value(), records[i], batch->slots[i]);
         if (error == RD_KAFKA_RESP_ERR_NO_ERROR) continue;
-        // neither this one nor those behind it: there must be no hole in what a partition gets
+        // neither this record nor the later ones: a partition must not get a gap
         const auto meant = i == 0 ? error : RD_KAFKA_RESP_ERR__PARTIAL;
         for (size_t j = i; j < records.size(); ++j) batch->report(batch->slots[j], meant, -1);
         break;

@@ -89,7 +89,7 @@ Status check_security(const KafkaSettings& settings) {
                        !settings.key_file.empty();
     if (files && !uses_tls(settings.security)) {
         return bad(
-            "security: '{}' uses no certificates; ask for 'tls' or 'sasl_tls', or leave out "
+            "security: '{}' uses no certificates; use 'tls' or 'sasl_tls', or omit "
             "ca_file, certificate_file and key_file",
             security);
     }
@@ -100,15 +100,15 @@ Status check_security(const KafkaSettings& settings) {
     if (!uses_sasl(settings.security)) {
         if (!login) return base::ok();
         return bad(
-            "security: '{}' logs nobody in; ask for 'sasl_plaintext' or 'sasl_tls', or "
-            "leave out user and password_file",
+            "security: '{}' has no login; use 'sasl_plaintext' or 'sasl_tls', or "
+            "omit user and password_file",
             security);
     }
     if (settings.user.empty() || settings.user.size() > base::limits::kMaxIdBytes) {
-        return bad("user: has {} bytes; '{}' wants 1 to {}", settings.user.size(), security,
+        return bad("user: has {} bytes; '{}' needs 1 to {}", settings.user.size(), security,
                    base::limits::kMaxIdBytes);
     }
-    if (settings.password_file.empty()) return bad("password_file: '{}' wants one", security);
+    if (settings.password_file.empty()) return bad("password_file: '{}' needs one", security);
     return base::ok();
 }
 

@@ -7,9 +7,9 @@
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/clock.hpp"
 
-/// A record's time stands in a header of ours, and Kafka's own time is that of the writing: a
-/// broker forgets what it knows of a producer by the times of its records, and with it to drop
-/// repeats (ops/adr/0008).
+/// A record's time is stored in a header of ours, and Kafka's own time is that of the
+/// writing: a broker expires a producer's state, which deduplication needs, by the times of
+/// its records (ops/adr/0008).
 namespace rampart::streaming_kafka {
 
 inline constexpr std::string_view kTimeHeader = "rampart-time";
@@ -20,7 +20,7 @@ inline std::string encode_time(base::TimePoint time) {
     return bytes;
 }
 
-/// nullopt: somebody else's header.
+/// Returns nullopt for a header of another writer.
 inline std::optional<base::TimePoint> decode_time(std::string_view bytes) {
     base::ByteReader in(bytes);
     const auto micros = in.i64();

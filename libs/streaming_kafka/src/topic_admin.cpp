@@ -26,7 +26,7 @@ using Configs = std::map<std::string, std::string>;
 constexpr int kMaxReplication = 16;
 constexpr Span kRetryPause = 50ms;
 
-/// What a topic's configuration has to say, by Kafka's names.
+/// Returns a topic's required configuration, by Kafka's names.
 Configs configs_of(const TopicSpec& spec, int replicas) {
     Configs configs{{"max.message.bytes", std::to_string(spec.max_record_bytes)},
                     {"message.timestamp.type", "CreateTime"},
@@ -111,7 +111,7 @@ Result<std::optional<Client::TopicState>> TopicAdmin::Impl::find(const std::stri
     return state.error();
 }
 
-/// One request for all.
+/// Sends one request for all.
 Status TopicAdmin::Impl::make(std::span<const TopicSpec* const> specs, int replication_factor) {
     const Instant since = now();
     std::vector<NewTopic> topics;
@@ -132,39 +132,41 @@ Status TopicAdmin::Impl::make(std::span<const TopicSpec* const> specs, int repli
     const Queue queue(rd_kafka_queue_new(client->handle()));
     const auto how = options(RD_KAFKA_ADMIN_OP_CREATETOPICS);
     rd_kafka_CreateTopics(client->handle(), raw.data(), raw.size(), how.get(), queue.get());
-    RAMPART_TRY(const Event event, answer(queue.get(), "making topics", since));
+    RAMPART_TRY(const Event event, answer(queue.get(), "creating topics", since));
     size_t count = 0;
     const auto* results = rd_kafka_CreateTopics_result_topics(
         rd_kafka_event_CreateTopics_result(event.get()), &count);
     for (size_t i = 0; i < count; ++i) {
         const auto failure = rd_kafka_topic_result_error(results[i]);
         if (failure == RD_KAFKA_RESP_ERR_NO_ERROR ||
-            failure == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) {  // somebody else made it just now
+            failure == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) {  // another process created it just
+                                                                  // now
             continue;
         }
         const char* words = rd_kafka_topic_result_error_string(results[i]);
         return to_error(failure,
-                        fmt::format("making topic '{}'", rd_kafka_topic_result_name(results[i])),
+                        fmt::format("creating topic '{}'", rd_kafka_topic_result_name(results[i])),
                         words == nullptr ? "" : words);
     }
     return base::ok();
 }
 
-/// Until every partition has a leader.
+/// Waits until every partition has a leader.
 Status TopicAdmin::Impl::await(const TopicSpec& spec) {
     const Instant deadline = now() + to_chrono(client->settings().request_timeout);
     for (;;) {
         RAMPART_TRY(const auto state, find(spec.name));
         if (state && state->leaders >= spec.partitions) return base::ok();
         if (now() >= deadline) {
-            return client->error(RD_KAFKA_RESP_ERR__TIMED_OUT,
-                                 fmt::format("topic '{}' was made, but has no leader", spec.name));
+            return client->error(
+                RD_KAFKA_RESP_ERR__TIMED_OUT,
+                fmt::format("topic '{}' was created, but has no leader", spec.name));
         }
         client->pause(kRetryPause);
     }
 }
 
-/// The configurations of topics that are there, in one request.
+/// Returns the configurations of existing topics, in one request.
 Result<std::vector<Configs>> TopicAdmin::Impl::configs(std::span<const TopicSpec* const> specs) {
     const Instant since = now();
     std::vector<ConfigResource> resources;
@@ -177,7 +179,7 @@ Result<std::vector<Configs>> TopicAdmin::Impl::configs(std::span<const TopicSpec
     const Queue queue(rd_kafka_queue_new(client->handle()));
     const auto how = options(RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
     rd_kafka_DescribeConfigs(client->handle(), raw.data(), raw.size(), how.get(), queue.get());
-    RAMPART_TRY(const Event event, answer(queue.get(), "asking for configurations", since));
+    RAMPART_TRY(const Event event, answer(queue.get(), "requesting configurations", since));
     size_t count = 0;
     const auto* results = rd_kafka_DescribeConfigs_result_resources(
         rd_kafka_event_DescribeConfigs_result(event.get()), &count);

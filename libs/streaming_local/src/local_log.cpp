@@ -30,7 +30,7 @@ using streaming::StoredRecord;
 
 namespace {
 
-constexpr size_t kMaxGroupBytes = 4u << 20;  // of appends that share one write, but for the first
+constexpr size_t kMaxGroupBytes = 4u << 20;  // of appends that share one write, after the first
 constexpr uint64_t kMaxDropped = 10'000;     // in one turn, while appends wait
 
 Result<std::string> encode_checked(const Record& record, std::string_view topic) {
@@ -61,7 +61,7 @@ Status check_name(std::string_view name) {
         return base::ok();
     }
     return base::invalid_argument("bad_topic",
-                                  "topic name '{}' has to have 1 to {} characters of A-Z, a-z, "
+                                  "topic name '{}' must have 1 to {} characters of A-Z, a-z, "
                                   "0-9, '.', '_' and '-'",
                                   name.substr(0, limits::kMaxNameBytes), limits::kMaxNameBytes);
 }
@@ -79,10 +79,10 @@ Status check_options(std::string_view name, const TopicOptions& options) {
     return base::ok();
 }
 
-/// One append() that waits for its turn.
+/// An append() that waits for its turn.
 struct Request {
     std::string_view topic;
-    std::optional<PartitionId> partition;  // otherwise each record's key says
+    std::optional<PartitionId> partition;  // empty: determined by each record's key
     std::span<const Record> records;
     std::vector<std::string> encoded;
     size_t bytes = 0;
@@ -96,15 +96,15 @@ struct LocalLog::Impl {
     std::unique_ptr<storage::Database> db;
     bool read_only = false;
 
-    // Only who has the turn to write changes `topics`, and only under the mutex; so the writer may
-    // read them without it, and everybody else with it.
+    // Only the thread that has the write turn changes `topics`, and only under the mutex; so that
+    // thread may read them without the mutex, and all other threads with it.
     mutable std::mutex mutex;
     std::condition_variable changed;
     bool writing = false;
     std::deque<Request*> queue;
     std::map<std::string, Topic, std::less<>> topics;
 
-    /// The turn to write, from construction to destruction.
+    /// The write turn, held from construction to destruction.
     class Turn {
       public:
         explicit Turn(Impl& impl) : impl_(impl) {
@@ -183,7 +183,7 @@ void LocalLog::Impl::commit(std::span<Request* const> group) {
     Sync sync = Sync::kNever;
     std::map<std::string_view, Topic> after;
     for (Request* request : group) {
-        const auto found = find(request->topic);  // it may have been deleted since append() looked
+        const auto found = find(request->topic);  // it may have been deleted since append() checked
         if (!found) {
             request->result = found.error();
             continue;
@@ -219,7 +219,7 @@ void LocalLog::Impl::commit(std::span<Request* const> group) {
         topics.find(name)->second.partitions = std::move(topic.partitions);
 }
 
-/// Up to kMaxDropped records, all of them before `end`. Whoever calls has the turn to write.
+/// Deletes up to kMaxDropped records, all of them before `end`. Requires the write turn.
 Result<uint64_t> LocalLog::Impl::drop_some(Topic& topic, size_t index, base::TimePoint now,
                                            int64_t end) {
     const Retention& retention = topic.info.options.retention;
@@ -257,7 +257,7 @@ Result<uint64_t> LocalLog::Impl::drop_from(const TopicInfo& info, PartitionId pa
     const int64_t end = needed ? needed->value() : std::numeric_limits<int64_t>::max();
     uint64_t dropped = 0;
     while (true) {
-        const Turn turn(*this);  // a turn each, so that appends get through in between
+        const Turn turn(*this);  // one turn per step, so that appends can run in between
         const auto it = topics.find(info.name);
         if (it == topics.end() || it->second.info.id != info.id) return dropped;
         RAMPART_TRY(const uint64_t n,
@@ -346,7 +346,7 @@ Result<uint64_t> LocalLog::drop(base::TimePoint now, const Needed& needed) {
         if (info.options.retention == Retention()) continue;
         for (int32_t p = 0; p < info.options.partitions; ++p) {
             const PartitionId partition(p);
-            // asked without the turn: who answers may be waiting for it
+            // called without the turn: the callee may be waiting for it
             const auto limit =
                 needed ? needed(info.name, partition) : Result<std::optional<Offset>>(std::nullopt);
             if (!limit) {
@@ -422,7 +422,8 @@ Result<std::vector<StoredRecord>> LocalLog::read(std::string_view name, Partitio
         return scanned.error().with_context(
             fmt::format("topic '{}' partition {}", name, id.value()));
     if (dense && !records.empty()) return records;
-    const std::lock_guard lock(impl_->mutex);  // retention or deletion overtook the scan, or worse
+    const std::lock_guard lock(impl_->mutex);  // retention or deletion overtook the scan, or the
+                                               // log is damaged
     RAMPART_TRY(const Partition* now, impl_->find(name, id));
     RAMPART_RETURN_IF_ERROR(check_position(name, id, *now, from));
     return base::data_loss("corrupt_log",
@@ -464,7 +465,7 @@ Result<std::vector<Position>> LocalLog::append_all(std::string_view topic,
     while (!request.done) {
         impl_->changed.wait(lock, [&] { return request.done || !impl_->writing; });
         if (request.done) break;
-        // Nobody writes: this thread does, for all who wait.
+        // No thread writes: this one does, for all that wait.
         impl_->writing = true;
         const auto group = impl_->take_group();
         lock.unlock();

@@ -8,10 +8,10 @@
 
 namespace rampart::streaming_local {
 
-/// The stored form of a record; the offset is in the key (schemas/keys.md).
+/// Encodes a record; the offset is in the key (schemas/keys.md).
 std::string encode(const streaming::Record& record);
 base::Result<streaming::Record> decode_record(std::string_view bytes);
-/// The timestamp alone, without decoding the rest.
+/// Returns the timestamp, without decoding the rest.
 base::Result<base::TimePoint> timestamp_of(std::string_view bytes);
 
 }  // namespace rampart::streaming_local

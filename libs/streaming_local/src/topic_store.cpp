@@ -11,7 +11,7 @@ using base::Result;
 using storage::KeyRange;
 
 constexpr uint8_t kFormat = 1;
-constexpr size_t kMaxProblems = 100;  // more say nothing new
+constexpr size_t kMaxProblems = 100;  // longest list of problems
 
 std::string partition_key(const Topic& topic, size_t partition) {
     std::string key = topic.raw_id;
@@ -46,8 +46,8 @@ Result<Topic> decode_topic(std::string_view name, std::string_view bytes) {
     RAMPART_TRY(const uint64_t max_bytes, in.u64());
     if (format != kFormat || topic.raw_id.size() != kTopicIdBytes || partitions < 1 ||
         partitions > static_cast<uint32_t>(kMaxPartitions) || !in.empty()) {
-        return base::data_loss("bad_topic_record",
-                               "topic '{}' is stored in a form that is not known", name);
+        return base::data_loss("bad_topic_record", "topic '{}' is stored in an unknown format",
+                               name);
     }
     topic.info.name = name;
     topic.info.id = base::to_hex(topic.raw_id);
@@ -65,7 +65,7 @@ Result<Partition> decode_partition(std::string_view bytes) {
     RAMPART_TRY(partition.end, in.i64());
     RAMPART_TRY(partition.bytes, in.u64());
     if (partition.begin < 0 || partition.begin > partition.end || !in.empty()) {
-        return base::data_loss("bad_partition_record", "offsets {} to {} make no sense",
+        return base::data_loss("bad_partition_record", "offsets {} to {} are invalid",
                                partition.begin, partition.end);
     }
     return partition;
@@ -130,7 +130,7 @@ void put_partition(storage::WriteBatch& batch, const Topic& topic, size_t partit
 void erase_topic(storage::WriteBatch& batch, const Topic& topic) {
     const auto all = KeyRange::with_prefix(topic.raw_id);
     batch.erase(kTopics, topic.info.name);
-    // Ids are random; one of 0xff bytes only would have no end, and 16 of them do not come up.
+    // Ids are random; one of only 0xff bytes would have no end, but 16 of them do not occur.
     batch.erase_range(kPartitions, all.begin, all.end);
     batch.erase_range(kRecords, all.begin, all.end);
 }
@@ -164,7 +164,7 @@ Result<std::vector<std::string>> check_records(
         int64_t next = 0;  // offset
         uint64_t bytes = 0;
     };
-    std::map<std::string, Found, std::less<>> partitions;  // by the beginning of their keys
+    std::map<std::string, Found, std::less<>> partitions;  // by key prefix
     for (const auto& [name, topic] : topics) {
         for (size_t p = 0; p < topic.partitions.size(); ++p) {
             const Partition& stored = topic.partitions[p];
@@ -212,7 +212,7 @@ base::Status check_position(std::string_view topic, streaming::PartitionId id,
     if (from.value() < partition.begin) {
         return base::data_loss("retention_gap",
                                "topic '{}', partition {}: offset {} is gone, the first record "
-                               "kept is {}; rebuild from a checkpoint, or keep records for longer",
+                               "kept is {}; rebuild from a checkpoint, or use a longer retention",
                                topic, id.value(), from.value(), partition.begin);
     }
     if (from.value() > partition.end) {

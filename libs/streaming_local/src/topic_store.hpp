@@ -9,7 +9,7 @@
 #include "rampart/storage/database.hpp"
 #include "rampart/streaming_local/local_log.hpp"
 
-/// How topics and partitions lie in the database (schemas/keys.md).
+/// Topics and partitions in the database (schemas/keys.md).
 namespace rampart::streaming_local {
 
 inline constexpr size_t kTopicIdBytes = 16;
@@ -17,8 +17,8 @@ inline constexpr storage::ColumnFamily kTopics{0}, kPartitions{1}, kRecords{2};
 std::vector<std::string> topic_store_families();
 
 struct Partition {
-    int64_t begin = 0, end = 0;  // offsets of the first record kept and of the next one to come
-    uint64_t bytes = 0;          // of the encoded records kept
+    int64_t begin = 0, end = 0;  // offsets of the first stored record and of the next one
+    uint64_t bytes = 0;          // size of the stored encoded records
 };
 
 struct Topic {
@@ -32,16 +32,16 @@ base::Result<int64_t> offset_of(std::string_view record_key);
 
 void put_topic(storage::WriteBatch& batch, const Topic& topic);  // without its partitions
 void put_partition(storage::WriteBatch& batch, const Topic& topic, size_t partition);
-void erase_topic(storage::WriteBatch& batch, const Topic& topic);  // with all that belongs to it
+void erase_topic(storage::WriteBatch& batch, const Topic& topic);  // with partitions and records
 
-/// Everything that the database knows; data_loss if a partition's records do not end where it says.
+/// Loads all topics; fails with data_loss if a partition's records do not match its end.
 base::Result<std::map<std::string, Topic, std::less<>>> load_topics(const storage::Database& db);
 
-/// What does not fit among the records of a log, as LocalLog::check.
+/// Returns the faults of a log's records, as LocalLog::check.
 base::Result<std::vector<std::string>> check_records(
     const storage::Database& db, const std::map<std::string, Topic, std::less<>>& topics);
 
-/// Reader::read's errors for an offset before the first record kept or past the end.
+/// Returns Reader::read's errors for an offset before the first stored record or past the end.
 base::Status check_position(std::string_view topic, streaming::PartitionId id,
                             const Partition& partition, streaming::Offset from);
 

@@ -27,8 +27,8 @@ Status read_time(std::string_view field, int64_t micros, TimePoint& out) {
     return base::check_time(field, out);
 }
 
-/// A message that has all its parts in one piece of memory: otherwise each feature of an
-/// application takes allocations of its own, which cost more than reading or writing it.
+/// A message with all its parts in one block of memory: otherwise each feature of an application is
+/// allocated separately, which costs more than encoding or decoding it.
 template <class Message>
 class Scratch {
   public:
@@ -38,7 +38,7 @@ class Scratch {
     Message& operator*() { return *message_; }
 
   private:
-    alignas(8) std::array<char, 4096> block_;  // longer ones go on elsewhere
+    alignas(8) std::array<char, 4096> block_;  // larger messages continue on the heap
     google::protobuf::Arena arena_;
     Message* message_;
 };
@@ -49,12 +49,12 @@ Status parse(std::string_view name, std::string_view bytes, Message& out) {
         return base::out_of_range("record_too_large", "{}: {} bytes; at most {} are allowed", name,
                                   bytes.size(), limits::kMaxRecordBytes);
     }
-    // The error below says it; protobuf would print a line of its own for each text that is not
-    // UTF-8.
+    // The error below is sufficient; protobuf would print its own message for each
+    // text that is not UTF-8.
     static const google::protobuf::LogSilencer quiet;
     if (!out.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
         return base::data_loss("not_a_message",
-                               "{} bytes are no {}: truncated, corrupt or of another type",
+                               "{} bytes are not a valid {}: truncated, corrupt or of another type",
                                bytes.size(), name);
     }
     return base::ok();

@@ -19,11 +19,11 @@ using Text = boost::json::string_view;
 
 constexpr size_t kMaxDepth = 16;
 
-/// Builds the tree while Boost's parser reads; what Boost's own tree would hide (a key given twice,
-/// the text of a number) is seen here.
+/// Builds the tree from Boost's parser events; duplicate keys and the text of numbers, which
+/// Boost's own tree would lose, are available here.
 class TreeBuilder {
   public:
-    // limits that the parser itself asks for
+    // limits that the parser requires
     static constexpr size_t max_object_size = base::limits::kMaxFeatures + 64;
     static constexpr size_t max_array_size = base::limits::kMaxBatch;
     static constexpr size_t max_key_size = base::limits::kMaxNameBytes;
@@ -91,8 +91,8 @@ class TreeBuilder {
         open_.pop_back();
         return true;
     }
-    /// A container grows only while it is the innermost open one, so pointers to open ones stay
-    /// good.
+    /// Returns the place of the next value. A container grows only while it is the innermost open
+    /// one, so pointers to open containers stay valid.
     JsonValue* place() {
         if (open_.empty()) return &root;
         JsonValue& parent = *open_.back();
@@ -134,10 +134,10 @@ Result<JsonValue> parse_json(std::string_view text) {
         return base::out_of_range("json_limit", "JSON: {} near byte {}", ec.message(), used);
     }
     if (ec)
-        return base::invalid_argument("bad_json", "no JSON: {} near byte {}", ec.message(), used);
+        return base::invalid_argument("bad_json", "not JSON: {} near byte {}", ec.message(), used);
     if (used < text.size()) {
         return base::invalid_argument("bad_json",
-                                      "no JSON: something follows the document at byte {}", used);
+                                      "not JSON: extra text after the document at byte {}", used);
     }
     return std::move(tree.root);
 }
@@ -147,7 +147,7 @@ Result<double> to_number(const JsonValue& value, std::string_view path) {
     const char* end = value.text.data() + value.text.size();
     const auto [stop, problem] = std::from_chars(value.text.data(), end, number);
     if (problem == std::errc::result_out_of_range) {
-        // too large, or too small to tell from 0; only the latter has a value
+        // overflow or underflow; only the latter has a value
         number = std::strtod(value.text.c_str(), nullptr);
     }
     if (stop != end || !std::isfinite(number)) {
@@ -259,7 +259,7 @@ Status ObjectReader::finish() {
     if (error_) return *error_;
     for (const auto& [key, value] : object_->members) {
         if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) {
-            return base::invalid_argument("unknown_member", "{}: is not known here; known are {}",
+            return base::invalid_argument("unknown_member", "{}: is not known here; allowed are {}",
                                           path_of(key), fmt::join(asked_, ", "));
         }
     }

@@ -14,7 +14,7 @@
 /// A strict reader of JSON, for the codecs of this library only.
 namespace rampart::wire {
 
-/// A parsed JSON value. Numbers keep their text, so that they are rounded once, correctly.
+/// A parsed JSON value. Numbers keep their text, so that they are rounded only once, correctly.
 struct JsonValue {
     enum class Kind { kNull, kBoolean, kNumber, kString, kArray, kObject };
     Kind kind = Kind::kNull;
@@ -22,41 +22,41 @@ struct JsonValue {
     std::string text;  // of a number or a string
     std::vector<JsonValue> elements;
     struct Member;
-    std::vector<Member> members;  // in the order given, no key twice
+    std::vector<Member> members;  // in the given order, keys are unique
 };
-/// A type of its own, not a pair: clang wants a pair's parts complete where the vector is declared.
+/// A struct, not a pair: clang requires a pair's parts to be complete where the vector is declared.
 struct JsonValue::Member {
     std::string key;
     JsonValue value;
 };
 
-/// One JSON document of at most limits::kMaxRequestBytes, 16 levels deep. invalid_argument
-/// "bad_json" (syntax or UTF-8, with the position) or "duplicate_member"; out_of_range past a
-/// limit.
+/// Parses one JSON document of at most limits::kMaxRequestBytes, 16 levels deep. Fails with
+/// invalid_argument "bad_json" (syntax or UTF-8, with the position) or "duplicate_member";
+/// out_of_range beyond a limit.
 base::Result<JsonValue> parse_json(std::string_view text);
 
-/// Reads the members of one object. The first error sticks, so a codec reads straight through and
-/// asks finish() at the end; getters after an error return defaults. Members that nobody asked for
-/// are an error. Errors are invalid_argument or out_of_range and start with the JSON path.
+/// Reads the members of one object. The first error is kept: later getters return defaults, and a
+/// codec checks finish() at the end only. Members that were not read are an error. Errors are
+/// invalid_argument or out_of_range and start with the JSON path.
 class ObjectReader {
   public:
-    /// `path`: of this object, "" for the document. Anything but an object is an error.
+    /// `path`: path of this object, "" for the document. Any other type than an object is an error.
     ObjectReader(const JsonValue& value, std::string path);
 
     std::string string(std::string_view key);
     double number(std::string_view key);
     bool boolean(std::string_view key);
     base::TimePoint time(std::string_view key);
-    /// A whole number in [0, 2^32); `fallback` when absent.
+    /// Returns a whole number in [0, 2^32); `fallback` if absent.
     uint32_t count(std::string_view key, uint32_t fallback);
     std::vector<std::string> strings(std::string_view key);
-    /// Any value; nullptr: absent (an error when required) or an error before.
+    /// Returns any value; nullptr: absent (an error if required) or after an error.
     const JsonValue* value(std::string_view key);
     bool has(std::string_view key) const;
 
     std::string path_of(std::string_view key) const;
     void fail(base::Error error);
-    /// The first error, or an unknown member.
+    /// Returns the first error, or an unknown member.
     base::Status finish();
 
   private:
@@ -69,7 +69,7 @@ class ObjectReader {
     std::optional<base::Error> error_;
 };
 
-/// The finite number that the text of a JSON number stands for.
+/// Returns the finite number that the text of a JSON number represents.
 base::Result<double> to_number(const JsonValue& value, std::string_view path);
 
 }  // namespace rampart::wire

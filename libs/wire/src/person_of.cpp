@@ -13,8 +13,8 @@ namespace {
 
 using google::protobuf::internal::WireFormatLite;
 
-/// The last of the message's fields of that number, which is the one that counts, as bytes;
-/// nullopt: the bytes are no message, or it has none.
+/// Returns the last of the message's fields with that number, which is the one that counts, as
+/// bytes; nullopt: the bytes are not a message, or it lacks the field.
 std::optional<std::string_view> last_field(std::string_view bytes, int number) {
     const auto wanted = WireFormatLite::MakeTag(number, WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
     google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(bytes.data()),
@@ -42,7 +42,7 @@ base::Result<domain::PersonId> person_of_decision(std::string_view bytes) {
                             ? last_field(*application, v1::Application::kPersonIdFieldNumber)
                             : std::nullopt;
     if (!person) {
-        return base::data_loss("not_a_message", "{} bytes are no decision about a person",
+        return base::data_loss("not_a_message", "{} bytes are not a decision about a person",
                                bytes.size());
     }
     domain::PersonId id{std::string(*person)};

@@ -17,17 +17,17 @@ streaming::Header schema_header(std::string_view schema) {
     return {std::string(kSchemaHeader), std::string(schema)};
 }
 
-/// Kafka keeps no time before 1970; the exact one is in the value.
+/// Returns the time of the record: Kafka stores none before 1970; the exact time is in the value.
 base::TimePoint record_time(base::TimePoint time) { return std::max(time, base::TimePoint()); }
 
-bool says(const Record& record, std::string_view schema) {
+bool has_schema(const Record& record, std::string_view schema) {
     return std::any_of(record.headers.begin(), record.headers.end(), [&](const auto& header) {
         return header.name == kSchemaHeader && header.value == schema;
     });
 }
 
-base::Status check_home(const domain::DecisionId& id, streaming::PartitionId partition,
-                        int32_t partitions) {
+base::Status check_partition(const domain::DecisionId& id, streaming::PartitionId partition,
+                             int32_t partitions) {
     const auto home = streaming::partition_of(id.value(), partitions);
     if (home == partition) return base::ok();
     return base::invalid_argument(
@@ -80,7 +80,7 @@ base::Status check_schema(const Record& record, std::string_view expected) {
     for (const auto& [name, value] : record.headers) {
         if (name == kSchemaHeader && value != expected) {
             return base::invalid_argument("unknown_schema",
-                                          "the record's schema is '{}', the topic's '{}'",
+                                          "the record's schema is '{}', the topic's is '{}'",
                                           value.substr(0, 128), expected);
         }
     }
@@ -96,17 +96,17 @@ Result<domain::Decision> decode_decision(const Record& record, streaming::Partit
                                          int32_t partitions) {
     RAMPART_RETURN_IF_ERROR(check_schema(record, kDecisionSchema));
     RAMPART_TRY(auto decision, decode_decision(std::string_view(record.value)));
-    RAMPART_RETURN_IF_ERROR(check_home(decision.id, partition, partitions));
+    RAMPART_RETURN_IF_ERROR(check_partition(decision.id, partition, partitions));
     return decision;
 }
 
-bool is_erasure(const Record& record) { return says(record, kErasureSchema); }
+bool is_erasure(const Record& record) { return has_schema(record, kErasureSchema); }
 
 Result<domain::Erasure> decode_erasure(const Record& record, streaming::PartitionId partition,
                                        int32_t partitions) {
     RAMPART_RETURN_IF_ERROR(check_schema(record, kErasureSchema));
     RAMPART_TRY(auto erasure, decode_erasure(std::string_view(record.value)));
-    RAMPART_RETURN_IF_ERROR(check_home(erasure.decision, partition, partitions));
+    RAMPART_RETURN_IF_ERROR(check_partition(erasure.decision, partition, partitions));
     return erasure;
 }
 
@@ -115,7 +115,7 @@ const domain::DecisionId& decision_of(const OutcomeEvent& event) {
 }
 
 Result<OutcomeEvent> decode_outcome_event(const Record& record) {
-    if (says(record, kOverrideSchema)) {
+    if (has_schema(record, kOverrideSchema)) {
         RAMPART_TRY(auto taken, decode_override(std::string_view(record.value)));
         return OutcomeEvent(std::move(taken));
     }

@@ -12,11 +12,11 @@ namespace rampart::wire {
 
 base::Result<domain::Application> read_application(const JsonValue& value, const std::string& path);
 
-/// The member `key`, "approve" or "decline".
+/// Reads the member `key`, "approve" or "decline".
 domain::Action read_action(ObjectReader& object, std::string_view key);
 
-/// {"<key>": [record, …]} with 1 to limits::kMaxBatch records. `read(value, path)` gives a
-/// Result<Record>.
+/// Reads {"<key>": [record, …]} with 1 to limits::kMaxBatch records. `read(value, path)`
+/// returns a Result<Record>.
 template <class Record, class Read>
 base::Result<std::vector<Record>> read_batch(const JsonValue& document, std::string_view key,
                                              Read read) {
@@ -39,7 +39,7 @@ base::Result<std::vector<Record>> read_batch(const JsonValue& document, std::str
     return records;
 }
 
-/// {"<key>": [record, …]}
+/// Writes {"<key>": [record, …]}.
 template <class Records>
 std::string batch_json(std::string_view key, const Records& records) {
     std::string json = fmt::format("{{\"{}\":[", key);
@@ -50,7 +50,7 @@ std::string batch_json(std::string_view key, const Records& records) {
     return json + "]}";
 }
 
-/// An error of the domain's own checks, with the path of the record that it is about.
+/// Adds the path of the record to an error of the domain's own checks.
 inline base::Status at_path(base::Status status, const std::string& path) {
     return status || path.empty() ? status : base::Status(status.error().with_context(path));
 }

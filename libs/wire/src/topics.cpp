@@ -22,7 +22,7 @@ std::vector<TopicSpec> Topics::specs(int32_t partitions) const {
     constexpr uint32_t kPolicy = 64u << 20;
     const auto days = [](int64_t n) { return std::optional(base::Duration::days(n)); };
     return {{applications, partitions, kDelete, days(30), kRecord},
-            // all of both, for ever: the joined state is made anew from them
+            // both are kept for ever: the joined state is rebuilt from them
             {decisions, partitions, kDelete, {}, kRecord},
             {outcomes, partitions, kDelete, {}, kRecord},
             {protected_attributes, 1, kCompact, {}, kRecord, days(1)},

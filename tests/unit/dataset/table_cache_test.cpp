@@ -83,7 +83,7 @@ TEST(TableCache, TheSecondReadingIsTheFirst) {
     write(folder / "t.csv", kText);
     const auto first = read_table_cached(folder / "t.csv", example_schema(), folder.path()).value();
     EXPECT_FALSE(first.from_cache);
-    EXPECT_THAT(first.note, HasSubstr("kept in"));
+    EXPECT_THAT(first.note, HasSubstr("cached in"));
     const auto again = read_table_cached(folder / "t.csv", example_schema(), folder.path()).value();
     EXPECT_TRUE(again.from_cache);
     expect_same(first.data, read_table(folder / "t.csv", example_schema()).value());
@@ -115,7 +115,8 @@ TEST(TableCache, AnotherSourceOrSchemaIsReadAnewAndSaidSo) {
     const auto longer = read_table_cached(source, example_schema(), cache).value();
     EXPECT_EQ(longer.data.rows(), 4u);
     EXPECT_FALSE(longer.from_cache);
-    EXPECT_THAT(longer.note, HasSubstr("another source file or schema; read anew; kept in"));
+    EXPECT_THAT(longer.note,
+                HasSubstr("another source file or schema; read from the source; cached in"));
 
     auto schema = example_schema();
     schema.favourable = "no";
@@ -238,7 +239,7 @@ TEST(TableCache, ACacheThatCannotBeWrittenCostsNothingButTime) {
     const TemporaryFile source(kText);
     const auto table = read_table_cached(source.path(), example_schema(), "/nonexistent/x").value();
     EXPECT_EQ(table.data.rows(), 3u);
-    EXPECT_THAT(table.note, HasSubstr("nothing was kept"));
+    EXPECT_THAT(table.note, HasSubstr("nothing was cached"));
 }
 
 TEST(TableCache, WhatIsWrongWithTheSourceIsAnErrorAsEver) {

@@ -180,7 +180,7 @@ TEST(Constraints, AStartThatDoesNotFitTheFeaturesIsRefused) {
     params.trees = 8;
     const auto result = train(other, objective, params, nullptr, TrainingOptions{.start = &start});
     ASSERT_FALSE(result);
-    EXPECT_THAT(result.error().message, HasSubstr("to go on from"));
+    EXPECT_THAT(result.error().message, HasSubstr("to continue from"));
 }
 
 TEST(Constraints, AValidationLossOfOnesOwnStopsTheRun) {

@@ -62,7 +62,7 @@ TEST(Calibration, WhatIsWrongWithAMapIsSaid) {
     EXPECT_THAT(*fault_of(PolylineMap{{0, 1}, {0}}), HasSubstr("2 x and 1 y"));
     EXPECT_THAT(*fault_of(PolylineMap{{0, 1.5}, {0, 1}}), HasSubstr("point 1 is (1.5, 1)"));
     EXPECT_THAT(*fault_of(PolylineMap{{0, kNan}, {0, 1}}), HasSubstr("point 1"));
-    EXPECT_THAT(*fault_of(PolylineMap{{0, 0}, {0, 1}}), HasSubstr("x has to rise"));
+    EXPECT_THAT(*fault_of(PolylineMap{{0, 0}, {0, 1}}), HasSubstr("x must increase"));
     EXPECT_THAT(*fault_of(PolylineMap{{0, 1}, {1, 0}}), HasSubstr("must not fall"));
     EXPECT_FALSE(fault_of(PolylineMap{{0, 1}, {0.5, 0.5}}).has_value());
 }

@@ -224,7 +224,7 @@ TEST(ModelFile, AMixtureInAFileOfBeforeThereWereAnyIsRefused) {
     const auto payload = payload_of(encode_model_file(policy));
     EXPECT_TRUE(decode_model_file(with_payload(payload, 2)));
     EXPECT_THAT(decode_model_file(with_payload(payload, 1)).error().message,
-                HasSubstr("format version 1 and holds a mixture"));
+                HasSubstr("format version 1 and contains a mixture"));
 }
 
 TEST(ModelFile, ARightChecksumDoesNotExcuseABrokenPolicy) {

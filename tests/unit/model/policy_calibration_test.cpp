@@ -101,7 +101,7 @@ TEST(Policy, WhatIsWrongWithCalibrationsSlopesAndPullsIsSaid) {
         {[](LearnedLink& l) { l.ramp.slopes = {NAN}; }, "slope nan"},
         {[](LearnedLink& l) { l.pulls[0].amounts = {1}; }, "pull 0: amounts for 1 groups"},
         {[](LearnedLink& l) { l.pulls[0].amounts[0] = INFINITY; }, "amount inf"},
-        {[](LearnedLink& l) { l.pulls[0].amounts.push_back(0); }, "1 ensembles tell 3 groups"},
+        {[](LearnedLink& l) { l.pulls[0].amounts.push_back(0); }, "1 ensembles for 3 groups"},
         {[](LearnedLink& l) { l.pulls[0].posteriors[0].base_score = NAN; }, "pull 0: "},
         {[](LearnedLink& l) { l.pulls.push_back(l.pulls[0]); }, "pull 1 is given the same"},
         {[](LearnedLink& l) { l.members = {{}}; }, "a mixture with 0 calibrations and 1 pulls"},

@@ -152,7 +152,7 @@ TEST(PolicyScore, RefusesWhatDoesNotFitTheScale) {
         {[](LearnedLink& l) { l.scale.kind = ScoreScale::Kind::kLogOdds; },
          "40 levels of a score that is not on the unit scale"},
         {[](LearnedLink& l) { l.members[0].linear = 2; }, "member 0: linear model 2"},
-        {[](LearnedLink& l) { l.members[0].linear = 0; }, "linear model 1 is no member's"},
+        {[](LearnedLink& l) { l.members[0].linear = 0; }, "linear model 1 is used by no member"},
         {[](LearnedLink& l) { l.members.clear(); }, "1 linear models and no members"},
         {[](LearnedLink& l) { l.linears[0].slope[1] = NAN; }, "linear model 1: feature 'x1'"},
         {[](LearnedLink& l) {

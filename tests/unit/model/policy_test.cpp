@@ -375,8 +375,8 @@ TEST(Policy, RefusesABrokenMixtureAndSaysWhere) {
         {[](LearnedLink& l) { l.members[0].weight = 0.5 + 1e-8; }, "add up to 1.00000001"},
         {[](LearnedLink& l) { l.members[0].weight = 0.5 - 9e-10; }, ""},
         {[](LearnedLink& l) { l.members.pop_back(); }, "add up to 0.5"},
-        {[](LearnedLink& l) { l.members[1].ensemble = 0; }, "ensemble 1 is no member's"},
-        {[](LearnedLink& l) { l.members[0] = l.members[1]; }, "ensemble 0 is no member's"},
+        {[](LearnedLink& l) { l.members[1].ensemble = 0; }, "ensemble 1 is used by no member"},
+        {[](LearnedLink& l) { l.members[0] = l.members[1]; }, "ensemble 0 is used by no member"},
         {[](LearnedLink& l) { l.members.clear(); }, "1 more ensembles and no members"},
         {[](LearnedLink& l) { l.others[0].base_score = NAN; }, "link 0: ensemble 1: base score"},
         {[](LearnedLink& l) { l.members[1].ramp = RampRule{-1}; }, "member 1: gamma -1"},
@@ -437,7 +437,8 @@ TEST(Policy, AMixtureHasLimits) {
 TEST(Policy, RefusesABrokenBootstrap) {
     EXPECT_EQ(message_of({example_bootstrap()}), "");
     EXPECT_THAT(message_of({BootstrapLink{"age", {{0, 0.5}}, 0.5}}), HasSubstr("'age'"));
-    EXPECT_THAT(message_of({BootstrapLink{"c", {{0, 0.5}}, 0.5}}), HasSubstr("no numeric feature"));
+    EXPECT_THAT(message_of({BootstrapLink{"c", {{0, 0.5}}, 0.5}}),
+                HasSubstr("not a numeric feature"));
     EXPECT_THAT(message_of({BootstrapLink{"x0", {}, 0.5}}), HasSubstr("0 bootstrap points"));
     EXPECT_THAT(message_of({BootstrapLink{"x0", {{0, 0.5}, {0, 0.6}}, 0.5}}),
                 HasSubstr("not above"));

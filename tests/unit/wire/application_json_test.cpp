@@ -51,7 +51,7 @@ TEST(ApplicationJson, EveryMistakeIsNamedWithItsPath) {
     const auto invalid = ErrorCode::kInvalidArgument;
     expect_error("{", invalid, "bad_json", "byte");
     expect_error("[1]", invalid, "wrong_type", "document");
-    expect_error(with_features("{}") + "x", invalid, "bad_json", "follows");
+    expect_error(with_features("{}") + "x", invalid, "bad_json", "extra text");
     expect_error(R"({"application_id":"a"})", invalid, "missing_member", "person_id: is required");
     expect_error(with_features(R"({"x":true})"), invalid, "wrong_type", "features.x");
     expect_error(with_features(R"({"x":[1]})"), invalid, "wrong_type", "features.x");

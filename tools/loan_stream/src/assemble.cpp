@@ -9,13 +9,13 @@
 namespace rampart::loan_stream {
 namespace {
 
-constexpr double kNever = 0.004;      // the report gets lost
-constexpr double kTwice = 0.01;       // it is sent again
-constexpr double kCorrected = 0.005;  // it was wrong at first
+constexpr double kNever = 0.004;      // probability that the report is lost
+constexpr double kTwice = 0.01;       // probability that it is sent twice
+constexpr double kCorrected = 0.005;  // probability that it is wrong at first
 
 std::vector<Report> reports_of(const Draft& draft, const Source& source, base::Random random) {
     if (!draft.applicant.label) return {};
-    // Every draw is made in every case, so that no share depends on another.
+    // All draws are made in every case, so that no share depends on another.
     const auto jitter_days =
         random.below(static_cast<uint64_t>(source.early_days + source.late_days) + 1);
     const auto jitter_seconds = random.below(24 * 3600);
@@ -44,8 +44,8 @@ base::Status check_unique(const std::vector<Draft>& drafts, std::string_view str
         if (!seen.insert(id).second) {
             return base::invalid_argument(
                 "duplicate_application",
-                "stream {}: application {} comes twice; the data file holds a "
-                "repeated id, get a sound copy (ops/data)",
+                "stream {}: application {} occurs twice; the data file has a "
+                "repeated id, get an intact copy (ops/data)",
                 stream, id);
         }
     }
@@ -56,7 +56,7 @@ base::Status check_unique(const std::vector<Draft>& drafts, std::string_view str
 
 base::TimePoint spread(base::TimePoint begin, base::TimePoint end, size_t k, size_t n) {
     // Whole seconds: ids, logs and reports stay readable. No overflow: centuries in microseconds
-    // are below 2^53, so the product is taken as a ratio.
+    // are below 2^53, so the product is computed as a ratio.
     const double share = (static_cast<double>(k) + 0.5) / static_cast<double>(n);
     const auto seconds = static_cast<double>((end - begin).micros()) / 1e6 * share;
     return begin + base::Duration::seconds(static_cast<int64_t>(seconds));
@@ -67,8 +67,8 @@ base::Result<Stream> assemble(Source source, size_t rows, uint64_t seed) {
     if (drafts.empty()) {
         return base::invalid_argument(
             "no_applicants",
-            "stream {}: the data files hold no applicant that the stream can use; "
-            "get sound copies (ops/data --stream {})",
+            "stream {}: the data files contain no applicant that the stream can use; "
+            "get intact copies (ops/data --stream {})",
             source.name, source.name);
     }
     RAMPART_RETURN_IF_ERROR(check_unique(drafts, source.name));
@@ -89,8 +89,8 @@ base::Result<Stream> assemble(Source source, size_t rows, uint64_t seed) {
     for (size_t i = 0; i < wanted; ++i) {
         const size_t position = i * total / wanted;
         auto& draft = drafts[position];
-        // Forked by the position before thinning: an applicant's reports don't depend on the row
-        // limit.
+        // The generator is forked by the position before sampling: an applicant's reports do not
+        // depend on the row limit.
         draft.applicant.reports = reports_of(draft, source, base::Random(seed).fork(position));
         if (draft.applicant.label) {
             const auto decided = draft.applicant.application.event_time;

@@ -1,16 +1,17 @@
 // Credit card accounts with their monthly status ("Credit Card Approval Prediction").
 //
-// An account is opened in the month of its smallest MONTHS_BALANCE; month 0 is December 2020. Its
-// application is decided in that month; the files know no day, so the accounts of a month are
-// spread over it in file order. Label 0 iff a status 1 to 5 (30 and more days late) stands in its
-// first 12 months; reported at the end of the month when it happened. Label 1 is reported at 12
-// months. An account opened less than 12 months before the files end has no label: its first year
-// is not over. One that was closed within the year and never late keeps label 1: its record is
-// complete.
+// An account is opened in the month of its smallest MONTHS_BALANCE; month 0 is December 2020.
+// Its application is decided in that month; the files contain no day, so the accounts of a
+// month are spread over it in file order. Label 0 iff a status 1 to 5 (30 or more days late)
+// occurs in its first 12 months; reported at the end of that month. Label 1 is reported at 12
+// months. An account opened less than 12 months before the files end has no label, because its
+// first year is not over. One that was closed within the year and never late keeps label 1:
+// its record is complete.
 //
-// Of 438,557 applications 36,457 have a monthly status; the others were never booked and are left
-// out. Only 9,728 of the accounts differ in any column but ID: the profile, not the ID, is the
-// person. CODE_GENDER and DAYS_BIRTH are protected and no features; FLAG_MOBIL is constant.
+// Of 438,557 applications 36,457 have a monthly status; the others were never booked and are
+// omitted. Only 9,728 of the accounts differ in any column but ID: the profile, not the ID,
+// identifies the person. CODE_GENDER and DAYS_BIRTH are protected, not features; FLAG_MOBIL is
+// constant.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -25,7 +26,7 @@ namespace rampart::loan_stream {
 namespace {
 
 constexpr int kHorizon = 12;
-constexpr int kFirstMonth = -60;          // of the files; the last is month 0
+constexpr int kFirstMonth = -60;          // in the files; the last is month 0
 constexpr int64_t kNotEmployed = 365243;  // in DAYS_EMPLOYED
 
 const std::vector<std::string_view>& columns() {
@@ -144,7 +145,7 @@ base::Result<std::vector<domain::Feature>> features_of(const SourceFile& file) {
     return features;
 }
 
-/// Everything but the ID names the person.
+/// Identifies the person by every column except the ID.
 domain::PersonId person_of(const SourceFile& file) {
     base::Sha256 digest;
     for (size_t c = kGender; c < columns().size(); ++c) digest.update_field(file.cell(c));
@@ -167,7 +168,7 @@ base::Result<Draft> read_row(const SourceFile& file, int64_t id, const Account& 
     return draft;
 }
 
-/// Spreads the accounts of a month over it; the report follows.
+/// Spreads the accounts of a month over it, and sets the time of the report.
 base::Status set_times(std::vector<Draft>& drafts, const std::vector<Account>& accounts) {
     RAMPART_TRY(const auto last_month, base::parse_iso8601("2020-12-01"));
     std::map<int, size_t> a_month, used;

@@ -1,10 +1,10 @@
 // Default of credit card clients (UCI, I-Cheng Yeh 2009): 30,000 clients of a bank in Taiwan, 2005.
 //
-// The file has no calendar: file order becomes event time, 24 months from 2022-01-01. Every column
-// is a feature but SEX and AGE, which are protected, and the label. EDUCATION and MARRIAGE are
-// codes, some of them undocumented (0, 5, 6): categories. PAY_* are ordered (months of delay, -2 to
-// 8): numbers. 35 rows are exact copies of others; nothing says that they are the same person, so
-// each row is one.
+// The file has no dates: file order becomes event time, 24 months from 2022-01-01. Features are all
+// columns except the label and SEX and AGE, which are protected. EDUCATION and MARRIAGE are codes,
+// some of them undocumented (0, 5, 6): categories. PAY_* are ordered (months of delay, -2 to 8):
+// numbers. 35 rows are exact copies of others; there is no evidence that they are the same person,
+// so each row is a person.
 #include <array>
 #include <string>
 

@@ -1,17 +1,17 @@
 // Loans guaranteed by the US Small Business Administration: approvals 1997-01-01 to 2006-02-24, the
 // status recorded to 2014.
 //
-// Label 0 iff the loan was charged off within 60 months of its approval: by ChgOffDate, whatever
-// MIS_Status says (194 rows are "P I F" with a date of charge-off). The one CHGOFF row without a
-// date counts as charged off in the last month of the horizon: half of all charge-offs come before
-// that, and a wrong 0 errs on the careful side. Rows without a status are dropped (106), and
-// everything before 1997 (rows of 1980 and 1981 got into the file because they were charged off).
+// Label 0 iff the loan was charged off within 60 months of its approval: by ChgOffDate, even if
+// MIS_Status differs (194 rows are "P I F" with a charge-off date). The one CHGOFF row without a
+// date counts as charged off in the last month of the horizon: half of all charge-offs are earlier,
+// and a wrong 0 is the conservative error. Rows without a status are dropped (106), and all before
+// 1997 (rows of 1980 and 1981 are in the file because they were charged off).
 //
-// Left out because it is known only afterwards: Term (rewritten when a loan ends: it leaks),
-// ChgOffDate, ChgOffPrinGr, MIS_Status, DisbursementDate and DisbursementGross (paid out after the
-// decision, and more than once for credit lines). Left out as names: City, Zip, Bank. NewExist and
-// UrbanRural stand in for protected attributes and are no features. FranchiseCode 0 and 1 both mean
-// none.
+// Omitted because they are known only afterwards: Term (rewritten when a loan ends: label
+// leakage), ChgOffDate, ChgOffPrinGr, MIS_Status, DisbursementDate and DisbursementGross (paid
+// out after the decision, and more than once for credit lines). Omitted as names: City, Zip,
+// Bank. NewExist and UrbanRural serve as protected attributes and are not features. FranchiseCode
+// 0 and 1 both mean none.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -81,7 +81,7 @@ base::Result<base::TimePoint> make_date(int year, int month, int day) {
     return base::parse_iso8601(fmt::format("{:04}-{:02}-{:02}", year, month, day));
 }
 
-/// "2/28/1997"
+/// Parses "2/28/1997".
 base::Result<base::TimePoint> approval_date(const SourceFile& file) {
     const auto cell = file.cell(kApproved);
     std::array<int, 3> parts{};
@@ -99,7 +99,7 @@ base::Result<base::TimePoint> approval_date(const SourceFile& file) {
     return date;
 }
 
-/// "18-Apr-02"; the record ends in 2014, so 70 to 99 are of the last century.
+/// Parses "18-Apr-02"; the record ends in 2014, so 70 to 99 are of the last century.
 base::Result<base::TimePoint> charge_off_date(const SourceFile& file) {
     static constexpr std::array<std::string_view, 12> kMonths{
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
@@ -122,7 +122,7 @@ base::Result<base::TimePoint> charge_off_date(const SourceFile& file) {
     return date;
 }
 
-/// A code outside the schema's list is passed on as it is (unseen is missing); no code is missing.
+/// Passes on a code outside the schema's list (unseen is missing); an empty code is missing.
 domain::FeatureValue category(std::string_view cell) {
     if (cell.empty()) return {};
     return std::string(cell);
@@ -161,8 +161,8 @@ base::Result<std::map<std::string, std::string>> protected_of(const SourceFile& 
     return values;
 }
 
-/// A loan, with the day of approval as its time and, if it was charged off, the day of that as
-/// observed_at; otherwise observed_at is left at 0.
+/// Returns a loan with the day of approval as its time and, if it was charged off, that day as
+/// observed_at; otherwise observed_at stays 0.
 base::Result<Draft> read_row(const SourceFile& file, base::TimePoint approved) {
     const auto loan = file.cell(kLoan);
     if (!domain::check_id("loan number", loan)) return file.bad_cell(kLoan, "a loan number");
@@ -182,7 +182,7 @@ base::Result<Draft> read_row(const SourceFile& file, base::TimePoint approved) {
     return draft;
 }
 
-/// Loans of one day are spread over it in file order; then label and report follow from the times.
+/// Spreads the loans of a day over it in file order; then sets label and report from the times.
 void set_times(std::vector<Draft>& drafts) {
     std::map<base::TimePoint, size_t> a_day, used;
     for (const auto& draft : drafts) ++a_day[draft.applicant.application.event_time];

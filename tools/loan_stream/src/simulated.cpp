@@ -1,15 +1,15 @@
-// The simulated population: for a machine without any data, and for tests.
+// The simulated population: for machines without data files, and for tests.
 //
 // Race groups with the published default rates (US Federal Reserve, Report to the Congress on
 // Credit Scoring and Its Effects, 2007; TransUnion scores as tabulated with Hardt et al. 2016):
-// white 24.1 %, Black 66.3 %, Hispanic 43.2 %, Asian 19.3 %. Shares of the population are ours,
-// flatter than in the report, so that each group has enough people for a statement about it: white
+// white 24.1 %, Black 66.3 %, Hispanic 43.2 %, Asian 19.3 %. The population shares are our choice,
+// flatter than in the report, so that each group is large enough for statistical statements: white
 // 40 %, Black 25 %, Hispanic 20 %, Asian 15 %.
 //
 // A person has a creditworthiness z ~ N(mean of the group, 1) and repays with probability
-// sigmoid(2.2 z); the means are solved for from the default rates. Nobody sees z: each feature is a
-// noisy, partial view of it, with the same noise in each group, so that the features speak of race
-// only through z.
+// sigmoid(2.2 z); the means are solved from the default rates. z is not observed: each feature is a
+// noisy, partial measurement of it, with the same noise in each group, so that features depend on
+// race only through z.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -37,7 +37,8 @@ constexpr std::array<Group, 4> kGroups{{{"white", 0.40, 0.241},
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// E[sigmoid(kSlope z)] for z ~ N(mean, 1), by a sum over a fine grid of +-8 standard deviations.
+/// Returns E[sigmoid(kSlope z)] for z ~ N(mean, 1), by a sum over a fine grid of +-8 standard
+/// deviations.
 double repayment_rate(double mean) {
     constexpr int kSteps = 1600;
     double sum = 0, weight = 0;
@@ -50,7 +51,7 @@ double repayment_rate(double mean) {
     return sum / weight;
 }
 
-/// The mean at which a group repays at `rate`: bisection, repayment_rate increases.
+/// Returns the mean at which a group repays at `rate`: bisection, as repayment_rate increases.
 double mean_for(double rate) {
     double lo = -10, hi = 10;
     for (int i = 0; i < 60; ++i) {
@@ -95,7 +96,7 @@ std::vector<domain::Feature> features_of(double z, base::Random& random) {
                                         : "other";
     static constexpr std::array<const char*, 4> kPurposes{"car", "debt", "home", "other"};
     const char* purpose = kPurposes[random.below(kPurposes.size())];
-    // One in 25 has no score on file; who, depends on nothing.
+    // One in 25 has no score on file, independent of all else.
     const bool unscored = random.bernoulli(0.04);
     return {
         {"score", unscored ? domain::FeatureValue{} : domain::FeatureValue{score}},
@@ -124,7 +125,7 @@ size_t draw_group(double u) {
 base::Result<Source> simulate(const StreamOptions& options) {
     const size_t rows = options.rows == 0 ? kDefaultRows : options.rows;
     if (rows > base::limits::kMaxRows) {
-        return base::out_of_range("rows", "rows {} is past the limit of {}", rows,
+        return base::out_of_range("rows", "rows {} exceeds the limit of {}", rows,
                                   base::limits::kMaxRows);
     }
     Source source{.name = "simulated",
@@ -140,7 +141,7 @@ base::Result<Source> simulate(const StreamOptions& options) {
     std::array<double, kGroups.size()> means{};
     for (size_t g = 0; g < kGroups.size(); ++g) means[g] = mean_for(1 - kGroups[g].default_rate);
 
-    // A branch of the seed of its own: the reports are drawn from another.
+    // A separate stream of random numbers: the reports use another.
     const base::Random population = base::Random(options.seed).fork(0x706f70756c617465);
     source.drafts.reserve(rows);
     for (size_t i = 0; i < rows; ++i) {

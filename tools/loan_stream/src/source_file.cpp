@@ -10,7 +10,7 @@ namespace rampart::loan_stream {
 namespace {
 
 std::string remedy(std::string_view stream) {
-    return fmt::format("`ops/data --stream {}` says where a sound copy is looked for", stream);
+    return fmt::format("`ops/data --stream {}` shows where an intact copy is searched", stream);
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ base::Result<SourceFile> SourceFile::open(const std::filesystem::path& dir, std:
     if (!std::filesystem::exists(path, ignored)) path += ".gz";
     if (!std::filesystem::exists(path, ignored)) {
         return base::not_found("data_file",
-                               "stream {} needs {}.csv or {}.csv.gz in '{}': neither is there; {}",
+                               "stream {} needs {}.csv or {}.csv.gz in '{}': neither exists; {}",
                                stream, stem, stem, dir.string(), remedy(stream));
     }
     auto csv = dataset::CsvReader::open(path);
@@ -33,7 +33,7 @@ base::Result<SourceFile> SourceFile::open(const std::filesystem::path& dir, std:
     for (const auto column : columns) {
         const auto at = std::find(names.begin(), names.end(), column);
         if (at == names.end()) {
-            return base::invalid_argument("unknown_layout", "{}: column '{}' is not there; {}",
+            return base::invalid_argument("unknown_layout", "{}: column '{}' is missing; {}",
                                           path.string(), column, remedy(stream));
         }
         file.positions_.push_back(static_cast<size_t>(at - names.begin()));

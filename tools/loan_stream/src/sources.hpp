@@ -2,8 +2,8 @@
 
 #include "assemble.hpp"
 
-/// One function a source: reads its files, checks every cell that it uses, and says in its own file
-/// which columns it leaves out and why.
+/// One function per source: reads its files, checks every cell that it uses, and documents in its
+/// source file which columns it omits and why.
 namespace rampart::loan_stream {
 
 base::Result<Source> read_default_credit_card(const StreamOptions& options);

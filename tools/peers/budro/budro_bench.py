@@ -14,9 +14,10 @@ import budro_report
 import budro_tables
 import numpy as np
 
-# Settings of papers/001, tables 4, 6 and 8, where it has any: steps, depth, learning rate, lambda,
-# least hessian in a leaf. Of BuDRO lambda and hessian are for weights of sum 1; an "n" is by row;
-# then epsilon, and more. "tuned": found on splits of other seeds than those reported.
+# Settings of Vargo et al. (2021), tables 4, 6 and 8, where given: steps, depth, learning rate,
+# lambda, minimum hessian in a leaf. For BuDRO lambda and hessian are for weights of sum 1; an "n"
+# is multiplied by the number of rows; then epsilon and further options. "tuned": found on splits of
+# other seeds than the reported ones.
 ENTROPIC = ("--transport", "entropic", "--gamma", 5e-5)
 SETTINGS = {
     "german": {"budro": (90, 4, 0.005, 1.0, 1 / 80, 1.0), "plain": (105, 10, 0.5, 1000, 2),
@@ -33,7 +34,7 @@ SETTINGS = {
               "project": (200, 5, 0.05, 1, 1)},
 }
 REWEIGH = (100, 6, 0.3, 1, 1)  # XGBoost's defaults, as in the paper
-UNWEIGHTED = {("compas", "plain"), ("compas", "project")}  # else ones weigh zeros / ones
+UNWEIGHTED = {("compas", "plain"), ("compas", "project")}  # others weight ones by zeros / ones
 
 
 def say(text):
@@ -49,8 +50,8 @@ def answer(command):
 
 
 def balancing(train):
-    """Of Kamiran and Calders: by intersection of the groups and label, as if they were independent.
-    """
+    """Reweighing of Kamiran and Calders, by intersection of groups and label, as if these were
+    independent."""
     group = np.zeros(len(train.label), dtype=int)
     for one in train.groups.values():
         group = 2 * group + np.asarray(one, dtype=int)
@@ -95,7 +96,7 @@ def command_of(options, name, method, train, folder):
 
 
 def named(train):
-    """Features by the names that peer_budro gives them."""
+    """Features by the names that peer_budro uses."""
     found = train.subset(slice(None))
     found.protected = [f"x{train.at(name)}" for name in train.protected]
     found.indicators = [f"x{train.at(name)}" for name in train.indicators]
@@ -104,7 +105,7 @@ def named(train):
 
 
 def one(options, name, train, test, folder, methods):
-    """{method: what its decisions are like} of one split."""
+    """{method: measures of its decisions} for one split."""
     train.write(folder / "train")
     test.write(folder / "test")
     others, sizes = [], []

@@ -24,7 +24,7 @@ def told(bench, *what):
 
 
 def measure(options, say):
-    """People of 30 numbers, made up; then Adult, depth 14, as in papers/001."""
+    """30 synthetic numeric features; then Adult, depth 14, as in Vargo et al. (2021)."""
     rows = []
     for n in SIZES:
         if options.quick and n > 30_000:

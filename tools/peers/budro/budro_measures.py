@@ -1,4 +1,5 @@
-"""What papers/001 reports of decisions: balanced accuracy, consistency, gaps between groups."""
+"""Measures of decisions in Vargo et al. (2021): balanced accuracy, consistency, gaps between
+groups."""
 import numpy as np
 
 
@@ -14,7 +15,8 @@ def gaps(decided, label, group):
 
 
 def judged(test, scores, copies):
-    """scores: of the test rows; copies: {name: [scores of each copy]}. Decisions from 0 on."""
+    """scores: of the test rows; copies: {name: [scores of each copy]}. A score of at least 0
+    decides 1."""
     decided = scores > 0
     tpr, tnr = rates(decided, test.label)
     out = {"accuracy": float((decided == (test.label == 1)).mean()),

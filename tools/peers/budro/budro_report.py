@@ -1,4 +1,4 @@
-"""Means over splits beside the published figures (papers/001, tables 1, 2, 5, 7 and 9)."""
+"""Means over splits beside the published figures (Vargo et al. 2021, tables 1, 2, 5, 7 and 9)."""
 import statistics
 
 # mean, standard deviation
@@ -58,7 +58,8 @@ def higher_is_better(measure):
 
 
 def met(measure, mean, published):
-    """Not worse than what was published by more than its standard deviation (and rounding)."""
+    """Whether ours is not worse than published by more than its standard deviation (and
+    rounding)."""
     there, deviation = published
     slack = deviation + 0.0005
     return mean >= there - slack if higher_is_better(measure) else mean <= there + slack

@@ -1,4 +1,4 @@
-"""The tables of papers/001 and two more: features, what is protected, and their splits."""
+"""The tables of Vargo et al. (2021) and two more: features, protected attributes, splits."""
 import pathlib
 import sys
 
@@ -7,7 +7,7 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "gbdt"))
 import tables as plain  # noqa: E402  (the other peer's)
 
-# Splits: those that the paper's authors report on, where they tell them.
+# Splits: those of the paper's authors, where they are published.
 SEEDS = {
     "german": (99776, 44777, 31321, 5482, 65332, 89335, 18565, 75043, 52647, 55193),
     "adult": (80147, 63811, 90326, 27837, 49906, 11676, 12806, 26656, 82225, 11968),
@@ -22,18 +22,18 @@ COMPAS = ["sex", "race", "age_cat", "c_charge_degree", "priors_count"]
 
 
 class People:
-    """columns: [d][n]; of categories the codes. groups: {name: [n] of 0 and 1}, for the gaps.
-    copies: {name: [[(feature, code), …], one for each copy]}."""
+    """columns: [d][n]; codes for categories. groups: {name: [n] of 0 and 1}, for the gaps.
+    copies: {name: [[(feature, code), …], one per copy]}."""
 
     def __init__(self, names, columns, categories, label):
         self.names = names
         self.columns = np.asarray(columns, dtype=np.float64)
-        self.categories = categories  # [d] texts by code, or None of a number
+        self.categories = categories  # [d] texts by code, or None for a number
         self.label = np.asarray(label, dtype=np.uint8)
         self.groups, self.copies = {}, {}
         self.protected, self.indicators, self.l2_of_numbers = [], [], []
-        self.two_columns = []  # flags that the authors have a column for each value of
-        self.C = None  # scikit-learn's, of the logistic regression; None: peer_budro's own l2
+        self.two_columns = []  # binary features for which the authors use one column per value
+        self.C = None  # scikit-learn's, for the logistic regression; None: peer_budro's own l2
 
     def at(self, name):
         return self.names.index(name)
@@ -64,7 +64,8 @@ class People:
         return plain.Table(self.columns, self.label, counts)
 
     def hot(self):
-        """A number for each category (one for two), as the paper's trees see them."""
+        """One number per category (a single one for two categories), as the paper's trees use
+        them."""
         columns = []
         for values, texts in zip(self.columns, self.categories):
             if texts is None or len(texts) == 2:
@@ -107,7 +108,7 @@ def german(folder):
     found.groups = {"age": found.columns[found.at("age")] >= 25}
     found.copies = {"S-cons": flips(found, "personal_status")}
     found.protected = ["age"]
-    found.l2_of_numbers = [0.1 / 800, 1 / 800, 10 / 800]  # RidgeCV's, of a mean over the rows
+    found.l2_of_numbers = [0.1 / 800, 1 / 800, 10 / 800]  # RidgeCV's, for a mean over the rows
     found.two_columns = ["telephone", "foreign_worker"]
     return found
 
@@ -183,7 +184,7 @@ FILES = {"german": "german_credit.csv", "adult": "adult.csv.gz",
 
 
 def load(name, folder):
-    """None where there is no such file. Numbers are standardised."""
+    """None if the file does not exist. Numbers are standardised."""
     if not (folder / FILES[name]).exists():
         return None
     found = globals()[name](folder)
@@ -195,7 +196,7 @@ def load(name, folder):
 
 
 def split(name, found, seed):
-    """80 % to learn from, 20 % to test."""
+    """80 % for training, 20 % for test."""
     n = len(found.label)
     if name == "german":
         from sklearn.model_selection import StratifiedShuffleSplit

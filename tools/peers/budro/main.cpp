@@ -15,15 +15,15 @@
 #include "tools/peers/gbdt/process.hpp"
 #include "tools/peers/gbdt/table_file.hpp"
 
-/// What tools/peers/budro measures of ours: a fit of BuDRO or of a baseline, what it says of other
-/// rows, and its individual fairness.
+/// Our part of tools/peers/budro: a fit of BuDRO or of a baseline, its scores of other rows, and
+/// its individual fairness.
 namespace rampart::peer_budro {
 namespace {
 
 using peer_gbdt::Moment;
 
-/// Every table is there twice: NAME.raw with categories, which the fair metric is of, and NAME.hot
-/// with a number for each category, which trees learn from, as in the paper.
+/// Every table has two forms: NAME.raw with categories, for the fair metric, and NAME.hot with one
+/// number per category, for the trees, as in Vargo et al. (2021).
 struct Options {
     std::string method = "budro", train, test, out;
     std::vector<std::string> others;
@@ -103,7 +103,7 @@ base::Result<Fit> boost_fairly(const Options& o, const dataset::Dataset& data,
     return out;
 }
 
-/// Scores of the test rows and of the others, one after the other, as double.
+/// Writes the scores of the test rows and of the other tables, one after the other, as double.
 std::vector<double> say(const model::Ensemble& ensemble, const Tables& tables,
                         const std::string& path) {
     std::ofstream file(path, std::ios::binary);

@@ -1,4 +1,5 @@
-"""Figures 1 to 3 of the ELF paper as SVG in one HTML page, from the rows of the study's CSV."""
+"""Figures 1 to 3 of Weber et al. (2022) as SVG in one HTML page, from the rows of the study's
+CSV."""
 import html
 import math
 
@@ -9,13 +10,13 @@ DELTA = 0.1
 
 
 def points_of(rows, measure):
-    """(n, value) of the rows that have one, by n."""
+    """(n, value) of the rows that have a value, by n."""
     return [(row["n"], row[measure]) for row in sorted(rows, key=lambda r: r["n"])
             if row[measure] is not None]
 
 
 class Plot:
-    """Rates in [0, 1] over n, which has a logarithmic axis."""
+    """Rates in [0, 1] over n, on a logarithmic axis."""
 
     def __init__(self, title, ns, line=None):
         self.title, self.line = title, line

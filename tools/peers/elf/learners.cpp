@@ -15,8 +15,8 @@ using candidate_selection::LogisticPolicy;
 
 constexpr double kKappa = 0.5;
 constexpr double kDelta = 0.1;
-constexpr double kAccuracyFloor = 0.75;  // of the paper's section 5
-constexpr double kRidge = 1;             // keeps small samples' regressions finite
+constexpr double kAccuracyFloor = 0.75;  // from section 5 of Weber et al. (2022)
+constexpr double kRidge = 1;             // keeps regressions on small samples finite
 
 LogisticPolicy policy_on(const std::vector<std::vector<double>>& columns,
                          const std::vector<double>& base) {
@@ -25,7 +25,8 @@ LogisticPolicy policy_on(const std::vector<std::vector<double>>& columns,
     return *std::move(policy);
 }
 
-/// Regression on D_c alone: theta may then be tested on D_f.
+/// Fits a regression, on the development set unless `all`: theta may then be tested on the safety
+/// set.
 std::vector<double> fit_on(const Draw& draw, const std::vector<uint8_t>& target, bool all) {
     std::vector<std::vector<double>> columns(draw.columns.size());
     std::vector<uint8_t> label;
@@ -63,7 +64,8 @@ Trial::Trial(Draw draw, const Judge& judge, const Effort& effort, uint64_t seed)
     stepped_ = policy_on(draw_.columns, candidate_selection::logits(beta));
     judge_plain_ = policy_on(judge_.columns, {});
     judge_stepped_ = policy_on(judge_.columns, candidate_selection::logits(judge_.beta));
-    // the paper's search starts from logistic regression on D_c's labels, and from beta's like
+    // the paper's search starts from logistic regressions of the label and of beta's decision, on
+    // the development set
     paper_starts_ = {fit_on(draw_, draw_.sample.label, false),
                      fit_on(draw_, draw_.sample.log.decisions.approved, false)};
     regression_ = fit_on(draw_, draw_.sample.label, true);
@@ -109,7 +111,7 @@ Trial::Ours Trial::rampart(double alpha) {
     with.kappa = kKappa;
     with.power = effort_.power;
     with.starts = {std::vector<double>(draw_.columns.size() + 1, 0.0)};
-    with.starts[0][0] = 1;  // more for everybody
+    with.starts[0][0] = 1;  // an intercept shift that approves more applicants of both groups
     const auto result = run_elf(draw_.sample, *stepped_, with);
     RAMPART_CHECK(result.has_value());
     const bool by_t = std::all_of(result->tests.begin(), result->tests.end(),

@@ -8,14 +8,15 @@
 #include "rampart/base/thread_pool.hpp"
 #include "tools/peers/elf/learners.hpp"
 
-/// Figures 1 to 3 of the ELF paper on synthetic people: for each population, n and alpha, how often
-/// each learner returns a solution, how often that solution is worse for a group than beta, and how
-/// accurate it is.
+/// Figures 1 to 3 of Weber et al. (2022) on synthetic people: for each population, n and alpha,
+/// how often each learner returns a solution, how often that solution is worse for a group than
+/// beta, and its accuracy.
 namespace rampart::peer_elf {
 namespace {
 
 constexpr size_t kAlphas = 11;  // 0, .1, …, 1
-/// In large samples the paper's ELF, whose search sees all of D_c, runs in every fifth trial only.
+/// In large samples the paper's ELF, which searches on the whole development set, runs in every
+/// fifth trial only.
 constexpr size_t kThinFrom = 1 << 13, kThin = 5;
 
 enum Learner { kPaper, kOursT, kOursBetting, kRegression, kFairGbm, kRamp, kLearners };
@@ -50,7 +51,7 @@ TrialOutcomes run_trial(Population population, size_t n, const Judge& judge, con
     base::Random random(seed);
     Draw people = draw(population, n, random);
     for (const auto& group : people.sample.log.decisions.groups) {
-        // a sample without testable people of a group has no solution, whoever looks for one
+        // a sample without testable people of a group has no solution, for any learner
         size_t held = 0;
         for (const uint32_t i : group.records) held += people.sample.tested[i];
         if (held < 2 || group.records.size() - held < 2) return {};
@@ -68,7 +69,7 @@ TrialOutcomes run_trial(Population population, size_t n, const Judge& judge, con
     out[kRegression].fill(judge_of(judge, trial.logistic_regression()));
     out[kFairGbm].fill(judge_of(judge, trial.fairgbm()));
     out[kRamp].fill(judge_of(judge, trial.ramp()));
-    // at alpha = 0 no decision has an impact: nobody can be worse off
+    // at alpha = 0 decisions have no impact: no group can be worse off
     for (auto& learner : out) learner[0].worse[0] = learner[0].worse[1] = false;
     return out;
 }
@@ -152,7 +153,7 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
     rampart::peer_elf::Options options;
     CLI::App app{"Figures 1 to 3 of the ELF paper on synthetic people"};
-    app.add_option("--csv", options.csv, "where the rows go")->required();
+    app.add_option("--csv", options.csv, "output file")->required();
     app.add_option("--trials", options.trials, "of each n")->check(CLI::Range(1, 1000000));
     app.add_option("--threads", options.threads)->check(CLI::Range(1, 256));
     app.add_option("--from", options.log2_from, "smallest n, as a power of 2")
@@ -161,11 +162,13 @@ int main(int argc, char** argv) {
     app.add_option("--seed", options.seed);
     app.add_option("--population", options.populations, "gaussian, fico; default: both")
         ->check(CLI::IsMember({"gaussian", "fico"}));
-    app.add_option("--evaluations", options.effort.evaluations, "of the cost, a search")
+    app.add_option("--evaluations", options.effort.evaluations, "of the objective, per search")
         ->check(CLI::Range(1, 1000000));
-    app.add_option("--selection-rows", options.effort.selection_rows, "of D_c that a search sees");
-    app.add_option("--fairgbm-rows", options.effort.fairgbm_rows, "of D that FairGBM learns from");
-    app.add_option("--power", options.effort.power, "that ours asks of D_c before accuracy counts")
+    app.add_option("--selection-rows", options.effort.selection_rows,
+                   "rows of the development set per search");
+    app.add_option("--fairgbm-rows", options.effort.fairgbm_rows, "rows that FairGBM uses");
+    app.add_option("--power", options.effort.power,
+                   "of ours on the development set, required before accuracy counts")
         ->check(CLI::Range(0.5, 1.0));
     CLI11_PARSE(app, argc, argv);
     return rampart::peer_elf::run(options);

@@ -101,7 +101,7 @@ Judge make_judge(Population population, size_t people_per_group) {
     Judge out;
     out.share_1 = share_of_group_1(population);
     out.columns.resize(features_of(population));
-    // the root > 1 of x^(d+1) = x + 1 gives the steps
+    // the steps come from the root > 1 of x^(d+1) = x + 1
     double root = 2;
     for (int i = 0; i < 50; ++i) root = std::pow(1 + root, 1.0 / (kUniforms + 1));
     for (size_t group = 0; group < kGroups; ++group) {

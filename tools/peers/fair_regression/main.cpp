@@ -11,8 +11,8 @@
 #include "tools/peers/gbdt/process.hpp"
 #include "tools/peers/gbdt/table_file.hpp"
 
-/// What tools/peers/fair_regression measures of ours: fits under statistical parity and under
-/// bounded group loss, plain predictors, and one yardstick for everybody's predictions.
+/// Our part of tools/peers/fair_regression: fits under statistical parity and under bounded group
+/// loss, unconstrained predictors, and the same measures for the predictions of all learners.
 namespace rampart::peer_fair_regression {
 namespace {
 
@@ -127,7 +127,7 @@ base::Result<boost::json::array> fit(const Options& o, const Table& train, const
     return out;
 }
 
-/// The yardstick: discretised loss and largest disparity of a mixture of predictions.
+/// Computes the discretised loss and the largest disparity of a mixture of predictions.
 base::Result<boost::json::object> judged(const Options& o, const Table& table,
                                          std::span<const std::vector<double>> members) {
     RAMPART_TRY(const auto loss, loss_of(o.loss));
@@ -143,7 +143,7 @@ base::Result<boost::json::object> judged(const Options& o, const Table& table,
     return boost::json::object{{"loss", mean}, {"disparity", worst}};
 }
 
-/// Unconstrained, or SEO.
+/// Fits an unconstrained predictor, or SEO.
 base::Result<boost::json::object> plain(const Options& o, const Table& train, const Table& test) {
     std::vector<double> here, there;
     if (o.seo) {
@@ -164,7 +164,7 @@ base::Result<boost::json::object> plain(const Options& o, const Table& train, co
     return boost::json::object{{"train", std::move(a)}, {"test", std::move(b)}};
 }
 
-/// Predictions of others, double[members x n].
+/// Measures predictions of other learners, double[members x n].
 base::Result<boost::json::object> judge(const Options& o, const Table& table) {
     std::ifstream file(o.predictions, std::ios::binary);
     std::vector<std::vector<double>> members(o.weights.size());

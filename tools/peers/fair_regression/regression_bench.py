@@ -16,9 +16,9 @@ import regression_peers
 import regression_tables
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 1)
-BOUNDS = (0.005, 0.02, 0.06, 0.15)  # of fair classification
-FEW = 2000  # rows; trees learn such tables by heart
-PAPER = {"linear": 3.48, "gbdt": 3.60}  # seconds a call, papers/002, Table 1
+BOUNDS = (0.005, 0.02, 0.06, 0.15)  # for fair classification
+FEW = 2000  # rows; on such tables trees memorise the data
+PAPER = {"linear": 3.48, "gbdt": 3.60}  # seconds per oracle call, Agarwal et al. (2019), Table 1
 
 
 def say(text):
@@ -49,7 +49,7 @@ def classification(peer, oracle, train, test, paths, loss, folder):
 
 
 def methods(peer, table, oracle, train, test, folder):
-    """{method: points} of one split; a point: loss and disparity of training and test rows."""
+    """{method: points} of one split; a point: loss and disparity on training and test rows."""
     loss = regression_tables.SETS[table][0]
     paths = [folder / "train", folder / "test"]
     for part, path in zip((train, test), paths):
@@ -70,8 +70,8 @@ def methods(peer, table, oracle, train, test, folder):
 
 
 def remembered(options, key, make):
-    """What `make` gives, kept in the folder of results: an interrupted run goes on where it was.
-    `key` names it; another build or other settings ask again."""
+    """The result of `make`, cached in the folder of results: an interrupted run continues. `key`
+    names it; another build or other settings compute it again."""
     path = pathlib.Path(options.dir) / "known" / f"{'-'.join(map(str, key))}.json"
     mark = [options.build, EPSILONS, BOUNDS]
     if path.exists():
@@ -104,8 +104,8 @@ def figure(options, folder):
 
 
 def between(peer, told):
-    """A bound on the groups' losses half way between what plain boosting has and what can be had,
-    and the tolerance of the answer."""
+    """A bound on the groups' losses half way between plain boosting and the optimum, and the
+    tolerance of the solution."""
     free = answer(peer, "bound", *told, "--zeta", 1)
     least = answer(peer, "bound", *told, "--zeta", 0)
     worst = max(free["train"]["group_losses"])
@@ -133,7 +133,7 @@ def bounded(options, table, folder):
 
 
 def calls(options, folder):
-    """Seconds of one question to a learner, 1,000 rows of the law school."""
+    """Seconds of one oracle call, 1,000 rows of the law school data."""
     rows = regression_tables.load("law_school_2000", options.data)
     if rows is None:
         return []
@@ -152,7 +152,7 @@ def calls(options, folder):
 
 
 def large(options, folder):
-    """200,000 made-up rows, 40 levels, 2 groups, 100 trees, 2 threads: seconds on the wall."""
+    """200,000 synthetic rows, 40 levels, 2 groups, 100 trees, 2 threads: wall seconds."""
     if options.quick:
         return []
     random = np.random.default_rng(1)

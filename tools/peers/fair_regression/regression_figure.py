@@ -1,4 +1,5 @@
-"""Figure 1 of papers/002: test loss against disparity, a chart for each table and learner."""
+"""Figure 1 of Agarwal et al. (2019): test loss against disparity, one chart per table and
+learner."""
 import csv
 import html
 import statistics

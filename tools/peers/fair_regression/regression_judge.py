@@ -9,8 +9,8 @@ from scipy import stats
 
 
 def hull(points):
-    """The lower convex hull of what is known on the training rows, by rising disparity: mixtures of
-    neighbours on it are what one would deploy. Indices."""
+    """Indices of the lower convex hull on the training rows, by increasing disparity: mixtures
+    of its neighbours are the deployable models."""
     order = sorted(range(len(points)), key=lambda i: (points[i]["train"]["disparity"],
                                                       points[i]["train"]["loss"]))
     kept = []
@@ -30,7 +30,7 @@ def hull(points):
 
 
 def path(points):
-    """[k x 2] disparity and loss on the test rows of mixtures along the hull."""
+    """[k x 2] disparity and loss on the test rows, for mixtures along the hull."""
     kept = [points[i]["test"] for i in hull(points)]
     corners = np.array([(p["disparity"], p["loss"]) for p in kept])
     if len(corners) == 1:
@@ -40,7 +40,7 @@ def path(points):
 
 
 def best_at(points, disparity):
-    """The least test loss of ours that is as fair on the test rows; None when none is."""
+    """The smallest test loss of ours that is as fair on the test rows; None if there is none."""
     along = path(points)
     fair = along[along[:, 0] <= disparity + 1e-12]
     return float(fair[:, 1].min()) if len(fair) else None
@@ -55,7 +55,8 @@ def band(values):
 
 
 def compared(results):
-    """At each point of each baseline: ours minus its loss in per cent of it, over splits."""
+    """At each point of each baseline: our loss minus the baseline's, in per cent of it, over
+    splits."""
     by_split = {}
     for r in results:
         by_split.setdefault((r["table"], r["oracle"], r["split"]), {})[r["method"]] = r["points"]

@@ -24,8 +24,8 @@ def unit(probability):
 
 
 def fair_classification(oracle, train, test, bound):
-    """Scores of the classifiers that are mixed, [members x n] of training and of test rows, and
-    their weights."""
+    """Scores of the mixture's classifiers, [members x n] of training and of test rows, and their
+    weights."""
     from fairlearn.reductions import DemographicParity, ExponentiatedGradient
     from lightgbm import LGBMClassifier
     from sklearn.linear_model import LogisticRegression
@@ -47,7 +47,8 @@ def fair_classification(oracle, train, test, bound):
 
 
 def scores_of(model, x):
-    """A relabelling that left one class gives a dummy classifier with one column."""
+    """P(1). If relabelling leaves one class only, the model is a dummy classifier with one
+    column."""
     proba = model.predict_proba(x)
     if proba.shape[1] == 2:
         return proba[:, 1]
@@ -55,7 +56,7 @@ def scores_of(model, x):
 
 
 def bounded_group_loss(train, test, bound, gap):
-    """Half squared errors by group of fairlearn's mixture on the training rows, and its seconds."""
+    """Half squared errors of fairlearn's mixture by group on the training rows, and its seconds."""
     from fairlearn.reductions import BoundedGroupLoss, ExponentiatedGradient, SquareLoss
     from lightgbm import LGBMRegressor
     x, _ = features("gbdt", train, test)

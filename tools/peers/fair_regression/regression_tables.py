@@ -1,4 +1,5 @@
-"""Tables with a target in [0, 1] and a group for each row, as papers/002 has them, and two more."""
+"""Tables with a target in [0, 1] and a group for each row, as in Agarwal et al. (2019), and two
+more."""
 import pathlib
 import sys
 
@@ -7,7 +8,7 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "gbdt"))
 import tables as plain  # noqa: E402  (the other peer's)
 
-# name: loss, rows at most
+# name: loss, maximum number of rows
 SETS = {
     "adult": ("logistic", None),
     "adult_2000": ("logistic", 2000),
@@ -22,7 +23,7 @@ RACES = ["racePctWhite", "racepctblack", "racePctAsian", "racePctHisp"]
 
 
 class Rated:
-    """A table, the target of every row and its group, 0 or 1. The group is no feature."""
+    """A table, the target of every row and its group, 0 or 1. The group is not a feature."""
 
     def __init__(self, table, target, group):
         self.table = table
@@ -39,7 +40,7 @@ class Rated:
 
 
 def rated(header, rows, target, group, drop):
-    """`target`, `group`: of a row's cells by name; None: no such row."""
+    """`target`, `group`: functions of a row's cells by name; None: skip the row."""
     at = {name: j for j, name in enumerate(header)}
     cells = [lambda name, row=row: row[at[name]] for row in rows]
     kept = [i for i, cell in enumerate(cells)
@@ -50,7 +51,7 @@ def rated(header, rows, target, group, drop):
 
 
 def logarithms(table):
-    """Numbers without negative values by log(1 + x), as the paper's authors take Adult's."""
+    """Numbers without negative values as log(1 + x), as the paper's authors treat Adult."""
     columns = [np.log1p(values) if count == 0 and np.nanmin(values) >= 0 else values
                for values, count in zip(table.columns, table.categories)]
     return plain.Table(columns, table.label, table.categories)
@@ -100,7 +101,7 @@ def cards(header, rows, folder):
 
 
 def load(name, folder):
-    """None where there is no such file."""
+    """None if the file does not exist."""
     source = {"adult_2000": "adult", "law_school_2000": "law_school",
               "communities": "communities_crime", "cards": "card_applications"}.get(name, name)
     path = folder / f"{source}.csv.gz"
@@ -130,7 +131,7 @@ def halves(rated_rows, seed):
 
 
 def matrix(table, like):
-    """Numbers standardised by `like`, missing ones as its mean; a column for each category."""
+    """Numbers standardised by `like`, missing ones as its mean; one column per category."""
     columns = []
     for values, other, count in zip(table.columns.astype(np.float64),
                                     like.columns.astype(np.float64), table.categories):

@@ -1,4 +1,4 @@
-"""Random settings of every learner, and who is better at equal fairness."""
+"""Random settings of every learner, and their comparison at equal fairness."""
 import json
 import math
 import pathlib
@@ -16,7 +16,7 @@ PEERS = ("lightgbm", "fairgbm", "fairlearn")
 
 
 def settings_of(seed, count):
-    """The same for all learners; each takes what it knows."""
+    """The same values for all learners; each uses the parameters that it has."""
     random = np.random.default_rng(1000 + seed)
     log = lambda lo, hi: float(np.exp(random.uniform(np.log(lo), np.log(hi))))
     return [{"trees": int(log(40, 300)), "leaves": int(log(8, 48)), "learning_rate": log(0.03, 0.2),
@@ -26,7 +26,7 @@ def settings_of(seed, count):
 
 
 def our_models(peer, paths, settings, constraint, operate, *more):
-    """The best iterate, by default parameters of the players; or with `more`, others."""
+    """The best iterate, by default Lagrangian parameters or those in `more`."""
     parts = [grouped_tables.Grouped.read(path) for path in paths[1:]]
     results = []
     for setting in settings:
@@ -63,7 +63,7 @@ def theirs(python, learner, paths, settings, constraint, operate, folder):
 
 
 def chosen(results, bound):
-    """On validation: the best that keeps the bound, or the one with the least gap."""
+    """On validation rows: the best that keeps the bound, or else the one with the smallest gap."""
     kept = [r for r in results if r["validation"]["gap"] <= bound]
     if kept:
         return max(kept, key=lambda r: r["validation"]["performance"])
@@ -71,7 +71,7 @@ def chosen(results, bound):
 
 
 def band(values):
-    """Mean and the half width of its 95 % interval."""
+    """Mean and half width of its 95 % interval."""
     mean = statistics.fmean(values)
     if len(values) < 2:
         return mean, math.inf
@@ -106,7 +106,7 @@ def compare(name, table, peer, python, folder, options, say):
         for learner, tests in picks.items():
             row[learner] = {key: statistics.fmean(test[key] for test in tests)
                             for key in ("performance", "gap")}
-        # fair enough to be compared: not clearly above our own gap
+        # fair enough for a comparison: not clearly above our own gap
         rivals = [l for l in picks if l in PEERS and row[l]["gap"] <= row["ours"]["gap"] + 0.01]
         if rivals:
             best = max(rivals, key=lambda l: row[l]["performance"])

@@ -1,4 +1,4 @@
-"""Public tables with a protected attribute: as peers/gbdt makes them, and a group for each row."""
+"""Public tables with a protected attribute: those of peers/gbdt, with a group for each row."""
 import pathlib
 import sys
 
@@ -7,7 +7,7 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "gbdt"))
 import tables as plain  # noqa: E402  (the other peer's)
 
-# name: (table of peers/gbdt, protected column, how its cells make groups, constraint)
+# name: (table of peers/gbdt, protected column, mapping of its cells to groups, constraint)
 SETS = {
     "acs": ("acs_government_2018", "sex", None, "fnr"),
     "adult": ("adult", "sex", None, "fnr"),
@@ -47,7 +47,7 @@ def compas(folder):
 
 
 def load(name, folder):
-    """None where there is no such file."""
+    """None if the file does not exist."""
     source, column, one, _ = SETS[name]
     if not (folder / f"{source}.csv.gz").exists():
         return None
@@ -74,7 +74,7 @@ def load(name, folder):
 
 
 def split(grouped, seed):
-    """60/20/20: training, validation, test; rows with the same features stay together (but for
+    """60/20/20: training, validation, test; rows with the same features stay together (except
     the cards, whose rows are accounts of fewer people)."""
     random = np.random.default_rng(seed)
     rows = plain.same_rows(grouped.table.columns)

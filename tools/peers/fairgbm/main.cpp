@@ -11,7 +11,7 @@
 #include "tools/peers/gbdt/process.hpp"
 #include "tools/peers/gbdt/table_file.hpp"
 
-/// What tools/peers/fairgbm measures of ours: one fit, and what it decides on other rows.
+/// Our part of tools/peers/fairgbm: one fit, and its decisions on other rows.
 namespace rampart::peer_fairgbm {
 namespace {
 
@@ -72,7 +72,7 @@ struct Fit {
     std::optional<fairness::GroupThresholds> thresholds;
 };
 
-/// P(approve): the mean over the iterates kept, or by the group's thresholds.
+/// Returns P(approve): the mean over the selected iterates, or by the group's thresholds.
 std::vector<double> approvals(const dataset::Dataset& data, const Fit& whole,
                               std::vector<double>& scores) {
     const auto& fit = whole.trees;
@@ -94,7 +94,7 @@ std::vector<double> approvals(const dataset::Dataset& data, const Fit& whole,
     return approve;
 }
 
-/// What the fit decides on some rows.
+/// Measures the decisions of the fit on some rows.
 base::Result<boost::json::object> judge(const dataset::Dataset& data, const Options& o,
                                         const Fit& fit, std::ofstream* predictions) {
     RAMPART_TRY(const auto system, fairness::RateSystem::create(data, o.params.constraints));
@@ -124,7 +124,8 @@ base::Result<fairness::GroupThresholds> thresholds_of(
     fairness::GroupThresholdParams params{.constraints = o.params.constraints};
     if (const auto& point = o.params.players.operating_point.meets) {
         params.constraints.targets.push_back(*point);
-        params.false_positive_cost = 0;  // as many of label 1 as the rate allows
+        params.false_positive_cost = 0;  // the largest true positive rate that the bound on the
+                                         // rate allows
     }
     return fairness::fit_group_thresholds(*validation, fairness::link_scores(*validation, ensemble),
                                           params);

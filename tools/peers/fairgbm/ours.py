@@ -31,9 +31,9 @@ def ratio(judged):
     return min(rates) / max(rates) if max(rates) > 0 else 1.0
 
 
-# never pushed, and the last iterate: plain boosting, with rates
+# multipliers never move, and the last iterate is used: plain boosting, with rates
 PLAIN = ("--step", 1e-9, "--output", "last")
-# plain boosting that ends where the loss on the validation rows is least: everything is fair enough
+# plain boosting with early stopping on the validation rows: every gap is within the tolerance
 STOPPED = ("--step", 1e-9, "--tolerance", 1)
 
 
@@ -59,7 +59,7 @@ def defaults(name, table, peer, folder, seeds, say):
 
 
 def judged_gap(fitted):
-    """On the rows that judge iterates: constraints have to hold on both kinds."""
+    """On the rows used to select iterates: constraints must hold on both kinds."""
     return max(fitted[part]["gaps"][0] for part in ("train", "validation"))
 
 

@@ -1,5 +1,5 @@
 """Fits one of the peers. `cost`: one fit, timed. `many`: each setting of a JSON list; prints one
-JSON list of what each decides on validation and test rows (yardstick.py)."""
+JSON list of the decisions on validation and test rows (yardstick.py)."""
 import argparse
 import json
 import sys
@@ -41,7 +41,8 @@ def fairgbm_scores(setting, parts, constraint):
     train = parts[0]
     more = {}
     if constraint == "FPR" and setting.get("operate"):
-        # the paper's appendix D: a global bound moves the scores so that 0.5 decides
+        # appendix D of Cruz et al. (2023): a global bound shifts the scores so that 0.5 is the
+        # threshold
         more = {"global_constraint_type": "FPR,FNR",
                 "global_target_fpr": setting["operate"], "global_target_fnr": 0.5}
     model = FairGBMClassifier(
@@ -79,7 +80,7 @@ def cost(options):
     train = grouped_tables.Grouped.read(options.train)
     setting = {"trees": 100, "leaves": 31, "learning_rate": 0.1, "min_rows": 20, "tolerance": 0.01,
                "multiplier": 0.1}
-    import fairgbm  # noqa: F401  (loading libraries is not part of a fit)
+    import fairgbm  # noqa: F401 (loading libraries is not part of a fit)
     import lightgbm  # noqa: F401
     start = time.process_time()
     LEARNERS[options.learner](setting, [train], options.constraint)

@@ -1,9 +1,10 @@
-"""What scores decide: one yardstick for all learners."""
+"""Decisions from scores, and their measures: the same for all learners."""
 import numpy as np
 
 
 def threshold(scores, labels, operate):
-    """0, or where the rate among the validation rows just holds: `fpr=0.05`, `dp=0.2`."""
+    """Threshold: 0, or the one at which the rate on the validation rows just holds: `fpr=0.05`,
+    `dp=0.2`."""
     if operate is None:
         return 0.0
     rate, most = operate.split("=")
@@ -14,8 +15,8 @@ def threshold(scores, labels, operate):
 
 
 def figures(approved, part, constraint, operate):
-    """Performance (accuracy, or the share found at the operating point) and gap of a rate between
-    groups. approved: P(approve), in [0, 1]."""
+    """Performance (accuracy, or recall at the operating point) and gap of a rate between groups.
+    approved: P(approve), in [0, 1]."""
     labels, group = part.table.label, part.group
     spoken = labels == (1 if constraint == "FNR" else 0)
     rates = [approved[spoken & (group == k)].mean() for k in range(int(group.max()) + 1)]

@@ -28,7 +28,8 @@ def build(preset):
 
 
 def install(folder):
-    """The peers in an environment of their own; its Python. Does nothing the second time."""
+    """Installs the peers in a separate environment and returns its Python. Does nothing the
+    second time."""
     python = folder / "bin" / "python"
     wanted = (HERE / "requirements.txt").read_text(encoding="utf-8")
     done = folder / "installed.txt"
@@ -47,7 +48,7 @@ def install(folder):
 
 @contextlib.contextmanager
 def busy_core(wanted):
-    """Another process keeps the last core busy meanwhile."""
+    """Runs another process that keeps the last core busy meanwhile."""
     if not wanted:
         yield
         return
@@ -69,7 +70,7 @@ class Bench:
         return Bench(self.program, self.python, self.work, trees)
 
     def output_of(self, command):
-        """What a program prints: one JSON value."""
+        """Returns the output of a program: one JSON value."""
         command = [str(c) for c in command]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         if done.returncode != 0:
@@ -77,7 +78,8 @@ class Bench:
         return json.loads(done.stdout.strip().splitlines()[-1])
 
     def make(self, specs):
-        """specs: {name: spec of make_tables.py}. Those that are there, with their sizes."""
+        """specs: {name: spec of make_tables.py}. Returns the tables that exist, with their
+        sizes."""
         made = self.output_of([self.python, HERE / "make_tables.py", self.work,
                                *[f"{name}={spec}" for name, spec in specs.items()]])
         for name, about in made.items():
@@ -86,7 +88,7 @@ class Bench:
         return {name: about for name, about in made.items() if about is not None}
 
     def train(self, library, table, threads, *more, settings=None):
-        """settings: by default those of all, and the number of trees."""
+        """settings: by default those common to all, and the number of trees."""
         begin = ([self.program, "train"] if library == "ours"
                  else [self.python, HERE / "peer_train.py", library])
         if settings is None:
@@ -95,7 +97,7 @@ class Bench:
                                *more])
 
     def rounds(self, table, threads, count, libraries=LIBRARIES):
-        """Each library once a round, in an order that turns."""
+        """Runs each library once per round, in rotating order."""
         samples = collections.defaultdict(list)
         for number in range(count):
             turn = number % len(libraries)
@@ -104,8 +106,8 @@ class Bench:
         return samples
 
     def judge(self, name, seed, defaults):
-        """AUC and log loss of each library, trained on one thread: others' barriers wait for ever
-        on a machine that does something else, too."""
+        """AUC and log loss of each library, trained on one thread: the peers' spinning barriers
+        take very long on a machine with other work."""
         table, scores = f"{name}.{seed}", []
         for library in LIBRARIES:
             settings = None
@@ -118,7 +120,7 @@ class Bench:
         return dict(zip(LIBRARIES, self.output_of([self.python, HERE / "judge.py", test, *scores])))
 
     def predict(self, table, rounds):
-        """Times of scoring: what peer_gbdt prints."""
+        """Times of scoring: the output of peer_gbdt."""
         packages = self.output_of([self.python, "-c", "import json, sysconfig; "
                                    "print(json.dumps(sysconfig.get_paths()['platlib']))"])
         command = [self.program, "predict", "--data", self.work / table, "--trees", self.trees,

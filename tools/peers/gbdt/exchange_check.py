@@ -106,7 +106,7 @@ class Check:
         print(f"{'agrees' if good else 'DIFFERS'}  {what}: {detail}")
 
     def both_ways(self, what, source, file, raw, tolerance):
-        """raw: what the library says of the rows, in the order of NAMES."""
+        """raw: the library's raw scores of the rows, in the order of NAMES."""
         import lightgbm
         import numpy as np
         self.run("import", "--from", source, "--model", file, "--schema", "schema.toml",

@@ -13,7 +13,7 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 460, 300, 62, 14, 30, 40
 
 
 def measure(options, work):
-    """One dict for each size and library: the least CPU time of the rounds, on one thread."""
+    """One dict for each size and library: the smallest CPU time of the rounds, on one thread."""
     sizes = [("rows", n, 10, f"census:{n}") for n in ROWS]
     sizes += [("features", ROWS_OF_WIDE, d, f"wide:{ROWS_OF_WIDE}:{d}") for d in FEATURES]
     if options.quick:
@@ -46,7 +46,7 @@ def write_csv(path, points):
 
 
 def ticks(low, high):
-    """Powers of ten from low to high, and more where these are few."""
+    """Powers of ten from low to high, and further ticks if these are few."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     steps = (1,) if high > 200 * low else (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 5, 7)
     return [s * 10.0 ** e for e in range(first, last + 1) for s in steps

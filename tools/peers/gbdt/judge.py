@@ -8,7 +8,7 @@ import tables
 
 
 def auc(label, scores):
-    """Mann and Whitney's; ties count half."""
+    """The Mann-Whitney statistic; ties count half."""
     values, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
     ranks = np.cumsum(counts) - (counts - 1) / 2.0
     ones = label.sum()

@@ -11,7 +11,7 @@ namespace {
 
 using base::Result;
 
-/// Looks up one function after the other; remembers the first that is not there.
+/// Looks up functions one by one; remembers the first that is missing.
 class Library {
   public:
     explicit Library(const std::string& path)

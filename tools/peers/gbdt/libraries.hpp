@@ -9,16 +9,16 @@
 
 namespace rampart::peer_gbdt {
 
-/// A peer's model behind its own C interface, loaded at run time: no Python is timed. Values are
-/// [n x d] floats, row after row, missing as NaN; scores are raw. Not thread safe.
+/// A peer's model behind its own C interface, loaded at run time: no Python is timed. Values are [n
+/// x d] floats, row after row, missing as NaN; scores are raw. Not thread safe.
 ///
-/// Errors of open(): not_found "no_library", "no_function"; invalid_argument "peer_refused", with
-/// what the library says. Of predicting: internal_error "peer_refused".
+/// open() fails with not_found "no_library", "no_function"; invalid_argument "peer_refused", with
+/// the library's message. Prediction fails with internal_error "peer_refused".
 class LightGbm {
   public:
     static base::Result<LightGbm> open(const std::string& library, const std::string& model,
                                        size_t features);
-    /// Its "single row fast" call, which has everything prepared but the row.
+    /// Calls its "single row fast" function, which prepares everything except the row.
     base::Result<double> predict_one(const float* row) const;
     base::Status predict(std::span<const float> values, size_t threads,
                          std::span<double> out) const;
@@ -35,7 +35,7 @@ class XgBoost {
   public:
     static base::Result<XgBoost> open(const std::string& library, const std::string& model,
                                       size_t features);
-    /// Its "in place" call, which copies no table.
+    /// Calls its "in place" function, which copies no table.
     base::Status predict(std::span<const float> values, size_t threads,
                          std::span<double> out) const;
 

@@ -3,7 +3,7 @@
 
 #include "tools/peers/gbdt/commands.hpp"
 
-/// What tools/peers/gbdt/run measures of ours: see --help.
+/// Our part of tools/peers/gbdt/run: see --help.
 namespace rampart::peer_gbdt {
 namespace {
 

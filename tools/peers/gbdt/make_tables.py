@@ -35,7 +35,7 @@ def main():
         if not seeds:
             table.write(out / f"{name}.train")
         for seed in range(int(seeds or 0)):
-            # accounts of 9,728 persons: of persons unseen there is nothing to learn (AUC 0.50)
+            # accounts of 9,728 persons: for unseen persons there is nothing to learn (AUC 0.50)
             train, test = tables.split(table, seed, together=name != "card_applications")
             train.write(out / f"{name}.{seed}.train")
             test.write(out / f"{name}.{seed}.test")

@@ -1,4 +1,4 @@
-"""What is measured, part by part: each gives rows for the report."""
+"""The parts of the measurement: each returns rows for the report."""
 import bench
 import rows
 
@@ -14,7 +14,7 @@ def chosen(options, specs):
 
 
 def tables_of(options, work):
-    """The tables that are trained on whole: {file: what it is}."""
+    """The tables used whole for training: {file: description}."""
     specs = {"census": "census:200000" if options.quick else "census:1000000",
              "application": "application:60000" if options.quick else "application:400000"}
     specs |= {name: f"public:{options.data}" for name in PUBLIC[options.quick:]}

@@ -18,7 +18,7 @@ def reset_peak():
         with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
             file.write("5")
     except OSError:
-        pass  # then the peak of what went before counts, which is less than training's
+        pass  # then the earlier peak counts, which is lower than training's
 
 
 class Clock:

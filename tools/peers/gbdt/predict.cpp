@@ -25,7 +25,7 @@ namespace {
 
 using base::Status;
 
-/// Rows side by side, as somebody who asks for scores has them.
+/// Rows in row-major order, as a client of the scoring service has them.
 struct Rows {
     size_t features = 0;
     std::vector<float> values;  // [n x d]
@@ -43,18 +43,20 @@ Rows first_rows(const dataset::Dataset& data, size_t most) {
     return out;
 }
 
-/// One way to score all rows once.
+/// A function that scores all rows once.
 using Job = std::function<Status(std::span<double> out)>;
 using Jobs = std::map<std::string, Job>;
-using Times = std::map<std::string, std::vector<double>>;  // ns a row, one a round
+using Times = std::map<std::string, std::vector<double>>;  // ns per row, one value per round
 
-/// All jobs in every round; each repeated until it took long enough for the clock to be fair.
+/// Runs all jobs in every round; each is repeated until it took long enough for the clock's
+/// resolution.
 base::Result<Times> measure(const Jobs& jobs, size_t rows, int rounds, double Moment::*clock) {
     constexpr double kLongEnough = 0.05;
-    constexpr auto kUntilOthersSleep = std::chrono::milliseconds(20);  // threads that still spin
+    constexpr auto kUntilOthersSleep = std::chrono::milliseconds(20);  // waits for threads that
+                                                                       // still spin
     Times times;
     std::vector<double> out(rows);
-    for (int round = -1; round < rounds; ++round) {  // one to warm up
+    for (int round = -1; round < rounds; ++round) {  // round -1 is a warm-up
         for (const auto& [name, job] : jobs) {
             std::this_thread::sleep_for(kUntilOthersSleep);
             const Moment start = Moment::now();
@@ -82,7 +84,7 @@ void print(const char* name, const Times& times, const char* end) {
     fmt::print("}}{}", end);
 }
 
-/// Our engines over one ensemble.
+/// Our engines for one ensemble.
 struct Engines {
     explicit Engines(const model::Ensemble& ensemble) : one(ensemble), batch(ensemble) {}
     model::Engine one;
@@ -116,7 +118,7 @@ Job at_once(const Peer& peer, const Rows& rows, size_t threads = 1) {
     return [&, threads](std::span<double> out) { return peer.predict(rows.values, threads, out); };
 }
 
-/// What is timed has to be right: all of these give the same.
+/// Checks that all jobs give the same result before they are timed.
 Status check_same(std::string_view what, const std::vector<Job>& jobs, size_t rows) {
     std::vector<double> first(rows), other(rows);
     RAMPART_RETURN_IF_ERROR(jobs.front()(first));
@@ -137,10 +139,10 @@ base::Result<Engines> import_lightgbm(const std::string& path,
     return Engines(model.ensemble);
 }
 
-/// ours: our own model; same: LightGBM's.
+/// Measures all jobs. ours: our own model; same: LightGBM's.
 Status measure_all(const PredictJob& job, const dataset::Dataset& data, const Engines& ours,
                    const Engines& same, const LightGbm& lightgbm, const XgBoost& xgboost) {
-    constexpr size_t kOneByOne = 4096;  // their values stay in the cache
+    constexpr size_t kOneByOne = 4096;  // few enough that their values stay in the cache
     const Rows few = first_rows(data, kOneByOne), many = first_rows(data, job.batch_rows);
     RAMPART_RETURN_IF_ERROR(check_same(
         "our model", {one_by_one(ours.one, few), at_once(ours.batch, few)}, few.count()));

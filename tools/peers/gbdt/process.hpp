@@ -4,7 +4,7 @@
 
 namespace rampart::peer_gbdt {
 
-/// Time that went by and time that this process' threads worked, in seconds, since some beginning.
+/// Wall time and CPU time of this process' threads, in seconds, since some origin.
 struct Moment {
     double wall = 0;
     double cpu = 0;
@@ -12,10 +12,10 @@ struct Moment {
     Moment operator-(const Moment& other) const { return {wall - other.wall, cpu - other.cpu}; }
 };
 
-/// Of this process, in KiB; 0 where the system does not say.
+/// Returns this process' resident memory in KiB; 0 if the system does not report it.
 uint64_t resident_kib();
 uint64_t peak_resident_kib();
-/// Lets the peak start again from what is resident now. Nothing happens where the system cannot.
+/// Resets the peak to the present resident size. Does nothing if the system does not support it.
 void reset_peak();
 
 }  // namespace rampart::peer_gbdt

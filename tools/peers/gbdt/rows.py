@@ -7,7 +7,7 @@ FIELDS = ["work", "measure", "ours", "peer", "peer_name", "ratio", "spread", "go
 
 
 def spread(values):
-    """Interquartile range over median; 0 of fewer than two."""
+    """Interquartile range over median; 0 for fewer than two values."""
     if len(values) < 2:
         return 0.0
     low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
@@ -25,8 +25,8 @@ def best_peer(values_by_name):
 
 
 def against_best(work, measure, samples, at_most=None):
-    """samples: {"ours": [...], peer: [...]}, one a round, less is better. Ours against the peer
-    with the least median, round by round: neighbours in time saw the same machine."""
+    """samples: {"ours": [...], peer: [...]}, one per round, less is better. Compares ours with
+    the peer of the smallest median, round by round: adjacent runs had similar machine load."""
     middles = {name: statistics.median(values) for name, values in samples.items()}
     peer = best_peer(middles)
     ratios = [a / b for a, b in zip(samples["ours"], samples[peer])]
@@ -37,7 +37,7 @@ def against_best(work, measure, samples, at_most=None):
 
 
 def best_rounds(work, measure, samples):
-    """Each library's least: what it takes where nothing else runs, if any round was so lucky."""
+    """Each library's minimum: its cost without other load, if any round had none."""
     least = {name: min(values) for name, values in samples.items()}
     peer = best_peer(least)
     return row(work, measure, least["ours"], least[peer], PEERS.get(peer, peer),
@@ -51,7 +51,8 @@ def standard_error(values):
 
 
 def quality_rows(work, samples, tolerance=0.0005, goal=True):
-    """samples: {name: [{auc, log_loss}, …]}, one a seed. Spread: the difference's standard error."""
+    """samples: {name: [{auc, log_loss}, …]}, one per seed. Spread: the difference's standard
+    error."""
     rows = []
     for peer in samples:
         if peer == "ours":
@@ -69,8 +70,8 @@ def quality_rows(work, samples, tolerance=0.0005, goal=True):
 
 
 def better_row(all_samples):
-    """all_samples: {work: samples} with each library's defaults. On how many sets has ours a better
-    AUC than either peer?"""
+    """all_samples: {work: samples} with each library's defaults. Counts the sets on which ours
+    has a better AUC than either peer."""
     def mean(values):
         return statistics.fmean(s["auc"] for s in values)
     def best(samples):

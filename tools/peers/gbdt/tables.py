@@ -1,4 +1,4 @@
-"""The tables that every library is given: made-up ones, and public ones where their files are."""
+"""The tables given to every library: synthetic ones, and public ones whose files exist."""
 import csv
 import gzip
 import struct
@@ -42,15 +42,15 @@ class Table:
 
 
 def same_rows(columns):
-    """[n] an index of each row's features: rows with the same features have the same."""
+    """[n] an index of each row's features: rows with equal features have the same index."""
     rows = np.ascontiguousarray(np.nan_to_num(columns, nan=-1e30).T)
     whole = rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize))).reshape(-1)
     return np.unique(whole, return_inverse=True)[1]
 
 
 def split(table, seed, share=0.3, together=True):
-    """Training and test rows. together: rows with the same features stay on one side, so that none
-    is learnt in one part and asked for in the other."""
+    """Training and test rows. together: rows with the same features stay on one side, so that no
+    row is both learned and tested."""
     random = np.random.default_rng(seed)
     group = same_rows(table.columns) if together else np.arange(table.rows)
     order = random.permutation(group.max() + 1)
@@ -59,7 +59,7 @@ def split(table, seed, share=0.3, together=True):
 
 
 def skewed_codes(random, n, categories):
-    """Codes whose frequencies fall like 1 / (rank + 2), in no order of rank."""
+    """Codes whose frequencies decrease like 1 / (rank + 2), in random order."""
     weights = 1 / (np.arange(categories) + 2.0)
     codes = random.choice(categories, size=n, p=weights / weights.sum())
     return random.permutation(categories)[codes].astype(np.float32)
@@ -70,7 +70,7 @@ def labels(random, logit):
 
 
 def census_like(n, seed):
-    """10 features as in the American Community Survey: 4 numbers of few values, 6 categories."""
+    """10 features as in the American Community Survey: 4 numbers with few values, 6 categories."""
     random = np.random.default_rng(seed)
     age = random.integers(17, 95, n)
     school = np.clip(np.rint(random.normal(18, 4, n)), 1, 24)
@@ -87,7 +87,7 @@ def census_like(n, seed):
 
 
 def application_like(n, seed):
-    """67 features as of account applications: 42 numbers, 19 flags, 6 categories."""
+    """67 features as in account applications: 42 numbers, 19 flags, 6 categories."""
     random = np.random.default_rng(seed)
     numbers = []
     for j in range(42):
@@ -117,7 +117,7 @@ def application_like(n, seed):
 
 
 def wide(n, d, seed):
-    """d numbers, all different."""
+    """d numbers, all distinct."""
     random = np.random.default_rng(seed)
     columns = random.standard_normal((d, n), dtype=np.float32)
     logit = sum(random.normal(0, 0.5) * columns[j] for j in range(min(d, 10)))
@@ -132,7 +132,7 @@ def number(text):
 
 
 def encode(cells):
-    """A column of texts: numbers where all are, else codes in the order of the sorted texts."""
+    """A column of texts: numbers if all are, otherwise codes in the order of the sorted texts."""
     known = sorted({cell for cell in cells if cell not in MISSING})
     values = {cell: number(cell) for cell in known}
     categories = 0
@@ -143,7 +143,7 @@ def encode(cells):
 
 
 def of_cells(header, rows, label, drop):
-    """`label`: from a row's cells by name to True, False or None (no such row)."""
+    """`label`: maps a row's cells by name to True, False or None (skip the row)."""
     at = {name: j for j, name in enumerate(header)}
     answers = [label(lambda name, row=row: row[at[name]]) for row in rows]
     rows = [row for row, answer in zip(rows, answers) if answer is not None]
@@ -169,7 +169,7 @@ def equal_to(column, value):
     return lambda cell: cell(column) == value
 
 
-# file: (label, columns that say or nearly say the answer, or only number the rows)
+# file: (label, columns that reveal the label or only number the rows)
 PUBLIC = {
     "acs_government_2018": (lambda cell: float(cell("salary")) > 50000, {"salary"}),
     "adult": (equal_to("income", ">50K"), {"income", "split"}),
@@ -185,7 +185,7 @@ PUBLIC = {
 
 
 def cards(folder):
-    """Applications whose account is known month by month: was it ever 30 days late?"""
+    """Applications with a monthly account status: was the account ever 30 days late?"""
     _, months = read_cells(folder / "card_monthly_status.csv.gz")
     late = {}
     for account, _, status in months:
@@ -195,7 +195,7 @@ def cards(folder):
 
 
 def public(name, folder):
-    """None where there is no such file."""
+    """None if the file does not exist."""
     if name == "card_applications":
         there = (folder / "card_monthly_status.csv.gz").exists()
         return cards(folder) if there and (folder / "card_applications.csv.gz").exists() else None

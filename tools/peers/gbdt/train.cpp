@@ -13,12 +13,13 @@
 namespace rampart::peer_gbdt {
 namespace {
 
-/// When boosting's first and last tree were done.
+/// Times at which boosting's first and last tree were done.
 struct Trees {
     Moment first, last;
     int count = 0;
 
-    /// Of all trees: the first one's time, with which comes that of binning, as that of the others.
+    /// Returns the time of all trees; the first one, whose time includes binning, counts as the
+    /// mean of the others.
     Moment boosting() const {
         if (count < 2) return {};
         const double factor = static_cast<double>(count) / (count - 1);

@@ -13,8 +13,8 @@
 #include "tools/peers/gbdt/process.hpp"
 #include "tools/peers/gbdt/table_file.hpp"
 
-/// What tools/peers/ramp measures of ours: scores of our boosting, a ramp fitted on fresh rows, and
-/// what the exact solver takes.
+/// Our part of tools/peers/ramp: scores of our boosting, a ramp fitted on fresh rows, and the time
+/// of the exact solver.
 namespace rampart::peer_ramp {
 namespace {
 
@@ -28,7 +28,7 @@ struct Rows {
     std::vector<int32_t> group;
 };
 
-/// uint64 fresh, uint64 test rows; double[n] scores, uint8[n] labels, uint8[n] groups.
+/// Reads uint64 fresh, uint64 test rows; double[n] scores, uint8[n] labels, uint8[n] groups.
 base::Result<Rows> read_rows(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     uint64_t counts[2] = {0, 0};
@@ -65,7 +65,8 @@ struct Options {
     int trees = 200;
 };
 
-/// The map of each group with the least Brier score out of fold; scores as they are among them.
+/// Calibrates each group with the map of the smallest out-of-fold Brier score; the identity is a
+/// candidate.
 base::Result<std::string> calibrate(const Rows& rows, const Options& o, std::vector<double>& p) {
     const fairness::CalibrationRows fresh{fresh_of(rows, rows.score),
                                           fresh_of(rows, rows.label),
@@ -127,7 +128,7 @@ base::Status fit(const Options& o) {
     return base::ok();
 }
 
-/// CPU seconds of the exact solver, scores as they are.
+/// Measures the CPU seconds of the exact solver, on uncalibrated scores.
 base::Status time(const Options& o) {
     RAMPART_TRY(const Rows rows, read_rows(o.problem));
     std::vector<double> f;
@@ -144,7 +145,7 @@ base::Status time(const Options& o) {
     return base::ok();
 }
 
-/// P(label 1) of other rows by plain boosting, one file after the other.
+/// Computes P(label 1) of other rows by plain boosting, one file after the other.
 base::Status grow(const Options& o) {
     RAMPART_TRY(const auto train, peer_gbdt::read_table_file(o.train));
     base::ThreadPool pool(1);

@@ -24,7 +24,7 @@ def say(text):
 
 
 def ours(peer, folder, fresh, test, criterion, epsilon=0.0):
-    """P(1) on fresh and test rows, and what peer_ramp says of the fit."""
+    """P(1) on fresh and test rows, and peer_ramp's report of the fit."""
     problem, out = folder / "problem", folder / "approve"
     ramp_data.write_problem(problem, fresh, test)
     gammas = GAMMAS[1:] if criterion == "eo" else GAMMAS
@@ -37,17 +37,17 @@ def ours(peer, folder, fresh, test, criterion, epsilon=0.0):
 
 
 def judged(approve, rows, criterion):
-    """Expected accuracy, and the bias that the criterion speaks of, by the rows' labels."""
+    """Expected accuracy, and the bias under the criterion, by the rows' labels."""
     accuracy = np.where(rows.label == 1, approve, 1 - approve).mean()
     return {"accuracy": float(accuracy),
             "bias": ramp_judge.bias(approve, rows.group, rows.label.astype(float), criterion)}
 
 
 def one(peer, folder, fresh, test, criterion, seed):
-    """Everybody on one split of one classifier's scores."""
+    """All post-processors on one split of one classifier's scores."""
     mine, mine_test, told = ours(peer, folder, fresh, test, criterion)
     found = {OURS: judged(mine_test, test, criterion)}
-    # equal opportunity and equalized odds hold for the labels that calibrated scores expect
+    # equal opportunity and equalized odds hold for the labels expected from calibrated scores
     found[OURS]["fitting bias"] = ramp_judge.bias(mine, fresh.group, told["eta"], criterion)
     found[OURS]["gamma"] = told["gamma"]
     peers = {OPTIMIZER: lambda: ramp_peers.ThresholdOptimizer(criterion).fit(fresh)}
@@ -57,7 +57,7 @@ def one(peer, folder, fresh, test, criterion, seed):
         fitted = make()
         found[name] = judged(fitted.approve(test), test, criterion)
         found[name]["fitting bias"] = judged(fitted.approve(fresh), fresh, criterion)["bias"]
-    if SGD in found:  # what it left of the bias buys accuracy: ours with the same left
+    if SGD in found:  # the SGD's remaining bias buys accuracy: ours with the same bias
         left = min(found[SGD]["fitting bias"], 1.0)
         found["ours, bias as the SGD's"] = judged(
             ours(peer, folder, fresh, test, criterion, left)[1], test, criterion)
@@ -66,7 +66,7 @@ def one(peer, folder, fresh, test, criterion, seed):
 
 
 def scores(name, grouped, seed, peer, folder, known={}):
-    """Kept: the figure asks again for what accuracy has had."""
+    """Scores, cached: the figure uses the same ones as the accuracy part."""
     if (name, seed) not in known:
         known[name, seed] = ramp_data.scored(name, grouped, seed, peer, folder)
     return known[name, seed]
@@ -91,7 +91,7 @@ def accuracy(options, peer, folder):
 
 
 def big_problem(n, seed=1):
-    """Four groups of different sizes whose scores lean apart."""
+    """Four groups of different sizes with different score distributions."""
     random = np.random.default_rng(seed)
     group = random.choice(4, size=n, p=(0.4, 0.3, 0.2, 0.1))
     score = 1 / (1 + np.exp(-(1.2 * random.normal(size=n) + 0.5 * group - 1)))
@@ -104,7 +104,7 @@ def cost(options, peer, folder):
     problem = folder / "big"
     ramp_data.write_problem(problem, rows, none)
     cells = [(0.1, float(rows.label.mean()))]
-    ramp_peers.ThresholdOptimizer("dp").fit(big_problem(1000))  # what is loaded once is no cost
+    ramp_peers.ThresholdOptimizer("dp").fit(big_problem(1000))  # loading is not part of the cost
     seconds = {OURS: [], OPTIMIZER: [], SGD: []}
     for turn in range(options.rounds):
         seconds[OURS].append(ramp_data.answer([peer, "time", "--problem", problem])["cpu"])

@@ -1,4 +1,4 @@
-"""Tables, their splits, and what four classifiers say of fresh and of test rows."""
+"""Tables, their splits, and the scores of four classifiers on fresh and on test rows."""
 import json
 import pathlib
 import subprocess
@@ -31,7 +31,7 @@ class Scored:
 
 
 def load(name, folder, most_rows=None):
-    """None where there is no file. most_rows: a sample, always the same."""
+    """None if the file does not exist. most_rows: a sample, always the same."""
     table = grouped_tables.load(name, folder)
     if table is None or most_rows is None or table.table.rows <= most_rows:
         return table, None if table is None else np.arange(table.table.rows)
@@ -40,7 +40,7 @@ def load(name, folder, most_rows=None):
 
 
 def races(folder, rows):
-    """Of Adult's rows: codes of race and their names."""
+    """For Adult's rows: codes of race and their names."""
     header, cells = plain.read_cells(folder / "adult.csv.gz")
     at = header.index("race")
     texts = [cells[i][at] for i in rows]
@@ -49,15 +49,15 @@ def races(folder, rows):
 
 
 def biased(grouped, rows, random):
-    """The paper's protocol for the credit cards (section 5): of the rows that a classifier learns
-    from, those whose label is not "is female" are kept with probability 1/2."""
+    """The paper's protocol for the credit cards (section 5): of a classifier's training rows,
+    those whose label is not "is female" are kept with probability 1/2."""
     female = grouped.names.index("2")
     alike = (grouped.group[rows] == female) == (grouped.table.label[rows] == 1)
     return rows[alike | (random.random(len(rows)) < 0.5)]
 
 
 def split(name, grouped, seed):
-    """Rows to learn from (half), fresh rows (a quarter), test rows (a quarter); rows with the same
+    """Training rows (half), fresh rows (a quarter), test rows (a quarter); rows with the same
     features stay together."""
     random = np.random.default_rng(seed)
     same = plain.same_rows(grouped.table.columns)
@@ -70,7 +70,7 @@ def split(name, grouped, seed):
 
 
 def matrix(table):
-    """Numbers standardised, missing ones as the mean; a column for each category."""
+    """Numbers standardised, missing ones as the mean; one column per category."""
     columns = []
     for values, count in zip(table.columns.astype(np.float64), table.categories):
         if count > 0:
@@ -132,7 +132,7 @@ def scored(name, grouped, seed, peer, folder):
 
 
 def write_problem(path, fresh, test):
-    """As peer_ramp reads it: the numbers of rows, scores, labels, groups."""
+    """The input format of peer_ramp: the numbers of rows, scores, labels, groups."""
     with open(path, "wb") as file:
         np.array([len(fresh.score), len(test.score)], dtype="<u8").tofile(file)
         for part in ("score", "label", "group"):

@@ -3,13 +3,13 @@ import math
 import statistics
 
 import numpy as np
-import rows as reports  # peers/gbdt's, which ramp_data has put on the path
+import rows as reports  # peers/gbdt's; ramp_data has put it on the path
 from scipy import stats
 
 OURS, OPTIMIZER, SGD = "ours", "ThresholdOptimizer", "paper's SGD"
 AT_SGD = "ours, bias as the SGD's"
 EXACT = 1e-9
-CONVERGED = 1e-3  # bias that a peer may leave on the fitting rows and still be held to have none
+CONVERGED = 1e-3  # largest bias on the fitting rows at which a peer counts as unbiased
 
 
 def bias(approve, group, favourable, criterion):
@@ -50,7 +50,7 @@ def against(work, splits, mine, peer):
     values = {name: statistics.fmean(s[name]["accuracy"] for s in splits) for name in (mine, peer)}
     left = statistics.fmean(s[peer]["fitting bias"] for s in splits)
     judged = {}
-    if mine == AT_SGD or left <= CONVERGED:  # else the peer bought accuracy with bias
+    if mine == AT_SGD or left <= CONVERGED:  # otherwise the peer bought accuracy with bias
         judged = {"goal": "not below beyond noise", "met": mean + width >= 0}
     return reports.row(work, f"test accuracy, {mine}", values[mine], values[peer], peer,
                        ratio=values[mine] / values[peer], spread=width, **judged) | {
@@ -76,7 +76,7 @@ def accuracy_rows(results):
                 and r["measure"].endswith(mine)]
         if not some:
             continue
-        # where everybody decides alike (the larger class, always) nobody can be above
+        # where all rows get the same decision (always the larger class) no learner can be better
         apart = [r for r in some if abs(r["difference"]) > 1e-12]
         above = sum(r["difference"] > 0 for r in apart)
         summary.append(reports.row(f"all {len(some)} cells, {mine}", "above, of those apart", above,

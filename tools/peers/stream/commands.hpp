@@ -5,26 +5,26 @@
 
 #include "rampart/base/result.hpp"
 
-/// What peer_stream_ours can do. Each prints one JSON object on standard output.
+/// Commands of peer_stream_ours. Each prints one JSON object on standard output.
 namespace rampart::peers {
 
-/// Where the records lie: in a broker's topics (brokers not empty) or in an embedded log.
+/// Location of the records: topics of a broker (brokers not empty) or an embedded log.
 struct LogPlace {
     std::string brokers, prefix;
     std::filesystem::path folder;
     int partitions = 4;
 };
 
-/// Makes the topics, with `count` decisions and as many outcomes in them.
+/// Creates the topics, with `count` decisions and as many outcomes.
 base::Status load(const LogPlace& place, size_t count);
 
-/// Joins all that the log has, into new stores in `store`: records and seconds, from the first
-/// poll, which connects to the log, until the last record's state is on the disk. The stores are
-/// made before: that happens once in the life of a partition.
+/// Joins the whole log into new stores in `store`; prints records and seconds, from the first poll,
+/// which connects to the log, until the last record's state is durable. The stores are created
+/// before, as this happens only once per partition.
 base::Status join(const LogPlace& place, const std::filesystem::path& store);
 
-/// Whether decisions lie sealed in the log: not, with keys that are made on the way (every
-/// applicant is a new person), or with keys that are there.
+/// Whether decisions are sealed in the log: no, with keys created on the way (every applicant is a
+/// new person), or with existing keys.
 enum class Sealing { kNone, kNew, kKnown };
 
 struct DecideOptions {
@@ -33,16 +33,16 @@ struct DecideOptions {
     int partitions = 1;
     Sealing sealing = Sealing::kNone;
 };
-/// Decides applications by the decision service, over an embedded log that syncs every append, on
-/// one thread: decisions and seconds.
+/// Decides applications with the decision service, over an embedded log that syncs every append, on
+/// one thread; prints decisions and seconds.
 base::Status decide(const DecideOptions& options);
 
 struct LagOptions {
-    int rate = 0;  // records a second, half of them outcomes
+    int rate = 0;  // records per second, half of them outcomes
     int seconds = 0;
 };
-/// Appends at a steady rate and joins meanwhile: percentiles of the time from a record's
-/// acknowledgement by the log until its state is on the disk. The topics have to be new.
+/// Appends at a steady rate and joins meanwhile; prints percentiles of the time from a record's
+/// acknowledgement by the log until its state is durable. The topics must be new.
 base::Status lag(const LogPlace& place, const std::filesystem::path& store,
                  const LagOptions& options);
 

@@ -17,7 +17,8 @@
 namespace rampart::peers {
 namespace {
 
-/// 100 trees of the learner's default size over the card stream's features, with exploration.
+/// Returns a policy of 100 trees of the learner's default size over the card stream's features,
+/// with exploration.
 base::Result<std::shared_ptr<const model::LoadedPolicy>> learned_policy() {
     constexpr size_t kRows = 4000;
     std::vector<dataset::FeatureSpec> specs;
@@ -44,7 +45,7 @@ base::Result<std::shared_ptr<const model::LoadedPolicy>> learned_policy() {
     return std::make_shared<const model::LoadedPolicy>(model::LoadedPolicy{std::move(policy), id});
 }
 
-/// Everybody who applies gets a key of his own; with kKnown before the clock starts.
+/// Creates one key per applicant; with kKnown before the clock starts.
 base::Status make_keys(privacy::PersonKeys& keys, const DecideOptions& options) {
     if (options.sealing != Sealing::kKnown) return base::ok();
     std::vector<privacy::Letter> letters;

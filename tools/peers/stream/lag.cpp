@@ -45,7 +45,7 @@ base::Result<Log> open_log(const LogPlace& place) {
     return log;
 }
 
-/// Records that the log has acknowledged and nobody has joined yet.
+/// Records that the log has acknowledged and that are not joined yet.
 class Waiting {
   public:
     void acknowledged(const std::string& topic, std::span<const streaming::Position> positions) {
@@ -54,13 +54,14 @@ class Waiting {
         for (const auto& position : positions) {
             Source& source = sources_[fmt::format("{}/{}", topic, position.partition)];
             if (position.offset < source.joined) {
-                lags_.push_back(0);  // the joiner was faster than the broker's answer
+                lags_.push_back(0);  // the record was joined before the broker's acknowledgement
+                                     // was seen
             } else {
                 source.since[position.offset] = now;
             }
         }
     }
-    /// Everything before the bookmarks is joined.
+    /// Removes all records before the bookmarks.
     void joined(const Bookmarks& bookmarks) {
         const auto now = std::chrono::steady_clock::now();
         const std::lock_guard lock(mutex_);
@@ -96,7 +97,7 @@ class Waiting {
     std::vector<double> lags_;  // ms
 };
 
-/// The least that each source of any partition has been read to.
+/// Returns for each source the smallest position over all partitions.
 base::Result<Bookmarks> read_by_all(const joiner::OutcomeJoiner& joiner) {
     std::map<std::string, streaming::Bookmark> least;
     RAMPART_TRY(const auto states, joiner.partition_states());

@@ -1,6 +1,6 @@
-// librdkafka alone: assigns every partition of the topics from their beginning and consumes as many
-// records as it is told, doing nothing with them. Settings are the library's defaults, but for
-// commits, which nobody needs.
+// librdkafka alone: assigns every partition of the topics from their beginning and consumes the
+// given number of records without processing them. Settings are the library's defaults, except for
+// commits, which are switched off.
 //
 // usage: peer_stream_rdkafka BROKERS RECORDS PARTITIONS TOPIC...
 #include <librdkafka/rdkafka.h>
@@ -32,7 +32,7 @@ std::unique_ptr<rd_kafka_t, Destroy> consumer(const char* brokers) {
         if (rd_kafka_conf_set(conf, name, value, why, sizeof why) != RD_KAFKA_CONF_OK) fail(why);
     };
     set("bootstrap.servers", brokers);
-    set("group.id", "peer");  // the library wants one; nothing joins it
+    set("group.id", "peer");  // required by the library; the group has no members
     set("enable.auto.commit", "false");
     std::unique_ptr<rd_kafka_t, Destroy> handle(
         rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why));

@@ -1,10 +1,10 @@
-// RocksDB alone: writes what a join, or a log of decisions, writes of the records in a file, in
-// synced batches, and nothing else; no read, no decoding. Settings are the library's defaults, but
-// for LZ4, which ours uses too.
+// RocksDB alone: writes what a join, or a log of decisions, writes for the records in a file, in
+// synced batches; no read, no decoding. Settings are the library's defaults, except for LZ4,
+// which ours uses as well.
 //
 // usage: peer_stream_rocksdb join|log FILE COUNT FOLDER BATCH
-//   join: for each decision its state and three index entries; for each decision that a batch's
-//         outcomes are about the state again, with the reports; half a batch of each kind of record
+//   join: for each decision its state and three index entries; for each decision with outcomes in
+//         a batch the state again, with the reports; half a batch of each kind of record
 //   log:  for each decision the record
 #include <rocksdb/db.h>
 

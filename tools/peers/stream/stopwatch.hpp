@@ -6,7 +6,7 @@
 
 namespace rampart::peers {
 
-/// Time since it was made: on the wall, and on the processors, by all threads of the process.
+/// Time since construction: wall time, and CPU time of all threads of the process.
 class Stopwatch {
   public:
     double seconds() const {

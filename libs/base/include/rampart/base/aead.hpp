@@ -5,8 +5,8 @@
 
 #include "rampart/base/result.hpp"
 
-/// Authenticated encryption: AES-256-GCM (NIST SP 800-38D) with a random nonce. Who has the key can
-/// read, and would notice any change; without it neither.
+/// Authenticated encryption: AES-256-GCM (NIST SP 800-38D) with a random nonce. The key holder can
+/// read the text and detects any change to it; without the key neither is possible.
 namespace rampart::base {
 
 inline constexpr size_t kAeadKeyBytes = 32;
@@ -14,11 +14,11 @@ inline constexpr size_t kAeadNonceBytes = 12;
 inline constexpr size_t kAeadTagBytes = 16;
 inline constexpr size_t kAeadOverheadBytes = kAeadNonceBytes + kAeadTagBytes;
 
-/// nonce, ciphertext, tag. `associated` is not in it, but has to be the same to unseal. `key` has
-/// kAeadKeyBytes; one key may seal 2^32 messages.
+/// Returns nonce, ciphertext and tag. `associated` is not part of it, but unseal() needs the same
+/// bytes. `key` has kAeadKeyBytes bytes; one key may seal at most 2^32 messages.
 std::string seal(std::string_view key, std::string_view associated, std::string_view plaintext);
 
-/// data_loss "not_authentic": damaged, or sealed with another key or other associated data.
+/// Fails with data_loss "not_authentic": damaged, or sealed with another key or associated data.
 Result<std::string> unseal(std::string_view key, std::string_view associated,
                            std::string_view sealed);
 

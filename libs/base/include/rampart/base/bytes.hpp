@@ -8,16 +8,16 @@
 
 namespace rampart::base {
 
-/// Big-endian integers and length-prefixed strings, for keys that sort in numeric order.
+/// Appends big-endian integers and length-prefixed strings, for keys that sort in numeric order.
 void append_u8(std::string& out, uint8_t value);
 void append_u32(std::string& out, uint32_t value);
 void append_u64(std::string& out, uint64_t value);
-/// Sorts like the signed number (sign bit flipped).
+/// Appends the value with its sign bit flipped, so that the bytes sort like the signed number.
 void append_i64(std::string& out, int64_t value);
 void append_f64(std::string& out, double value);  // bit pattern, big-endian; does not sort
 void append_field(std::string& out, std::string_view bytes);  // u32 length, bytes
 
-/// Takes values off the front of a byte string; every read says so when the bytes run out.
+/// Reads values from the front of a byte string; each read fails if too few bytes are left.
 class ByteReader {
   public:
     explicit ByteReader(std::string_view bytes) : rest_(bytes) {}

@@ -11,8 +11,8 @@ namespace rampart::base {
 
 }  // namespace rampart::base
 
-/// Guards an invariant, in release too: prints place, condition and message, then aborts. For
-/// broken promises between pieces of our own code; bad input gets an Error instead.
+/// Guards an invariant, in release builds too: prints place, condition and message, then aborts.
+/// For defects in our own code only; invalid input is reported as an Error instead.
 #define RAMPART_CHECK(condition, ...)                                     \
     do {                                                                  \
         if (!(condition)) [[unlikely]]                                    \

@@ -9,7 +9,7 @@
 
 namespace rampart::base {
 
-/// A length of time in microseconds; months are calendar things and live in add_months.
+/// Length of time in microseconds. Calendar months are not of fixed length: see add_months.
 class Duration {
   public:
     Duration() = default;
@@ -26,7 +26,7 @@ class Duration {
     int64_t micros_ = 0;
 };
 
-/// A moment: microseconds since 1970-01-01 UTC. The same type for event time and arrival time.
+/// Point in time: microseconds since 1970-01-01 UTC. One type for event time and arrival time.
 class TimePoint {
   public:
     TimePoint() = default;
@@ -45,31 +45,31 @@ class TimePoint {
     int64_t micros_ = 0;
 };
 
-/// The moments that ISO 8601 can say with a year of four digits, from 1900 on. Times in records lie
-/// between them.
+/// The range of times that ISO 8601 writes with a four-digit year, from 1900 on. Times in records
+/// lie in this range.
 inline constexpr TimePoint kFirstTime = TimePoint::from_micros(-2'208'988'800'000'000);
 inline constexpr TimePoint kLastTime = TimePoint::from_micros(253'402'300'799'999'999);
-/// out_of_range "bad_time", naming `what`.
+/// Fails with out_of_range "bad_time" outside that range; the message names `what`.
 Status check_time(std::string_view what, TimePoint time);
 
-/// "2005-04-01T00:00:00Z"; with a fraction ("….250000Z") only when there is one.
+/// Formats as "2005-04-01T00:00:00Z", with a fraction ("….250000Z") only if it is not zero.
 std::string to_iso8601(TimePoint time);
 
-/// Reads "2005-04-01", "2005-04-01T10:00:00Z" or "2005-04-01T10:00:00.5Z"; years 1900 to 9999, UTC
+/// Parses "2005-04-01", "2005-04-01T10:00:00Z" or "2005-04-01T10:00:00.5Z"; years 1900 to 9999, UTC
 /// only.
 Result<TimePoint> parse_iso8601(std::string_view text);
 
-/// The same day and time `months` later (or earlier); a day that the month lacks becomes its last.
+/// Returns the same day and time `months` later (or earlier); clamps to the month's last day.
 TimePoint add_months(TimePoint time, int months);
 
-/// "2005-04": the calendar month, in UTC.
+/// Returns the calendar month in UTC: "2005-04".
 std::string month_of(TimePoint time);
 
-/// Days since 1970-01-01, in UTC, rounded down.
+/// Returns the number of days since 1970-01-01, in UTC, rounded down.
 int64_t day_of(TimePoint time);
 
-/// Where time comes from is a parameter: the wall clock in production, the stream's event time in a
-/// replay. Implementations are safe to call from several threads.
+/// Source of the current time: the wall clock in production, the stream's event time in a replay.
+/// Implementations are safe to call from several threads.
 class Clock {
   public:
     virtual ~Clock() = default;

@@ -21,7 +21,7 @@ struct Digest {
 
 Digest sha256(std::string_view bytes);
 
-/// SHA-256 of data that comes in pieces.
+/// Incremental SHA-256, for data that arrives in pieces.
 class Sha256 {
   public:
     Sha256();
@@ -29,23 +29,23 @@ class Sha256 {
     Sha256(Sha256&&) noexcept;
     Sha256& operator=(Sha256&&) noexcept;
     void update(std::string_view bytes);
-    /// Length-prefixed, so that two fields can't be read as one.
+    /// Adds a length prefix and the bytes, so that the boundary between two fields is unambiguous.
     void update_field(std::string_view bytes);
-    Digest finish();  // once
+    Digest finish();  // may be called once
 
   private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };
 
-/// HMAC-SHA-256 (RFC 2104).
+/// Computes HMAC-SHA-256 (RFC 2104).
 Digest hmac_sha256(std::string_view key, std::string_view message);
 
-/// The first 53 bits of HMAC-SHA-256(key, message), as a number in [0, 1).
+/// Returns the first 53 bits of HMAC-SHA-256(key, message) as a number in [0, 1).
 double keyed_uniform(std::string_view key, std::string_view message);
 
-/// Root of a Merkle tree (RFC 6962 hashing: leaves and nodes have prefixes of their own). The root
-/// of no leaves is the digest of nothing.
+/// Computes the root of a Merkle tree (RFC 6962 hashing: leaves and nodes have different prefixes).
+/// Without leaves the root is the digest of the empty string.
 Digest merkle_root(const std::vector<std::string>& leaves);
 
 std::string to_hex(std::string_view bytes);
@@ -53,7 +53,7 @@ Result<std::string> from_hex(std::string_view text);
 std::string to_base64(std::string_view bytes);
 Result<std::string> from_base64(std::string_view text);
 
-/// `n` bytes from the operating system's generator, for secrets.
+/// Returns `n` bytes from the operating system's generator, for secrets.
 std::string random_bytes(size_t n);
 
 /// Compares in time that does not depend on the content.

@@ -8,13 +8,13 @@
 
 namespace rampart::base {
 
-/// The ten canonical codes. Foreign errors are mapped to one of them once, in the adapter.
+/// The ten canonical codes. Errors of other libraries are mapped to one of them in the adapter.
 enum class ErrorCode {
-    kInvalidArgument,     // the caller's input is wrong, whatever the state: mend the input
+    kInvalidArgument,     // the input is wrong in any state: correct the input
     kNotFound,            // the thing named does not exist
     kAlreadyExists,       // the thing exists with other content
     kFailedPrecondition,  // the state does not allow it now
-    kOutOfRange,          // past a declared limit or range
+    kOutOfRange,          // outside a declared limit or range
     kResourceExhausted,   // quota, queue or disk is full: retry later
     kPermissionDenied,    // not authenticated or not allowed
     kUnavailable,         // a dependency does not answer: retry later
@@ -25,13 +25,13 @@ enum class ErrorCode {
 std::string_view to_string(ErrorCode code);
 
 /// `reason` is a stable machine-readable word ("unknown_column"); `message` names field, value and
-/// remedy for a person. Neither ever holds a secret or a protected attribute.
+/// remedy for a person. Neither contains a secret or a protected attribute.
 struct Error {
     ErrorCode code = ErrorCode::kInternal;
     std::string reason;
     std::string message;
 
-    /// The same error with `context: ` put before the message.
+    /// Returns the same error with `context: ` prepended to the message.
     Error with_context(std::string_view context) const {
         return {code, reason, fmt::format("{}: {}", context, message)};
     }

@@ -8,8 +8,8 @@ namespace rampart::base {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError, kOff };
 
-/// Lines on standard error: `2026-11-21T10:00:00.000Z info joiner msg="…" offset=12`. One logger
-/// per room, named like it. No features, protected attributes or secrets go in.
+/// Writes lines to standard error: `2026-11-21T10:00:00.000Z info joiner msg="…" offset=12`. One
+/// logger per room, with the room's name. Never log features, protected attributes or secrets.
 class Logger {
   public:
     explicit constexpr Logger(std::string_view room) : room_(room) {}
@@ -41,7 +41,7 @@ class Logger {
     std::string_view room_;
 };
 
-/// For the whole process; kWarning until set.
+/// Sets the level for the whole process; the default is kWarning.
 void set_log_level(LogLevel level);
 
 }  // namespace rampart::base

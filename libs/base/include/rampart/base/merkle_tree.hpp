@@ -8,15 +8,15 @@
 
 namespace rampart::base {
 
-/// merkle_root() of leaves that come one after the other; holds one digest a level.
+/// Computes merkle_root() of leaves that arrive one by one; stores one digest per tree level.
 class MerkleTree {
   public:
     void add(std::string_view leaf);
     uint64_t leaves() const { return leaves_; }
-    Digest root() const;  // of no leaves the digest of nothing
+    Digest root() const;  // without leaves: the digest of the empty string
 
   private:
-    std::vector<Digest> peaks_;  // roots of the full trees so far, the largest first
+    std::vector<Digest> peaks_;  // roots of the full subtrees so far, largest first
     uint64_t leaves_ = 0;
 };
 

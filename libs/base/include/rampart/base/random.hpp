@@ -7,7 +7,7 @@
 
 namespace rampart::base {
 
-/// SplitMix64's output function: a fast bijective mix of 64 bits (Steele, Lea, Flood 2014).
+/// Computes SplitMix64's output function: a fast bijective mix of 64 bits (Steele et al. 2014).
 constexpr uint64_t mix64(uint64_t x) {
     x += 0x9e3779b97f4a7c15ULL;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -15,9 +15,9 @@ constexpr uint64_t mix64(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-/// xoshiro256** 1.0 (Blackman, Vigna 2018), seeded by SplitMix64. The same numbers on every
-/// machine: the distributions here are ours, not the standard library's. Not for secrets. Not
-/// thread safe.
+/// xoshiro256** 1.0 (Blackman, Vigna 2018), seeded by SplitMix64. Gives the same numbers on every
+/// machine: the distributions are implemented here, not taken from the standard library. Not for
+/// secrets. Not thread safe.
 class Random {
   public:
     explicit Random(uint64_t seed);
@@ -34,7 +34,7 @@ class Random {
         for (size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[below(i)]);
     }
 
-    /// A generator for a sub-task, independent of how many numbers this one has given.
+    /// Returns a generator for a sub-task; it does not depend on how many numbers were drawn here.
     Random fork(uint64_t stream) const { return Random(mix64(seed_ ^ mix64(stream))); }
 
   private:

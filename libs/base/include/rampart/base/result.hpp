@@ -7,7 +7,7 @@
 
 namespace rampart::base {
 
-/// A value or an Error. Unlike tl::expected it may not be dropped unread.
+/// A value or an Error. Unlike tl::expected it is [[nodiscard]].
 template <class T>
 class [[nodiscard]] Result : public tl::expected<T, Error> {
   public:
@@ -19,7 +19,7 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
 
 using Status = Result<void>;
 
-/// The value of `ok()`: success of an operation that yields nothing.
+/// Returns a success Status, for operations that yield no value.
 inline Status ok() { return Status{}; }
 
 }  // namespace rampart::base
@@ -27,7 +27,7 @@ inline Status ok() { return Status{}; }
 #define RAMPART_CONCAT_INNER(a, b) a##b
 #define RAMPART_CONCAT(a, b) RAMPART_CONCAT_INNER(a, b)
 
-/// RAMPART_TRY(auto x, f());  declares x or returns f's error.
+/// RAMPART_TRY(auto x, f()); declares x, or returns the error of f.
 #define RAMPART_TRY(declaration, ...) \
     RAMPART_TRY_INNER(RAMPART_CONCAT(rampart_try_, __LINE__), declaration, __VA_ARGS__)
 #define RAMPART_TRY_INNER(name, declaration, ...)                      \
@@ -35,7 +35,7 @@ inline Status ok() { return Status{}; }
     if (!name) return ::rampart::base::Error(std::move(name).error()); \
     declaration = *std::move(name)
 
-/// RAMPART_RETURN_IF_ERROR(f());  for a Status.
+/// RAMPART_RETURN_IF_ERROR(f()); for a Status.
 #define RAMPART_RETURN_IF_ERROR(...)                                                           \
     do {                                                                                       \
         auto rampart_status = (__VA_ARGS__);                                                   \

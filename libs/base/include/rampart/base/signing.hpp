@@ -13,7 +13,7 @@ class VerifyingKey {
   public:
     static Result<VerifyingKey> from_pem(std::string_view pem);
     std::string to_pem() const;
-    /// First 16 hex digits of the SHA-256 of the raw key: names the key in certificates.
+    /// First 16 hex digits of the SHA-256 of the raw key: the key's name in certificates.
     const std::string& id() const { return id_; }
     bool verify(std::string_view message, std::string_view signature) const;
 
@@ -23,11 +23,11 @@ class VerifyingKey {
     std::string raw_, id_;
 };
 
-/// An Ed25519 private key. Never logged; its PEM goes to a file of mode 0600.
+/// An Ed25519 private key. Never logged; its PEM is stored in a file of mode 0600.
 class SigningKey {
   public:
     static SigningKey generate();
-    /// From its 32 secret bytes.
+    /// Creates the key from its 32 secret bytes.
     static Result<SigningKey> from_raw(std::string_view bytes);
     static Result<SigningKey> from_pem(std::string_view pem);
     std::string to_pem() const;

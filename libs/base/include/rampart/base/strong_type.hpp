@@ -10,8 +10,8 @@
 
 namespace rampart::base {
 
-/// A value with a type of its own, made and taken apart only explicitly: ids and units cannot be
-/// mixed up. `using LoanId = StrongType<std::string, struct LoanIdTag>;`
+/// Wrapper that gives a value a type of its own with explicit conversions only, so that ids and
+/// units cannot be mixed up. `using LoanId = StrongType<std::string, struct LoanIdTag>;`
 template <class T, class Tag>
 class StrongType {
   public:

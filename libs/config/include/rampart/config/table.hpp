@@ -11,11 +11,11 @@
 
 namespace rampart::config {
 
-/// A strict reader of TOML: every key that nobody asked for is an error, and every error names
-/// file, line, key, value and what is allowed.
+/// Strict reader of TOML: every key that the program does not read is an error, and every error
+/// names file, line, key, value and what is allowed.
 ///
-/// Use: parse, get the values, then finish(). The first error sticks: getters after it return
-/// defaults, and finish() returns it, so a reader function reads straight through.
+/// Use: parse, get the values, then finish(). The first error is kept: later getters return
+/// defaults, and finish() returns the error, so that a reader function needs no checks in between.
 ///
 ///     RAMPART_TRY(auto root, config::parse_file(path));
 ///     options.port = root.table("http").integer("port", 0, 65535, 8080);
@@ -24,21 +24,21 @@ namespace rampart::config {
 /// Not thread safe. Copies share their state.
 class Table {
   public:
-    /// A sub-table; absent: an empty one (all defaults). Asking twice gives the same.
+    /// Returns a sub-table; absent: an empty one (all defaults). Calling twice gives the same.
     Table table(std::string_view key);
     bool has(std::string_view key) const;
 
-    // Required: error when absent.
+    // Getters of required keys: an error if absent.
     std::string string(std::string_view key);
     int64_t integer(std::string_view key, int64_t lo, int64_t hi);
     double number(std::string_view key, double lo, double hi);  // finite, lo <= x <= hi
     bool boolean(std::string_view key);
-    // With a default.
+    // Getters with a default.
     std::string string(std::string_view key, std::string_view fallback);
     int64_t integer(std::string_view key, int64_t lo, int64_t hi, int64_t fallback);
     double number(std::string_view key, double lo, double hi, double fallback);
     bool boolean(std::string_view key, bool fallback);
-    /// One of `allowed`; the error lists them.
+    /// Returns one of `allowed`; the error lists them.
     std::string choice(std::string_view key, const std::vector<std::string>& allowed,
                        std::string_view fallback);
     std::vector<std::string> strings(std::string_view key);                       // absent: empty
@@ -47,9 +47,9 @@ class Table {
         std::string_view key);                        // [[x, y], …]; absent: empty
     std::vector<Table> tables(std::string_view key);  // [[key]] …; absent: empty
 
-    /// Reports an error of the caller's own at `key`.
+    /// Records an error that the caller found at `key`.
     void fail(std::string_view key, std::string_view message);
-    /// After all reads of the root and its sub-tables: the first error, or an unknown key.
+    /// Returns the first error or an unknown key. Call it after all reads of root and sub-tables.
     base::Status finish();
 
   private:
@@ -64,7 +64,7 @@ class Table {
     T get(std::string_view key, const T* fallback, Read read);
 };
 
-/// `name` stands in errors ("rampartd.toml"). Error: TOML syntax, with line.
+/// Parses TOML. `name` is used in errors ("rampartd.toml"). Fails on syntax errors, with the line.
 base::Result<Table> parse(std::string_view text, std::string_view name);
 base::Result<Table> parse_file(const std::filesystem::path& path);
 

@@ -10,13 +10,13 @@
 
 namespace rampart::dataset {
 
-/// How the values of one feature fall into bins 0 … bins()-1; missing has the bin after them.
+/// Maps the values of one feature to bins 0 … bins()-1; missing has the bin after them.
 ///
-/// Numeric: bin b holds cuts[b-1] < x <= cuts[b], the last bin all above the last cut. Cuts are
-/// floats, so that "bin <= b" and "x <= cuts[b]" are the same question, in training and in serving.
-/// Categorical: bin b holds the category codes codes_of_bin[b], the most frequent in bin 0; where
-/// there are more categories than bins the rarest share the last. A code without training rows
-/// counts as missing.
+/// Numeric: bin b holds cuts[b-1] < x <= cuts[b], the last bin all values above the last cut.
+/// Cuts are floats, so that "bin <= b" and "x <= cuts[b]" are equivalent, in training and in
+/// serving. Categorical: bin b holds the category codes codes_of_bin[b], the most frequent in bin
+/// 0; if there are more categories than bins, the rarest share the last. A code without training
+/// rows counts as missing.
 struct FeatureBins {
     FeatureKind kind = FeatureKind::kNumeric;
     std::vector<float> cuts;                          // numeric, increasing
@@ -30,19 +30,19 @@ struct FeatureBins {
     uint8_t bin_of(float value) const;
 };
 
-/// Bins of every feature: quantiles by weight, so that a row of weight 2 counts like the row twice.
-/// A feature with at most max_bins different values has a bin for each. Past kQuantileRows rows, as
-/// many stand for all, each at a hashed place in its stretch of the table: no period hides others.
+/// Bins of every feature: weighted quantiles, so that a row of weight 2 counts like two rows. A
+/// feature with at most max_bins distinct values has one bin per value. Tables of more than
+/// kQuantileRows rows are sampled: one row at a hashed position in each of kQuantileRows stretches.
 class BinMapper {
   public:
     static constexpr size_t kQuantileRows = 200'000;
 
-    /// max_bins: 2 … 255. Errors: out_of_range, and what check_columns says.
+    /// Fits the bins. max_bins: 2 … 255. Fails with out_of_range, or as check_columns does.
     static base::Result<BinMapper> fit(const Dataset& data, size_t max_bins,
                                        base::ThreadPool* pool);
 
     std::span<const FeatureBins> features() const { return features_; }
-    /// [n] bin of each value of the feature's column.
+    /// Returns the bin of each value of the feature's column, [n].
     std::vector<uint8_t> bin_column(size_t feature, std::span<const float> column) const;
 
   private:

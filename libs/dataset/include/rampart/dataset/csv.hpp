@@ -14,15 +14,15 @@ namespace rampart::dataset {
 
 inline constexpr size_t kMaxCsvColumns = 4096;
 
-/// Reads a CSV file (RFC 4180, UTF-8, plain or gzip), one record after the other, in constant
-/// memory.
+/// Reads a CSV file (RFC 4180, UTF-8, plain or gzip), one record after the
+/// other, in constant memory.
 ///
-/// The first record names the columns: each name once, at most one of them empty (a nameless row
-/// number). Cells are separated by commas, semicolons or tabs: by what the first line has most of
-/// outside quotes, a comma rather than a semicolon rather than a tab where they are as many. Lines
-/// end with LF or CRLF; a cell in quotes may hold separators, line ends and doubled
-/// quotes; a quote inside a cell without quotes is an error. Empty lines are passed over, a byte
-/// order mark too.
+/// The first record names the columns; names are unique, at most one is empty (an unnamed
+/// row number). Cells are separated by commas, semicolons or tabs: the one that is most
+/// frequent in the first line outside quotes (on a tie comma before semicolon before tab).
+/// Lines end with LF or CRLF. A cell in quotes may contain separators, line ends and
+/// doubled quotes; a quote inside a cell without quotes is an error. Empty lines and a byte
+/// order mark are skipped.
 ///
 ///     RAMPART_TRY(auto csv, CsvReader::open(path));
 ///     while (true) {
@@ -31,9 +31,9 @@ inline constexpr size_t kMaxCsvColumns = 4096;
 ///         use(csv.cells());
 ///     }
 ///
-/// Errors name file and line: invalid_argument for text that is not CSV or not UTF-8, out_of_range
-/// for a record past limits::kMaxRecordBytes or more columns than kMaxCsvColumns, data_loss for a
-/// truncated or corrupt gzip file. After an error or the end the reader is spent. Not thread safe.
+/// Errors name file and line: invalid_argument: not CSV or not UTF-8, out_of_range: a record past
+/// limits::kMaxRecordBytes or more than kMaxCsvColumns columns, data_loss: a truncated or corrupt
+/// gzip file. Unusable after an error or the end. Not thread safe.
 class CsvReader {
   public:
     static base::Result<CsvReader> open(const std::filesystem::path& path);
@@ -42,12 +42,12 @@ class CsvReader {
     CsvReader& operator=(CsvReader&&) noexcept;
 
     const std::vector<std::string>& columns() const;
-    /// Goes to the next record; false at the end of the file.
+    /// Reads the next record; returns false at the end of the file.
     base::Result<bool> next();
-    /// The record's cells, columns().size() of them, unescaped. Valid until the next call of
-    /// next().
+    /// Returns the record's cells, columns().size() of them, unescaped. Valid until the
+    /// next call of next().
     std::span<const std::string_view> cells() const;
-    /// The line on which the record begins; the header is on line 1.
+    /// Returns the line on which the record begins; the header is on line 1.
     uint64_t line() const;
 
   private:

@@ -9,7 +9,7 @@
 
 namespace rampart::dataset {
 
-/// A table to learn from: n rows, d features, column-major. It has either labels or targets.
+/// Training table: n rows, d features, column-major. It has either labels or targets.
 struct Dataset {
     FeatureSchema schema;
     std::vector<std::vector<float>> columns;  // [d][n]; category codes as floats; NaN = missing
@@ -23,20 +23,20 @@ struct Dataset {
     bool numeric() const { return !target.empty(); }
     float weight_of(size_t row) const { return weight.empty() ? 1.0f : weight[row]; }
     void copy_row(size_t row, std::span<float> out) const;  // out[d]
-    /// The rows given, in that order.
+    /// Returns the given rows, in the given order.
     Dataset subset(std::span<const uint32_t> rows) const;
 };
 
-/// One column of n values for each feature, finite or NaN, category codes within the schema;
-/// weights none or n, finite and > 0; labels 0 or 1, or targets finite, not both. What a learner
-/// needs before it touches the numbers.
+/// Checks that there is one column of n values for each feature, finite or NaN, category codes
+/// within the schema; weights none or n, finite and > 0; either labels 0 or 1, or finite targets.
+/// Every learner requires this before it reads the numbers.
 base::Status check_columns(const Dataset& data);
 
-/// check_columns and at least one row, groups in range, every group non-empty, both labels
-/// present. Errors name column, row and remedy; "numeric_label" for a table with targets.
+/// Checks check_columns, at least one row, groups in range and non-empty, and that both labels
+/// occur. Errors name column, row and remedy; "numeric_label" for a table with targets.
 base::Status validate(const Dataset& data);
 
-/// The same of a table with targets: not all of them are one number ("one_label"). Error
+/// Checks the same for a table with targets, which may not all be equal ("one_label"). Fails with
 /// "binary_label" for a table with labels.
 base::Status validate_numeric(const Dataset& data);
 

@@ -8,7 +8,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/dataset/feature_schema.hpp"
 
-/// The schema file of a table, in TOML, for people to edit:
+/// Schema file of a table, in TOML, to be edited by people:
 ///
 ///     label = "default payment"
 ///     favourable = "0"
@@ -29,18 +29,18 @@
 ///     categories = ["1", "2", "3"]
 namespace rampart::dataset {
 
-/// Strict: an unknown key, a wrong type or a column with two roles is an error with name and line.
-/// `name` stands in errors.
+/// Parses strictly: an unknown key, a wrong type or a column with two roles is an error with name
+/// and line. `name` is used in errors.
 base::Result<TableSchema> parse_table_schema(std::string_view text, std::string_view name);
 base::Result<TableSchema> read_table_schema(const std::filesystem::path& path);
 
-/// A text that parse_table_schema reads back as the same schema; `remarks` (by column) become
-/// comments.
+/// Returns a text that parse_table_schema reads back as the same schema; `remarks` (by
+/// column) become comments.
 std::string write_table_schema(const TableSchema& schema,
                                const std::map<std::string, std::string>& remarks = {});
 
-/// Every column has one role and a valid name; the label is there, and its favourable value or the
-/// range of its numbers ("bad_label_range": finite, lo < hi).
+/// Checks that every column has one role and a valid name, and that the label is given with its
+/// favourable value or its range ("bad_label_range": finite, lo < hi).
 base::Status validate(const TableSchema& schema);
 
 }  // namespace rampart::dataset

@@ -11,41 +11,41 @@
 
 namespace rampart::dataset {
 
-/// What the data cannot tell: the roles of the columns.
+/// Roles of columns, which cannot be inferred from the data.
 struct ColumnRoles {
     std::string label_column;
-    std::string favourable;  // of a label of two values
+    std::string favourable;  // for a label of two values
     std::vector<std::string> protected_columns;
     std::optional<std::string> weight_column;
     std::vector<std::string> ignored_columns;
-    bool numeric_label = false;  // a number to predict: the draft's range is the least to the most
+    bool numeric_label = false;  // label is a number; the draft's range is minimum to maximum
     std::optional<NumericRange> label_range = {};  // if it is known
 };
 
-/// A first draft of a schema, for a person to read and correct.
+/// Draft of a schema, to be checked and corrected by a person.
 struct SchemaDraft {
     TableSchema schema;
-    std::map<std::string, std::string> remarks;  // of each feature and each column left out: why
-    std::vector<std::string> notes = {};         // what changes the numbers in the file's cells
+    std::map<std::string, std::string> remarks;  // evidence for each feature and ignored column
+    std::vector<std::string> notes = {};         // cells whose meaning changes when they are read
 };
 
-/// Looks through the whole file once.
+/// Infers a schema in one pass over the whole file.
 ///
-/// Every guess has a remark that says what it rests on: the range of the numbers, the first text
-/// that is none, the share of missing cells, why a column is left out.
+/// Every guess has a remark with its evidence: the range of the numbers, the first text that is not
+/// a number, the share of missing cells, why a column is ignored.
 ///
-/// A column of numbers is numeric, whole-number codes with few values too (a remark says how to
-/// make them categories); any other is categorical, with its values in text order. Left out, with a
-/// remark: one value only; a row number or id (strictly rising or falling whole numbers, an id by
-/// name with hardly a repeat, text that hardly repeats); more than limits::kMaxCategories values.
-/// "?", "NA", "N/A", "NaN", "nan", "null" and "NULL" count as missing; "-", ".", "None", "none",
-/// "Missing", "missing", "Unknown", "unknown" and infinities ("inf", "-Infinity", however written)
-/// only where all else in the column is numbers. Of infinities a note says how many there are.
+/// A column of numbers is numeric, also codes with few values (a remark says how to make them
+/// categories); any other is categorical, with its values in text order. Ignored, with a remark: a
+/// constant column; a row number or id (strictly increasing or decreasing integers, a column named
+/// like an id with few repeats, text with few repeats); too many values (kMaxCategories). "?",
+/// "NA", "N/A", "NaN", "nan", "null" and "NULL" count as missing; "-", ".", "None", "none",
+/// "Missing", "missing", "Unknown", "unknown" and infinities ("inf", "-Infinity" …) only if all
+/// other values are numbers; a note counts them.
 ///
-/// Errors: a role's column that the file lacks, one column in two roles, a label without exactly
-/// two values or without the favourable one, a numeric label that is not all numbers
-/// ("bad_label"), the same in all rows ("one_label") or outside the range given
-/// ("label_outside_range"), no feature left, everything that CsvReader says.
+/// Fails on a role's column that the file lacks, one column in two roles, a label without exactly
+/// two values or without the favourable one, a numeric label that is not all numbers ("bad_label"),
+/// constant ("one_label") or outside the given range ("label_outside_range"), no feature left, and
+/// on every error of CsvReader.
 base::Result<SchemaDraft> infer_schema(const std::filesystem::path& path, const ColumnRoles& roles);
 
 }  // namespace rampart::dataset

@@ -14,23 +14,23 @@ struct SplitFractions {
     double train = 0.6, validation = 0.2, test = 0.2;
 };
 
-/// Reads "60/20/20": per cent for train, validation and test, summing to 100.
+/// Parses "60/20/20": per cent for train, validation and test, summing to 100.
 base::Result<SplitFractions> parse_split(std::string_view text);
 
-/// Row numbers, ascending; every row stands in exactly one part.
+/// Row numbers, ascending; every row is in exactly one part.
 struct Split {
     std::vector<uint32_t> train, validation, test;
-    /// "train", "validation", "test". Error: not_found.
+    /// Returns the rows of "train", "validation" or "test". Fails with not_found.
     base::Result<std::vector<uint32_t>> part(std::string_view name) const;
 };
 
-/// Shuffled by the seed and stratified: each (label, group), of targets each (tenth of the rows by
-/// target, group), spreads over the parts by the
-/// fractions, to within a row or two, and so do all rows together.
+/// Splits at random (by the seed) and stratified: each (label, group), or for targets each
+/// (tenth of the rows by target, group), is divided by the fractions to within a row or two, and
+/// so is the whole table.
 Split split_rows(const Dataset& data, const SplitFractions& fractions, uint64_t seed);
 
-/// Which side of the wall a person is on, for ever: true for the 40 % that only the gate may read,
-/// false for the 60 % to learn from. True iff keyed_uniform(salt, person) >= 0.6.
+/// Returns true for the 40 % of persons whose data only the gate may read, false for the 60 % to
+/// learn from; never changes for a person. True iff keyed_uniform(salt, person) >= 0.6.
 bool in_vault(std::string_view salt, std::string_view person);
 
 }  // namespace rampart::dataset

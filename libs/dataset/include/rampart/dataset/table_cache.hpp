@@ -9,7 +9,7 @@
 #include "rampart/dataset/dataset.hpp"
 #include "rampart/dataset/feature_schema.hpp"
 
-/// A table that was read once, as a file that is read many times faster than its CSV.
+/// Cache file of a table, which is read many times faster than its CSV.
 ///
 /// Layout, little endian: magic "RAMPARTT", format version (u32), key (32 bytes), rows n (u64),
 /// features d (u32), flags (u32: 1 weights, 2 groups, 4 targets), number of group names (u32), each
@@ -19,34 +19,34 @@ namespace rampart::dataset {
 
 inline constexpr size_t kMaxTableCacheBytes = size_t{16} << 30;
 
-/// What a table's content depends on: SHA-256 over the bytes of the source file, the whole schema
-/// and the version of the format. Errors: not_found, unavailable.
+/// Returns the key of a table: SHA-256 over the bytes of the source file, the whole schema and the
+/// version of the format. Fails with not_found, unavailable.
 base::Result<base::Digest> table_cache_key(const std::filesystem::path& source,
                                            const TableSchema& schema);
 
-/// The data have to be valid (dataset::validate or validate_numeric).
+/// Requires valid data (dataset::validate or validate_numeric).
 std::string encode_table_cache(const Dataset& data, const base::Digest& key);
 
-/// Checks everything, magic, version, key, lengths, checksum, and then what dataset::validate
-/// or validate_numeric checks; no input crashes it (fuzzed). `features` are those of the key's
-/// schema. Errors: data_loss "bad_table_cache"; invalid_argument "other_table" for another key or
-/// version.
+/// Decodes and checks everything: magic, version, key, lengths, checksum, and then as
+/// dataset::validate or validate_numeric does; no input crashes it (fuzzed). `features` are those
+/// of the key's schema. Fails with data_loss "bad_table_cache"; invalid_argument "other_table" for
+/// another key or version.
 base::Result<Dataset> decode_table_cache(std::string_view bytes, const base::Digest& key,
                                          const FeatureSchema& features);
 
 struct CachedTable {
     Dataset data;
     bool from_cache = false;
-    std::string note;  // for a person: what was done with the cache file, and why
+    std::string note;  // message for a person: what was done with the cache file, and why
 };
 
-/// read_table(source, schema), out of the cache file if that is of this source, this schema and
-/// this version, whole and undamaged; else from the source, and the cache file is written anew, as
-/// a whole or not at all. A cache file that cannot be used or written is no error: the note says
-/// so.
+/// Reads the table from the cache file if that matches source, schema and version
+/// and is undamaged; otherwise calls read_table(source, schema) and writes the cache
+/// file anew, atomically. A cache file that cannot be used or written is not an
+/// error: the note says so.
 ///
-/// `cache`: a file, or a folder that exists, in which the file is named after source and schema.
-/// Errors: those of read_table; not_found "no_such_file" for the source.
+/// `cache`: a file, or an existing folder, in which the file is named after source and schema.
+/// Fails as read_table does; not_found "no_such_file" for the source.
 base::Result<CachedTable> read_table_cached(const std::filesystem::path& source,
                                             const TableSchema& schema,
                                             const std::filesystem::path& cache);

@@ -6,12 +6,12 @@
 
 namespace rampart::dataset {
 
-/// The whole text as a finite decimal number ("39", "-1.5e3", "+2"), spaces and tabs around it
-/// allowed; nullopt for anything else, "inf", "nan", hexadecimal and numbers past the range of a
-/// double among them.
+/// Parses the whole text as a finite decimal number ("39", "-1.5e3", "+2"); spaces and tabs around
+/// it are allowed. Returns nullopt for anything else, also "inf", "nan", hexadecimal and numbers
+/// beyond the range of a double.
 std::optional<double> parse_number(std::string_view text);
 
-/// The shortest text that reads back as the number: "2" for 2.0, "0.1" for 0.1.
+/// Returns the shortest text that parses back to the number: "2" for 2.0, "0.1" for 0.1.
 std::string number_text(double value);
 
 }  // namespace rampart::dataset

@@ -13,17 +13,17 @@
 
 namespace rampart::decision {
 
-/// The secret behind the draws, and the name by which records call it. The secret is never logged.
+/// The secret of the draws and its id in records. The secret is never logged.
 struct DrawKey {
     std::string id;
     std::string secret;
 };
 
-/// A policy as it decides: the loaded file and its standing. Immutable, shared between threads.
+/// A loaded policy with its certification state. Immutable, shared between threads.
 class PolicyInForce {
   public:
-    /// failed_precondition "uncertified_policy": only a bootstrap policy decides without a
-    /// certificate. invalid_argument: as ReasonCodes::create.
+    /// Fails with failed_precondition "uncertified_policy": only a bootstrap policy decides without
+    /// a certificate; invalid_argument as ReasonCodes::create.
     static base::Result<std::shared_ptr<const PolicyInForce>> create(
         std::shared_ptr<const model::LoadedPolicy> loaded, bool certified);
 
@@ -42,14 +42,14 @@ class PolicyInForce {
 
 /// Decides one application; a pure function of its arguments.
 ///
-/// P = the policy's P(approve | x), or without exploration when `explore_allowed` is false;
-/// u = keyed_uniform(key.secret, decision id), the id being domain::decision_id_of(application.id);
+/// P = the policy's P(approve | x), or without exploration if `explore_allowed` is false; u =
+/// keyed_uniform(key.secret, decision id), with id = domain::decision_id_of(application.id);
 /// approved iff u < P. The propensity is P or 1 - P, exactly; `explored` = approved and u >=
-/// p_exploit. A score with levels is drawn by the same u (model::drawn_score): it is the score that
-/// parity holds for, and without exploration and a trust region the action is what its step says.
+/// p_exploit. A randomized score is drawn with the same u (model::drawn_score): parity holds for
+/// the drawn score, and without exploration and trust region its step function gives the action.
 ///
 /// row: encode_row(application, policy schema). group: index into the policy's group_names,
-/// required iff the policy is group-aware. Errors: failed_precondition "group_unknown";
+/// required iff the policy is group-aware. Fails with failed_precondition "group_unknown";
 /// invalid_argument "bad_row", "bad_group".
 base::Result<domain::Decision> decide(const PolicyInForce& policy,
                                       const domain::Application& application,
@@ -57,9 +57,9 @@ base::Result<domain::Decision> decide(const PolicyInForce& policy,
                                       const DrawKey& key, bool explore_allowed,
                                       base::TimePoint now);
 
-/// Computes the decision again from its application and compares bit by bit: score, P (with or
-/// without exploration), draw, action, propensity, reasons. data_loss "replay_mismatch" names the
-/// first difference; failed_precondition when the policy or the key is not the one recorded.
+/// Decides the application again and compares bit by bit: score, P (with or without exploration),
+/// draw, action, propensity, reasons. Fails with data_loss "replay_mismatch", which names the first
+/// difference; failed_precondition if the policy or the key is not the recorded one.
 base::Status replay(const domain::Decision& decision, const PolicyInForce& policy,
                     const DrawKey& key, std::optional<size_t> group);
 

@@ -9,20 +9,20 @@
 
 namespace rampart::decision {
 
-/// The row that a policy with this schema reads: [schema.size()], missing as NaN, a category as its
-/// code.
+/// Returns the row that a policy with this schema reads: [schema.size()], missing as NaN, a
+/// category as its code.
 ///
-/// Every feature of the schema has to be given; one that is not known is given as null, so that a
-/// forgotten field is not taken for a missing value. A category that the schema does not know
-/// counts as missing. A number in a categorical feature is the category of its shortest text, as in
-/// training. Errors (invalid_argument): "unknown_feature", "missing_feature", "wrong_type" (text
-/// for a number), "bad_feature_value" (too large for the model's arithmetic, or text that is not
-/// UTF-8).
+/// Every feature of the schema must be given; an unknown value is given as null, so that a
+/// forgotten feature is not read as a missing value. A category that is not in the schema
+/// counts as missing. A number in a categorical feature is the category of its shortest text,
+/// as in training. Fails with invalid_argument: "unknown_feature", "missing_feature",
+/// "wrong_type" (text for a number), "bad_feature_value" (too large for the model's arithmetic,
+/// or text that is not UTF-8).
 base::Result<std::vector<float>> encode_row(const domain::Application& application,
                                             const dataset::FeatureSchema& schema);
 
-/// Features, by index, whose category the schema does not know, so that encode_row counts it as
-/// missing. Of those that the application gives, in its order.
+/// Returns the features, by index and in the application's order, whose category is not in the
+/// schema, so that encode_row counts it as missing.
 std::vector<size_t> unseen_categories(const domain::Application& application,
                                       const dataset::FeatureSchema& schema);
 

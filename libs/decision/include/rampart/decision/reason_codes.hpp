@@ -12,25 +12,25 @@
 #include "rampart/model/engine.hpp"
 #include "rampart/model/policy.hpp"
 
-/// Why an application was declined, as stable codes, the most important first.
+/// Reasons of a decline as stable codes, the most important first.
 ///
-/// 1. "feature.NAME", up to 4: this feature takes from the learnt score (adds to it, where low
-///    scores are approved), compared with a reference
-///    row, the most first (ties: schema order). How much it takes is its Shapley value
-///    (explain::TreeShap, interventional), so that what two features take only together is shared
-///    between them. A bootstrap policy has one: the feature that its rule reads.
-/// 2. "score_too_low" instead, when no feature takes from the score.
-/// 3. What chance had to do with it, after the above:
-///    "random_draw_in_ramp" when 0 < p_exploit < 1: the ramp left it to the draw;
-///    "random_exploration_not_drawn" when p_approve > p_exploit: exploration might have approved.
+/// 1. "feature.NAME", up to 4: this feature lowers the learned score (raises it, if low scores
+///    are approved) compared with a reference row; largest effect first (ties: schema order). The
+///    effect is the feature's Shapley value
+///    (explain::TreeShap, interventional), so that an interaction of two features is divided
+///    between them. A bootstrap policy has one such code: the feature that its rule reads.
+/// 2. "score_too_low" instead, if no feature lowers the score.
+/// 3. The part of chance, after the above:
+///    "random_draw_in_ramp" if 0 < p_exploit < 1: the draw decided within the ramp;
+///    "random_exploration_not_drawn" if p_approve > p_exploit: exploration could have approved.
 ///
-/// Reference row and method are pinned in the model file (provenance keys "reference_row" and
-/// "reason_method"), so that a decision always gives the same codes. Policies of before the method
-/// was written down have the older one: what a feature takes is what the score gains when it alone
-/// is replaced by its reference value.
+/// Reference row and method are fixed in the model file (provenance keys "reference_row" and
+/// "reason_method"), so that a decision always gives the same codes. Older policies without the
+/// method key use the older method: a feature's effect is the gain of the score if this feature
+/// alone is replaced by its reference value.
 ///
-/// "random_exploration_declined" stands alone, when draw < p_exploit: without (two-sided)
-/// exploration this draw would have approved, so nothing about the applicant is the reason.
+/// "random_exploration_declined" stands alone, if draw < p_exploit: without (two-sided) exploration
+/// this draw would have approved, so no property of the applicant is the reason.
 namespace rampart::decision {
 
 inline constexpr size_t kMaxFeatureReasons = 4;
@@ -41,34 +41,34 @@ inline constexpr std::string_view kExplorationNotDrawn = "random_exploration_not
 inline constexpr std::string_view kExplorationDeclined = "random_exploration_declined";
 
 inline constexpr std::string_view kReferenceRowKey = "reference_row";
-/// Comma-separated, exact; missing as "nan". What a trainer puts under kReferenceRowKey: per
-/// feature the median, or the most frequent category, of the training data.
+/// Returns the row as text: comma-separated, exact, missing as "nan". Trainers store it under
+/// kReferenceRowKey: per feature the median, or the most frequent category, of the training data.
 std::string reference_row_text(std::span<const float> row);
 
 inline constexpr std::string_view kReasonMethodKey = "reason_method";
-inline constexpr std::string_view kShapleyMethod = "shapley";  // what a trainer puts there
+inline constexpr std::string_view kShapleyMethod = "shapley";  // value that trainers store
 
-/// The codes of one policy: its reference row read and its features found once. Keeps no reference
-/// to the policy. Immutable, safe to use from many threads.
+/// Computes the codes of one policy; its reference row and features are read once, in create().
+/// Keeps no reference to the policy. Immutable, safe to use from many threads.
 class ReasonCodes {
   public:
-    /// invalid_argument "bad_reference_row": not numbers, or not one per feature;
-    /// "bad_reason_method": not one of the above. Without a reference row, learnt policies give
+    /// Fails with invalid_argument "bad_reference_row": not numbers, or not one per feature;
+    /// "bad_reason_method": not one of the above. Without a reference row, learned policies give
     /// "score_too_low" only.
     static base::Result<ReasonCodes> create(const model::Policy& policy);
 
-    /// The reasons of a decline of `row`, encoded by the policy's schema: output is what the policy
-    /// said of it, p_approve and draw what decided.
+    /// Returns the reasons of a decline. `row` is encoded by the policy's schema, `output` is the
+    /// policy's output for it; p_approve and draw are those of the decision.
     std::vector<std::string> explain(std::span<const float> row, const model::PolicyOutput& output,
                                      double p_approve, double draw) const;
 
   private:
-    /// A feature that the last learnt ensemble (or the bootstrap) reads.
+    /// A feature that the last learned ensemble (or the bootstrap rule) reads.
     struct Feature {
         size_t index = 0;
         std::string code;
     };
-    /// What a feature takes from the score of a row, > 0.
+    /// By how much a feature lowers the score of a row, > 0.
     struct Taken {
         double amount;
         const std::string* code;
@@ -77,12 +77,12 @@ class ReasonCodes {
     std::vector<Taken> taken_by_shapley(std::span<const float> row) const;
     std::vector<std::string> feature_reasons(std::span<const float> row) const;
 
-    std::optional<model::Engine> engine_;            // empty: a bootstrap
-    std::optional<model::LinearModel> linear_;       // added to it: the first member's
+    std::optional<model::Engine> engine_;            // empty for a bootstrap policy
+    std::optional<model::LinearModel> linear_;       // added to it: that of the first member
     double way_ = 1;                                 // -1: low scores are approved
     std::vector<float> reference_;                   // empty: none
     std::vector<Feature> features_;                  // in schema order
-    std::shared_ptr<const explain::TreeShap> shap_;  // against the reference; empty: replacement
+    std::shared_ptr<const explain::TreeShap> shap_;  // empty: replacement method
 };
 
 }  // namespace rampart::decision

@@ -9,7 +9,7 @@
 
 namespace rampart::domain {
 
-/// Missing, a number, or a category's name.
+/// Missing, a number, or the name of a category.
 using FeatureValue = std::variant<std::monostate, double, std::string>;
 
 struct Feature {
@@ -18,7 +18,7 @@ struct Feature {
     bool operator==(const Feature&) const = default;
 };
 
-/// What arrives. No protected attribute is ever among the features: those travel apart.
+/// A loan application. Features never contain a protected attribute: those arrive separately.
 struct Application {
     ApplicationId id;
     PersonId person;
@@ -27,8 +27,8 @@ struct Application {
     bool operator==(const Application&) const = default;
 };
 
-/// Ids, times, limits, unique names, finite numbers, UTF-8: what passes can be logged and read
-/// back. Whether names fit a schema is the schema's business.
+/// Checks ids, times, limits, unique names, finite numbers and UTF-8: a valid application can be
+/// logged and read back. Does not check whether the names fit a schema.
 base::Status validate(const Application& application);
 
 }  // namespace rampart::domain

@@ -14,15 +14,15 @@ std::string_view to_string(Action action);  // "decline", "approve"
 struct Decision {
     DecisionId id;
     Application application;     // the input as received
-    base::TimePoint decided_at;  // by the service's clock
-    PolicyId policy;             // what decided
+    base::TimePoint decided_at;  // time of the service's clock
+    PolicyId policy;             // the deciding policy
     bool certified = false;      // false only for the declared bootstrap policy and its rollbacks
-    double score = 0;            // the policy's own P(favourable outcome | x), [0, 1]; of one
-                                 // that draws its score: the score drawn by `draw`
+    double score = 0;            // the policy's own P(favourable outcome | x), [0, 1]; if the score
+                                 // is randomized: the one selected by `draw`
     double p_exploit = 0;        // P(approve | x) without exploration, [0, 1]
     double p_approve = 0;        // P(approve | x) that the draw was compared with, [0, 1]
     double draw = 0;             // u in [0, 1): approved iff u < p_approve
-    std::string draw_key_id;     // which secret; never the secret
+    std::string draw_key_id;     // identifies the secret; never the secret itself
     Action action = Action::kDecline;
     double propensity = 1;             // probability of `action`, in (0, 1]
     bool explored = false;             // approved only because of exploration (p_exploit <= u)
@@ -30,9 +30,9 @@ struct Decision {
     bool operator==(const Decision&) const = default;
 };
 
-/// Internal consistency: propensity in (0, 1] and equal to the action's probability, draw against
-/// p_approve, all numbers finite; ids, times, limits and UTF-8, so that it can be logged and read
-/// back. Used on everything that is read back.
+/// Checks consistency: propensity in (0, 1] and equal to the action's probability, draw against
+/// p_approve, all numbers finite; ids, times, limits and UTF-8, so that the decision can be logged
+/// and read back. Applied to every decision that is read back.
 base::Status validate(const Decision& decision);
 
 }  // namespace rampart::domain

@@ -5,15 +5,15 @@
 
 namespace rampart::domain {
 
-/// The decision and all that is known about it are to be forgotten, for ever: whoever keeps state
-/// drops it, and takes in nothing about this id any more, whatever the order of arrival. Names the
-/// decision and not the person, so that it tells nothing about anybody.
+/// Order to forget a decision and everything known about it, permanently: each reader drops its
+/// state and ignores later records with this id, whatever the order of arrival. It names the
+/// decision, not the person, so that it contains no personal data.
 struct Erasure {
     DecisionId decision;
     base::TimePoint at;  // event time
     bool operator==(const Erasure&) const = default;
 };
 
-base::Status validate(const Erasure& erasure);  // id and time
+base::Status validate(const Erasure& erasure);  // checks id and time
 
 }  // namespace rampart::domain

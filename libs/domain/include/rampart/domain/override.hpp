@@ -7,24 +7,24 @@
 
 namespace rampart::domain {
 
-/// A person did otherwise than was drawn: granted what was drawn as a decline, or the other way
-/// round. (decision, revision) identifies it: the same again is a duplicate, a higher revision
-/// counts instead of a lower one, whatever the order of arrival; one that takes the drawn action
-/// withdraws it.
+/// A person changed the drawn action: approved a drawn decline, or declined a drawn approval.
+/// Identified by (decision, revision): the same again is a duplicate, and a higher revision
+/// replaces a lower one, whatever the order of arrival; an override to the drawn action withdraws
+/// the earlier one.
 ///
-/// Intention to treat: the decision keeps the action that was drawn and its propensity, and what
-/// becomes of the applicant counts for that action. So an override biases no estimate, as long as
-/// people would treat the same applicant, with the same draw, alike under any policy.
+/// Intention to treat: the decision keeps its drawn action and propensity, and the applicant's
+/// outcome counts for that action. So overrides bias no estimate, as long as people would treat the
+/// same applicant with the same draw alike under any policy.
 struct Override {
     DecisionId decision;
     uint32_t revision = 0;
     Action action_taken = Action::kDecline;
-    std::string actor;   // a role or an id of who decided so, "underwriter-17"
+    std::string actor;   // role or id of the person who decided, "underwriter-17"
     std::string reason;  // the lender's own code, "income_not_proven"
     base::TimePoint at;  // event time
     bool operator==(const Override&) const = default;
 };
 
-base::Status validate(const Override& taken);  // ids, limits, time
+base::Status validate(const Override& taken);  // checks ids, limits, time
 
 }  // namespace rampart::domain

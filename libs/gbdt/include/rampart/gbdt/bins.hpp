@@ -10,22 +10,22 @@ namespace rampart::gbdt {
 
 struct BinnedData;  // of the source
 
-/// The features of a training set as the learner reads them, made once for many fits: a reduction
-/// learns from the same rows again and again, each time with labels and weights of its own (which
-/// are its Objective's), and making bins costs as much as some tens of trees.
+/// Binned features of a training set, computed once for many fits: a reduction fits the same rows
+/// again and again, each time with other labels and weights (which belong to its Objective), and
+/// binning costs as much as some tens of trees.
 ///
-/// The quantiles are those by the data set's weights, whatever a fit weighs its rows by. Immutable,
-/// safe to use from many threads; copies share what was made. Keeps no reference to the data.
+/// Quantiles use the data set's weights, whatever weights a fit uses. Immutable, safe to use from
+/// many threads; copies share the data. Keeps no reference to the source.
 class Bins {
   public:
-    /// max_bins: 2 … 255. Errors: no_rows, out_of_range, and what dataset::check_columns says.
+    /// Bins the data. max_bins: 2 … 255. Fails with no_rows, out_of_range, or as check_columns.
     static base::Result<Bins> create(const dataset::Dataset& data, int max_bins,
                                      base::ThreadPool* pool);
 
     size_t rows() const;
     int max_bins() const;
-    /// Error other_bins: they were made of other features, another number of rows or of bins. That
-    /// the values are the same is the caller's promise.
+    /// Fails with other_bins if features, number of rows or number of bins differ. That the values
+    /// are the same is not checked: the caller must ensure it.
     base::Status check(const dataset::Dataset& data, int max_bins) const;
 
     const BinnedData& binned() const;

@@ -24,24 +24,24 @@ struct LearnerParams {
     double min_hessian_in_leaf = 1e-3;
     double l1 = 0, l2 = 0;
     double min_gain = 0;
-    int max_bins = 255;           // 2 … 255, missing apart
-    double feature_fraction = 1;  // (0, 1], by tree
-    double row_fraction = 1;      // (0, 1], by tree, without replacement
-    // Where a feature has more than four categories, many are split off against many:
+    int max_bins = 255;           // 2 … 255, without the bin for missing
+    double feature_fraction = 1;  // (0, 1], per tree
+    double row_fraction = 1;      // (0, 1], per tree, without replacement
+    // With more than four categories, splits of many against many categories:
     double category_smooth = 10;        // sorted by g / (h + smooth)
-    double category_l2 = 10;            // on top of l2: sorting by the target fits its noise
-    int max_category_threshold = 32;    // at most so many on one side
-    int min_category_rows = 10;         // rarer ones in a leaf stay with the rest
-    int min_category_group_rows = 100;  // so many more rows from one candidate to the next
-    int early_stopping_rounds = 0;      // 0: off; else on the validation set's loss
+    double category_l2 = 10;            // added to l2, because sorting by the target overfits
+    int max_category_threshold = 32;    // largest number on one side
+    int min_category_rows = 10;         // rarer ones stay together on one side
+    int min_category_group_rows = 100;  // minimum rows between two candidates
+    int early_stopping_rounds = 0;      // 0: off; otherwise on the validation set's loss
     uint64_t seed = 0;
-    /// By feature: 1 the score may only rise with it, -1 only fall, 0 free. [d], or empty for all
-    /// free. Numeric features only; says nothing of missing values.
+    /// Per feature: 1 the score may only increase with it, -1 only decrease, 0 unconstrained. [d],
+    /// or empty: all unconstrained. Numeric features only; does not constrain missing values.
     std::vector<int> monotone;
-    /// Sets of features that may meet on the way from root to leaf; a feature in no set meets no
-    /// other. Empty: all may.
+    /// Sets of features that may occur together on a path from root to leaf; a feature in no set
+    /// occurs with no other. Empty: no restriction.
     std::vector<std::vector<uint32_t>> interactions;
-    /// How to compute, not what: all give the same model.
+    /// Instruction set; every choice gives the same model.
     model::InstructionSet instructions = model::fastest_supported();
 };
 
@@ -49,40 +49,40 @@ struct LearnerParams {
 base::Status validate(const LearnerParams& params);
 
 struct Progress {
-    int iteration;                              // trees grown so far, those of `start` among them
-    int trees;                                  // asked for
-    std::span<const double> scores;             // of the training rows
+    int iteration;                              // trees so far, including those of `start`
+    int trees;                                  // number requested
+    std::span<const double> scores;             // for the training rows
     std::span<const double> validation_scores;  // empty without a validation set
 };
-/// Returns false to stop early (the ensemble so far is kept).
+/// Returns false to stop early (the trees so far are kept).
 using ProgressCallback = std::function<bool(const Progress&)>;
 
-/// What a run may be given beside data, objective and parameters.
+/// Optional inputs of a run besides data, objective and parameters.
 struct TrainingOptions {
-    const dataset::Dataset* validation = nullptr;  // early stopping needs it
-    /// Loss of scores of the validation rows, smaller is better; default: mean log loss on labels.
+    const dataset::Dataset* validation = nullptr;  // required by early stopping
+    /// Loss of the validation rows' scores, lower is better; default: mean log loss on labels.
     std::function<double(std::span<const double>)> validation_loss = {};
     ProgressCallback progress = {};
-    /// Goes on from these trees, on the same features: `trees` counts them too, so that a run cut
-    /// in two gives the same ensemble as one in a piece (with an objective without state, and
+    /// Model to continue from, on the same features: `trees` includes its trees, so that a run
+    /// in two parts gives the same ensemble as one run (for an objective without state, and
     /// without early stopping).
     const model::Ensemble* start = nullptr;
-    /// The training set in bins, where many fits share them (made with params.max_bins); the same
-    /// ensemble as without. The fits' labels and weights may differ: they are the objective's. Only
-    /// `cover` is of the data set's weights.
+    /// The binned training set, to be shared by many fits (made with params.max_bins); the ensemble
+    /// is the same as without it. Labels and weights of the fits may differ, as they belong to the
+    /// objective; only `cover` uses the data set's weights.
     const Bins* bins = nullptr;
 };
 
-/// Histogram GBDT, leaf-wise. Deterministic: the same data, parameters and seed give the same
-/// ensemble whatever the number of threads and the instruction set. Splits are chosen by sums of
-/// gradients of 14 bits, rounded at random so that they are right on average; leaf values come from
-/// the gradients themselves. `pool` may be nullptr.
+/// Trains a histogram GBDT, leaf-wise. Deterministic: the same data, parameters and seed give the
+/// same ensemble for any number of threads and any instruction set. Splits are chosen by sums of
+/// 14-bit gradients with unbiased stochastic rounding; leaf values use the unrounded gradients.
+/// `pool` may be nullptr.
 base::Result<model::Ensemble> train(const dataset::Dataset& data, Objective& objective,
                                     const LearnerParams& params, base::ThreadPool* pool,
                                     const TrainingOptions& options);
 
-/// The same with a validation set and progress alone; early stopping by log loss, the best iterate
-/// restored.
+/// Trains with a validation set and progress only; early stopping by log loss, with the
+/// best iterate restored.
 base::Result<model::Ensemble> train(const dataset::Dataset& data, Objective& objective,
                                     const LearnerParams& params, base::ThreadPool* pool,
                                     const dataset::Dataset* validation = nullptr,

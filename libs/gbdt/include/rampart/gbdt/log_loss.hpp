@@ -11,16 +11,16 @@ namespace rampart::gbdt {
 /// Weighted logistic loss of labels y in {0, 1}; a raw score f is the log-odds of y = 1, p =
 /// sigmoid(f):
 ///   loss = sum of w·(log(1 + exp(f)) - y·f),  g = w·(p - y),  h = w·p·(1 - p)
-/// The initial score is the log-odds of the weighted share of ones, that share kept within
-/// [1e-9, 1 - 1e-9]. Keeps references to the labels: they have to outlive it.
+/// The initial score is the log-odds of the weighted share of ones, clamped to [1e-9, 1 - 1e-9].
+/// Keeps references to the labels, which must outlive it.
 class LogLoss : public Objective {
   public:
     explicit LogLoss(const dataset::Dataset& data) : LogLoss(data, 1) {}
-    /// Rows with label 1 count weight_of_ones (> 0) times as much. Scores are then no longer the
-    /// log-odds of the data, but of the data so weighted.
+    /// Multiplies the weight of rows with label 1 by weight_of_ones (> 0). Scores are then the
+    /// log-odds of the reweighted data.
     LogLoss(const dataset::Dataset& data, double weight_of_ones);
-    /// Labels 0 or 1 and weights [n] > 0 (or none for all 1) that are not the data set's own: the
-    /// same features can be learnt from again without a copy of them.
+    /// Takes labels 0 or 1 and weights [n] > 0 (or none for all 1) other than the data set's: the
+    /// same features can be used again without a copy.
     LogLoss(std::span<const uint8_t> labels, std::vector<float> weights);
     std::string_view name() const override { return "log_loss"; }
     double initial_score() const override;
@@ -32,7 +32,7 @@ class LogLoss : public Objective {
     std::vector<float> weights_;  // empty: all 1
 };
 
-/// Mean weighted log loss of raw scores, [n], on the data set's labels. NaN for no rows.
+/// Returns the mean weighted log loss of raw scores, [n], on the labels. NaN without rows.
 double mean_log_loss(const dataset::Dataset& data, std::span<const double> scores);
 
 }  // namespace rampart::gbdt

@@ -6,16 +6,16 @@
 #include "rampart/gbdt/objective.hpp"
 
 /// Losses of real targets t with weights w, f the raw score. Each takes targets [n], finite, and
-/// weights [n], finite and > 0, or none for all 1. Errors: no_rows, bad_size, bad_target,
+/// weights [n], finite and > 0, or none for all 1. All fail with no_rows, bad_size, bad_target,
 /// bad_weight, out_of_range. SquaredError has a header of its own.
 namespace rampart::gbdt {
 
-/// The pinball loss (Koenker, Bassett 1978): sum of w·(α·max(t - f, 0) + (1 - α)·max(f - t, 0)).
-/// g = w·((f >= t) - α), h = w; a leaf's value is the weighted α-quantile of t - f over its rows,
-/// so that a share α of them lies below. Starts at the weighted α-quantile of the targets.
+/// Pinball loss (Koenker, Bassett 1978): sum of w·(α·max(t - f, 0) + (1 - α)·max(f - t, 0)). g =
+/// w·((f >= t) - α), h = w; a leaf's value is the weighted α-quantile of t - f over its rows, so
+/// that a share α of them lies below. Starts at the weighted α-quantile of the targets.
 class QuantileLoss : public Objective {
   public:
-    /// alpha in (0, 1); |t| <= 1e6.
+    /// Requires alpha in (0, 1); |t| <= 1e6.
     static base::Result<QuantileLoss> create(std::vector<double> targets,
                                              std::vector<float> weights, double alpha);
     std::string_view name() const override { return "quantile"; }
@@ -35,7 +35,7 @@ class QuantileLoss : public Objective {
     double alpha_;
 };
 
-/// Half the absolute error, the pinball loss at 1/2: leaves are weighted medians.
+/// Half the absolute error: the pinball loss at 1/2; leaf values are weighted medians.
 class AbsoluteError : public QuantileLoss {
   public:
     static base::Result<AbsoluteError> create(std::vector<double> targets,
@@ -46,11 +46,11 @@ class AbsoluteError : public QuantileLoss {
     explicit AbsoluteError(QuantileLoss base) : QuantileLoss(std::move(base)) {}
 };
 
-/// Huber (1964): r²/2 where |r| <= δ, else δ·(|r| - δ/2), r = f - t. g = w·clamp(r, -δ, δ), h = w.
-/// Starts at the weighted median.
+/// Huber loss (1964): r²/2 for |r| <= δ, otherwise δ·(|r| - δ/2), r = f - t. g = w·clamp(r, -δ, δ),
+/// h = w. Starts at the weighted median.
 class HuberLoss : public Objective {
   public:
-    /// delta finite and > 0; |t| <= 1e6.
+    /// Requires delta finite and > 0; |t| <= 1e6.
     static base::Result<HuberLoss> create(std::vector<double> targets, std::vector<float> weights,
                                           double delta);
     std::string_view name() const override { return "huber"; }
@@ -65,14 +65,14 @@ class HuberLoss : public Objective {
     double delta_;
 };
 
-/// Counts t >= 0 with mean exp(f): sum of w·(exp(f) - t·f). g = w·(exp(f) - t),
-/// h = w·exp(f)·exp(kDamping): the factor keeps a leaf of great counts from stepping so far that
-/// exp(f) runs away. Starts at the logarithm of the weighted mean, that kept at 1e-9 or above.
+/// Poisson loss of counts t >= 0 with mean exp(f): sum of w·(exp(f) - t·f). g = w·(exp(f) - t), h =
+/// w·exp(f)·exp(kDamping): the factor limits a leaf's step for large counts, so that exp(f) does
+/// not diverge. Starts at the logarithm of the weighted mean, which is at least 1e-9.
 class PoissonLoss : public Objective {
   public:
     static constexpr double kDamping = 0.7;
 
-    /// 0 <= t <= 1e6.
+    /// Requires 0 <= t <= 1e6.
     static base::Result<PoissonLoss> create(std::vector<double> targets,
                                             std::vector<float> weights);
     std::string_view name() const override { return "poisson"; }

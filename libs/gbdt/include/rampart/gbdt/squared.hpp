@@ -8,11 +8,11 @@
 namespace rampart::gbdt {
 
 /// Weighted squared error of real targets t: loss = sum of w·(f - t)²/2, g = w·(f - t), h = w. The
-/// initial score is the weighted mean. For training only on targets: the early stopping of train()
-/// measures log loss on labels and is not meant for it.
+/// initial score is the weighted mean. For training on targets only: the default early stopping of
+/// train() uses log loss on labels and does not apply.
 class SquaredError : public Objective {
   public:
-    /// targets: [n] finite, |t| <= 1e6. weights: [n] finite and > 0, or empty for all 1.
+    /// Takes targets [n] finite, |t| <= 1e6, and weights [n] finite and > 0, or empty for all 1.
     static base::Result<SquaredError> create(std::vector<double> targets,
                                              std::vector<float> weights);
     std::string_view name() const override { return "squared_error"; }

@@ -11,26 +11,26 @@
 namespace rampart::http {
 
 struct ClientOptions {
-    base::Duration timeout = base::Duration::seconds(30);  // for one request, connecting included
+    base::Duration timeout = base::Duration::seconds(30);  // per request, including the connection
     size_t max_response_bytes = 64u << 20;
     std::string token;  // sent as `Authorization: Bearer`; empty: none
 };
 
-/// A blocking HTTP/1.1 client for one host, on one kept-alive connection. A kept connection that
-/// the server has closed in the meantime is opened again and the request sent again, so a request
-/// may arrive twice: use it for requests that may be repeated. Not thread safe: one client a
-/// thread.
+/// A blocking HTTP/1.1 client for one host, with one keep-alive connection. If the server has
+/// closed the idle connection, the client reconnects and sends the request again, so a
+/// request may arrive twice: use it for requests that may be repeated. Not thread safe: use
+/// one client per thread.
 class Client {
   public:
-    /// `endpoint`: "host:port" ("127.0.0.1:8080", "[::1]:8080", "scoring.example:80"). Nothing is
-    /// connected yet. invalid_argument: not of that form.
+    /// `endpoint`: "host:port" ("127.0.0.1:8080", "[::1]:8080", "scoring.example:80"). Does not
+    /// connect yet. Fails with invalid_argument if it has another form.
     static base::Result<Client> create(std::string_view endpoint, ClientOptions options = {});
     Client(Client&&) noexcept;
     Client& operator=(Client&&) noexcept;
     ~Client();
 
-    /// Any answer is a value, a 500 too. Errors: unavailable (no connection, closed half-way,
-    /// "timeout"), resource_exhausted (answer too long), data_loss (no HTTP).
+    /// Sends a request. Any response is a value, also a 500. Fails with unavailable (no connection,
+    /// closed half-way, "timeout"), resource_exhausted (response too long), data_loss (not HTTP).
     base::Result<Response> get(std::string_view target);
     base::Result<Response> post(std::string_view target, std::string body,
                                 std::string_view content_type = "application/json");

@@ -13,22 +13,22 @@ struct Response {
     int status = 200;
     std::string body;
     std::string content_type = "application/json";
-    std::vector<Header> headers;  // besides Content-Type, Content-Length, Connection
+    std::vector<Header> headers;  // other than Content-Type, Content-Length, Connection
 
     std::string_view header(std::string_view name) const;  // as find_header
 };
 
-/// The status of each code: invalid_argument 400, not_found 404, already_exists 409,
+/// Returns the HTTP status of a code: invalid_argument 400, not_found 404, already_exists 409,
 /// failed_precondition 409, out_of_range 422, resource_exhausted 503, permission_denied 403,
 /// unavailable 503, data_loss 500, internal 500.
 int status_of(base::ErrorCode code);
 
-/// {"error": {"code": "not_found", "reason": "unknown_decision", "message": "…"}} with the code's
-/// status, or the one given; every 503 has Retry-After: 1.
+/// Returns {"error": {"code": "not_found", "reason": "unknown_decision", "message": "…"}} with the
+/// code's status or the given one; every 503 has Retry-After: 1.
 Response error_response(const base::Error& error);
 Response error_response(const base::Error& error, int status);
 
-/// `text` as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD.
+/// Returns `text` as a JSON string with quotes. Bytes that are not UTF-8 become U+FFFD.
 std::string json_quoted(std::string_view text);
 
 }  // namespace rampart::http

@@ -16,48 +16,48 @@ namespace rampart::http {
 using Handler = std::function<Response(const Request&)>;
 
 enum class Access {
-    kOpen,   // anybody who can reach the port; a body of at most kMaxOpenBody bytes
+    kOpen,   // no authentication; a body of at most kMaxOpenBody bytes
     kToken,  // needs `Authorization: Bearer <token>`
 };
 inline constexpr size_t kMaxOpenBody = 1024;
 
-/// Where a server runs a handler. No lane can take the threads of another.
+/// Pool of threads that runs a handler. No lane can use the threads of another.
 enum class Lane {
-    kWork,            // on one of ServerOptions::threads; waits while all are taken
-    kBulk,            // the same on a few threads of its own: large reports, which hold up no other
-    kAdministrative,  // on a few threads of its own; 503 at once while all are taken: what may wait
-                      // for a long time itself
-    kInline,          // at once: what answers from memory and takes no lock that is held for long
+    kWork,            // on one of ServerOptions::threads; waits while all are busy
+    kBulk,            // as kWork, on a few threads of its own: for large reports
+    kAdministrative,  // on a few threads of its own, for handlers that may wait for a long time;
+                      // 503 at once while all are busy
+    kInline,          // at once: for handlers that answer from memory and hold no lock for long
 };
 
-/// What the head of a request says about answering it.
+/// How a request is to be answered, decided from its head.
 struct Plan {
-    std::optional<Response> refusal;  // answer this instead, and leave the body unread
+    std::optional<Response> refusal;  // send this response instead, and leave the body unread
     const Handler* handler = nullptr;
     Lane lane = Lane::kWork;
-    size_t max_body_bytes = SIZE_MAX;  // the server's own limit holds, too
+    size_t max_body_bytes = SIZE_MAX;  // the server's own limit applies as well
 };
 
-/// Finds the handler of a request by method and path. Fill it first, then hand it to a server:
+/// Finds the handler of a request by method and path. Add all routes before starting a server:
 /// plan() and handle() are safe from many threads, add() is not.
 class Router {
   public:
-    /// `token`: what kToken routes ask for, compared in constant time. Empty: they refuse
-    /// everybody.
+    /// `token`: required by kToken routes, compared in constant time. Empty: these routes
+    /// refuse every request.
     explicit Router(std::string token = {}) : token_(std::move(token)) {}
 
-    /// `pattern`: "/v1/decisions/{id}"; {name} stands for one whole non-empty segment, handed over
+    /// `pattern`: "/v1/decisions/{id}"; {name} matches one whole non-empty segment, which is passed
     /// in Request::path_values. Adding the same method and pattern twice, or two patterns that
-    /// differ only in the names, is a defect (checked).
+    /// differ in names only, is a defect (RAMPART_CHECK).
     void add(std::string method, std::string pattern, Access access, Handler handler,
              Lane lane = Lane::kWork);
 
-    /// Judges a request whose body has not been read, and fills its path_values. Refusals: 404
-    /// unknown path, 405 (with Allow) other method, 401 no or wrong token. A literal segment goes
-    /// before {name}. The plan refers to the router.
+    /// Checks a request whose body has not been read, and sets its path_values. Refuses with 404
+    /// unknown path, 405 (with Allow) other method, 401 no or wrong token. A literal segment has
+    /// priority over {name}. The plan refers to the router.
     Plan plan(Request& head) const;
 
-    /// The handler's answer, or the refusal; 500 when the handler throws.
+    /// Returns the handler's response, or the refusal; 500 if the handler throws.
     Response handle(Request request) const;
 
     struct Route {
@@ -66,7 +66,7 @@ class Router {
         Lane lane = Lane::kWork;
         bool operator==(const Route&) const = default;
     };
-    /// In the order added.
+    /// Returns the routes in the order in which they were added.
     std::vector<Route> routes() const;
 
   private:

@@ -13,55 +13,55 @@
 namespace rampart::http {
 
 struct ServerOptions {
-    std::string address = "127.0.0.1";  // a numeric IPv4 or IPv6 address to listen on
-    uint16_t port = 0;                  // 0: any free one, see Server::port()
-    // Handlers that may run at a time in Lane::kWork, 1 to 256. One that waits for the disk keeps
-    // its thread, so this bounds what can share one write.
+    std::string address = "127.0.0.1";  // numeric IPv4 or IPv6 address to listen on
+    uint16_t port = 0;                  // 0: any free port, see Server::port()
+    // Handlers that may run concurrently in Lane::kWork, 1 to 256. A handler that waits for the
+    // disk occupies its thread, so this bounds how many can share one write.
     size_t threads = 32;
     size_t bulk_threads = 4;             // of Lane::kBulk, 1 to 256
     size_t administrative_threads = 4;   // of Lane::kAdministrative, 1 to 256
-    size_t max_connections = 1024;       // past them: 503 for all but Lane::kInline, then closed
-    size_t max_header_bytes = 16 << 10;  // past it: 431
-    size_t max_body_bytes = base::limits::kMaxRequestBytes;        // past it: 413
-    base::Duration request_timeout = base::Duration::seconds(30);  // to read one, to write one
+    size_t max_connections = 1024;       // beyond: 503 except for Lane::kInline, then closed
+    size_t max_header_bytes = 16 << 10;  // beyond: 431
+    size_t max_body_bytes = base::limits::kMaxRequestBytes;        // beyond: 413
+    base::Duration request_timeout = base::Duration::seconds(30);  // for reading and for writing
     base::Duration idle_timeout = base::Duration::seconds(60);     // keep-alive between requests
-    base::Duration stop_timeout = base::Duration::seconds(10);     // stop() waits so long at most
+    base::Duration stop_timeout = base::Duration::seconds(10);     // longest wait of stop()
 };
 
-/// Connections that a server takes beyond max_connections for a moment, to answer them. More of
-/// them are closed at once, so that a server never has more sockets than max_connections and these.
+/// Connections beyond max_connections that a server accepts briefly, to answer them. Further ones
+/// are closed at once, so a server never has more sockets than max_connections plus these.
 inline constexpr size_t kSpareConnections = 64;
 
 /// An HTTP/1.1 server with keep-alive. start() listens and serves at once; stop() or the destructor
-/// ends it. HEAD is answered as GET without the body. Requests past a limit, without a Host or with
-/// a Transfer-Encoding other than chunked get an error document as in error_response(), then the
-/// connection is closed. Thread safe.
+/// ends it. HEAD is answered as GET without the body. A request beyond a limit, without a Host or
+/// with a Transfer-Encoding other than chunked gets an error document as in error_response(); then
+/// the connection is closed. Thread safe.
 ///
-/// What the router refuses by its head is answered before the body is read, and the body is not
-/// kept. Handlers run where their Lane says; two threads more than all lanes together read, write
-/// and answer Lane::kInline, whatever the others wait for.
+/// A request that the router refuses by its head is answered before the body is read, and the body
+/// is discarded. Handlers run in their Lane; two more threads than all lanes together read, write
+/// and answer Lane::kInline, independent of the lanes.
 class Server {
   public:
-    /// `router` has to outlive the server; what a handler throws becomes a 500. Errors:
-    /// invalid_argument (address, threads), failed_precondition "port_in_use", permission_denied (a
-    /// port below 1024), unavailable.
+    /// Starts serving. `router` must outlive the server; an exception of a handler becomes a 500.
+    /// Fails with invalid_argument (address, threads), failed_precondition "port_in_use",
+    /// permission_denied (a port below 1024), unavailable.
     static base::Result<std::unique_ptr<Server>> start(const ServerOptions& options,
                                                        const Router& router);
-    /// All requests to one handler, in Lane::kWork.
+    /// Sends all requests to one handler, in Lane::kWork.
     static base::Result<std::unique_ptr<Server>> start(const ServerOptions& options,
                                                        Handler handler);
-    /// The error that start() would have with address and port at this moment. Nothing stays open.
+    /// Returns the error that start() would give now for address and port. Leaves nothing open.
     static base::Status check(const ServerOptions& options);
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
     uint16_t port() const;
-    /// "127.0.0.1:8080", "[::1]:8080".
+    /// Returns "127.0.0.1:8080", "[::1]:8080".
     std::string endpoint() const;
 
-    /// Accepts no more, closes idle connections, lets requests under way finish (up to
-    /// stop_timeout), joins the threads. May be called twice. Not from a handler.
+    /// Stops accepting, closes idle connections, lets running requests finish (up to stop_timeout),
+    /// joins the threads. May be called twice. Not from a handler.
     void stop();
 
   private:

@@ -9,37 +9,37 @@
 
 namespace rampart::lease {
 
-/// What the topic of leases says about one partition.
+/// State of one partition in the lease topic.
 struct Lease {
     std::string node, session;
     uint64_t epoch = 0;
     base::Duration ttl;
     bool released = false;
-    bool proven = false;  // its holder has said that it won
+    bool proven = false;  // the holder has confirmed that it won
     streaming::Offset last_sign{
-        0};  // of the last record that counted: grows while the holder lives
+        0};  // of the last record that counted; increases while the holder is alive
 };
 
-/// The leases of one group, as the topic tells them. Every reader comes to the same answer:
+/// The leases of one group, as a function of the lease topic. Every reader computes the same state:
 ///
-///   claim    counts if nothing has counted since what it replaces, and its epoch is higher. So of
-///            claims made at the same time the first in the log wins, and none wins against a
-///            holder who gave a sign of life in between.
-///   beat     counts for the holder, and against any lower epoch: only who has won beats. That is
-///            what sets right a reader who begins after compaction has left a lost claim standing.
+///   claim    counts if no record has counted since the one that it replaces, and its epoch is
+///            higher. So of concurrent claims the first in the log wins, and none wins against a
+///            holder that has sent a beat in between.
+///   beat     counts for the holder, and against any lower epoch: only a winner sends beats. This
+///            corrects readers that start after compaction has kept a losing claim.
 ///   release  counts for the holder.
 ///
-/// Where a key has no lease yet, its first record counts. A record that cannot be read, or is of
-/// another group, is passed over. Not thread safe.
+/// If a key has no lease yet, its first record counts. A record that cannot be read, or is of
+/// another group, is skipped. Not thread safe.
 class LeaseBoard {
   public:
     LeaseBoard(const streaming::Reader& reader, std::string topic, std::string group);
 
-    /// Reads the topic to its end. Errors: those of Reader; out_of_range "offset_ahead": the topic
-    /// was made anew under this node, start it again.
+    /// Reads the topic to its end. Fails as the Reader does; out_of_range "offset_ahead": the topic
+    /// was recreated while this node was running; restart the node.
     base::Status refresh();
 
-    /// By partition; of those that were ever claimed.
+    /// Returns the leases by partition; contains every partition that was ever claimed.
     const std::map<streaming::PartitionId, Lease>& leases() const { return leases_; }
     /// nullptr: never claimed.
     const Lease* find(streaming::PartitionId partition) const;

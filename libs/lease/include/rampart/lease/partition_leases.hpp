@@ -20,12 +20,12 @@ namespace rampart::lease {
 
 struct LeaseOptions {
     std::string topic = "leases";  // one partition, compacted
-    std::string group;             // whose nodes share the partitions; a name (check_name)
+    std::string group;             // nodes of one group share the partitions; a name (check_name)
     std::string node;              // unique in the group, the same after every restart; a name
     base::Duration ttl = base::Duration::seconds(10);  // 100 ms to 1 h
 };
 
-/// All of it has to outlive the leases. The clock only dates records; nobody compares those dates.
+/// All must outlive the leases. The clock only dates records; these dates are never compared.
 struct LeaseDeps {
     const streaming::Reader& reader;
     streaming::Writer& writer;
@@ -33,7 +33,7 @@ struct LeaseDeps {
     const Timer& timer;
 };
 
-/// Who owns a partition now.
+/// The present owner of a partition.
 struct Holder {
     streaming::PartitionId partition;
     std::string node;
@@ -44,46 +44,46 @@ struct Holder {
 /// The partitions that this run of this node owns.
 ///
 /// Lifecycle: create(); claim() at start; heartbeat() every ttl / 3 from a thread; release() at a
-/// clean stop. A destroyed object releases nothing, like a crash.
+/// clean stop. The destructor releases nothing, like a crash.
 ///
-/// Two nodes may both believe for a moment that they own a partition, when one was asleep: the
-/// epoch tells them apart. Of each partition no epoch is ever given twice, and each is higher than
-/// all before. What is claimed and given up is durable when the call returns.
+/// Two nodes may both believe for a short time that they own a partition, if one was suspended: the
+/// epoch distinguishes them. An epoch of a partition is never used twice, and each is higher than
+/// all before. Claims and releases are durable when the call returns.
 ///
-/// Thread safe. claim() may take a ttl, and what reads and writes the topic waits its turn; owned()
-/// and holder() never wait.
+/// Thread safe. claim() may take a ttl and blocks other calls that use the topic; owned() and
+/// holder() never wait.
 class PartitionLeases {
   public:
     using Epochs = std::map<streaming::PartitionId, uint64_t>;
 
-    /// Nothing is read or written yet. invalid_argument "bad_name"; out_of_range "bad_ttl".
+    /// Does no I/O yet. Fails with invalid_argument "bad_name"; out_of_range "bad_ttl".
     static base::Result<std::unique_ptr<PartitionLeases>> create(LeaseOptions options,
                                                                  LeaseDeps deps);
 
-    /// Owns all of `partitions` when it returns, or, on an error, none but those owned before.
+    /// Claims all of `partitions`; on an error owns only those owned before.
     ///
-    /// What nobody holds, or this node held in a run before, is taken at once. What another node
-    /// holds is watched for that node's ttl: with a sign of life the claim is refused, with none
-    /// the partition is taken over. Epochs are higher than `floors` (what the fences in the log
-    /// say), where those are given.
+    /// Unowned partitions, and those of an earlier run of this node, are taken at once. A
+    /// partition of another node is watched for that node's ttl: if a beat arrives the claim is
+    /// refused, otherwise the partition is taken over. Epochs are higher than `floors` (from the
+    /// fences in the log), if given.
     ///
-    /// Errors: failed_precondition "partition_owned", naming partition, node and remedy;
-    /// unavailable "stopped": told to stop while it watched; those of Reader and Writer, after
-    /// which the claim may be made again.
+    /// Fails with failed_precondition "partition_owned", naming partition, node and remedy;
+    /// unavailable "stopped": the process was stopped while it watched; and as Reader and Writer
+    /// do, after which the claim may be repeated.
     base::Result<Epochs> claim(const std::set<streaming::PartitionId>& partitions,
                                const Epochs& floors = {});
 
-    /// Reads what others have claimed, and says for all that is still owned that it is. Returns
-    /// what was lost since the last call, and to whom: stop deciding for those partitions. On an
-    /// error nothing is known; leases last a ttl since the last success.
+    /// Reads the claims of other nodes and sends a beat for each partition still owned. Returns the
+    /// partitions lost since the last call, with their new holders: stop deciding for those. On an
+    /// error the state is unknown; leases last a ttl since the last success.
     base::Result<std::vector<Holder>> heartbeat();
 
-    /// Gives all up, so that others need not wait. Owns nothing afterwards, error or not.
+    /// Releases all, so that other nodes need not wait. Owns nothing afterwards, even on an error.
     base::Status release();
 
-    /// What this run owns, as of the last call of the three.
+    /// Returns what this run owns, as of the last call of the three.
     Epochs owned() const;
-    /// Who holds the partition as far as this node has read; nullopt: nobody, or never claimed.
+    /// Returns the holder as far as this node has read the topic; nullopt: none.
     std::optional<Holder> holder(streaming::PartitionId partition) const;
     base::Duration ttl() const { return options_.ttl; }
 
@@ -101,12 +101,12 @@ class PartitionLeases {
     LeaseOptions options_;
     LeaseDeps deps_;
     std::string session_;
-    std::mutex mutex_;  // of the topic: held while it is read and written
+    std::mutex mutex_;  // guards the topic: held while it is read and written
     LeaseBoard board_;
     Epochs owned_;
     std::vector<Holder> lost_;  // not yet reported
 
-    mutable std::mutex view_mutex_;  // held to copy, no longer
+    mutable std::mutex view_mutex_;  // held for copying only, never for I/O
     Epochs owned_view_;
     std::map<streaming::PartitionId, Holder> holders_view_;
 };

@@ -6,20 +6,20 @@
 
 namespace rampart::lease {
 
-/// Time as it passes on this machine, from some moment on and never backwards: leases are watched,
-/// never compared with a wall clock. Thread safe.
+/// Monotonic time of this machine, from an arbitrary origin: leases are measured with it, never
+/// compared with a wall clock. Thread safe.
 class Timer {
   public:
     virtual ~Timer() = default;
     virtual base::Duration now() const = 0;
-    /// Returns after so long, or at once with false when the process is told to stop.
+    /// Waits this long; returns false at once if the process is to stop.
     virtual bool wait(base::Duration duration) const = 0;
 };
 
 /// The machine's steady clock.
 class SteadyTimer final : public Timer {
   public:
-    /// Waits so long and returns true, or returns false as soon as the process is to stop.
+    /// Waits this long and returns true; returns false as soon as the process is to stop.
     using Wait = std::function<bool(base::Duration)>;
     explicit SteadyTimer(Wait wait) : wait_(std::move(wait)) {}
     base::Duration now() const override;

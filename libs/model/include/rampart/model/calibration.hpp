@@ -6,18 +6,18 @@
 #include <variant>
 #include <vector>
 
-/// Maps an estimate of P(favourable | x) to a better one, without changing who stands above whom.
-/// Fitted by rampart/fairness/calibration.hpp, applied by a policy's learnt link.
+/// Maps an estimate of P(favourable | x) to a calibrated one, without changing the ranking. Fitted
+/// by the calibration room, applied by a policy's learned link.
 namespace rampart::model {
 
-/// logit(out) = a·ln p - b·ln(1 - p) + c. a = b: Platt's map on the logit; 1, 1, 0: the identity.
-/// Kull, Silva Filho and Flach ("Beta calibration", 2017). p is held within [1e-12, 1 - 1e-12].
+/// logit(out) = a·ln p - b·ln(1 - p) + c. a = b: Platt scaling on the logit; 1, 1, 0: the identity.
+/// Kull, Silva Filho and Flach ("Beta calibration", 2017). p is clamped to [1e-12, 1 - 1e-12].
 struct BetaMap {
     double a = 1, b = 1, c = 0;  // finite; a, b >= 0
     double apply(double p) const;
 };
 
-/// Piecewise linear through the points (x, y), flat outside them: what isotonic regression gives.
+/// Piecewise linear through the points (x, y), constant outside: result of isotonic regression.
 struct PolylineMap {
     std::vector<double> x;  // [1 … 10,000] increasing, in [0, 1]
     std::vector<double> y;  // as many, nondecreasing, in [0, 1]
@@ -26,10 +26,10 @@ struct PolylineMap {
 
 using Calibration = std::variant<BetaMap, PolylineMap>;
 
-/// P in [0, 1] for p in [0, 1]. Any number of threads at once.
+/// Returns the calibrated P in [0, 1] for p in [0, 1]. Safe to call from many threads.
 double apply(const Calibration& calibration, double p);
 
-/// What is wrong with it; empty: nothing.
+/// Returns the reason why the calibration is invalid; nullopt: it is valid.
 std::optional<std::string> fault_of(const Calibration& calibration);
 
 }  // namespace rampart::model

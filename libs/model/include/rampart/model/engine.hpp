@@ -8,30 +8,30 @@
 
 namespace rampart::model {
 
-/// An ensemble laid out to score one row fast. Gives exactly what Ensemble::predict_raw gives, to
-/// the last bit: leaf values are summed in tree order.
+/// An ensemble laid out to score one row fast. Gives exactly the result of Ensemble::predict_raw,
+/// to the last bit: leaf values are summed in tree order.
 ///
-/// With AVX2 no tree is walked. A row becomes bytes: for each feature, how many of its thresholds
-/// lie below the value. A tree, or the upper part of one with more than 32 leaves, is asked all its
-/// questions at once, by one comparison of 32 bytes; a question answered "right" closes the leaves
-/// to its left, and the row's leaf is the first that stays open. No branch depends on the row but
-/// those for missing values and from a large tree's upper part into a lower one.
+/// With AVX2 no tree is traversed. A row is converted to bytes: for each feature, the number of its
+/// thresholds below the value. All splits of a tree (or of the upper part of one with more than 32
+/// leaves) are evaluated at once, by one comparison of 32 bytes; a split with result "right"
+/// excludes the leaves to its left, and the row's leaf is the first remaining one. Branches depend
+/// on the row only for missing values and from a large tree's upper part into a lower one.
 ///
-/// Without AVX2, and for ensembles that do not fit that form (thresholds of more than 255 features,
-/// more than 254 of a feature counting as another one, or categories past 4,096 codes), eight trees
-/// are walked at a time, so that the memory accesses of one hide behind the others'.
+/// Without AVX2, and for ensembles that do not fit this form (thresholds of over 255 features,
+/// where each 254 thresholds count as one, or more than 4,096 categories), eight trees are
+/// traversed at a time, so that their memory accesses overlap.
 ///
-/// Immutable, safe to use from many threads, allocates nothing in predict_raw. Copies share what
-/// was laid out. Keeps no reference to the ensemble it was made of.
+/// Immutable, safe to use from many threads, does not allocate in predict_raw. Copies share the
+/// layout. Keeps no reference to its ensemble.
 class Engine {
   public:
-    /// The ensemble has to be valid (model::validate), the instruction set supported.
+    /// Requires a valid ensemble (model::validate) and a supported instruction set.
     explicit Engine(const Ensemble& ensemble, InstructionSet set = fastest_supported());
-    /// row: [d] as validated.
+    /// Scores one row: [d] as validated.
     double predict_raw(std::span<const float> row) const;
     size_t trees() const;
-    /// scores[t]: after the first t + 1 trees, as Ensemble::predict_raw(row, t + 1). At most
-    /// trees() of them; trees beyond are not looked at.
+    /// Sets scores[t] to the score after the first t + 1 trees, as Ensemble::predict_raw(row, t +
+    /// 1). At most trees() of them; later trees are not evaluated.
     void predict_prefixes(std::span<const float> row, std::span<double> scores) const;
 
     struct Layout;  // of the source

@@ -9,24 +9,24 @@
 
 namespace rampart::model {
 
-/// intercept + sum over features. A missing number counts as the feature's mean, a missing or
-/// unknown category adds nothing.
+/// Linear model: intercept + sum over features. A missing number counts as the feature's mean, a
+/// missing or unknown category adds nothing.
 struct LinearModel {
     double intercept = 0;
-    std::vector<double> slope, mean;            // [d]; of categorical features 0
-    std::vector<std::vector<double>> category;  // [d][codes]; of numeric features empty
+    std::vector<double> slope, mean;            // [d]; 0 for categorical features
+    std::vector<std::vector<double>> category;  // [d][codes]; empty for numeric features
 
-    /// What the value of a feature adds.
+    /// Returns the contribution of a feature's value.
     double term(size_t feature, float value) const;
     double predict(std::span<const float> row) const;
     std::vector<double> predict(const dataset::Dataset& data) const;  // [n]
 };
 
-/// Of any number in a model, so that no sum overflows.
+/// Bound of every number in a model, so that no sum overflows.
 inline constexpr double kMaxCoefficient = 1e30;
 
-/// One slope and mean for each feature, a number for each category, all within kMaxCoefficient; no
-/// slope for categories, no categories for numbers. Errors "bad_linear_model" name the feature.
+/// Checks for one slope and mean per feature, one number per category, all within kMaxCoefficient;
+/// no slope for categories, no categories for numbers. "bad_linear_model" errors name the feature.
 base::Status validate(const LinearModel& linear, const dataset::FeatureSchema& schema);
 
 }  // namespace rampart::model

@@ -19,17 +19,17 @@
 
 namespace rampart::model {
 
-/// The ramp (paper 003): q = clip((slope_g·f - threshold_g) / gamma + offset, 0, 1) with f in
-/// [-1, 1].
+/// The ramp (Alabdulmohsin and Lucic 2021): q = clip((slope_g·f - threshold_g) / gamma + offset, 0,
+/// 1) with f in [-1, 1].
 ///
-/// `offset` is 0 for the paper's regulariser and 1/2 for the centred one. gamma = 0 is the step: q
-/// = 1 if slope·f > threshold, 0 below, `tie_g` on it. One entry in thresholds: the same ramp for
-/// everybody (group-blind); K entries: by group index.
+/// `offset` is 0 for the paper's regulariser and 1/2 for the centred one. gamma = 0 is a step: q =
+/// 1 if slope·f > threshold, 0 below, `tie_g` at equality. One entry in thresholds: the same ramp
+/// for all rows (group-blind); K entries: by group index.
 struct RampRule {
     double gamma = 0;
     double offset = 0;
     std::vector<double> thresholds{0.0};
-    std::vector<double> ties{1.0};    // as many as thresholds; used when gamma = 0
+    std::vector<double> ties{1.0};    // as many as thresholds; used if gamma = 0
     std::vector<double> slopes = {};  // as many as thresholds; empty: all 1
 
     bool group_aware() const { return thresholds.size() > 1; }
@@ -38,7 +38,7 @@ struct RampRule {
 
 enum class ExplorationMode {
     kNone,
-    kOneSided,  // P = max(q, epsilon): approve below the cut sometimes, never decline above it
+    kOneSided,  // P = max(q, epsilon): approves below the cut sometimes, never declines above it
     kTwoSided,  // P = clip(q, epsilon, 1 - epsilon)
 };
 
@@ -48,19 +48,19 @@ struct Exploration {
     double apply(double q) const;
 };
 
-/// The declared bootstrap: P(approve) as a piecewise linear function of one numeric feature. Known
-/// probabilities, no learning. Missing value: `missing`.
+/// The declared bootstrap policy: P(approve) as a piecewise linear function of one numeric feature.
+/// Known probabilities, no learning. Missing value: `missing`.
 struct BootstrapLink {
     std::string feature;
-    std::vector<std::pair<double, double>> points;  // (x, probability), x increasing, flat outside
+    std::vector<std::pair<double, double>> points;  // (x, P), x increasing, constant outside
     double missing = 0.5;
 };
 
-/// One of the rules that a learnt link mixes.
+/// One component of a learned link that is a mixture.
 struct Member {
-    uint32_t ensemble = 0;  // 0: LearnedLink::ensemble, i: others[i - 1]
-    uint32_t trees = 0;     // its score is that of the first so many trees, 1 … size; 0: of all
-    double weight = 1;      // > 0; a link's weights add up to 1 within 1e-9
+    uint32_t ensemble = 0;              // 0: LearnedLink::ensemble, i: others[i - 1]
+    uint32_t trees = 0;                 // its score uses this many first trees, 1 … size; 0: all
+    double weight = 1;                  // > 0; a link's weights sum to 1 within 1e-9
     std::optional<RampRule> ramp = {};  // empty: the link's
     uint32_t linear = 0;  // i: LearnedLink::linears[i - 1] is added to its raw score; 0: none
 };
@@ -88,18 +88,18 @@ struct GroupPull {
 ///   before it give: the trust region is part of the artefact. The first link of a policy is not
 ///   clipped.
 ///
-/// With members it is a mixture: p_m and f_m are each member's own,
+/// With members it is a mixture: p_m and f_m are those of each member,
 ///   q = exploration(sum over members of weight_m · ramp_m(f_m)),
 /// which is exactly P(approve) of the randomized classifier that draws a member for each decision
-/// and then decides by it (papers/000, section 2.3.1: uniform over iterates; a reduction's mixture
-/// of models; thresholds drawn by group). One draw against q decides, so no member has to be drawn,
-/// and the propensity is that of the mixture. A mixture has neither calibrations nor pulls. What
-/// explains a decision looks at `ensemble` alone, and at the first member's linear model.
+/// and then decides by it (Cruz et al. 2023, section 2.3.1: uniform over iterates; a mixture of
+/// models by reductions; thresholds drawn by group). One draw against q decides, so no member is
+/// drawn, and the propensity is that of the mixture. A mixture has neither calibrations nor pulls.
+/// Explanations use `ensemble` and the first member's linear model only.
 ///
-/// A fair risk score (papers/002) is a mixture on the unit scale with levels: each member's p is
-/// one of them, and the score of an application is one member's, drawn. Parity holds for the drawn
-/// score, at every threshold; not for the mean. Policy::scores says what it can be, and which one
-/// the draw of the decision draws; a step for a ramp decides by it (step_of).
+/// A fair risk score (Agarwal et al. 2019) is a mixture on the unit scale with levels: each p is a
+/// level, and an application's score is that of one drawn member. Parity holds for the drawn score
+/// at every threshold; not for the mean. Policy::scores gives the distribution; the decision's draw
+/// selects the score, and the ramp is a step on it (step_of).
 struct LearnedLink {
     Ensemble ensemble;
     double score_slope = 2, score_intercept = -1;
@@ -110,7 +110,7 @@ struct LearnedLink {
     /// trees.
     std::vector<Ensemble> others = {};
     std::vector<Member> members = {};  // empty: the ensemble alone; at most limits::kMaxMembers
-    std::vector<Calibration> calibrations = {};  // none, one for everybody, or one by group
+    std::vector<Calibration> calibrations = {};  // none, one for all, or one by group
     std::vector<GroupPull> pulls = {};           // at most one of each Given
     ScoreScale scale = {};                       // on the unit scale: no calibrations, no pulls
     std::vector<LinearModel> linears = {};       // every one some member's
@@ -123,19 +123,19 @@ struct LearnedLink {
 
 using Link = std::variant<BootstrapLink, LearnedLink>;
 
-/// What a policy says of one row.
+/// Output of a policy for one row.
 struct PolicyOutput {
-    /// P(favourable | x) by the last learnt link, calibrated, of a mixture the mean over its
+    /// P(favourable | x) by the last learned link, calibrated; for a mixture the mean over its
     /// members, on the unit scale the score; 0.5 for a bootstrap
     double score = 0;
-    double exploit = 0;  // P(approve | x) with every exploration switched off in the last link
-    double approve = 0;  // P(approve | x): what is drawn from
+    double exploit = 0;  // P(approve | x) with all exploration switched off in the last link
+    double approve = 0;  // P(approve | x): the probability of the draw
 };
 
 class Mixture;     // of the source
 class GroupPulls;  // of the source
 
-/// What decides: a schema and a chain of links. Immutable, safe to use from many threads.
+/// A schema and a chain of links. Immutable, safe to use from many threads.
 class Policy {
   public:
     /// Validates everything: schema and features of every link, probabilities in [0, 1],
@@ -145,15 +145,15 @@ class Policy {
                                        std::vector<std::string> group_names,
                                        std::map<std::string, std::string> provenance);
 
-    /// row: encoded by schema(), size d. group: index into group_names(); required iff
-    /// group_aware().
+    /// Evaluates one row. row: encoded by schema(), size d. group: index into group_names();
+    /// required iff group_aware().
     PolicyOutput evaluate(std::span<const float> row, std::optional<size_t> group) const;
 
-    /// What the last learnt link's score of a row can be, and with which probability: one value
-    /// without levels, what members say with them. Those that `ramp` would rather approve come
-    /// first. Never empty; weights of sum 1.
+    /// Returns the distribution of the last learned link's score for a row: one value without
+    /// levels, the members' values otherwise. Values that `ramp` approves with a higher probability
+    /// come first. Never empty; the weights sum to 1.
     std::vector<ScoreMass> scores(std::span<const float> row, std::optional<size_t> group) const;
-    /// Whether a decision's score is drawn: the last link has levels.
+    /// Returns whether a decision's score is drawn: the last link has levels.
     bool draws_score() const;
 
     const dataset::FeatureSchema& schema() const { return schema_; }
@@ -163,17 +163,17 @@ class Policy {
     const std::vector<std::string>& group_names() const { return group_names_; }
     /// Free text by key: learner, parameters, data digests, split, seed, parent.
     const std::map<std::string, std::string>& provenance() const { return provenance_; }
-    /// The last learnt link, or nullptr for a bootstrap policy.
+    /// Returns the last learned link, or nullptr for a bootstrap policy.
     const LearnedLink* last_learned() const;
 
   private:
     Policy() = default;
     dataset::FeatureSchema schema_;
     std::vector<Link> links_;
-    std::vector<std::optional<Engine>> engines_;            // of each link with one ensemble
-    std::vector<std::shared_ptr<const Mixture>> mixtures_;  // of each link with members
-    std::vector<std::shared_ptr<const GroupPulls>> pulls_;  // of each link with pulls
-    std::optional<size_t> bootstrap_feature_;               // of a bootstrap link, in the schema
+    std::vector<std::optional<Engine>> engines_;            // for each link with one ensemble
+    std::vector<std::shared_ptr<const Mixture>> mixtures_;  // for each link with members
+    std::vector<std::shared_ptr<const GroupPulls>> pulls_;  // for each link with pulls
+    std::optional<size_t> bootstrap_feature_;               // index in the schema, for a bootstrap
     std::vector<std::string> group_names_;
     std::map<std::string, std::string> provenance_;
     bool group_aware_ = false;

@@ -7,12 +7,12 @@
 /// XGBoost's JSON model files (Booster.save_model("m.json")), versions 1.6 to 3.
 namespace rampart::model_exchange {
 
-/// Reads a model over `schema`. The base score becomes the margin that XGBoost makes of it. Numbers
-/// of categories are the schema's category that reads as that number, or, if its categories are no
-/// numbers, positions.
-/// Errors: invalid_argument with the reason "not_an_xgboost_model", "bad_model",
-/// "unsupported_model", "unknown_feature", "unknown_category", "wrong_split_kind"; out_of_range
-/// past the limits on trees and leaves.
+/// Reads a model over `schema`. The base score is converted to XGBoost's
+/// margin. Category numbers are the schema's category with that number, or, if
+/// its categories are not numbers, positions. Fails with invalid_argument:
+/// "not_an_xgboost_model", "bad_model", "unsupported_model",
+/// "unknown_feature", "unknown_category", "wrong_split_kind"; out_of_range
+/// beyond the limits on trees and leaves.
 base::Result<ForeignModel> read_xgboost(std::string_view text,
                                         const dataset::FeatureSchema& schema);
 

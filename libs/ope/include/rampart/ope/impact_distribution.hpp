@@ -11,38 +11,38 @@
 
 namespace rampart::ope {
 
-/// How a candidate's impacts are distributed, not only on average: P(I <= v) is the mean of an
-/// indicator, so that everything of estimator.hpp and value_bound.hpp holds for it (ELF paper,
-/// appendix C.3; Chandak et al. 2021). Pure; safe to call from many threads.
+/// Distribution of a candidate's impacts, not only their mean: P(I <= v) is the mean of an
+/// indicator, so estimator.hpp and value_bound.hpp apply to it (Weber et al. 2022, appendix C.3;
+/// Chandak et al. 2021). Pure; safe to call from many threads.
 
-/// Which indicator: 1{I <= v}, or 1{I > v}, whose increase is less harm in the tail.
+/// Selects the indicator: 1{I <= v}, or 1{I > v}, whose increase means less harm in the tail.
 enum class Tail { kAtMost, kAbove };
 
-/// 1 or 0 for each impact, NaN where the impact is.
+/// Returns 1 or 0 for each impact, NaN where the impact is NaN.
 std::vector<double> tail_indicators(std::span<const double> impact, double v, Tail tail);
 
-/// `model` for that indicator: range [0, 1], what is known of declines carried over, centres 0
-/// (fill them in from other data).
+/// Returns `model` for that indicator: range [0, 1], known impact of declines converted, centres 0
+/// (set them from other data).
 ImpactModel tail_model(const ImpactModel& model, double v, Tail tail);
 
-/// Records of a group, and impacts indexed like the decisions.
+/// Records of a group; impacts are indexed like the decisions.
 struct GroupFeedback {
     const LoggedDecisions& decisions;
     std::span<const uint32_t> records;
     std::span<const double> impact;
 };
 
-/// A band around the distribution function of the candidate's impacts over `test`'s records that
-/// holds as a whole with confidence 1 - delta, whatever the distribution: at each of K points two
-/// betting bounds (betting.hpp) at delta / 2K, centres and bets from `selection`, one sum a person,
-/// a missing impact at its worst for either side. Quantiles, median, CVaR, mean and variance follow
-/// from it together at the same confidence (stats/distribution_bounds.hpp).
+/// Returns a simultaneous band, with confidence 1 - delta for any distribution, around the
+/// distribution function of the candidate's impacts in `test`: two betting bounds (betting.hpp) at
+/// delta / 2K at each of K points, centres and bets from `selection`, one sum per person, a missing
+/// impact at its worst. Quantiles, median, CVaR, mean and variance follow from it jointly at the
+/// same confidence (stats/distribution_bounds.hpp).
 ///
-/// Of `model` the range, the known impact of declines, declines_overridden and max_weight are used.
-/// `points`: ascending, distinct, in [lo, hi), 1 to 1000. Decisions must have passed validate() and
-/// has_support() with model.absolute set. Errors (invalid_argument): "bad_points", "bad_delta",
-/// "too_few_records" (none in selection, fewer than two units in test); "bad_band" when the bounds
-/// contradict each other: then nothing may be concluded.
+/// Reads range, known impact of declines, declines_overridden and max_weight of `model`. `points`:
+/// ascending, distinct, in [lo, hi), 1 to 1000. Decisions must have passed validate() and
+/// has_support() with model.absolute set. Fails with invalid_argument: "bad_points", "bad_delta",
+/// "too_few_records" (none in selection, fewer than two units in test); "bad_band" if the bounds
+/// contradict each other: then no conclusion may be drawn.
 base::Result<stats::DistributionBand> candidate_distribution(const GroupFeedback& selection,
                                                              const GroupFeedback& test,
                                                              const ImpactModel& model,

@@ -10,11 +10,11 @@ namespace rampart::privacy {
 
 inline constexpr size_t kPersonTagBytes = 16;
 
-/// Stands for a person where the id must not be: who lacks the secret can neither turn it back nor
-/// try ids out.
+/// Pseudonym of a person: without the secret it can neither be inverted nor be
+/// found by trying ids.
 using PersonTag = base::StrongType<std::string, struct PersonTagTag>;
 
-/// The first kPersonTagBytes of HMAC-SHA-256(secret, "person" ‖ id).
+/// Returns the first kPersonTagBytes of HMAC-SHA-256(secret, "person" ‖ id).
 PersonTag person_tag(std::string_view secret, const domain::PersonId& person);
 
 }  // namespace rampart::privacy

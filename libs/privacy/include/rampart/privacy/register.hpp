@@ -18,54 +18,54 @@ class MemoryBudget;
 
 namespace rampart::privacy {
 
-/// Somebody has forbidden to erase a person: a court, a regulator, a complaint that is open.
+/// Legal hold: forbids the erasure of a person (by a court, a regulator, an open complaint).
 struct Hold {
     PersonTag person;
-    std::string matter;  // one hold a person and matter
+    std::string matter;  // one hold per person and matter
     std::string reason, actor;
     base::TimePoint since;
     std::optional<base::TimePoint> until;  // nullopt: until it is removed
     bool operator==(const Hold&) const = default;
 };
 
-/// An erasure that was begun: what it takes to finish it after a crash, when what led from the
-/// person to the decisions is gone already.
+/// A begun erasure: the data needed to finish it after a crash, when the link from the person to
+/// the decisions is already deleted.
 struct PendingErasure {
     PersonTag person;
     base::TimePoint asked_at;
-    std::vector<std::string> decisions;  // ids
+    std::vector<std::string> decisions;  // decision ids
     bool operator==(const PendingErasure&) const = default;
 };
 
-/// What operators have said about persons: holds, and erasures under way. Each change is synced.
-/// Thread safe.
+/// Operators' entries about persons: holds, and erasures in progress. Each change is
+/// synced. Thread safe.
 class Register {
   public:
-    /// Errors: storage::Database::open's.
+    /// Opens the register. Fails as storage::Database::open does.
     static base::Result<std::unique_ptr<Register>> open(
         const std::filesystem::path& folder,
         std::shared_ptr<storage::MemoryBudget> memory = nullptr);
     ~Register();
 
-    /// In place of the person's hold for the same matter, if there is one. invalid_argument
-    /// "bad_id" for a matter or actor that is none; out_of_range "reason_too_long".
+    /// Adds a hold, or replaces the person's hold for the same matter. Fails with invalid_argument
+    /// "bad_id" for an invalid matter or actor; out_of_range "reason_too_long".
     base::Status add(const Hold& hold);
-    /// not_found "no_hold".
+    /// Fails with not_found "no_hold".
     base::Status remove(const PersonTag& person, std::string_view matter);
-    /// By person, matter; those that have run out among them.
+    /// Returns all holds by person and matter, including expired ones.
     base::Result<std::vector<Hold>> holds() const;
-    /// Those of a person that are in force at `now`.
+    /// Returns a person's holds that are in force at `now`.
     base::Result<std::vector<Hold>> in_force(const PersonTag& person, base::TimePoint now) const;
 
     base::Status begin(const PendingErasure& erasure);
     base::Result<std::optional<PendingErasure>> pending(const PersonTag& person) const;
     base::Status finish(const PersonTag& person);
 
-    /// From its first decision on, the log is sealed; until note_clear_log().
+    /// Records that the log is sealed from its first decision on; until note_clear_log().
     base::Status note_sealed_log();
-    /// The log holds, or may hold, what is not sealed; that stays so.
+    /// Records that the log contains, or may contain, unsealed decisions; this is permanent.
     base::Status note_clear_log();
-    /// Whether it does or may: also where nobody has noted the one nor the other.
+    /// Returns whether it does or may; also true if neither was recorded.
     base::Result<bool> clear_log() const;
 
   private:

@@ -11,16 +11,16 @@ namespace rampart::protected_attributes {
 
 inline constexpr std::string_view kSchema = "rampart.protected_attributes.v1.ProtectedAttributes/1";
 
-/// Deterministic: attributes in the order of their names.
+/// Encodes deterministically: attributes in the order of their names.
 std::string encode(const ProtectedAttributes& person);
-/// data_loss "bad_protobuf": not such a message; invalid_argument "duplicate_attribute";
-/// validate()'s errors.
+/// Fails with data_loss "bad_protobuf": not such a message; invalid_argument "duplicate_attribute";
+/// and as validate() does.
 base::Result<ProtectedAttributes> decode(std::string_view bytes);
 
-/// {"person_id":"p1","event_time":"2005-04-01T00:00:00Z","attributes":{"sex":"female"}}
+/// Returns {"person_id":"p1","event_time":"2005-04-01T00:00:00Z","attributes":{"sex":"female"}}
 std::string to_json(const ProtectedAttributes& person);
-/// Exactly these three members. invalid_argument "bad_json", "unknown_field", "missing_field",
-/// "bad_type", "duplicate_field"; validate()'s errors.
+/// Accepts exactly these three members. Fails with invalid_argument "bad_json", "unknown_field",
+/// "missing_field", "bad_type", "duplicate_field"; and as validate() does.
 base::Result<ProtectedAttributes> parse_json(std::string_view text);
 
 }  // namespace rampart::protected_attributes

@@ -9,7 +9,7 @@
 
 namespace rampart::protected_attributes {
 
-/// What is known of one person's protected attributes, at one time. Replaces what was known before.
+/// Protected attributes of one person at one time. Replaces the person's earlier record.
 struct ProtectedAttributes {
     domain::PersonId person;
     base::TimePoint event_time;
@@ -17,8 +17,8 @@ struct ProtectedAttributes {
     bool operator==(const ProtectedAttributes&) const = default;
 };
 
-/// Id, time in the years 1900 to 9999, limits (names and values 1 to limits::kMaxNameBytes, at most
-/// limits::kMaxGroups of them).
+/// Checks id, time in the years 1900 to 9999, limits (names and values 1 to limits::kMaxNameBytes,
+/// at most limits::kMaxGroups of them).
 base::Status validate(const ProtectedAttributes& person);
 
 }  // namespace rampart::protected_attributes

@@ -15,35 +15,35 @@
 
 namespace rampart::protected_attributes {
 
-/// Protected attributes by person, in a database of their own, apart from decisions. Thread safe.
+/// Protected attributes by person, in a database separate from decisions. Thread safe.
 class ProtectedStore {
   public:
-    /// `memory` is the database's; null: some of its own.
+    /// Opens the store. `memory` is the database's memory budget; null: its own.
     static base::Result<std::unique_ptr<ProtectedStore>> open(
         const std::filesystem::path& folder, AttributeCatalog catalog,
         std::shared_ptr<storage::MemoryBudget> memory = nullptr);
     ~ProtectedStore();
 
-    /// Keeps the records, all or none, on the disk before it returns. Per person the latest event
-    /// time wins, whatever the order of arrival; of two with the same event time the one whose
-    /// encoding sorts last. Errors: validate()'s and AttributeCatalog::check()'s, then nothing is
-    /// written.
+    /// Stores all records or none, durably. Per person the latest event time wins,
+    /// whatever the order of arrival; of equal event times the record whose
+    /// encoding sorts last. Fails as validate() and AttributeCatalog::check() do;
+    /// then nothing is written.
     base::Status put(std::span<const ProtectedAttributes> people);
 
-    /// Forgets the person: nothing of him is in any of the files when it returns. What is put about
-    /// him later counts again. failed_precondition "snapshot_held".
+    /// Erases the person: no data about the person is in any file when it returns. A later put() is
+    /// stored as usual. Fails with failed_precondition "snapshot_held".
     base::Status erase(const domain::PersonId& person);
 
-    /// nullopt: nothing is known of the person.
+    /// Returns nullopt if the person is unknown.
     base::Result<std::optional<ProtectedAttributes>> get(const domain::PersonId& person) const;
 
-    /// The catalog's memberships; of an unknown person: no cell, no groups.
+    /// Returns the catalog's memberships; for an unknown person no cell and no groups.
     base::Result<Membership> membership(const domain::PersonId& person) const;
 
     const AttributeCatalog& catalog() const;
 
-    /// Reads everything and says what does not fit: what cannot be read, or stands under another
-    /// person. Names no person. Empty: all is well.
+    /// Reads everything and returns the faults: unreadable records, records under another person's
+    /// key. Names no person. Empty: no faults.
     base::Result<std::vector<std::string>> check() const;
 
   private:

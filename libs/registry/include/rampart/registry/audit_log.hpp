@@ -10,52 +10,52 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/base/result.hpp"
 
-/// The audit log: entries that are only ever appended, each holding the hash of the one before it.
+/// Append-only audit log: each entry contains the hash of the previous one.
 ///
-/// Whoever changes, drops, swaps or adds an entry must change every hash after it, and with them
-/// the head. The head is therefore also kept apart from the log (the registry keeps it in a file of
-/// its own; an auditor may keep a copy anywhere): a log that does not run through a head that was
-/// seen is not the log that was seen. Pure functions; the registry stores the bytes.
+/// Changing, removing, reordering or inserting an entry requires changing every later hash, and
+/// with them the head. The head is therefore also stored outside the log (the registry has a file
+/// for it; an auditor may keep a copy anywhere): a log that does not contain a previously recorded
+/// head has been altered. Pure functions; the registry stores the bytes.
 namespace rampart::registry {
 
 struct AuditEntry {
     uint64_t sequence = 0;  // 1, 2, 3, ...
     base::TimePoint at;
-    std::string actor;   // who asked: a person or a service
+    std::string actor;   // who requested it: a person or a service
     std::string action;  // "register_model", "bootstrap", "certify", "promote", "rollback", ...
     std::map<std::string, std::string> details;  // ids and digests; never a protected attribute
-    base::Digest previous;                       // hash of the entry before; all zero for the first
+    base::Digest previous;                       // hash of the entry before; zero for the first
     base::Digest hash;                           // of everything above
     bool operator==(const AuditEntry&) const = default;
 };
 
-/// The end of a log.
+/// Head of a log: its length and last hash.
 struct AuditHead {
-    uint64_t count = 0;  // entries up to here
-    base::Digest hash;   // of the last of them; all zero when there is none
+    uint64_t count = 0;  // number of entries
+    base::Digest hash;   // hash of the last entry; all zero for an empty log
     bool operator==(const AuditHead&) const = default;
 };
 
-/// SHA-256 over the length-prefixed fields, all but `hash`.
+/// Computes SHA-256 over the length-prefixed fields, all except `hash`.
 base::Digest hash_of(const AuditEntry& entry);
 
-/// The entry that follows `head`. Error: actor or action empty or past limits::kMaxNameBytes, a
-/// detail past limits::kMaxTextBytes.
+/// Returns the entry that follows `head`. Fails if actor or action is empty or longer than
+/// limits::kMaxNameBytes, or a detail is longer than limits::kMaxTextBytes.
 base::Result<AuditEntry> next_entry(const AuditHead& head, base::TimePoint at, std::string actor,
                                     std::string action, std::map<std::string, std::string> details);
 
 AuditHead head_of(const AuditEntry& last);
 
-/// Sequence numbers without a gap, hashes right, each `previous` the hash before, and the log
-/// running through `apart`: no entry of those that `apart` counted is gone or other. The log may
-/// have grown since. data_loss: "audit_edited", "audit_reordered", "audit_truncated", naming the
-/// entry.
+/// Checks that sequence numbers have no gap, hashes and `previous` are right, and the log
+/// contains the head `apart`: none of the entries that `apart` counts is missing or different.
+/// The log may have grown since. Fails with data_loss "audit_edited", "audit_reordered",
+/// "audit_truncated", naming the entry.
 base::Status verify_chain(std::span<const AuditEntry> entries, const AuditHead& apart);
 
 std::string encode(const AuditEntry& entry);
 base::Result<AuditEntry> decode_audit_entry(std::string_view bytes);
 
-/// "<count> <64 hex digits>\n": the head as a file that a person can read.
+/// Returns "<count> <64 hex digits>\n": the head as a readable file.
 std::string to_text(const AuditHead& head);
 base::Result<AuditHead> parse_audit_head(std::string_view text);
 

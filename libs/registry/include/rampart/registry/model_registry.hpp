@@ -32,36 +32,36 @@ struct CertificateInfo {
     base::Digest id;  // SHA-256 of the certificate file
     domain::PolicyId candidate, reference;
     std::string verdict;  // "CERTIFIED", "NO_SOLUTION_FOUND", "REFUSED", "IDENTICAL"
-    std::optional<base::Digest> evidence;  // SHA-256 of the evidence file; a refusal has none
+    std::optional<base::Digest> evidence;  // SHA-256 of the evidence file; empty for a refusal
     base::TimePoint stored_at;
 };
 
-/// Certificate and evidence as files, and the key that the certificate must be signed with.
+/// Certificate and evidence as files, and the key that must have signed the certificate.
 struct Proof {
     std::string_view certificate;
     std::string_view evidence;  // empty: none
     const base::VerifyingKey& key;
 };
 
-/// Models, certificates, the δ-ledger's entries, and who is champion: a folder, held by one
-/// process.
+/// Models, certificates, entries of the δ-ledger and the champion: a folder that
+/// one process holds open.
 ///
-/// models/ID.rmp, certificates/ID.cert and evidence/ID.jsonl are named by their SHA-256, written
-/// whole or not at all, and checked against their name on every load. registry/ is a database:
-/// promotions, the champion pointer, ledger, audit log. audit.head is the audit log's head, kept
-/// apart from it.
+/// models/ID.rmp, certificates/ID.cert and evidence/ID.jsonl are named by their SHA-256,
+/// written atomically, and checked against their name on every load. registry/ is a
+/// database: promotions, champion pointer, ledger, audit log. audit.head is the audit log's
+/// head, stored outside it.
 ///
-/// Every change is one synced write that holds the change and its audit entry: after a crash at any
-/// moment both are there or neither is, and doing it again does no harm. At any time there is at
-/// most one champion, and it is the last entry of the promotion log. Thread safe.
+/// Every change is one synced write of the change and its audit entry: after a crash at any moment
+/// both exist or neither does, and the change may be repeated. At any time there is at most one
+/// champion, and it is the last entry of the promotion log. Thread safe.
 ///
-/// Opening verifies everything but the files' content: the promotion log, that the pointer is its
-/// last entry, and the audit chain against audit.head. data_loss if anything does not fit: nothing
-/// is served from a registry that was tampered with.
+/// Opening verifies everything except the files' content: the promotion log, that the pointer is
+/// its last entry, and the audit chain against audit.head. Fails with data_loss on any
+/// inconsistency: a registry that was tampered with serves nothing.
 class ModelRegistry {
   public:
     enum class Mode { kReadWrite, kReadOnly };
-    /// kReadOnly: a look at what stands at this moment, beside a process that holds it open.
+    /// Opens the registry. kReadOnly: a snapshot, also while another process holds it open.
     static base::Result<std::unique_ptr<ModelRegistry>> open(const std::filesystem::path& folder,
                                                              Mode mode = Mode::kReadWrite);
     ~ModelRegistry();
@@ -70,65 +70,65 @@ class ModelRegistry {
 
     // --- models
 
-    /// Checks and keeps a model file. The same again changes nothing.
+    /// Checks and stores a model file. Repeating it changes nothing.
     base::Result<domain::PolicyId> register_model(std::string_view model_file, base::TimePoint now,
                                                   std::string_view actor);
-    /// not_found "unknown_model"; data_loss "model_digest": the file is not the one that was
-    /// registered.
+    /// Loads a model. Fails with not_found "unknown_model"; data_loss "model_digest": the file is
+    /// not the registered one.
     base::Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const;
     base::Result<std::vector<ModelInfo>> models() const;  // by time of registration
 
-    // --- certificates, of whatever verdict
+    // --- certificates, with any verdict
 
-    /// Keeps a certificate that verifies. permission_denied "certificate_invalid" otherwise. The
-    /// same again changes nothing.
+    /// Stores a valid certificate; otherwise fails with permission_denied "certificate_invalid".
+    /// Repeating it changes nothing.
     base::Result<base::Digest> store_certificate(const Proof& proof, base::TimePoint now,
                                                  std::string_view actor);
     base::Result<std::string> certificate_file(const base::Digest& id) const;
     base::Result<std::string> evidence_file(const base::Digest& evidence) const;
     base::Result<std::vector<CertificateInfo>> certificates() const;  // by time of storing
 
-    /// Every file that the registry or its audit log names, champion and evidence among them: path
-    /// in the folder, and the SHA-256 that its content must have. The files need not be there.
+    /// Returns every file that registry or audit log names, with champion and evidence: path in the
+    /// folder, and required SHA-256. Does not check that the files exist.
     base::Result<std::map<std::string, base::Digest>> documents() const;
 
-    // --- the δ-ledger's entries, in order; what they mean is certification's business
+    // --- entries of the δ-ledger, in order; certification interprets them
 
-    /// Appends the entry at `position` (0, 1, 2, ...), durable when it returns. The same bytes at a
-    /// position taken change nothing. failed_precondition "ledger_moved_on": other bytes are there,
-    /// or there is a gap: another run came first, read the ledger again.
+    /// Appends the entry at `position` (0, 1, 2, ...) durably. Writing the same bytes at an
+    /// occupied position changes nothing. Fails with failed_precondition "ledger_moved_on" if other
+    /// bytes are there or a gap would arise: another run came first, read the ledger again.
     base::Status append_ledger_entry(uint64_t position, std::string_view entry, base::TimePoint now,
                                      std::string_view actor);
-    /// The same of several entries from `position` on: all of them, or after a crash none.
+    /// Appends several entries from `position` on, atomically.
     base::Status append_ledger_entries(uint64_t position, std::span<const std::string> added,
                                        base::TimePoint now, std::string_view actor);
     base::Result<std::vector<std::string>> ledger_entries() const;
 
     // --- champion
 
-    /// Makes a registered bootstrap policy the first champion, marked as uncertified. Once: again
-    /// with the same model returns the entry; otherwise failed_precondition "champion_exists".
-    /// invalid_argument "not_a_bootstrap": the policy has a learnt link.
+    /// Makes a registered bootstrap policy the first champion, marked as uncertified. Repeating it
+    /// with the same model returns the entry; otherwise fails with failed_precondition
+    /// "champion_exists"; invalid_argument "not_a_bootstrap" if the policy has a learned link.
     base::Result<Promotion> bootstrap_champion(const domain::PolicyId& policy, base::TimePoint now,
                                                std::string_view actor);
 
-    /// Makes `candidate` champion. Only with a certificate that verifies against its evidence and
+    /// Makes `candidate` champion. Requires a certificate that verifies against its evidence and
     /// the key, whose verdict is CERTIFIED, whose candidate is this model and whose reference is
-    /// the present champion. Again with the same certificate, while it is champion by it: returns
-    /// the entry that stands.
+    /// the present champion. Repeating it with the same certificate, while that champion is in
+    /// force, returns the existing entry.
     ///
-    /// Errors: not_found "unknown_model"; permission_denied "certificate_invalid" (signature,
-    /// evidence or a figure is not right); failed_precondition "not_certified" (another verdict),
-    /// "other_model" (of another model), "stale_reference" (compares with a policy that is not
-    /// champion any more), "certificate_spent" (used before, and rolled back since), "no_champion",
-    /// "time_goes_back", "uncharged" (its charge is not in the ledger here).
+    /// Fails with not_found "unknown_model"; permission_denied "certificate_invalid" (wrong
+    /// signature, evidence or figure); failed_precondition "not_certified" (another verdict),
+    /// "other_model" (of another model), "stale_reference" (its reference is no longer champion),
+    /// "certificate_spent" (used before, and rolled back since), "no_champion", "time_goes_back",
+    /// "uncharged" (its charge is not in this ledger).
     base::Result<Promotion> promote(const domain::PolicyId& candidate, const Proof& proof,
                                     base::TimePoint now, std::string_view actor);
 
-    /// Back to the champion before. `from`, if given, must be champion: who repeats a rollback
-    /// after a crash gives it, and goes back once. failed_precondition "nothing_to_roll_back_to",
-    /// "stale_reference", "time_goes_back"; invalid_argument "reason_missing"; data_loss if the
-    /// model to go back to is damaged.
+    /// Restores the previous champion. `from`, if given, must be the champion: pass it so that a
+    /// repetition after a crash does not roll back twice. Fails with failed_precondition
+    /// "nothing_to_roll_back_to", "stale_reference", "time_goes_back"; invalid_argument
+    /// "reason_missing"; data_loss if the previous model is damaged.
     base::Result<Promotion> rollback(base::TimePoint now, std::string_view actor,
                                      std::string_view reason,
                                      const std::optional<domain::PolicyId>& from = std::nullopt);
@@ -139,18 +139,18 @@ class ModelRegistry {
 
     // --- keys
 
-    /// Keeps the ids of the secret keys that the store is made with, by name; durable when it
-    /// returns. The same again changes nothing. failed_precondition "keys_recorded": others are
-    /// kept.
+    /// Stores the ids of the secret keys used in the store, by name, durably.
+    /// Repeating it changes nothing. Fails with failed_precondition "keys_recorded" if
+    /// other ids are stored.
     base::Status record_keys(const std::map<std::string, std::string>& ids, base::TimePoint now,
                              std::string_view actor);
-    /// Empty: not recorded yet.
+    /// Returns the stored ids; empty: none.
     std::map<std::string, std::string> recorded_keys() const;
 
     // --- audit
 
-    /// Keeps that an operator asked for something that is not the registry's own business, such as
-    /// to accept a gap in the log; durable when it returns. `action` is none of the registry's own.
+    /// Stores the record of an operator's request outside the registry's own actions, such as
+    /// accepting a gap in the log, durably. `action` must not be one of the registry's own.
     base::Status record_operation(base::TimePoint now, std::string_view actor,
                                   std::string_view action,
                                   std::map<std::string, std::string> details);

@@ -16,51 +16,51 @@ namespace rampart::registry {
 enum class PromotionKind : uint8_t {
     kBootstrap = 0,  // the declared first policy, once, without a certificate
     kPromotion = 1,  // by certificate
-    kRollback = 2,   // back to the champion before
+    kRollback = 2,   // return to the previous champion
 };
 std::string_view to_string(PromotionKind kind);  // "bootstrap", "promotion", "rollback"
 
-/// From `at` on, `policy` decides.
+/// An entry: `policy` decides from `at` on.
 struct Promotion {
     uint64_t sequence = 0;  // 1, 2, 3, ...
     PromotionKind kind = PromotionKind::kBootstrap;
     domain::PolicyId policy;
-    std::optional<domain::PolicyId> replaced;  // the champion before; nullopt for the bootstrap
-    std::optional<base::Digest>
-        certificate;  // that let `policy` become champion; nullopt: uncertified
+    std::optional<domain::PolicyId> replaced;  // the previous champion; nullopt for the bootstrap
+    /// Certificate of `policy`; nullopt: uncertified.
+    std::optional<base::Digest> certificate;
     base::TimePoint at;
     std::string actor;
-    std::string reason;  // of a rollback, for people
+    std::string reason;  // reason of a rollback, for people
 
     bool certified() const { return certificate.has_value(); }
     bool operator==(const Promotion&) const = default;
 };
 
-/// Who decided when, for ever. Nothing is ever taken out. Not thread safe.
+/// Permanent history of champions. Entries are never removed. Not thread safe.
 class PromotionLog {
   public:
-    /// Appends. Errors: failed_precondition "time_goes_back" (before the last entry's time),
-    /// data_loss "promotion_log" (a gap in the sequence, a bootstrap that is not first, another
-    /// replaced policy than the current one).
+    /// Appends an entry. Fails with failed_precondition "time_goes_back" (before the last entry's
+    /// time), data_loss "promotion_log" (a gap in the sequence, a bootstrap that is not first, a
+    /// replaced policy other than the current one).
     base::Status add(Promotion promotion);
 
     const std::vector<Promotion>& entries() const { return entries_; }
     /// nullptr: empty. Pointers are valid until the next add().
     const Promotion* current() const { return entries_.empty() ? nullptr : &entries_.back(); }
-    /// Who decided at `time`: the last entry at or before it; nullptr: nobody yet.
+    /// Returns the champion at `time`: the last entry at or before it; nullptr: none yet.
     const Promotion* live_at(base::TimePoint time) const;
-    /// The entry that a rollback returns to: the champion below the current one, where each
-    /// promotion stands on the champion that it replaced and a rollback takes one off. Two
-    /// rollbacks in a row go two champions back, not to and fro. nullptr: the current one is the
-    /// bootstrap.
+    /// Returns the entry to which a rollback returns: the entry below the current
+    /// one on the stack, where a promotion pushes and a rollback pops. Two rollbacks
+    /// in a row go back two champions and do not alternate. nullptr: the current
+    /// champion is the bootstrap.
     const Promotion* rollback_target() const;
-    /// The promotion that used a certificate; nullptr: none did.
+    /// Returns the promotion that used a certificate; nullptr: none.
     const Promotion* used(const base::Digest& certificate) const;
 
   private:
     std::vector<Promotion> entries_;
-    std::vector<size_t>
-        standing_;  // positions in entries_ of the current champion and those below it
+    /// Stack of positions in entries_; the current champion is the last.
+    std::vector<size_t> standing_;
 };
 
 std::string encode(const Promotion& promotion);

@@ -10,32 +10,32 @@
 namespace rampart::runtime {
 
 enum class Probe {
-    kLive,      // /healthz: restart the process when it fails
-    kReady,     // /readyz: send no work while it fails
-    kDegraded,  // something else stands still: told with /readyz, whose answer it does not change
+    kLive,      // /healthz: restart the process if it fails
+    kReady,     // /readyz: send no requests while it fails
+    kDegraded,  // something else has failed: reported by /readyz, without changing its status
 };
 
 struct CheckResult {
     std::string name;
     base::Status status;
-    bool required = true;  // false: of kDegraded
+    bool required = true;  // false for kDegraded
 };
 
 struct HealthReport {
     std::vector<CheckResult> checks;  // in the order added
-    bool ok() const;                  // all required ones passed; true when there are none
-    bool degraded() const;            // one that is not required failed
+    bool ok() const;                  // all required checks passed; true without checks
+    bool degraded() const;            // a check that is not required failed
 };
 
-/// Named questions about the state of the process. A check must answer at once, without a lock that
-/// is held for long, and may be called from any thread. What it refers to has to outlive its last
-/// probe. Thread safe.
+/// Named checks of the state of the process. A check must return at once, must not hold a lock
+/// for long, and may be called from any thread. Objects that it refers to must outlive its
+/// last probe. Thread safe.
 class Health {
   public:
     using Check = std::function<base::Status()>;
-    /// `name` is unique per probe (checked).
+    /// Requires a `name` that is unique per probe (RAMPART_CHECK).
     void add(Probe probe, std::string name, Check check);
-    /// kReady runs all checks: what has to be restarted is not ready either.
+    /// Runs the checks; kReady runs all, as a process that must be restarted is not ready either.
     HealthReport report(Probe probe) const;
 
   private:

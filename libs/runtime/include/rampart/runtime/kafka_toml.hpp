@@ -5,7 +5,7 @@
 #include "rampart/config/table.hpp"
 #include "rampart/streaming_kafka/settings.hpp"
 
-/// How to reach Kafka, as an operator says it:
+/// Connection to Kafka, as configured by an operator:
 ///
 ///     [kafka]
 ///     bootstrap_servers = "kafka-1:9092,kafka-2:9092"
@@ -24,7 +24,7 @@
 ///     writer_bytes = 134217728
 ///     max_record_bytes = 67108864
 ///
-/// All but the servers may be left out. Relative paths are relative to `folder`.
+/// All except the servers are optional. Relative paths are relative to `folder`.
 namespace rampart::runtime {
 
 /// Reads the keys above from `table`; the caller calls finish() on its root and then

@@ -12,10 +12,10 @@
 
 namespace rampart::runtime {
 
-/// {{"action", "approve"}}: few and small sets of values only, never an id.
+/// {{"action", "approve"}}: small sets of values only, never an id.
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-/// Counts what happened; only grows.
+/// A count of events; only increases.
 class Counter {
   public:
     void add(uint64_t n = 1) { value_.fetch_add(n, std::memory_order_relaxed); }
@@ -35,14 +35,14 @@ class Gauge {
     std::atomic<double> value_{0};
 };
 
-/// Counts values by upper bound; `le` of the exposition format. Bounds strictly increase; a last
+/// Counts of values by upper bound, `le` of the exposition format. Bounds strictly increase; a last
 /// bucket without bound is added.
 class Histogram {
   public:
     explicit Histogram(std::vector<double> bounds);
     void observe(double value);  // NaN is ignored
     const std::vector<double>& bounds() const { return bounds_; }
-    /// Not cumulative: [bounds + 1].
+    /// Returns the counts per bucket, not cumulative: [bounds + 1].
     std::vector<uint64_t> counts() const;
     double sum() const { return sum_.load(std::memory_order_relaxed); }
 
@@ -52,12 +52,12 @@ class Histogram {
     std::atomic<double> sum_{0};
 };
 
-/// 50 µs to 10 s, in seconds.
+/// Returns bounds from 50 µs to 10 s, in seconds.
 std::vector<double> latency_bounds();
 
-/// All metrics of a process. Asking for the same name and labels twice gives the same object, which
-/// lives as long as the registry. A malformed name, another type or help under a known name, or
-/// more than 1000 label sets of one name is a defect (checked). Thread safe; the objects are too.
+/// All metrics of a process. The same name and labels always give the same object, which lives as
+/// long as the registry. A malformed name, another type or help for a known name, or more than 1000
+/// label sets of one name is a defect (RAMPART_CHECK). Thread safe, and so are the objects.
 class Metrics {
   public:
     Metrics();
@@ -66,7 +66,7 @@ class Metrics {
     Gauge& gauge(std::string_view name, std::string_view help, const Labels& labels = {});
     Histogram& histogram(std::string_view name, std::string_view help, std::vector<double> bounds,
                          const Labels& labels = {});
-    /// The Prometheus text exposition format 0.0.4, sorted by name.
+    /// Returns the Prometheus text exposition format 0.0.4, sorted by name.
     std::string prometheus_text() const;
 
   private:

@@ -7,7 +7,7 @@
 #include "rampart/config/table.hpp"
 #include "rampart/domain/product.hpp"
 
-/// A product as a lender declares it:
+/// A loan product, as declared by a lender:
 ///
 ///     name = "credit_card"
 ///     [label]                    # 1 favourable, 0 not
@@ -28,14 +28,14 @@
 ///     unfavourable = -150
 ///     declined = 0
 ///
-/// With `measure`, `favourable` and `unfavourable` may not be given.
+/// `measure` excludes `favourable` and `unfavourable`.
 namespace rampart::runtime {
 
 /// Reads the keys above from `table`; the caller calls finish() on its root and then
 /// domain::validate(product).
 domain::Product read_product(config::Table table);
 
-/// A file, or a text, of its own: read, finished and validated.
+/// Reads a separate file or text: reads, finishes and validates.
 base::Result<domain::Product> parse_product(std::string_view toml, std::string_view name);
 base::Result<domain::Product> load_product(const std::filesystem::path& path);
 

@@ -7,23 +7,23 @@
 
 namespace rampart::runtime {
 
-/// Turns SIGTERM and SIGINT into a flag that one can wait for. One at a time in a process; the
-/// destructor restores what was there before. SIGPIPE is ignored meanwhile: a peer that hangs up is
-/// an error code, not the end. Thread safe.
+/// Turns SIGTERM and SIGINT into a flag with a blocking wait. One instance per process; the
+/// destructor restores the previous handlers. SIGPIPE is ignored meanwhile: a closed connection
+/// gives an error code and does not end the process. Thread safe.
 class Shutdown {
   public:
-    /// failed_precondition: another one is installed.
+    /// Fails with failed_precondition if another one is installed.
     static base::Result<std::unique_ptr<Shutdown>> install();
     ~Shutdown();
     Shutdown(const Shutdown&) = delete;
     Shutdown& operator=(const Shutdown&) = delete;
 
     bool requested() const;
-    /// As if a signal had come.
+    /// Sets the flag, as a signal does.
     void request();
-    /// Until requested; any number of threads may wait.
+    /// Blocks until requested; any number of threads may wait.
     void wait() const;
-    /// At most so long; true: requested.
+    /// Blocks for at most `timeout`; returns true if requested.
     bool wait_for(base::Duration timeout) const;
 
   private:

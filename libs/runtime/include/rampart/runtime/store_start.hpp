@@ -10,18 +10,18 @@
 
 namespace rampart::runtime {
 
-/// One start of a service on the folder of its store.
+/// One start of a service on its store folder.
 ///
-/// What is in a store was made with its secrets, so they come into being with it and at no other
-/// time. A first start, in a folder that holds no store, makes those that are not there. Unless it
-/// ends well it takes back what it made, secrets last: killed at any moment, it leaves a store with
-/// all its secrets, or no store. No two processes start on one folder at a time. Not thread safe.
+/// The data of a store depend on its secrets, so secrets are created only together with the store.
+/// A first start, in a folder without a store, creates missing secrets. If it fails, it removes
+/// what it created, secrets last: killed at any moment, it leaves a store with all its secrets, or
+/// no store. Only one process starts on a folder at a time. Not thread safe.
 class StoreStart {
   public:
-    /// Makes the folder if need be. `entries`: what the service makes at the top of it, by name;
-    /// nothing else is ever taken back, and nothing that was there before. `holds_store` is asked
-    /// once no other process starts here. Errors: failed_precondition "database_in_use": another
-    /// does; unavailable "no_store": the folder cannot be made; those of holds_store.
+    /// Creates the folder if needed. `entries`: names that the service creates at its top; only
+    /// these are removed on failure, and never one that existed before. `holds_store` is called
+    /// when no other process is starting here. Fails with failed_precondition "database_in_use":
+    /// another is; unavailable "no_store": the folder cannot be created; and as holds_store does.
     static base::Result<std::unique_ptr<StoreStart>> begin(
         const std::filesystem::path& folder, std::vector<std::string> entries,
         const std::function<base::Result<bool>()>& holds_store);
@@ -31,16 +31,16 @@ class StoreStart {
 
     bool first() const { return first_; }
 
-    /// The secrets in these files, in order. A first start makes those that are not there; of a
-    /// store that exists, failed_precondition "key_missing" names all that are missing, and nothing
-    /// is made. Those of load_secret().
+    /// Returns the secrets in these files, in order. A first start creates missing ones; for an
+    /// existing store fails with failed_precondition "key_missing", which names all missing files,
+    /// and creates none. Fails as load_secret() does.
     base::Result<std::vector<std::string>> secrets(const std::vector<std::filesystem::path>& files);
 
-    /// A secret that nothing in the store was made with: it is made whenever it is not there. Those
-    /// of load_secret().
+    /// Returns a secret on which no stored data depend: created if missing. Fails
+    /// as load_secret() does.
     base::Result<std::string> renewable_secret(const std::filesystem::path& file);
 
-    /// From now on the store stands, whatever becomes of this start.
+    /// Marks the start as successful: nothing is removed any more.
     void succeed() { succeeded_ = true; }
 
   private:
@@ -51,9 +51,9 @@ class StoreStart {
     std::filesystem::path folder_;
     int lock_;  // a descriptor of the folder
     bool first_ = false, succeeded_ = false;
-    std::vector<std::string> entries_;            // that were not there before
-    std::vector<std::filesystem::path> secrets_;  // that this start has made
-    std::vector<std::filesystem::path> folders_;  // that were not there before, innermost first
+    std::vector<std::string> entries_;            // that did not exist before
+    std::vector<std::filesystem::path> secrets_;  // created by this start
+    std::vector<std::filesystem::path> folders_;  // that did not exist before, innermost first
 };
 
 }  // namespace rampart::runtime

@@ -12,15 +12,15 @@ class SystemClock final : public base::Clock {
     base::TimePoint now() const override;
 };
 
-/// What has passed since the host was started, sleep included, as a time after 1970-01-01: goes on
-/// evenly, whatever the wall clock is set to.
+/// Time since the host was started, sleep included, as a time after 1970-01-01: advances evenly,
+/// even if the wall clock is changed.
 class BootClock final : public base::Clock {
   public:
     base::TimePoint now() const override;
 };
 
-/// A clock that stands until somebody moves it: event time, when a stream of the past is replayed.
-/// It never goes back. Thread safe.
+/// A clock that moves only by advance_to(): event time, for the replay of a past stream. It never
+/// goes back. Thread safe.
 class ManualClock final : public base::Clock {
   public:
     explicit ManualClock(base::TimePoint start) : micros_(start.micros()) {}

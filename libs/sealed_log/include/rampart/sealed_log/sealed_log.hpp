@@ -8,20 +8,20 @@
 
 namespace rampart::sealed_log {
 
-/// The log as it is, but for one topic, that of the decisions: what is sealed there is opened with
-/// the key of the decision's person. Key, time and headers are as they lie, but for the schema,
-/// which says that the value is sealed.
+/// View of the log in which sealed decisions are decrypted: a sealed value of the decision topic is
+/// opened with the key of the decision's person. Other topics, keys, times and headers are passed
+/// through unchanged, except the schema header, which marks a value as sealed.
 ///
-/// A decision whose key is destroyed reads as the erasure of this decision: whoever keeps state
-/// forgets it, as if the erasure had been in the log. Fences, erasures and decisions in the clear
-/// (from before the log was sealed) pass as they are. What says that it is sealed and cannot be
-/// opened for damage passes as it is too, for its reader to put aside.
+/// A decision whose key is destroyed is returned as the erasure of this decision, so that readers
+/// forget it as if the erasure were in the log. Fences, erasures and unsealed decisions (from
+/// before sealing was switched on) are passed through. So is a value that is marked as sealed but
+/// damaged: its reader quarantines it.
 ///
-/// read() fails with unavailable "unknown_person_key" where a key is not here; records before such
-/// a one are given first. Thread safe as what it stands upon.
+/// read() fails with unavailable "unknown_person_key" if a key is missing here; records before such
+/// a one are returned first. As thread safe as the underlying reader and keys.
 class SealedReader : public streaming::Reader {
   public:
-    /// Both have to outlive it.
+    /// Keeps references to both arguments.
     SealedReader(const streaming::Reader& reader, privacy::PersonKeys& keys,
                  std::string decisions_topic)
         : reader_(reader), keys_(keys), decisions_(std::move(decisions_topic)) {}
@@ -49,11 +49,11 @@ class SealedReader : public streaming::Reader {
     const std::string decisions_;
 };
 
-/// The same for writing as well: decisions are sealed on their way into their topic.
+/// The same with writing: decisions are sealed before they are appended to their topic.
 class SealedLog final : public SealedReader, public streaming::Writer {
   public:
-    /// All of these have to outlive it. `seals`: false: appends in the clear, and opens what was
-    /// sealed before.
+    /// Keeps references to all of these. `seals` false: appends in the clear, and still opens
+    /// values that were sealed before.
     SealedLog(const streaming::Reader& reader, streaming::Writer& writer, privacy::PersonKeys& keys,
               std::string decisions_topic, bool seals)
         : SealedReader(reader, keys, std::move(decisions_topic)), writer_(writer), seals_(seals) {}

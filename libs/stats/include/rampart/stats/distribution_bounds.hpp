@@ -7,33 +7,33 @@
 
 namespace rampart::stats {
 
-/// A band in which a distribution function lies as a whole: lower[k] <= F(points[k]) <= upper[k]
-/// for all k at once, and all values in [lo, hi]. Between the points F is only known to rise.
+/// Simultaneous band around a distribution function: lower[k] <= F(points[k]) <= upper[k] for all
+/// k at once, and all values in [lo, hi]. Between the points F is only known to be nondecreasing.
 ///
-/// The functions below give the exact range, over every distribution in the band, of a quantity of
-/// the distribution (Chandak et al. 2021, "Universal off-policy evaluation", appendix E): if the
-/// band holds with confidence 1 - delta, so do all of them together. Pure; safe from many threads.
+/// The functions below return the exact range of a functional over every distribution in the band
+/// (Chandak et al. 2021, "Universal off-policy evaluation", appendix E): if the band holds with
+/// confidence 1 - delta, then so do all of them together. Pure; safe from many threads.
 struct DistributionBand {
     double lo = 0, hi = 0;
     std::vector<double> points;        // ascending, distinct, in [lo, hi); at least one
     std::vector<double> lower, upper;  // in [0, 1], one per point
 };
 
-/// The band that says the same with bounds that rise, as F does: lower made its running maximum,
-/// upper its running minimum from the right. Errors (invalid_argument "bad_band") naming the point:
-/// shapes, order, NaN, or no distribution at all within the band (lower above upper), which bounds
-/// with the stated confidence rarely give: nothing may be concluded from such a band.
+/// Returns the equivalent band with monotone bounds: `lower` as running maximum, `upper` as running
+/// minimum from the right. Fails with invalid_argument "bad_band", naming the point, on wrong
+/// shapes or order, NaN, or an empty band (lower above upper), which is unlikely if the bounds have
+/// their stated confidence: no conclusion may be drawn from such a band.
 base::Result<DistributionBand> monotone(DistributionBand band);
 
-/// For a band from monotone() only.
+/// Functions of a band that monotone() returned.
 
-/// Values v with F(v) >= p for the first time; p in (0, 1). Outside: (-inf, inf).
+/// Bounds the p-quantile, the smallest v with F(v) >= p; p in (0, 1). Otherwise (-inf, inf).
 Interval quantile_interval(const DistributionBand& band, double p);
 
 Interval mean_interval(const DistributionBand& band);
 
-/// Mean of the lowest share `alpha` of the distribution, alpha in (0, 1]: of impacts, what the
-/// worst off can expect. Outside: (-inf, inf).
+/// Bounds the mean of the lowest share `alpha` of the distribution (CVaR), alpha in (0, 1]: of
+/// impacts, the mean of the worst-off. Otherwise (-inf, inf).
 Interval cvar_interval(const DistributionBand& band, double alpha);
 
 Interval variance_interval(const DistributionBand& band);

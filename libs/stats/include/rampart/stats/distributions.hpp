@@ -6,18 +6,18 @@ namespace rampart::stats {
 ///
 /// Pure and safe to call from many threads. Accuracy: 1e-12 relative for quantiles of probabilities
 /// in [1e-12, 1 - 1e-12] (checked against published values to 1e-10). Arguments outside the stated
-/// ranges give NaN, never an exception: whoever compares with NaN certifies nothing.
+/// ranges give NaN, never an exception: comparisons with NaN are false and certify nothing.
 
-/// P(N(0, 1) <= z).
+/// Returns P(N(0, 1) <= z).
 double normal_cdf(double z);
 
-/// z with normal_cdf(z) = p; p in (0, 1).
+/// Returns z with normal_cdf(z) = p; p in (0, 1).
 double normal_quantile(double p);
 
-/// P(T <= t) with `nu` degrees of freedom; nu >= 1.
+/// Returns P(T <= t) with `nu` degrees of freedom; nu >= 1.
 double student_t_cdf(double t, double nu);
 
-/// t with student_t_cdf(t, nu) = p; p in (0, 1), nu >= 1.
+/// Returns t with student_t_cdf(t, nu) = p; p in (0, 1), nu >= 1.
 double student_t_quantile(double p, double nu);
 
 }  // namespace rampart::stats

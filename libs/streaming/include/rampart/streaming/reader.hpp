@@ -9,22 +9,22 @@
 
 namespace rampart::streaming {
 
-/// Reads partitions of topics from offsets that the caller keeps; there is no group and no commit.
-/// Thread safe.
+/// Reads partitions of topics from offsets that the caller stores; there are no consumer groups and
+/// no commits. Thread safe.
 class Reader {
   public:
     virtual ~Reader() = default;
-    /// Number of partitions of the topic. not_found: no such topic.
+    /// Returns the topic's number of partitions. Fails with not_found: no such topic.
     virtual base::Result<int32_t> partitions(std::string_view topic) const = 0;
-    /// Names this very topic of this very log or cluster: differs once it is deleted and made anew,
-    /// so that offsets kept for the old one are never used on the new one. not_found: no such
-    /// topic.
+    /// Returns the id of this topic in this log or cluster: it changes if the topic is deleted and
+    /// recreated, so that offsets of the old one are never used for the new one. Fails with
+    /// not_found: no such topic.
     virtual base::Result<std::string> identity(std::string_view topic) const = 0;
-    /// Up to `limit` records from `from` on, in offset order; empty at the end, as it stood when
-    /// read() was called. An offset is left out only where the log never held a record (Kafka's own
-    /// marks). data_loss "retention_gap": `from` lies before the first record kept, so records are
-    /// gone; out_of_range "offset_ahead": `from` lies past the end, so the topic is not the one it
-    /// was; unavailable: cannot be reached now, retry.
+    /// Returns up to `limit` records from `from` on, in offset order; empty at the end (at the time
+    /// of the call). An offset is missing only if the log never had a record there (Kafka's control
+    /// records). Fails with data_loss "retention_gap": `from` is before the first remaining record;
+    /// out_of_range "offset_ahead": `from` is past the end, so the topic is another one;
+    /// unavailable: not reachable now, retry.
     virtual base::Result<std::vector<StoredRecord>> read(std::string_view topic,
                                                          PartitionId partition, Offset from,
                                                          size_t limit) const = 0;

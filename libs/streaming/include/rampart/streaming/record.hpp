@@ -9,7 +9,7 @@
 
 namespace rampart::streaming {
 
-/// Position in a partition: the first record has 0, each next one 1 more; never re-used.
+/// Position in a partition: 0 for the first record, then 1 more for each; never reused.
 using Offset = base::StrongType<int64_t, struct OffsetTag>;
 using PartitionId = base::StrongType<int32_t, struct PartitionTag>;
 
@@ -18,7 +18,7 @@ struct Header {
     bool operator==(const Header&) const = default;
 };
 
-/// What is written: bytes under a key. Records of one key go to one partition and keep their order.
+/// A record to write: bytes under a key. Records of one key go to one partition, in order.
 struct Record {
     std::string key;
     std::string value;
@@ -27,14 +27,14 @@ struct Record {
     bool operator==(const Record&) const = default;
 };
 
-/// What lies in the log where a record was read.
+/// Encryption state of the record that was read.
 enum class Seal : uint8_t {
-    kNone,    // the record itself
-    kOpened,  // a sealed one, which was opened
-    kErased,  // a sealed one that nobody can open any more; what is here stands in for it
+    kNone,    // stored unsealed
+    kOpened,  // sealed, and opened
+    kErased,  // sealed with a destroyed key; a stand-in is returned
 };
 
-/// What is read back.
+/// A record as it is read.
 struct StoredRecord {
     PartitionId partition;
     Offset offset;

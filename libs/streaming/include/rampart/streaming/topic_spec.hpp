@@ -8,19 +8,19 @@
 
 namespace rampart::streaming {
 
-/// What a topic has to be like, whatever the log.
+/// Required properties of a topic, for any log.
 struct TopicSpec {
     enum class Cleanup {
-        kDelete,   // records go by age, or never
-        kCompact,  // the latest record of each key stays
+        kDelete,   // records are deleted by age, or never
+        kCompact,  // the latest record of each key is kept
     };
     std::string name;
     int32_t partitions = 1;
     Cleanup cleanup = Cleanup::kDelete;
-    std::optional<base::Duration> max_age{};  // of kDelete; nullopt: kept for ever
+    std::optional<base::Duration> max_age{};  // for kDelete; nullopt: kept for ever
     uint32_t max_record_bytes = 1u << 20;
-    /// Of kCompact: what a later record of its key has replaced is gone so long after it was
-    /// written; nullopt: some time.
+    /// For kCompact: a record replaced by a later one of its key is deleted within this time after
+    /// it was written; nullopt: eventually.
     std::optional<base::Duration> compact_within{};
     bool operator==(const TopicSpec&) const = default;
 };

@@ -19,15 +19,15 @@ struct Position {
 class Writer {
   public:
     virtual ~Writer() = default;
-    /// Appends each record to the partition of its key, those of a partition in the order given;
-    /// returns when they are durable (as the topic's fsync policy or the broker's acks say).
-    /// resource_exhausted: nothing was written, retry later. After any other error some of them may
-    /// be there, or still get there: who needs to know reads the log; who appends them again counts
-    /// on readers to know a record by its content.
+    /// Appends each record to the partition of its key, in the given order; returns when they are
+    /// durable (according to the topic's fsync policy or the broker's acks). Fails with
+    /// resource_exhausted: nothing was written, retry later. After any other error some of the
+    /// records may be stored, now or later: read the log to know; if they are appended again,
+    /// readers must recognise a repeated record by its content.
     virtual base::Result<std::vector<Position>> append(std::string_view topic,
                                                        std::span<const Record> records) = 0;
-    /// The same into one partition, whatever the keys: for marks that a partition's readers have to
-    /// meet at their place in the log. out_of_range "bad_partition".
+    /// Appends to one partition, whatever the keys: for marks that the readers of a partition must
+    /// see at their place in the log. Fails with out_of_range "bad_partition".
     virtual base::Result<std::vector<Position>> append_to(std::string_view topic,
                                                           PartitionId partition,
                                                           std::span<const Record> records) = 0;

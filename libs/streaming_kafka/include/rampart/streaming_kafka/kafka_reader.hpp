@@ -10,35 +10,35 @@
 
 namespace rampart::streaming_kafka {
 
-inline constexpr size_t kMaxReadBytes = 8u << 20;  // read() stops after as many
-inline constexpr size_t kMaxTopics = 1024;         // that one reader or writer is asked about
+inline constexpr size_t kMaxReadBytes = 8u << 20;  // read() stops after this size
+inline constexpr size_t kMaxTopics = 1024;         // per reader or writer
 
-/// Reads a Kafka cluster from offsets that the caller keeps: no group, no subscription, no commit.
-/// Only committed records are seen (read_committed), and checksums are verified.
+/// Reads a Kafka cluster from offsets that the caller stores: no group, no subscription, no commit.
+/// Returns committed records only (read_committed) and verifies checksums.
 ///
-/// Each partition that is read has a cursor of its own, which fetches ahead (bounded by
-/// reader_bytes_per_partition) for as long as the caller goes on where it left off; from another
-/// offset it starts anew. Partitions do not wait for one another: each may be read by a thread of
-/// its own, and one that is not read any more holds its bytes, and nothing else. A read at the end
-/// costs one round trip to the broker, one with records at hand none.
+/// Each partition has its own cursor, which prefetches (bounded by
+/// reader_bytes_per_partition) as long as the caller continues where it stopped; another
+/// offset restarts it. Partitions are independent: each may be read by its own thread, and
+/// one that is no longer read only keeps its buffer. A read at the end costs one round trip
+/// to the broker, one with buffered records none.
 ///
-/// identity() is cluster id and topic name. The client library does not tell a topic's own id, so a
-/// topic that was deleted and made anew has the same identity: streaming::check_bookmark finds it,
-/// by what was read. Cluster id and number of partitions are at most one second old.
+/// identity() is cluster id and topic name. The client library does not expose a topic's own id, so
+/// a deleted and recreated topic has the same identity: streaming::check_bookmark detects it by the
+/// last record read. Cluster id and number of partitions are at most one second old.
 ///
-/// Opening does not connect: while no broker answers, everything is unavailable, and works again
-/// once one does. Thread safe.
+/// Opening does not connect: while no broker answers, every call fails with unavailable, and
+/// succeeds again once one does. Thread safe.
 ///
-/// A record's time is the one that KafkaWriter put into a header, or where somebody else wrote it,
-/// Kafka's own, in milliseconds. An empty key or value stands for Kafka's null as well.
+/// A record's time is the one in KafkaWriter's header or, for records of other writers, Kafka's
+/// own, in milliseconds. An empty key or value also represents Kafka's null.
 ///
-/// Errors beside those of Reader: not_found "no_topic"; out_of_range "bad_partition",
+/// Fails as Reader does, and with not_found "no_topic"; out_of_range "bad_partition",
 /// "too_many_topics"; unavailable "timeout", "no_broker", "offset_moved" (retry);
 /// permission_denied "authentication_failed", "tls_failed", "not_authorized"; data_loss
-/// "corrupt_log" (a checksum does not fit).
+/// "corrupt_log" (wrong checksum).
 class KafkaReader final : public streaming::Reader {
   public:
-    /// invalid_argument "bad_kafka_settings", "bad_tls"; permission_denied "secret_exposed".
+    /// Fails: invalid_argument "bad_kafka_settings", "bad_tls"; permission_denied "secret_exposed".
     static base::Result<std::unique_ptr<KafkaReader>> open(const KafkaSettings& settings);
     ~KafkaReader() override;
 
@@ -50,7 +50,7 @@ class KafkaReader final : public streaming::Reader {
                                                             size_t limit) const override;
     base::Result<streaming::Offset> begin_offset(std::string_view topic,
                                                  streaming::PartitionId partition) const override;
-    /// Behind the last committed record.
+    /// Returns the offset after the last committed record.
     base::Result<streaming::Offset> end_offset(std::string_view topic,
                                                streaming::PartitionId partition) const override;
 

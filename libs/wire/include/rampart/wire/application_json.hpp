@@ -8,20 +8,20 @@
 #include "rampart/base/result.hpp"
 #include "rampart/domain/application.hpp"
 
-/// Applications as they travel over HTTP:
+/// JSON form of applications in HTTP:
 ///
 ///     {"application_id": "a1", "person_id": "p1", "event_time": "2005-04-01T10:00:00Z",
 ///      "features": {"age": 41, "education": "university", "limit": null}}
 ///
-/// Strict: an unknown, missing or doubled member, a value of the wrong type, a number that is not
-/// finite, text that is not UTF-8 is invalid_argument (out_of_range past a limit) and names the
-/// JSON path. null is a missing value.
+/// Strict: an unknown, missing or duplicate member, a value of the wrong type, a number that is not
+/// finite, or text that is not UTF-8 is invalid_argument (out_of_range beyond a limit); the error
+/// names the JSON path. null is a missing value.
 namespace rampart::wire {
 
-/// What POST /v1/decisions carries: one application, or {"applications": [...]}.
+/// Body of POST /v1/decisions: one application, or {"applications": [...]}.
 struct ApplicationsRequest {
     std::vector<domain::Application> applications;  // 1 to limits::kMaxBatch
-    bool batch = false;                             // came as {"applications": [...]}
+    bool batch = false;                             // the form {"applications": [...]} was used
 };
 
 base::Result<domain::Application> application_from_json(std::string_view json);

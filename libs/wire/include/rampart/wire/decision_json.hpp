@@ -8,20 +8,20 @@
 #include "rampart/base/result.hpp"
 #include "rampart/domain/decision.hpp"
 
-/// Decisions as they travel over HTTP: every member of domain::Decision under its own name, with
-/// the ids as decision_id, policy_id and draw_key_id, and the application inside. Numbers are
-/// written so that reading gives the same bits back.
+/// JSON form of decisions in HTTP: every member of domain::Decision under its own name, with the
+/// ids as decision_id, policy_id and draw_key_id, and the application nested. Numbers are written
+/// so that they parse back to the same bits.
 namespace rampart::wire {
 
-/// `unseen_categories`: features whose category the policy does not know, for the client; no part
-/// of the decision, and passed over when it is read back. None: the member is left out.
+/// `unseen_categories`: features whose category the policy does not know, as information for the
+/// client; not part of the decision, and ignored by the parser. Empty: the member is omitted.
 std::string to_json(const domain::Decision& decision,
                     std::span<const std::string> unseen_categories = {});
 std::string to_json(std::span<const domain::Decision> decisions);  // {"decisions": [...]}
 
-/// As strict as application_json.hpp; domain::validate holds for what is returned.
+/// Parses as strictly as application_json.hpp; the result satisfies domain::validate.
 base::Result<domain::Decision> decision_from_json(std::string_view json);
-/// {"decisions": [...]}, up to limits::kMaxBatch.
+/// Parses {"decisions": [...]}, up to limits::kMaxBatch.
 base::Result<std::vector<domain::Decision>> decisions_from_json(std::string_view json);
 
 }  // namespace rampart::wire

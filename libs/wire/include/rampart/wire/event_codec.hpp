@@ -10,13 +10,13 @@
 #include "rampart/domain/override.hpp"
 
 /// Events as protobuf bytes (schemas/rampart/v1). Encoding is deterministic. Decoding validates the
-/// record (domain::validate) and never crashes: data_loss for bytes that are no such message, the
-/// validator's error for content that makes no sense.
+/// record (domain::validate) and never crashes: data_loss for bytes that are not such a message,
+/// the validator's error for invalid content.
 namespace rampart::wire {
 
 inline constexpr std::string_view kApplicationSchema = "rampart.v1.Application/1";
 inline constexpr std::string_view kDecisionSchema = "rampart.v1.Decision/1";
-/// A decision in an envelope (rampart/privacy/person_keys.hpp), sealed under its record's key.
+/// Schema of a decision in an envelope (privacy/person_keys.hpp), sealed under its record's key.
 inline constexpr std::string_view kSealedDecisionSchema = "rampart.v1.Decision/1+sealed/1";
 inline constexpr std::string_view kOutcomeSchema = "rampart.v1.Outcome/1";
 inline constexpr std::string_view kOverrideSchema = "rampart.v1.Override/1";

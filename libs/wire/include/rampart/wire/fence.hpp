@@ -8,16 +8,16 @@
 
 namespace rampart::wire {
 
-/// What the headers of a record in the topic of decisions say about its writer.
+/// Headers of a record in the decision topic that describe its writer.
 struct WriterMark {
-    bool fence = false;  // no decision: from here on, lower epochs do not count
-    uint64_t epoch = 0;  // of the fence, or of the writer of the decision; 0: none was given
+    bool fence = false;  // not a decision: from here on, lower epochs do not count
+    uint64_t epoch = 0;  // of the fence, or of the decision's writer; 0: no epoch given
 };
 
-/// invalid_argument "bad_epoch": a header that is not a decimal number of 64 bits.
+/// Fails with invalid_argument "bad_epoch" if a header is not a decimal number of 64 bits.
 base::Result<WriterMark> writer_mark(const streaming::Record& record);
 
-/// The fence that a new owner of a partition appends before anything else. epoch >= 1.
+/// Returns the fence that a new owner of a partition appends first. Requires epoch >= 1.
 streaming::Record fence_record(uint64_t epoch, std::string_view node, base::TimePoint now);
 
 }  // namespace rampart::wire

@@ -8,17 +8,17 @@
 #include "rampart/base/result.hpp"
 #include "rampart/domain/outcome.hpp"
 
-/// Outcomes as they travel over HTTP; `revision` may be left out and is 0 then:
+/// JSON form of outcomes in HTTP; `revision` is optional, 0 by default:
 ///
 ///     {"decision_id": "d0…", "measure": "repaid", "value": 1, "revision": 0,
 ///      "observed_at": "2005-10-01T00:00:00Z"}
 ///
-/// A censored outcome says `"censored": true` in place of the value.
+/// A censored outcome has `"censored": true` in place of the value.
 ///
 /// As strict as application_json.hpp.
 namespace rampart::wire {
 
-/// What POST /v1/outcomes carries: one outcome, or {"outcomes": [...]}.
+/// Body of POST /v1/outcomes: one outcome, or {"outcomes": [...]}.
 struct OutcomesRequest {
     std::vector<domain::Outcome> outcomes;  // 1 to limits::kMaxBatch
     bool batch = false;

@@ -8,7 +8,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/domain/override.hpp"
 
-/// Overrides as they travel over HTTP; `revision` may be left out and is 0 then:
+/// JSON form of overrides in HTTP; `revision` is optional, 0 by default:
 ///
 ///     {"decision_id": "d0…", "action_taken": "decline", "actor": "underwriter-17",
 ///      "reason": "income_not_proven", "revision": 0, "at": "2005-04-02T09:30:00Z"}
@@ -16,7 +16,7 @@
 /// As strict as application_json.hpp.
 namespace rampart::wire {
 
-/// What POST /v1/overrides carries: one override, or {"overrides": [...]}.
+/// Body of POST /v1/overrides: one override, or {"overrides": [...]}.
 struct OverridesRequest {
     std::vector<domain::Override> overrides;  // 1 to limits::kMaxBatch
     bool batch = false;

@@ -8,7 +8,7 @@
 
 namespace rampart::wire {
 
-/// A record that could not be used, with where it was read and why.
+/// A rejected record, with its origin and the reason.
 struct Quarantined {
     std::string topic;
     streaming::PartitionId partition;
@@ -19,16 +19,16 @@ struct Quarantined {
     bool operator==(const Quarantined&) const = default;
 };
 
-/// Of the record it keeps what a record may be: a key or value over limits::kMaxRecordBytes, and
-/// headers other than the schema, are left out (the log that it was read from still has them).
+/// Keeps as much as fits a record: a key or value over limits::kMaxRecordBytes, and headers other
+/// than the schema, are omitted (the original log still has them).
 Quarantined quarantine(std::string_view topic, const streaming::StoredRecord& stored,
                        const base::Error& why);
 
-/// As a record of the topic `quarantine`: key, value, time and schema of the offending record, with
-/// the headers `topic`, `partition`, `offset`, `reason` and `message`.
+/// Converts to a record of the topic `quarantine`: key, value, time and schema of the rejected
+/// record, with the headers `topic`, `partition`, `offset`, `reason` and `message`.
 streaming::Record to_record(const Quarantined& quarantined);
 
-/// The stored form: schemas/keys.md. decode: data_loss.
+/// Stored form: schemas/keys.md. decode fails with data_loss.
 std::string quarantine_key(std::string_view topic, streaming::PartitionId partition,
                            streaming::Offset offset);
 std::string encode_quarantined(const Quarantined& quarantined);

@@ -14,23 +14,23 @@
 
 /// Public loan data as a stream of applications with the outcomes that followed them.
 ///
-/// - default-credit-card: 30,000 card clients one after the other over 24 months from 2022-01;
-/// label 1:
-///   no default; protected: sex, age.
-/// - sba: 22,000 loans approved 1997 to 2006; label 1: not charged off within 60 months; stand-ins
-/// for
-///   protected attributes: business (new or existing), area.
-/// - cards: 36,457 card accounts opened 2015-12 to 2020-12; label 1: never 30 days late in the
-/// first 12
-///   months; protected: sex, age.
+/// - default-credit-card: 30,000 card clients one after the other, over 24 months from 2022-01;
+///   label 1: no default;
+///   protected: sex, age.
+/// - sba: 22,000 loans approved 1997 to 2006;
+///   label 1: not charged off within 60 months;
+///   proxies for protected attributes: business (new or existing), area.
+/// - cards: 36,457 card accounts opened 2015-12 to 2020-12;
+///   label 1: never 30 days late in the first 12 months;
+///   protected: sex, age.
 /// - simulated: a documented population over 24 months; label 1: no default; protected: race.
 ///
-/// The files hold the outcome of every applicant; a driver must reveal `reports` only of those that
-/// the policy approved, and may use `label` only to judge afterwards what the gate could not see.
+/// The files contain the outcome of every applicant; a driver must send `reports` of approved
+/// applicants only, and may use `label` only to evaluate afterwards what the gate could not see.
 namespace rampart::loan_stream {
 
-/// One message about an approved applicant's label. The same (revision, value, time) may come
-/// twice.
+/// One report of an approved applicant's label. The same (revision, value,
+/// time) may occur twice.
 struct Report {
     uint32_t revision = 0;  // a higher one corrects a lower one
     double value = 0;       // 1 repaid, 0 not
@@ -40,19 +40,19 @@ struct Report {
 
 struct Applicant {
     domain::Application application;
-    /// By attribute name; an attribute that the source does not know is absent. Never among the
-    /// features.
+    /// By attribute name; an attribute that the source lacks is absent.
+    /// Never among the features.
     std::map<std::string, std::string> protected_attributes;
-    /// The truth, whatever the policy decides; nullopt where the source's record ends before the
+    /// The true label, whatever the policy decides; nullopt if the source's record ends before the
     /// horizon. Such applicants have no reports, and their maturity lies at or after Stream::end.
     std::optional<bool> label;
-    /// What arrives if the applicant is approved, by time: usually one report; for 0.4 % none, for
-    /// 1 % the same twice, for 0.5 % a wrong one and its correction two to six weeks later.
+    /// Reports that arrive if the applicant is approved, by time: usually one; none for 0.4 %, the
+    /// same twice for 1 %, a wrong one and its correction two to six weeks later for 0.5 %.
     std::vector<Report> reports;
 };
 
 struct Stream {
-    std::string name;  // of the stream and of its product (ops/config/products/<name>.toml)
+    std::string name;  // name of the stream and of its product (ops/config/products/<name>.toml)
     dataset::FeatureSchema schema;      // declared, not inferred: the same for every row limit
     std::vector<Applicant> applicants;  // by event time; unique application ids
     base::TimePoint start;              // event time of the first application
@@ -63,19 +63,19 @@ struct Stream {
 
 struct StreamOptions {
     std::string name = "default-credit-card";
-    std::filesystem::path data_dir = {};  // of the CSV files, plain or .gz; not read by "simulated"
-    /// At most this many applicants, evenly thinned over the whole span; 0: all ("simulated":
-    /// 20,000).
+    std::filesystem::path data_dir = {};  // of CSV files, plain or .gz; "simulated": unused
+    /// Maximum number of applicants, sampled evenly over the whole span; 0: all
+    /// ("simulated": 20,000).
     size_t rows = 0;
-    uint64_t seed = 1;  // of report times and irregularities, and of the simulated population
+    uint64_t seed = 1;  // for report times and irregularities, and for the simulated population
 };
 
-/// The names that load() knows.
+/// Returns the names that load() accepts.
 const std::vector<std::string>& stream_names();
 
-/// Same options and files, same stream. Errors: invalid_argument (unknown name, a cell that is not
-/// what the column holds: file, line and column are named), not_found (a file is missing: how to
-/// get it).
+/// Loads a stream; the same options and files give the same stream. Fails with invalid_argument
+/// (unknown name, an invalid cell: file, line and column are named), not_found (a file is missing:
+/// the message says how to get it).
 base::Result<Stream> load(const StreamOptions& options);
 
 }  // namespace rampart::loan_stream
