@@ -5,16 +5,16 @@
 #include <filesystem>
 #include <set>
 
+#include "rampart/budro/consistency.hpp"
+#include "rampart/budro/metric.hpp"
+#include "rampart/budro/train.hpp"
 #include "rampart/dataset/csv.hpp"
 #include "rampart/dataset/split.hpp"
 #include "rampart/dataset/text.hpp"
-#include "rampart/fairness/budro/consistency.hpp"
-#include "rampart/fairness/budro/metric.hpp"
-#include "rampart/fairness/budro/train.hpp"
 
 /// BuDRO on COMPAS with the settings of papers/001, table 8, beside table 9: sex, race and the
 /// charge's degree are one column each, the regression of race is scikit-learn's with C = 0.1.
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 using dataset::Dataset;
@@ -148,15 +148,16 @@ TEST(Compas, AccuracyAndGapsAreThePublishedOnes) {
             train_budro(as_numbers(train), metric.embed(train).value(), settings(train), &pool);
         ASSERT_TRUE(result) << result.error().message;
         const auto approve = decisions(result->ensemble, test);
-        const auto report =
-            group_report({test.label, approve, test.group, {}}, test.group_names).value();
+        const auto report = fairness::group_report(
+                                {test.label, reductions::approve, test.group, {}}, test.group_names)
+                                .value();
         accuracy += *report.overall.correct.rate() / kSplits;
         race_gap += rate_gaps(report)->rms() / kSplits;
         // whatever race and sex, people are decided alike: published is 1
         for (const size_t flag : {0, 1}) {
             auto other = test;
             for (float& code : other.columns[flag]) code = 1 - code;
-            EXPECT_EQ(decisions(result->ensemble, other), approve);
+            EXPECT_EQ(decisions(result->ensemble, other), reductions::approve);
         }
     }
     // Published; a split deviates by .014 and .024, so that these are three deviations of a mean of
@@ -166,4 +167,4 @@ TEST(Compas, AccuracyAndGapsAreThePublishedOnes) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

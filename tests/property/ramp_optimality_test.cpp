@@ -7,12 +7,12 @@
 #include <memory>
 
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/ramp/blind.hpp"
-#include "rampart/fairness/ramp/moments.hpp"
-#include "rampart/fairness/ramp/solver.hpp"
+#include "rampart/ramp/blind.hpp"
+#include "rampart/ramp/moments.hpp"
+#include "rampart/ramp/solver.hpp"
 
 /// That the ramp's solvers are exact: by their own proof, by each other, and by Clp.
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 struct Problem {
@@ -373,4 +373,4 @@ TEST(RampOptimality, ClpFindsNoBetterGroupBlindRuleOnSmallProblems) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

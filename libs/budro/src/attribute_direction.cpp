@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 using Eigen::Index;
@@ -195,4 +195,4 @@ base::Result<VectorXd> ridge_direction(const RegressionColumns& table,
     return best;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

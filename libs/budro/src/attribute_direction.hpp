@@ -5,7 +5,7 @@
 #include "metric_columns.hpp"
 
 /// What the columns tell of a protected attribute: normals of separating hyperplanes.
-namespace rampart::fairness {
+namespace rampart::budro {
 
 struct RegressionColumns {
     const dataset::Dataset* data = nullptr;
@@ -25,4 +25,4 @@ base::Result<Eigen::VectorXd> ridge_direction(const RegressionColumns& table,
                                               std::span<const double> target,
                                               std::span<const double> candidates);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

@@ -1,10 +1,10 @@
-#include "rampart/fairness/budro/audit.hpp"
+#include "rampart/budro/audit.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 constexpr double kLeastProbability = 1e-12;
@@ -92,4 +92,4 @@ base::Result<IndividualAudit> audit_individual(const AuditedRows& rows,
     return out;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

@@ -1,8 +1,8 @@
-#include "rampart/fairness/budro/baselines.hpp"
+#include "rampart/budro/baselines.hpp"
 
 #include <array>
 
-namespace rampart::fairness {
+namespace rampart::budro {
 
 base::Result<std::vector<float>> reweigh(const dataset::Dataset& data) {
     if (data.group.size() != data.rows() || data.rows() == 0)
@@ -29,4 +29,4 @@ base::Result<std::vector<float>> reweigh(const dataset::Dataset& data) {
     return weights;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 namespace {
 
 constexpr int kMostSteps = 400;
@@ -210,4 +210,4 @@ void Bracket::finish() {
     }
 }
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

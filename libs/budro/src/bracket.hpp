@@ -4,7 +4,7 @@
 
 #include "inner.hpp"
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 
 /// Where the dual's minimum lies, for some senders (their weights scaled to sum 1): between two
 /// prices, at whose lower end the cost of the best map is at least the budget and at whose upper
@@ -76,4 +76,4 @@ class Bracket {
     Sums settled_;
 };
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

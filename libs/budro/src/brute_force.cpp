@@ -4,7 +4,7 @@
 #include "chunks.hpp"
 #include "search.hpp"
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 namespace {
 
 constexpr size_t kSenders = 64;  // of a chunk
@@ -106,4 +106,4 @@ std::unique_ptr<Search> make_brute_force(const Places& places, base::ThreadPool*
     return std::make_unique<BruteForce>(places, pool);
 }
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

@@ -5,7 +5,7 @@
 
 #include "rampart/base/thread_pool.hpp"
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 
 /// task(chunk, first, last) for ranges of `size` out of 0 … n - 1. What is added up by chunk and
 /// then in the order of the chunks does not depend on the threads. `pool` may be nullptr.
@@ -22,4 +22,4 @@ void for_chunks(base::ThreadPool* pool, size_t n, size_t size, const Task& task)
     pool->run(chunks, one);
 }
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

@@ -1,4 +1,4 @@
-#include "rampart/fairness/budro/classes.hpp"
+#include "rampart/budro/classes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "rampart/base/random.hpp"
 #include "rampart/gbdt/bins.hpp"
 
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 constexpr double kMostLoss = 1e6;
@@ -214,4 +214,4 @@ base::Result<BudroClassesResult> train_budro_classes(
     return Training(data, labels, classes, params, pool).run(solver, bins, progress);
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

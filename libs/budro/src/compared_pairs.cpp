@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 using Eigen::Index;
@@ -109,4 +109,4 @@ base::Result<MatrixXd> explore(const MatrixXd& difference, const std::vector<boo
     return s;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

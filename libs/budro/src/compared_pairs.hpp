@@ -5,7 +5,7 @@
 
 #include "rampart/base/result.hpp"
 
-namespace rampart::fairness {
+namespace rampart::budro {
 
 /// The most likely S of EXPLORE, by accelerated projected gradient: minimises over positive
 /// semidefinite S the mean over pairs of -log P, P(comparable) = 2 / (1 + exp(v'Sv)), plus
@@ -13,4 +13,4 @@ namespace rampart::fairness {
 base::Result<Eigen::MatrixXd> explore(const Eigen::MatrixXd& difference,
                                       const std::vector<bool>& comparable, double l2);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

@@ -1,9 +1,9 @@
-#include "rampart/fairness/budro/consistency.hpp"
+#include "rampart/budro/consistency.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 using Copies = std::vector<std::vector<Setting>>;
@@ -127,7 +127,7 @@ base::Result<Consistency> consistency(const dataset::Dataset& data,
 double RateGaps::rms() const { return std::sqrt((tpr * tpr + tnr * tnr) / 2); }
 double RateGaps::max() const { return std::max(tpr, tnr); }
 
-std::optional<RateGaps> rate_gaps(const GroupReport& report) {
+std::optional<RateGaps> rate_gaps(const fairness::GroupReport& report) {
     if (!report.false_negative || !report.false_positive) return std::nullopt;
     return RateGaps{report.false_negative->difference, report.false_positive->difference};
 }
@@ -138,4 +138,4 @@ std::optional<double> balanced_accuracy(const stats::DecisionRates& rates) {
     return 1 - (*fnr + *fpr) / 2;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

@@ -7,7 +7,7 @@
 
 #include "chunks.hpp"
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 namespace {
 
 constexpr double kMostSteps = 65535;
@@ -130,4 +130,4 @@ uint16_t DistanceTable::refine(size_t row, size_t column) {
     return steps_[at];
 }
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

@@ -7,7 +7,7 @@
 #include "tile_kernels.hpp"
 #include "tiles.hpp"
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 
 /// Lower bounds on squared distances between rows (of one place, or of some tiles) and columns (of
 /// some tiles), as whole steps of 16 bits, rounded down; the greatest stands for all above.
@@ -55,4 +55,4 @@ class DistanceTable {
     std::vector<uint8_t> exact_;  // by row and column, where there are groups: a bit each
 };
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 namespace {
 
 constexpr size_t kScouts = 1024;
@@ -137,4 +137,4 @@ Plan SgdDual::solve(const Inner& inner) {
     return plan;
 }
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

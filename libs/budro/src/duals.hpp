@@ -8,7 +8,7 @@
 #include "rampart/base/random.hpp"
 
 /// The methods. Each keeps what speeds up the next round.
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 
 /// kExact, and kBisection: the first until the gap is closed, the second until η is known.
 class BracketedDual {
@@ -63,4 +63,4 @@ double descend(const Inner& inner, double eta, base::Random& random, const Cost&
     return eta;
 }
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 namespace {
 
 constexpr double kReach = 45;     // exp(-45) is nothing beside 1
@@ -198,4 +198,4 @@ EntropicAnswer EntropicDual::solve(const Inner& inner, std::span<const double> l
     return answer;
 }
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

@@ -5,7 +5,7 @@
 
 #include "duals.hpp"
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 
 /// Who is sent where, and how much of a sender's weight.
 struct Flow {
@@ -41,4 +41,4 @@ class EntropicDual {
     double eta_ = -1;
 };
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

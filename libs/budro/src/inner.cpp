@@ -5,7 +5,7 @@
 
 #include "chunks.hpp"
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 namespace {
 
 constexpr size_t kSenders = 1 << 13;  // of a chunk of sums
@@ -65,4 +65,4 @@ Plan plan_at(const Inner& inner, double eta, std::span<const Choice> guess) {
     return plan;
 }
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

@@ -8,7 +8,7 @@
 #include "search.hpp"
 
 /// What the methods share: the problem of one round, and maps from senders to targets.
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 
 /// Of a map or a part of one: weighted sums over senders.
 struct Sums {
@@ -50,4 +50,4 @@ struct Plan {
 /// Algorithm 2 and 7 end so: everybody to the best target at eta.
 Plan plan_at(const Inner& inner, double eta, std::span<const Choice> guess);
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

@@ -1,4 +1,4 @@
-#include "rampart/fairness/budro/metric.hpp"
+#include "rampart/budro/metric.hpp"
 
 #include <fmt/ranges.h>
 
@@ -12,7 +12,7 @@
 #include "metric_columns.hpp"
 #include "rampart/base/limits.hpp"
 
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 namespace limits = base::limits;
@@ -487,4 +487,4 @@ std::vector<float> FairMetric::project_row(std::span<const float> row) const {
     return kept_of(entries, projector_of(basis_, columns_.size()));
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

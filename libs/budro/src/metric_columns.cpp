@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 using Kind = FairMetric::Kind;
@@ -109,4 +109,4 @@ void for_blocks(const dataset::Dataset& data, const std::vector<FairMetric::Colu
     }
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

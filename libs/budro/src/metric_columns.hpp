@@ -4,10 +4,10 @@
 #include <functional>
 #include <vector>
 
-#include "rampart/fairness/budro/metric.hpp"
+#include "rampart/budro/metric.hpp"
 
 /// Rows as columns of numbers: the space in which fair distances are measured.
-namespace rampart::fairness {
+namespace rampart::budro {
 
 inline Eigen::Index eigen_size(size_t n) { return static_cast<Eigen::Index>(n); }
 
@@ -30,4 +30,4 @@ double column_entry(const FairMetric::Column& column, size_t categories, float v
 void for_blocks(const dataset::Dataset& data, const std::vector<FairMetric::Column>& columns,
                 const std::function<void(const Eigen::Ref<const Eigen::MatrixXd>&, size_t)>& use);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

@@ -6,9 +6,9 @@
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
-#include "rampart/fairness/budro/metric.hpp"
+#include "rampart/budro/metric.hpp"
 
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 namespace limits = base::limits;
@@ -218,4 +218,4 @@ base::Status save_fair_metric(const FairMetric& metric, const std::filesystem::p
     return base::write_file_atomically(path, metric.encode());
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

@@ -4,7 +4,7 @@
 
 #include "chunks.hpp"
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 namespace {
 
 constexpr float kLeastCurvature = 1e-16f;
@@ -75,4 +75,4 @@ void BudroObjective::after_tree(int iteration, std::span<const double> scores) {
     if (players_) players_->after_tree(iteration, scores);
 }
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

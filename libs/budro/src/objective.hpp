@@ -4,11 +4,11 @@
 #include <optional>
 #include <vector>
 
-#include "rampart/fairness/budro/train.hpp"
-#include "rampart/fairness/fairgbm/objective.hpp"
+#include "rampart/budro/train.hpp"
+#include "rampart/fairgbm/objective.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 
 /// The loss of people who count with either label, as much as `mass` says.
 class WeighedOutcomes : public gbdt::Objective {
@@ -59,7 +59,7 @@ class Attack {
 class BudroObjective : public gbdt::Objective {
   public:
     BudroObjective(const dataset::Dataset& data, WeighedOutcomes outcomes,
-                   std::optional<FairGbmObjective> players)
+                   std::optional<fairgbm::FairGbmObjective> players)
         : outcomes_(std::move(outcomes)), players_(std::move(players)), plain_(data) {}
 
     std::string_view name() const override { return "budro"; }
@@ -71,12 +71,12 @@ class BudroObjective : public gbdt::Objective {
     void after_tree(int iteration, std::span<const double> scores) override;
 
     void weigh(std::vector<double> mass) { outcomes_.weigh(std::move(mass)); }
-    const FairGbmObjective* players() const { return players_ ? &*players_ : nullptr; }
+    const fairgbm::FairGbmObjective* players() const { return players_ ? &*players_ : nullptr; }
 
   private:
     WeighedOutcomes outcomes_;
-    std::optional<FairGbmObjective> players_;
+    std::optional<fairgbm::FairGbmObjective> players_;
     gbdt::LogLoss plain_;
 };
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

@@ -1,9 +1,9 @@
-#include "rampart/fairness/budro/outcome_loss.hpp"
+#include "rampart/budro/outcome_loss.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 constexpr double kMostLoss = 1e6;
@@ -57,4 +57,4 @@ std::shared_ptr<const OutcomeLoss> make_squared_outcome_loss() {
     return std::make_shared<SquaredOutcomeLoss>();
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

@@ -6,7 +6,7 @@
 
 #include "rampart/base/random.hpp"
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
@@ -98,4 +98,4 @@ TargetLosses losses_of_targets(const Places& places, std::span<const double> los
     return out;
 }
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

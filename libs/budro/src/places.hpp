@@ -4,14 +4,14 @@
 #include <span>
 #include <vector>
 
-#include "rampart/fairness/budro/transport.hpp"
+#include "rampart/budro/transport.hpp"
 
 /// What is left of a transport problem when people at one point are seen as one.
 ///
 /// Vocabulary: a *place* is a distinct point. A *sender* is a place and a label, with the weight of
 /// the people there who have it: they all may be sent alike. A *target* of a class is a place with
 /// the greatest loss of its people in that class, and the person who has it.
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 
 struct Sender {
     uint32_t place = 0;
@@ -48,4 +48,4 @@ struct TargetLosses {
 /// losses: [classes x n].
 TargetLosses losses_of_targets(const Places& places, std::span<const double> losses, int classes);
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

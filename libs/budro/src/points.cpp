@@ -1,10 +1,10 @@
-#include "rampart/fairness/budro/points.hpp"
+#include "rampart/budro/points.hpp"
 
 #include <cmath>
 
 #include "rampart/base/limits.hpp"
 
-namespace rampart::fairness {
+namespace rampart::budro {
 
 base::Status validate(const Points& points) {
     if (points.rows == 0) return base::invalid_argument("no_rows", "there are no points");
@@ -37,4 +37,4 @@ double squared_distance(std::span<const double> a, std::span<const double> b) {
     return sum;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

@@ -9,7 +9,7 @@
 #include "rampart/base/thread_pool.hpp"
 
 /// max over targets of  loss - η·d²,  for many senders at once: all that the duals need to know.
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 
 inline constexpr uint32_t kNowhere = UINT32_MAX;
 
@@ -67,4 +67,4 @@ class Search {
 
 std::unique_ptr<Search> make_brute_force(const Places& places, base::ThreadPool* pool);
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #endif
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 namespace {
 
 /// After so many dimensions it is looked at whether a tile is out of the question already.
@@ -233,4 +233,4 @@ const TileKernels& tile_kernels(model::InstructionSet set) {
     return set == model::InstructionSet::kAvx2 ? kAvx2 : kPortable;
 }
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

@@ -7,7 +7,7 @@
 #include "tiles.hpp"
 
 /// The inner loops of the search, for each set of instructions.
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 
 /// A value to beat in single precision: a lane comes into question iff loss - eta·s >= best.
 struct Screen {
@@ -43,4 +43,4 @@ struct TileKernels {
 
 const TileKernels& tile_kernels(model::InstructionSet set);
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -72,4 +72,4 @@ uint16_t PricedLosses::steps_of_best(double best) const {
 
 float PricedLosses::screen_of_best(double best) const { return down(best - screen_slack); }
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

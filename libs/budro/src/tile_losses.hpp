@@ -4,7 +4,7 @@
 
 #include "distance_table.hpp"
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 
 /// Losses of one class as the tile search reads them.
 struct TileLosses {
@@ -36,4 +36,4 @@ struct PricedLosses {
     float screen_of_best(double best) const;
 };
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

@@ -11,7 +11,7 @@
 #include "tile_losses.hpp"
 #include "value_table.hpp"
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 namespace {
 
 constexpr size_t kJobs = 64;  // senders of a chunk, about
@@ -507,4 +507,4 @@ size_t bytes_of_tile_search(const Places& places, int classes, size_t tiles_in_g
            places.senders.size() * 2 * sizeof(uint32_t);
 }
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

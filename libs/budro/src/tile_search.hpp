@@ -5,7 +5,7 @@
 #include "distance_table.hpp"
 #include "search.hpp"
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 
 /// A search that finds the same without looking at most pairs.
 ///
@@ -30,4 +30,4 @@ std::unique_ptr<Search> make_tile_search(const Places& places, int classes,
 /// Bytes of such a search, about.
 size_t bytes_of_tile_search(const Places& places, int classes, size_t tiles_in_group);
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

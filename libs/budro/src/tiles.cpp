@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 namespace {
 
 /// The dimension in which some places are spread most.
@@ -99,4 +99,4 @@ Tiles::Tiles(const Places& places)
     offset_ = 1.01 * off * off / alpha;
 }
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

@@ -7,7 +7,7 @@
 #include "places.hpp"
 #include "rampart/base/thread_pool.hpp"
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 
 constexpr size_t kLanes = 16;
 
@@ -48,4 +48,4 @@ class Tiles {
     double shrink_ = 1, offset_ = 0, mean_distance_ = 0, greatest_distance_ = 0;
 };
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

@@ -1,26 +1,27 @@
-#include "rampart/fairness/budro/train.hpp"
+#include "rampart/budro/train.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
-#include "../enum_names.hpp"
 #include "objective.hpp"
+#include "rampart/base/enum_names.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/model/batch_engine.hpp"
 
-namespace rampart::fairness {
-using namespace budro;
+namespace rampart::budro {
 
 namespace {
 
-constexpr std::array kFirstTrees = {EnumName<FirstTree>{FirstTree::kData, "data"},
-                                    EnumName<FirstTree>{FirstTree::kBothLabels, "both-labels"},
-                                    EnumName<FirstTree>{FirstTree::kNone, "none"}};
-constexpr std::array kKeeps = {EnumName<Keep>{Keep::kLast, "last"},
-                               EnumName<Keep>{Keep::kLeastRobustLoss, "robust-loss"},
-                               EnumName<Keep>{Keep::kMostBalancedAccuracy, "balanced-accuracy"}};
+constexpr std::array kFirstTrees = {
+    base::EnumName<FirstTree>{FirstTree::kData, "data"},
+    base::EnumName<FirstTree>{FirstTree::kBothLabels, "both-labels"},
+    base::EnumName<FirstTree>{FirstTree::kNone, "none"}};
+constexpr std::array kKeeps = {
+    base::EnumName<Keep>{Keep::kLast, "last"},
+    base::EnumName<Keep>{Keep::kLeastRobustLoss, "robust-loss"},
+    base::EnumName<Keep>{Keep::kMostBalancedAccuracy, "balanced-accuracy"}};
 
 base::Status check(const dataset::Dataset& data, const Points& points, const BudroParams& params,
                    const BudroOptions& options) {
@@ -105,10 +106,10 @@ class Training {
 
     base::Result<BudroResult> run() {
         RAMPART_RETURN_IF_ERROR(grow_first());
-        std::optional<FairGbmObjective> players;
+        std::optional<fairgbm::FairGbmObjective> players;
         if (params_.constraints) {
-            auto made = FairGbmObjective::create(data_, *params_.constraints, params_.players,
-                                                 params_.learner.learning_rate);
+            auto made = fairgbm::FairGbmObjective::create(
+                data_, *params_.constraints, params_.players, params_.learner.learning_rate);
             if (!made) return made.error();
             players.emplace(*std::move(made));
         }
@@ -199,7 +200,7 @@ class Training {
         round.counts = sent.counts;
         const auto* players = objective.players();
         if (players != nullptr && !players->trace().empty()) {
-            const FairGbmIteration& last = players->trace().back();
+            const fairgbm::FairGbmIteration& last = players->trace().back();
             round.violation = players->system().values(last.approved).violation;
             round.centre = last.centre;
         }
@@ -263,12 +264,14 @@ class Training {
 
 }  // namespace
 
-std::string_view to_string(FirstTree first) { return name_of(kFirstTrees, first); }
+std::string_view to_string(FirstTree first) { return base::name_of(kFirstTrees, first); }
 base::Result<FirstTree> parse_first_tree(std::string_view text) {
-    return value_of(kFirstTrees, text, "first_tree");
+    return base::value_of(kFirstTrees, text, "first_tree");
 }
-std::string_view to_string(Keep keep) { return name_of(kKeeps, keep); }
-base::Result<Keep> parse_keep(std::string_view text) { return value_of(kKeeps, text, "keep"); }
+std::string_view to_string(Keep keep) { return base::name_of(kKeeps, keep); }
+base::Result<Keep> parse_keep(std::string_view text) {
+    return base::value_of(kKeeps, text, "keep");
+}
 
 base::Status validate(const BudroParams& params) {
     RAMPART_RETURN_IF_ERROR(gbdt::validate(params.learner));
@@ -302,4 +305,4 @@ base::Result<BudroResult> train_budro(const dataset::Dataset& data, const Points
     return training.run();
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

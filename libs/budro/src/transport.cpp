@@ -1,18 +1,17 @@
-#include "rampart/fairness/budro/transport.hpp"
+#include "rampart/budro/transport.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
 
-#include "../enum_names.hpp"
 #include "duals.hpp"
 #include "entropic.hpp"
+#include "rampart/base/enum_names.hpp"
 #include "search.hpp"
 #include "tile_search.hpp"
 
-namespace rampart::fairness {
-using namespace budro;  // what it is made of
+namespace rampart::budro {
 
 namespace {
 
@@ -20,7 +19,7 @@ constexpr int kMostClasses = 64;
 constexpr double kMostLoss = 1e6;
 constexpr size_t kMostTilesInGroup = 64;
 
-using Name = EnumName<TransportMethod>;
+using Name = base::EnumName<TransportMethod>;
 constexpr std::array kNames = {
     Name{TransportMethod::kExact, "exact"}, Name{TransportMethod::kSgd, "sgd"},
     Name{TransportMethod::kEntropic, "entropic"}, Name{TransportMethod::kBisection, "bisection"}};
@@ -85,10 +84,10 @@ base::Result<std::unique_ptr<Search>> search_for(const Places& places, int class
 
 }  // namespace
 
-std::string_view to_string(TransportMethod method) { return name_of(kNames, method); }
+std::string_view to_string(TransportMethod method) { return base::name_of(kNames, method); }
 
 base::Result<TransportMethod> parse_transport_method(std::string_view text) {
-    return value_of(kNames, text, "transport_method");
+    return base::value_of(kNames, text, "transport_method");
 }
 
 base::Status validate(const TransportParams& params) {
@@ -298,4 +297,4 @@ size_t TransportSolver::bytes() const {
     return parts_->bytes_of_people() + parts_->search->bytes();
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

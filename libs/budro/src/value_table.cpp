@@ -6,7 +6,7 @@
 
 #include "chunks.hpp"
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 namespace {
 
 constexpr double kMost = ValueTable::kUnknown - 1;
@@ -111,4 +111,4 @@ void ValueTable::note(size_t run, size_t column, double most, double price) {
     price_[run] = std::max(price_[run], price);
 }
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

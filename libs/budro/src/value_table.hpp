@@ -6,7 +6,7 @@
 #include "distance_table.hpp"
 #include "tile_losses.hpp"
 
-namespace rampart::fairness::budro {
+namespace rampart::budro {
 
 /// What is remembered from round to round: the greatest value that senders could have in a column
 /// of tiles, when it was last looked at. With C, the sum over rounds of the greatest rise of any
@@ -60,4 +60,4 @@ class ValueTable {
     std::vector<std::vector<uint16_t>> rise_steps_;
 };
 
-}  // namespace rampart::fairness::budro
+}  // namespace rampart::budro

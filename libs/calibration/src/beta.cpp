@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "calibration/curves.hpp"
+#include "curves.hpp"
 
-namespace rampart::fairness {
+namespace rampart::calibration {
 namespace {
 
 constexpr double kCertain = 1e-9;  // this near to 0 or 1
@@ -225,4 +225,4 @@ model::Calibration fit_beta(const CalibrationCells& cells, bool tied, size_t poi
     return polyline_of(curve, edges, points);
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::calibration

@@ -1,16 +1,16 @@
-#include "rampart/fairness/calibration.hpp"
+#include "rampart/calibration/calibration.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "calibration/curves.hpp"
-#include "enum_names.hpp"
-#include "folds.hpp"
+#include "curves.hpp"
+#include "rampart/base/enum_names.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/numeric/folds.hpp"
 #include "rampart/stats/metrics.hpp"
 
-namespace rampart::fairness {
+namespace rampart::calibration {
 namespace {
 
 using Rows = std::vector<uint32_t>;  // indices of rows
@@ -158,7 +158,7 @@ std::vector<double> out_of_fold(const CalibrationRows& rows, const Rows& order,
     std::vector<uint32_t> stratum(rows.score.size());
     for (size_t i = 0; i < stratum.size(); ++i)
         stratum[i] = static_cast<uint32_t>(2 * group_of(rows, i) + rows.label[i]);
-    const auto fold = stratified_folds(stratum, params.folds, params.seed);
+    const auto fold = numeric::stratified_folds(stratum, params.folds, params.seed);
     // a label with one row is missing from the other folds: such a group has the map of all there
     std::vector<double> said(rows.score.size());
     for (uint32_t f = 0; f < params.folds; ++f) {
@@ -216,9 +216,9 @@ void compare(const CalibrationRows& rows, const CalibrationParams& params,
 }
 
 constexpr auto kMethods =
-    std::to_array<EnumName<CalibrationMethod>>({{CalibrationMethod::kIsotonic, "isotonic"},
-                                                {CalibrationMethod::kPlatt, "platt"},
-                                                {CalibrationMethod::kBeta, "beta"}});
+    std::to_array<base::EnumName<CalibrationMethod>>({{CalibrationMethod::kIsotonic, "isotonic"},
+                                                      {CalibrationMethod::kPlatt, "platt"},
+                                                      {CalibrationMethod::kBeta, "beta"}});
 
 /// Sums over the rows of one bin.
 struct Bin {
@@ -228,10 +228,10 @@ struct Bin {
 }  // namespace
 
 base::Result<CalibrationMethod> parse_calibration(std::string_view text) {
-    return value_of(kMethods, text, "calibration");
+    return base::value_of(kMethods, text, "calibration");
 }
 
-std::string_view to_string(CalibrationMethod method) { return name_of(kMethods, method); }
+std::string_view to_string(CalibrationMethod method) { return base::name_of(kMethods, method); }
 
 double CalibrationFit::apply(double score, size_t group) const {
     return model::apply(maps[maps.size() == 1 ? 0 : group], score);
@@ -294,4 +294,4 @@ base::Result<CalibrationFit> fit_calibration(const CalibrationRows& rows,
     return fit;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::calibration

@@ -5,7 +5,7 @@
 
 #include "rampart/model/calibration.hpp"
 
-namespace rampart::fairness {
+namespace rampart::calibration {
 
 /// Labelled rows of one score: how much weight has label 1, and how much there is.
 struct ScoreCell {
@@ -38,4 +38,4 @@ model::PolylineMap fit_isotonic(const CalibrationCells& cells, size_t max_points
 /// curve's polyline of `points` points (>= 2), level beyond there. Else it is the curve itself.
 model::Calibration fit_beta(const CalibrationCells& cells, bool tied, size_t points);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::calibration

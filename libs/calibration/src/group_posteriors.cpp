@@ -1,4 +1,4 @@
-#include "rampart/fairness/group_posteriors.hpp"
+#include "rampart/calibration/group_posteriors.hpp"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/batch_engine.hpp"
 
-namespace rampart::fairness {
+namespace rampart::calibration {
 namespace {
 
 using Given = model::GroupPull::Given;
@@ -92,4 +92,4 @@ std::vector<double> group_posteriors(std::span<const model::Ensemble> posteriors
     return out;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::calibration

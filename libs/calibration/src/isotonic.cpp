@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <queue>
 
-#include "calibration/curves.hpp"
+#include "curves.hpp"
 
-namespace rampart::fairness {
+namespace rampart::calibration {
 namespace {
 
 /// Neighbouring scores that get one value.
@@ -103,4 +103,4 @@ model::PolylineMap fit_isotonic(const CalibrationCells& cells, size_t max_points
     return map;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::calibration

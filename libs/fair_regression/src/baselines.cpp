@@ -1,4 +1,4 @@
-#include "rampart/fairness/regression/baselines.hpp"
+#include "rampart/fair_regression/baselines.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/QR>
@@ -7,7 +7,7 @@
 #include "best_response.hpp"
 #include "linear_design.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 using Eigen::MatrixXd;
@@ -87,4 +87,4 @@ base::Result<LinearModel> fit_seo(const dataset::Dataset& data, const Regression
     return design.model_of(beta);
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 base::Status check_scores(const std::vector<double>& scores, size_t rows, std::string_view which) {
@@ -220,4 +220,4 @@ base::Result<RegressionResponse> ParityResponder::respond(std::span<const double
     return refined(*std::move(response), costs);
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "rampart/fairness/regression/levels.hpp"
-#include "rampart/fairness/regression/oracle.hpp"
-#include "rampart/fairness/regression/parity.hpp"
+#include "rampart/fair_regression/levels.hpp"
+#include "rampart/fair_regression/oracle.hpp"
+#include "rampart/fair_regression/parity.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 
 /// A model that says u, and what it says, before that is kept within [0, 1].
 struct RegressionResponse {
@@ -56,4 +56,4 @@ std::vector<double> repaired(const RegressionRows& rows, std::span<const double>
 CellLoss hinges(std::span<const double> costs, int levels);
 CellLoss smoothed_steps(std::span<const double> costs, int levels);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -1,4 +1,4 @@
-#include "rampart/fairness/regression/bounded_loss.hpp"
+#include "rampart/fair_regression/bounded_loss.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 constexpr double kStepDivisor = 2;     // of Algorithm 2
@@ -398,4 +398,4 @@ std::optional<RegressionModel> averaged(std::span<const RegressionModel* const> 
     return RegressionModel(std::move(trees));
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -5,10 +5,10 @@
 #include <limits>
 #include <numeric>
 
-#include "../linear_program.hpp"
 #include "rampart/base/check.hpp"
+#include "rampart/numeric/linear_program.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 constexpr double kPrice = 1e4;   // of violations, in loss: outweighs what any mixture saves
@@ -17,31 +17,31 @@ constexpr double kLeast = 1e-9;  // weights below are rounding
 constexpr double kAlike = 1e-12;
 
 /// Columns: the weights, then the violation. Rows: sum of weights; one a bound.
-LinearProgram program_of(const std::vector<GameColumn>& columns, const GameBounds& bounds,
-                         bool with_cost) {
-    LinearProgram program;
-    LinearProgram::Row all{1, 1, {}};
+numeric::LinearProgram program_of(const std::vector<GameColumn>& columns, const GameBounds& bounds,
+                                  bool with_cost) {
+    numeric::LinearProgram program;
+    numeric::LinearProgram::Row all{1, 1, {}};
     for (size_t k = 0; k < columns.size(); ++k)
         all.terms.push_back({program.add({0, 1, with_cost ? columns[k].cost : 0}), 1.0});
     program.rows.push_back(std::move(all));
-    const uint32_t violation = program.add({0, kNoBound, 0});
+    const uint32_t violation = program.add({0, numeric::kNoBound, 0});
     const auto row_of = [&](size_t i, double lower, double upper, double sign) {
-        LinearProgram::Row row{lower, upper, {}};
+        numeric::LinearProgram::Row row{lower, upper, {}};
         for (size_t k = 0; k < columns.size(); ++k)
             row.terms.push_back({static_cast<uint32_t>(k), columns[k].rates[i]});
         row.terms.push_back({violation, sign});
         program.rows.push_back(std::move(row));
     };
     for (size_t i = 0; i < bounds.size(); ++i) {
-        if (std::isfinite(bounds.upper[i])) row_of(i, -kNoBound, bounds.upper[i], -1);
-        if (std::isfinite(bounds.lower[i])) row_of(i, bounds.lower[i], kNoBound, 1);
+        if (std::isfinite(bounds.upper[i])) row_of(i, -numeric::kNoBound, bounds.upper[i], -1);
+        if (std::isfinite(bounds.lower[i])) row_of(i, bounds.lower[i], numeric::kNoBound, 1);
     }
     return program;
 }
 
-base::Result<LinearSolution> optimum(const LinearProgram& program) {
+base::Result<numeric::LinearSolution> optimum(const numeric::LinearProgram& program) {
     RAMPART_TRY(auto solution, solve(program));
-    if (solution.status == LinearStatus::kOptimal) return solution;
+    if (solution.status == numeric::LinearStatus::kOptimal) return solution;
     return base::internal_error("no_mixture", "the mixture of predictors has no optimum");
 }
 
@@ -111,8 +111,9 @@ double Game::lower_bound(bool with_cost, std::vector<double>* at) const {
     for (const auto& asked : asked_) {
         if (asked.with_cost != with_cost) continue;
         for (; asked.seen < columns_.size(); ++asked.seen)
-            asked.least = std::min(asked.least,
-                                   lagrangian(columns_[asked.seen], asked.multipliers, with_cost));
+            asked.least = std::min(
+                asked.least,
+                lagrangian(columns_[asked.seen], asked.multipliers, with_cost));
         if (asked.least <= best) continue;
         best = asked.least;
         if (at != nullptr) *at = asked.multipliers;
@@ -291,4 +292,4 @@ base::Result<bool> Game::exponentiated_gradient(double step_divisor) {
     return converged;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

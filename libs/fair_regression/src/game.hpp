@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "rampart/base/result.hpp"
-#include "rampart/fairness/regression/params.hpp"
+#include "rampart/fair_regression/params.hpp"
 
 /// The game of both algorithms of papers/002: predictors, of which only a cost and m rates matter,
 /// against multipliers of lower_i <= mean rate_i <= upper_i.
 ///   L(h, lambda) = cost + sum of lambda_i · rate_i - sum of max(lambda_i lower_i, lambda_i
 ///   upper_i)
 /// Multipliers are signed: > 0 presses on an upper bound, < 0 on a lower one.
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 
 struct GameColumn {
     double cost = 0;
@@ -48,7 +48,7 @@ class Game {
     void set_gap(double gap) { params_.gap = gap; }
 
     double lagrangian(const GameColumn& column, std::span<const double> multipliers,
-                      bool with_cost = true) const;
+                                  bool with_cost = true) const;
     /// Of rates, at most: <= 0 when all bounds hold.
     double violation(std::span<const double> rates) const;
 
@@ -95,4 +95,4 @@ class Game {
     int calls_ = 0;
 };
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

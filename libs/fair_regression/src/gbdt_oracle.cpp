@@ -7,7 +7,7 @@
 #include "rampart/gbdt/soft_cross_entropy.hpp"
 #include "rampart/gbdt/squared.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 class CellObjective : public gbdt::Objective {
@@ -118,4 +118,4 @@ base::Result<RegressionAnswer> GbdtRegressionOracle::fit(const RegressionQuestio
     return answer;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -1,4 +1,4 @@
-#include "rampart/fairness/regression/levels.hpp"
+#include "rampart/fair_regression/levels.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 using base::invalid_argument;
@@ -215,4 +215,4 @@ double LevelRows::mean(std::span<const double> costs, std::span<const uint8_t> l
     return sum / total_;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

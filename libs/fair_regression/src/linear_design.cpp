@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 constexpr double kMostNumbers = 1e8;  // numeric features of all rows
@@ -159,4 +159,4 @@ Eigen::VectorXd LinearDesign::coefficients_of(const LinearModel& model) const {
     return beta;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -3,11 +3,11 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "rampart/fairness/regression/oracle.hpp"
+#include "rampart/fair_regression/oracle.hpp"
 
 /// The columns that linear models are fitted to: numbers standardised, then a category each its
 /// own, and last an intercept. A row has one category a feature, so X is kept as numbers and codes.
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 
 inline Eigen::Index signed_of(size_t n) { return static_cast<Eigen::Index>(n); }
 
@@ -42,4 +42,4 @@ struct LinearDesign {
     std::vector<std::vector<int32_t>> places_;  // of each categorical feature: [n] columns, or -1
 };
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

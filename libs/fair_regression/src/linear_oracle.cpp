@@ -7,7 +7,7 @@
 #include "question.hpp"
 #include "rampart/model/ensemble.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 using Eigen::Index;
@@ -265,4 +265,4 @@ base::Result<RegressionAnswer> LinearRegressionOracle::fit(const RegressionQuest
     return answer;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

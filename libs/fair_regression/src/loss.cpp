@@ -1,11 +1,11 @@
-#include "rampart/fairness/regression/loss.hpp"
+#include "rampart/fair_regression/loss.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "rampart/model/ensemble.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
@@ -178,4 +178,4 @@ base::Result<std::vector<double>> unit_labels(std::span<const double> labels, La
     return out;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -1,18 +1,18 @@
-#include "rampart/fairness/regression/parity.hpp"
+#include "rampart/fair_regression/parity.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "../enum_names.hpp"
 #include "best_response.hpp"
 #include "game.hpp"
 #include "rampart/base/check.hpp"
+#include "rampart/base/enum_names.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
-using Name = EnumName<RegressionReduction>;
+using Name = base::EnumName<RegressionReduction>;
 constexpr std::array kNames = {Name{RegressionReduction::kLoss, "loss"},
                                Name{RegressionReduction::kLeastSquares, "least_squares"},
                                Name{RegressionReduction::kCostSensitive, "cost_sensitive"}};
@@ -203,10 +203,12 @@ class Parity {
 
 }  // namespace
 
-std::string_view to_string(RegressionReduction reduction) { return name_of(kNames, reduction); }
+std::string_view to_string(RegressionReduction reduction) {
+    return base::name_of(kNames, reduction);
+}
 
 base::Result<RegressionReduction> parse_regression_reduction(std::string_view text) {
-    return value_of(kNames, text, "reduction");
+    return base::value_of(kNames, text, "reduction");
 }
 
 base::Result<ParityRegressionResult> fit_parity(const RegressionRows& rows,
@@ -237,4 +239,4 @@ size_t drawn_member(std::span<const RegressionMember> members, double u) {
     return members.size() - 1;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -6,7 +6,7 @@
 #include "rampart/base/check.hpp"
 #include "rampart/model/batch_engine.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 constexpr double kLargestTarget = 1e6;
@@ -101,4 +101,4 @@ std::vector<double> predict(const RegressionModel& model, const dataset::Dataset
     return out;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "rampart/fairness/regression/oracle.hpp"
+#include "rampart/fair_regression/oracle.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 
 /// What holds of a question whoever is asked. Errors: bad_size, bad_target, bad_weight, bad_cells,
 /// bad_parameter.
@@ -12,4 +12,4 @@ inline double weight_of(const RegressionQuestion& question, size_t row) {
     return question.weights.empty() ? 1.0 : static_cast<double>(question.weights[row]);
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

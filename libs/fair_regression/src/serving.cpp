@@ -1,8 +1,8 @@
-#include "rampart/fairness/regression/serving.hpp"
+#include "rampart/fair_regression/serving.hpp"
 
 #include <optional>
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 /// Puts models into a link, ensembles and linear models apart.
@@ -72,4 +72,4 @@ base::Result<model::LearnedLink> score_link(std::span<const ServedModel> models,
     return std::move(link);
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -4,7 +4,7 @@
 
 #include "rampart/base/check.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fairgbm {
 namespace {
 
 /// The randomized classifier over iterates i … last that keeps the constraints and reaches furthest
@@ -46,7 +46,7 @@ double Judges::violation(const Scored& scored) const {
 }
 
 void Judges::judge(Scored& scored) const {
-    const RateValues values = rows->values(scored.approved);
+    const fairness::RateValues values = rows->values(scored.approved);
     scored.violation = violation(scored);
     scored.rarer = std::max(0.0, std::min(values.approval, 1 - values.approval));
     scored.keeps_targets = true;
@@ -103,4 +103,4 @@ Choice choose(double start_loss, const std::vector<Scored>& iterates, const Judg
     return choice;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fairgbm

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "rampart/fairness/fairgbm/train.hpp"
+#include "rampart/fairgbm/train.hpp"
 
 /// The choice among iterates.
-namespace rampart::fairness {
+namespace rampart::fairgbm {
 
 /// One iterate, or several as a randomized classifier, on the rows that judge.
 struct Scored {
@@ -21,8 +21,9 @@ struct Scored {
 /// Whose constraints count. An iterate that is fair by luck on few validation rows is not taken
 /// where the training rows say that it is not.
 struct Judges {
-    const RateSystem* rows = nullptr;
-    const RateSystem* train = nullptr;  // nullptr: the rows that judge are the training rows
+    const fairness::RateSystem* rows = nullptr;
+    const fairness::RateSystem* train =
+        nullptr;  // nullptr: the rows that judge are the training rows
     double violation(const Scored& scored) const;
     /// Fills violation, rarer and keeps_targets in.
     void judge(Scored& scored) const;
@@ -64,4 +65,4 @@ struct Choice {
 Choice choose(double start_loss, const std::vector<Scored>& iterates, const Judges& judges,
               Output output, double min_gain_share);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fairgbm

@@ -1,4 +1,4 @@
-#include "rampart/fairness/fairgbm/multipliers.hpp"
+#include "rampart/fairgbm/multipliers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,14 +6,14 @@
 
 #include "rampart/base/check.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fairgbm {
 namespace {
 
 double shrink(double x, double by) { return x > by ? x - by : x < -by ? x + by : 0.0; }
 
 /// Into |μ_k| <= bound_k and sum 0: the shift by shares of u that does both, by bisection (the sum
 /// falls with the shift).
-void centre(std::span<double> mu, const std::vector<LinearRate>& rates, double cap) {
+void centre(std::span<double> mu, const std::vector<fairness::LinearRate>& rates, double cap) {
     const auto moved = [&](size_t k, double shift) {
         const double u = rates[k].weight;
         return std::clamp(mu[k] - shift * u, -cap * u, cap * u);
@@ -56,7 +56,8 @@ base::Status validate(const AscentParams& p) {
     return base::ok();
 }
 
-Multipliers::Multipliers(const RateSystem& system, const AscentParams& params, double learning_rate)
+Multipliers::Multipliers(const fairness::RateSystem& system, const AscentParams& params,
+                         double learning_rate)
     : system_(&system),
       params_(params),
       step_(params.paper_compat ? params.step : params.step * learning_rate) {
@@ -66,7 +67,7 @@ Multipliers::Multipliers(const RateSystem& system, const AscentParams& params, d
     damped_ = values_;
 }
 
-void Multipliers::ascend(const RateValues& values) {
+void Multipliers::ascend(const fairness::RateValues& values) {
     size_t at = 0;
     for (size_t p = 0; p < system_->parity().size(); ++p) {
         const auto& parity = system_->parity()[p];
@@ -99,7 +100,7 @@ void Multipliers::ascend(const RateValues& values) {
 void Multipliers::settle() {
     if (params_.paper_compat) return;
     size_t at = 0;
-    const auto settle_one = [&](size_t first, const std::vector<LinearRate>& rates) {
+    const auto settle_one = [&](size_t first, const std::vector<fairness::LinearRate>& rates) {
         centre(std::span(values_).subspan(first, rates.size()), rates, params_.cap);
         for (size_t k = 0; k < rates.size(); ++k) damped_[first + k] += values_[first + k];
         centre(std::span(damped_).subspan(first, rates.size()), rates, params_.cap);
@@ -118,7 +119,7 @@ void Multipliers::settle() {
 
 std::vector<double> Multipliers::of_cells(const std::vector<size_t>& proxy_worst) const {
     std::vector<double> out(system_->cells());
-    const auto add = [&](const LinearRate& rate, double multiplier) {
+    const auto add = [&](const fairness::LinearRate& rate, double multiplier) {
         for (const auto& term : rate.terms) out[term.cell] += multiplier * term.coefficient;
     };
     size_t at = 0;
@@ -157,4 +158,4 @@ base::Status Multipliers::restore(const std::vector<double>& values) {
     return base::ok();
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fairgbm

@@ -1,24 +1,24 @@
-#include "rampart/fairness/fairgbm/objective.hpp"
+#include "rampart/fairgbm/objective.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "enum_names.hpp"
 #include "proxy_kernel.hpp"
 #include "rampart/base/check.hpp"
+#include "rampart/base/enum_names.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fairgbm {
 namespace {
 
 /// An operating point is found on about so many rows while trees are grown.
 constexpr size_t kRowsForCentre = 1 << 16;
 
 constexpr std::array kNames = {
-    EnumName<Proxy>{Proxy::kCrossEntropy, "cross_entropy"},
-    EnumName<Proxy>{Proxy::kQuadratic, "quadratic"},
-    EnumName<Proxy>{Proxy::kHinge, "hinge"},
-    EnumName<Proxy>{Proxy::kSigmoid, "sigmoid"},
+    base::EnumName<Proxy>{Proxy::kCrossEntropy, "cross_entropy"},
+    base::EnumName<Proxy>{Proxy::kQuadratic, "quadratic"},
+    base::EnumName<Proxy>{Proxy::kHinge, "hinge"},
+    base::EnumName<Proxy>{Proxy::kSigmoid, "sigmoid"},
 };
 
 size_t chunks_of(size_t rows) { return (rows + gbdt::kChunkRows - 1) / gbdt::kChunkRows; }
@@ -27,9 +27,11 @@ size_t chunks_of(size_t rows) { return (rows + gbdt::kChunkRows - 1) / gbdt::kCh
 
 struct FairGbmObjective::Pushes : CellPushes {};
 
-std::string_view to_string(Proxy proxy) { return name_of(kNames, proxy); }
+std::string_view to_string(Proxy proxy) { return base::name_of(kNames, proxy); }
 
-base::Result<Proxy> parse_proxy(std::string_view text) { return value_of(kNames, text, "proxy"); }
+base::Result<Proxy> parse_proxy(std::string_view text) {
+    return base::value_of(kNames, text, "proxy");
+}
 
 base::Status validate(const PlayerParams& params) {
     if (!(params.proxy_margin > 0 && params.proxy_margin <= 100))
@@ -39,27 +41,28 @@ base::Status validate(const PlayerParams& params) {
     return validate(params.ascent);
 }
 
-base::Result<FairGbmObjective> FairGbmObjective::create(const dataset::Dataset& data,
-                                                        const RateConstraints& constraints,
-                                                        const PlayerParams& params,
-                                                        double learning_rate) {
+base::Result<FairGbmObjective> FairGbmObjective::create(
+    const dataset::Dataset& data, const fairness::RateConstraints& constraints,
+    const PlayerParams& params, double learning_rate) {
     RAMPART_RETURN_IF_ERROR(validate(params));
     RAMPART_RETURN_IF_ERROR(dataset::validate(data));
-    const auto approval = [](const auto& constraint) { return constraint.rate == Rate::kApproval; };
+    const auto approval = [](const auto& constraint) {
+        return constraint.rate == fairness::Rate::kApproval;
+    };
     const auto& [parity, targets] = constraints;
     if (params.ascent.paper_compat && (std::any_of(parity.begin(), parity.end(), approval) ||
                                        std::any_of(targets.begin(), targets.end(), approval)))
         return base::invalid_argument("not_as_printed",
                                       "as printed FairGBM bounds errors; for dp leave paper_compat "
                                       "off");
-    RAMPART_TRY(auto system, RateSystem::create(data, constraints));
+    RAMPART_TRY(auto system, fairness::RateSystem::create(data, constraints));
     return FairGbmObjective(data, std::move(system), params, learning_rate);
 }
 
-FairGbmObjective::FairGbmObjective(const dataset::Dataset& data, RateSystem system,
+FairGbmObjective::FairGbmObjective(const dataset::Dataset& data, fairness::RateSystem system,
                                    const PlayerParams& params, double learning_rate)
     : data_(&data),
-      system_(std::make_unique<RateSystem>(std::move(system))),
+      system_(std::make_unique<fairness::RateSystem>(std::move(system))),
       log_loss_(std::make_unique<gbdt::LogLoss>(data)),
       params_(params),
       multipliers_(*system_, params.ascent, learning_rate),
@@ -99,7 +102,8 @@ std::vector<size_t> FairGbmObjective::proxy_worst(std::span<const double> scores
 }
 
 void FairGbmObjective::prepare(std::span<const double> scores) {
-    if (trace_.empty()) centre_ = centre_of(params_.operating_point, *data_, scores, stride_);
+    if (trace_.empty())
+        centre_ = fairness::centre_of(params_.operating_point, *data_, scores, stride_);
     const bool as_printed = params_.ascent.paper_compat;
     const auto cells =
         multipliers_.of_cells(as_printed ? proxy_worst(scores) : std::vector<size_t>());
@@ -157,7 +161,7 @@ void FairGbmObjective::after_tree(int, std::span<const double> scores) {
     // what the gradients of this tree saw is what the one before it had come to
     if (!trace_.empty()) trace_.back().loss = loss();
     if (params_.operating_point.meets)
-        centre_ = centre_of(params_.operating_point, *data_, scores, stride_);
+        centre_ = fairness::centre_of(params_.operating_point, *data_, scores, stride_);
     FairGbmIteration now;
     now.approved = approved(scores);
     now.centre = centre_;
@@ -190,4 +194,4 @@ double FairGbmObjective::lagrangian(std::span<const double> scores) const {
     return sum;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fairgbm

@@ -6,7 +6,7 @@
 #include "rampart/base/check.hpp"
 #include "rampart/model/instruction_set.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fairgbm {
 namespace {
 
 constexpr size_t kBlock = 256;
@@ -199,4 +199,4 @@ void add_approved(const PushedRows& rows, double centre, double* sums, size_t ce
         for (size_t cell = 0; cell < cells; ++cell) sums[cell] += table[cell];
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fairgbm

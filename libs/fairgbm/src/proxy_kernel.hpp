@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "rampart/fairness/fairgbm/objective.hpp"
+#include "rampart/fairgbm/objective.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fairgbm {
 
 /// How the rows of each cell are pushed. A row's term of the Lagrangian is
 /// push · proxy(direction · (score - centre)), times its weight.
@@ -38,4 +38,4 @@ double brier_sum(const float* g, const float* weights, size_t n);
 /// sums[cell] += weight of the rows with score >= centre.
 void add_approved(const PushedRows& rows, double centre, double* sums, size_t cells);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fairgbm

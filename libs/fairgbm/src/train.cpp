@@ -1,4 +1,4 @@
-#include "rampart/fairness/fairgbm/train.hpp"
+#include "rampart/fairgbm/train.hpp"
 
 #include <fmt/ranges.h>
 
@@ -6,15 +6,15 @@
 #include <array>
 #include <limits>
 
-#include "enum_names.hpp"
 #include "iterates.hpp"
 #include "proxy_kernel.hpp"
 #include "rampart/base/check.hpp"
+#include "rampart/base/enum_names.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fairgbm {
 namespace {
 
-using Name = EnumName<Output>;
+using Name = base::EnumName<Output>;
 constexpr std::array kNames = {Name{Output::kBest, "best"}, Name{Output::kLast, "last"},
                                Name{Output::kRandomized, "randomized"}};
 
@@ -44,15 +44,15 @@ base::Status check(const dataset::Dataset& data, const FairGbmParams& params,
 class Judge {
   public:
     static base::Result<Judge> create(const dataset::Dataset& rows, const FairGbmParams& params) {
-        auto system = RateSystem::create(rows, params.constraints);
+        auto system = fairness::RateSystem::create(rows, params.constraints);
         if (!system) return system.error().with_context("validation rows");
         return Judge(rows, *std::move(system), params.players.operating_point);
     }
 
-    const RateSystem& system() const { return system_; }
+    const fairness::RateSystem& system() const { return system_; }
 
     Scored look(std::span<const double> scores, double* centre = nullptr) {
-        const double at = centre_of(point_, *rows_, scores);
+        const double at = fairness::centre_of(point_, *rows_, scores);
         if (centre != nullptr) *centre = at;
         Scored out;
         out.approved = system_.approved_from(*rows_, scores, at);
@@ -63,7 +63,8 @@ class Judge {
     }
 
   private:
-    Judge(const dataset::Dataset& rows, RateSystem system, const OperatingPoint& point)
+    Judge(const dataset::Dataset& rows, fairness::RateSystem system,
+          const fairness::OperatingPoint& point)
         : rows_(&rows),
           system_(std::move(system)),
           point_(point),
@@ -72,8 +73,8 @@ class Judge {
           h_(rows.rows()) {}
 
     const dataset::Dataset* rows_;
-    RateSystem system_;
-    OperatingPoint point_;
+    fairness::RateSystem system_;
+    fairness::OperatingPoint point_;
     gbdt::LogLoss log_loss_;
     std::vector<float> g_, h_;
 };
@@ -133,7 +134,7 @@ class Watch {
     std::vector<double> centres_;
 };
 
-Scored of(const FairGbmIteration& iteration, const RateSystem& system) {
+Scored of(const FairGbmIteration& iteration, const fairness::RateSystem& system) {
     Scored out;
     out.approved = iteration.approved;
     out.loss = iteration.loss;
@@ -143,7 +144,7 @@ Scored of(const FairGbmIteration& iteration, const RateSystem& system) {
 
 /// The iterates first … last as one randomized classifier (one iterate: itself).
 Judged judged(const std::vector<Scored>& iterates, size_t first, size_t last,
-              const RateSystem& system, double centre) {
+              const fairness::RateSystem& system, double centre) {
     Judged out;
     std::vector<double> approved(system.cells());
     const auto count = static_cast<double>(last - first + 1);
@@ -251,7 +252,8 @@ base::Result<FairGbmResult> run(const dataset::Dataset& data, const FairGbmParam
 
 }  // namespace
 
-std::string missed_text(const RateConstraints& constraints, const RateValues& values) {
+std::string missed_text(const fairness::RateConstraints& constraints,
+                        const fairness::RateValues& values) {
     RAMPART_CHECK(values.gaps.size() == constraints.parity.size() &&
                   values.targets.size() == constraints.targets.size());
     std::vector<std::string> missed;
@@ -271,7 +273,8 @@ std::string missed_text(const RateConstraints& constraints, const RateValues& va
     return fmt::format("{}", fmt::join(missed, "; "));
 }
 
-std::string missed_constraints(const FairGbmVerdict& verdict, const RateConstraints& constraints) {
+std::string missed_constraints(const FairGbmVerdict& verdict,
+                               const fairness::RateConstraints& constraints) {
     const auto& train = verdict.train.values;
     const bool in_training =
         !verdict.validation || verdict.validation->values.violation < train.violation;
@@ -281,10 +284,10 @@ std::string missed_constraints(const FairGbmVerdict& verdict, const RateConstrai
                        in_training ? "training" : "validation");
 }
 
-std::string_view to_string(Output output) { return name_of(kNames, output); }
+std::string_view to_string(Output output) { return base::name_of(kNames, output); }
 
 base::Result<Output> parse_output(std::string_view text) {
-    return value_of(kNames, text, "output");
+    return base::value_of(kNames, text, "output");
 }
 
 base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const FairGbmParams& params,
@@ -313,4 +316,4 @@ base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const Fa
     return missed && nearer ? second : result;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fairgbm

@@ -1,4 +1,4 @@
-#include "rampart/candidate_selection/cma_es.hpp"
+#include "rampart/numeric/cma_es.hpp"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 #include "rampart/base/random.hpp"
 
-namespace rampart::candidate_selection {
+namespace rampart::numeric {
 namespace {
 
 using base::invalid_argument;
@@ -328,4 +328,4 @@ base::Result<Minimum> minimise(const Cost& cost, std::span<const std::vector<dou
     return std::move(search.best);
 }
 
-}  // namespace rampart::candidate_selection
+}  // namespace rampart::numeric

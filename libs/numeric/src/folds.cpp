@@ -1,11 +1,11 @@
-#include "folds.hpp"
+#include "rampart/numeric/folds.hpp"
 
 #include <algorithm>
 #include <numeric>
 
 #include "rampart/base/random.hpp"
 
-namespace rampart::fairness {
+namespace rampart::numeric {
 
 std::vector<uint32_t> stratified_folds(std::span<const uint32_t> stratum, size_t folds,
                                        uint64_t seed) {
@@ -21,4 +21,4 @@ std::vector<uint32_t> stratified_folds(std::span<const uint32_t> stratum, size_t
     return fold;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::numeric

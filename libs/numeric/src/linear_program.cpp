@@ -1,4 +1,4 @@
-#include "linear_program.hpp"
+#include "rampart/numeric/linear_program.hpp"
 
 #include <coin/Clp_C_Interface.h>
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <memory>
 
-namespace rampart::fairness {
+namespace rampart::numeric {
 namespace {
 
 constexpr double kTolerance = 1e-10;     // Clp's
@@ -182,4 +182,4 @@ base::Result<LinearSolution> solve(const LinearProgram& program) {
     }
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::numeric

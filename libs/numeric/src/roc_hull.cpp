@@ -1,9 +1,9 @@
-#include "roc_hull.hpp"
+#include "rampart/numeric/roc_hull.hpp"
 
 #include <algorithm>
 #include <limits>
 
-namespace rampart::fairness {
+namespace rampart::numeric {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -63,4 +63,4 @@ std::vector<RocVertex> roc_hull(std::span<ScoredRow> rows) {
     return hull;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::numeric

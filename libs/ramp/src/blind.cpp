@@ -1,17 +1,17 @@
-#include "rampart/fairness/ramp/blind.hpp"
+#include "rampart/ramp/blind.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "ramp/dual_failure.hpp"
-#include "ramp/row_moments.hpp"
-#include "ramp/solve_sorted.hpp"
-#include "ramp/validate.hpp"
+#include "dual_failure.hpp"
 #include "rampart/base/limits.hpp"
+#include "row_moments.hpp"
+#include "solve_sorted.hpp"
+#include "validate.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 base::Status check_posterior(std::span<const double> posterior, size_t groups) {
@@ -251,4 +251,4 @@ base::Result<BlindSolution> solve_blind_ramp(const BlindProblem& problem,
     return solution;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

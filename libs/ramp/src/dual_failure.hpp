@@ -2,12 +2,12 @@
 
 #include <string_view>
 
-#include "ramp/dual_newton.hpp"
+#include "dual_newton.hpp"
 #include "rampart/base/result.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 
 /// What a solver says when DualNewton has no solution; `moment`: the failure's, in words.
 base::Error failed(const DualFailure& failure, std::string_view moment);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -1,11 +1,11 @@
-#include "ramp/dual_newton.hpp"
+#include "dual_newton.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
@@ -268,4 +268,4 @@ void DualNewton::explain(const Point& at, double gamma) {
     failure_.relaxation = std::max(0.0, -ray.total / (kFar * sum));
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

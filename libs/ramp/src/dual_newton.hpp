@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "ramp/quadratic_step.hpp"
+#include "quadratic_step.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 
 /// What ramps q = clip((f - z·t) / gamma + offset, 0, 1) do to rows whose m features z every
 /// constraint is a mean of: all that the dual needs.
@@ -95,4 +95,4 @@ class DualNewton {
     DualFailure failure_;
 };
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -1,11 +1,11 @@
-#include "rampart/fairness/ramp/gamma_search.hpp"
+#include "rampart/ramp/gamma_search.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "folds.hpp"
+#include "rampart/numeric/folds.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 size_t group_of(const RampProblem& problem, size_t i) {
@@ -53,7 +53,7 @@ std::vector<uint32_t> folds_of(const RampProblem& problem, const GammaSearch& se
         const auto label = search.label.empty() ? 0u : search.label[i];
         stratum[i] = static_cast<uint32_t>(2 * group_of(problem, i) + label);
     }
-    return stratified_folds(stratum, search.folds, search.seed);
+    return numeric::stratified_folds(stratum, search.folds, search.seed);
 }
 
 /// Rows of their own, out of a problem.
@@ -204,4 +204,4 @@ base::Result<GammaChoice> choose_gamma(const RampProblem& problem, const RampPar
     return choice;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -1,16 +1,16 @@
-#include "rampart/fairness/ramp/moments.hpp"
+#include "rampart/ramp/moments.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "ramp/dual_failure.hpp"
-#include "ramp/row_moments.hpp"
-#include "ramp/validate.hpp"
+#include "dual_failure.hpp"
 #include "rampart/base/limits.hpp"
+#include "row_moments.hpp"
+#include "validate.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 base::Status check_shape(const MomentProblem& p, const MomentParams& params) {
@@ -125,4 +125,4 @@ base::Result<MomentSolution> solve_moments(const MomentProblem& problem,
     return solution;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -1,4 +1,4 @@
-#include "rampart/fairness/ramp/multi_class.hpp"
+#include "rampart/ramp/multi_class.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,10 +6,10 @@
 #include <limits>
 #include <string_view>
 
-#include "ramp/simplex.hpp"
 #include "rampart/base/limits.hpp"
+#include "simplex.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 constexpr double kFirstBarrier = 0.01;
@@ -434,4 +434,4 @@ base::Result<MultiClassSolution> solve_multi_class_ramp(const MultiClassProblem&
     return solution;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -1,11 +1,11 @@
-#include "ramp/odds.hpp"
+#include "odds.hpp"
 
 #include <fmt/format.h>
 
-#include "ramp/dual_failure.hpp"
-#include "ramp/dual_newton.hpp"
+#include "dual_failure.hpp"
+#include "dual_newton.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 /// Moments: approval among the favourable by group, among the others by group, the overall rate.
@@ -129,4 +129,4 @@ base::Result<OddsAnswer> solve_odds_ramps(std::span<const SortedScores> groups,
     return answer;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

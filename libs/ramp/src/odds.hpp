@@ -4,11 +4,11 @@
 #include <span>
 #include <vector>
 
-#include "ramp/sorted_scores.hpp"
 #include "rampart/base/result.hpp"
 #include "rampart/stats/metrics.hpp"
+#include "sorted_scores.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 
 /// Equalized odds: approval among the favourable and among the others, with eta = (f + 1)/2 the
 /// probability of being one of the former, each within half[k] of its stratum's centre.
@@ -33,4 +33,4 @@ struct OddsAnswer {
 base::Result<OddsAnswer> solve_odds_ramps(std::span<const SortedScores> groups,
                                           const OddsQuestion& question);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -1,4 +1,4 @@
-#include "rampart/fairness/ramp/paper_sgd.hpp"
+#include "rampart/ramp/paper_sgd.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,18 +6,18 @@
 #include <numeric>
 #include <utility>
 
-#include "enum_names.hpp"
 #include "rampart/base/check.hpp"
+#include "rampart/base/enum_names.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 constexpr uint64_t kMostRows = 1'000'000'000'000;
 constexpr uint64_t kFirstUpdates = 64;  // of the first phase
 
-constexpr auto kOutcomes = std::to_array<EnumName<SgdOutcome>>(
+constexpr auto kOutcomes = std::to_array<base::EnumName<SgdOutcome>>(
     {{SgdOutcome::kConverged, "converged"}, {SgdOutcome::kNotConverged, "not_converged"}});
 
 base::Status check_params(const RampSgdParams& p, size_t groups) {
@@ -284,7 +284,7 @@ bool good_enough(const RampSgdCheck& check, const RampSgdParams& params) {
 
 }  // namespace
 
-std::string_view to_string(SgdOutcome outcome) { return name_of(kOutcomes, outcome); }
+std::string_view to_string(SgdOutcome outcome) { return base::name_of(kOutcomes, outcome); }
 
 ShuffledBatches::ShuffledBatches(const RampProblem& rows, size_t batch_rows, uint64_t seed)
     : rows_(rows), batch_rows_(batch_rows), order_(rows.score.size()) {
@@ -361,4 +361,4 @@ base::Result<RampSgdSolution> fit_ramp_sgd(RampBatches& rows, size_t groups,
     return solution;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

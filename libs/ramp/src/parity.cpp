@@ -1,10 +1,10 @@
-#include "ramp/parity.hpp"
+#include "parity.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 constexpr double kBalanced = 1e-14;  // sums of multipliers or rates this close are equal
@@ -280,4 +280,4 @@ std::optional<ParityAnswer> solve_parity_ramps(std::span<const SortedScores> gro
     return parity.answer(*fit);
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

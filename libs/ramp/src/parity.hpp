@@ -4,11 +4,11 @@
 #include <span>
 #include <vector>
 
-#include "ramp/rate_curve.hpp"
-#include "ramp/sorted_scores.hpp"
 #include "rampart/stats/metrics.hpp"
+#include "rate_curve.hpp"
+#include "sorted_scores.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 
 /// One rate a group (RateMoment) within half[k] of its stratum's centre, and the overall approval
 /// rate in a range.
@@ -32,4 +32,4 @@ struct ParityAnswer {
 std::optional<ParityAnswer> solve_parity_ramps(std::span<const SortedScores> groups,
                                                const ParityQuestion& question);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -1,11 +1,11 @@
-#include "ramp/quadratic_step.hpp"
+#include "quadratic_step.hpp"
 
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
@@ -170,4 +170,4 @@ std::vector<double> quadratic_step(const std::vector<double>& matrix,
     return ActiveSet(matrix, linear, windows, families, std::move(start)).run();
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

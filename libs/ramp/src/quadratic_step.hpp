@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 
 /// What a moment may be: lo <= M - c <= hi, with the centre c of its family free, or 0 without one.
 struct Window {
@@ -30,4 +30,4 @@ std::vector<double> quadratic_step(const std::vector<double>& matrix,
                                    std::span<const Window> windows, size_t families,
                                    std::vector<double> start);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -1,10 +1,10 @@
-#include "ramp/rate_curve.hpp"
+#include "rate_curve.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 constexpr double kSameRate = 1e-14;
@@ -182,4 +182,4 @@ double RateCurve::dual(double tau, double nu) const {
     return static_cast<double>(sum / rows_->weight());
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

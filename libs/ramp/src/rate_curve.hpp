@@ -1,9 +1,9 @@
 #pragma once
 
-#include "ramp/sorted_scores.hpp"
 #include "rampart/stats/metrics.hpp"
+#include "sorted_scores.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 
 /// What parity is asked of: the weighted mean over a group of z·q with z = constant + linear·f >=
 /// 0, whose own mean is 1. Approval: {1, 0}. Approval among the favourable, with eta = (f + 1) / 2
@@ -70,4 +70,4 @@ class RateCurve {
     size_t first_;  // rows before it have z = 0
 };
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

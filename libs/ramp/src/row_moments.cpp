@@ -1,8 +1,8 @@
-#include "ramp/row_moments.hpp"
+#include "row_moments.hpp"
 
 #include <algorithm>
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 constexpr size_t kChunk = 256;          // rows between roundings to long double
@@ -121,4 +121,4 @@ MomentOracle::Values RowMoments::at(std::span<const double> t, double gamma,
     return values;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "ramp/dual_newton.hpp"
+#include "dual_newton.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 
 /// Rows with features of their own: moment block·d + j is the mean over all rows of z_j·q, z_j = 0
 /// outside the block; the last moment is the mean of q. Spans must outlive it.
@@ -41,4 +41,4 @@ class RowMoments final : public MomentOracle {
     std::unique_ptr<RowMoments> coarse_;
 };
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

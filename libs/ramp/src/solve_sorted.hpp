@@ -2,10 +2,10 @@
 
 #include <vector>
 
-#include "ramp/sorted_scores.hpp"
-#include "rampart/fairness/ramp/solver.hpp"
+#include "rampart/ramp/solver.hpp"
+#include "sorted_scores.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 
 /// The rows of a problem, sorted, and what follows from them alone.
 struct SortedRows {
@@ -22,4 +22,4 @@ struct SortedRows {
 /// solve_ramp with parameters that were checked.
 base::Result<RampSolution> solve_sorted(const SortedRows& rows, const RampParams& params);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -1,4 +1,4 @@
-#include "rampart/fairness/ramp/solver.hpp"
+#include "rampart/ramp/solver.hpp"
 
 #include <fmt/format.h>
 
@@ -6,20 +6,20 @@
 #include <array>
 #include <cmath>
 
-#include "enum_names.hpp"
-#include "ramp/odds.hpp"
-#include "ramp/parity.hpp"
-#include "ramp/solve_sorted.hpp"
-#include "ramp/validate.hpp"
+#include "odds.hpp"
+#include "parity.hpp"
+#include "rampart/base/enum_names.hpp"
+#include "solve_sorted.hpp"
+#include "validate.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 constexpr std::array kCriteria = {
-    EnumName<RampCriterion>{RampCriterion::kStatisticalParity, "dp"},
-    EnumName<RampCriterion>{RampCriterion::kCovariance, "cov"},
-    EnumName<RampCriterion>{RampCriterion::kEqualOpportunity, "eopp"},
-    EnumName<RampCriterion>{RampCriterion::kEqualizedOdds, "eo"},
+    base::EnumName<RampCriterion>{RampCriterion::kStatisticalParity, "dp"},
+    base::EnumName<RampCriterion>{RampCriterion::kCovariance, "cov"},
+    base::EnumName<RampCriterion>{RampCriterion::kEqualOpportunity, "eopp"},
+    base::EnumName<RampCriterion>{RampCriterion::kEqualizedOdds, "eo"},
 };
 
 /// p (1 - p) of each stratum, p the share of its later group: what turns a difference of rates into
@@ -191,10 +191,10 @@ base::Result<RampSolution> solve_sorted(const SortedRows& rows, const RampParams
     return solution;
 }
 
-std::string_view to_string(RampCriterion criterion) { return name_of(kCriteria, criterion); }
+std::string_view to_string(RampCriterion criterion) { return base::name_of(kCriteria, criterion); }
 
 base::Result<RampCriterion> parse_ramp_criterion(std::string_view text) {
-    return value_of(kCriteria, text, "criterion");
+    return base::value_of(kCriteria, text, "criterion");
 }
 
 base::Result<RampSolution> solve_ramp(const RampProblem& problem, const RampParams& params) {
@@ -222,4 +222,4 @@ base::Result<std::vector<RampSolution>> solve_ramps(const RampProblem& problem,
     return solutions;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -1,11 +1,11 @@
-#include "ramp/sorted_scores.hpp"
+#include "sorted_scores.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <utility>
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 constexpr size_t kBlock = 8;         // rows between two stored sums: small enough to add up anew
@@ -210,4 +210,4 @@ std::vector<SortedScores> sort_by_group(std::span<const double> score,
     return sorted;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

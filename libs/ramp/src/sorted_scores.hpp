@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 
 /// One ramp as it is applied: q = clip((slope·f - threshold) / gamma + offset, 0, 1); with gamma =
 /// 0 the step at slope·f = threshold, on which q = tie.
@@ -65,4 +65,4 @@ std::vector<SortedScores> sort_by_group(std::span<const double> score,
                                         std::span<const int32_t> group, size_t groups,
                                         std::span<const float> weight);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

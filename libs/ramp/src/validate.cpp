@@ -1,4 +1,4 @@
-#include "ramp/validate.hpp"
+#include "validate.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "rampart/base/limits.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 
 double offset_of(Regulariser regulariser) {
     return regulariser == Regulariser::kCentred ? 0.5 : 0.0;
@@ -137,4 +137,4 @@ size_t count_strata(const RampProblem& problem) {
     return 1 + *std::max_element(strata.begin(), strata.end());
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "rampart/fairness/ramp/solver.hpp"
+#include "rampart/ramp/solver.hpp"
 
 /// What every ramp solver asks of its input.
-namespace rampart::fairness {
+namespace rampart::ramp {
 
 base::Status check_gamma(double gamma);
 /// Ranges; epsilons for each of the groups or none.
@@ -22,4 +22,4 @@ size_t count_strata(const RampProblem& problem);
 
 double offset_of(Regulariser regulariser);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

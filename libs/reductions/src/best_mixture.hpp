@@ -2,12 +2,12 @@
 
 #include <vector>
 
-#include "rampart/fairness/reductions/train.hpp"
+#include "rampart/reductions/train.hpp"
 
 /// Mixtures of given classifiers: rates and losses are linear in the weights, so the best one is
 /// the vertex of a linear program. A parity constraint enters through its lowest rate ρ, which is a
 /// variable: ρ <= R_k <= ρ + tolerance for every group.
-namespace rampart::fairness {
+namespace rampart::reductions {
 
 using Classifiers = std::vector<const ReductionJudged*>;  // at least one
 
@@ -17,13 +17,14 @@ struct PricedMixture {
     double value = 0;                 // loss + bound · largest violation, if any
     double violation = 0;             // that one
 };
-base::Result<PricedMixture> priced_mixture(const RateSystem& system, const Classifiers& classifiers,
-                                           double bound);
+base::Result<PricedMixture> priced_mixture(const fairness::RateSystem& system,
+                                           const Classifiers& classifiers, double bound);
 
 struct FairMixture {
     std::vector<double> weights;   // least loss among those with …
     std::vector<double> tightest;  // … the least violation that can be had, 0 if it can be 0
 };
-base::Result<FairMixture> fair_mixture(const RateSystem& system, const Classifiers& classifiers);
+base::Result<FairMixture> fair_mixture(const fairness::RateSystem& system,
+                                       const Classifiers& classifiers);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::reductions

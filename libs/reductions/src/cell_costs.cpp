@@ -1,27 +1,28 @@
-#include "rampart/fairness/reductions/cell_costs.hpp"
+#include "rampart/reductions/cell_costs.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "rampart/base/check.hpp"
 
-namespace rampart::fairness {
+namespace rampart::reductions {
 namespace {
 
 /// What it costs to decide a row of unit weight against its label.
-double mistake(const RateSystem& system, size_t cell, double threshold) {
+double mistake(const fairness::RateSystem& system, size_t cell, double threshold) {
     return cell < system.groups() ? 2 * threshold : 2 * (1 - threshold);
 }
 
 }  // namespace
 
-size_t multiplier_count(const RateSystem& system) {
+size_t multiplier_count(const fairness::RateSystem& system) {
     size_t count = system.targets().size();
     for (const auto& parity : system.parity()) count += parity.rates.size();
     return count;
 }
 
-double decision_loss(const RateSystem& system, std::span<const double> approved, double threshold) {
+double decision_loss(const fairness::RateSystem& system, std::span<const double> approved,
+                     double threshold) {
     RAMPART_CHECK(approved.size() == system.cells());
     double loss = 0;
     for (size_t cell = 0; cell < approved.size(); ++cell) {
@@ -31,8 +32,8 @@ double decision_loss(const RateSystem& system, std::span<const double> approved,
     return loss / system.total_weight();
 }
 
-double lagrangian(const RateSystem& system, const RateValues& values, double loss,
-                  std::span<const double> multipliers) {
+double lagrangian(const fairness::RateSystem& system, const fairness::RateValues& values,
+                  double loss, std::span<const double> multipliers) {
     RAMPART_CHECK(multipliers.size() == multiplier_count(system));
     size_t at = 0;
     for (size_t p = 0; p < system.parity().size(); ++p) {
@@ -47,11 +48,11 @@ double lagrangian(const RateSystem& system, const RateValues& values, double los
     return loss;
 }
 
-std::vector<double> cell_costs(const RateSystem& system, std::span<const double> multipliers,
-                               double threshold) {
+std::vector<double> cell_costs(const fairness::RateSystem& system,
+                               std::span<const double> multipliers, double threshold) {
     RAMPART_CHECK(multipliers.size() == multiplier_count(system));
     std::vector<double> costs(system.cells());
-    const auto add = [&](const LinearRate& rate, double multiplier) {
+    const auto add = [&](const fairness::LinearRate& rate, double multiplier) {
         for (const auto& term : rate.terms) costs[term.cell] += multiplier * term.coefficient;
     };
     size_t at = 0;
@@ -68,7 +69,7 @@ std::vector<double> cell_costs(const RateSystem& system, std::span<const double>
     return costs;
 }
 
-WeightedTargets relabelled(const RateSystem& system, const dataset::Dataset& data,
+WeightedTargets relabelled(const fairness::RateSystem& system, const dataset::Dataset& data,
                            std::span<const double> costs) {
     RAMPART_CHECK(costs.size() == system.cells() && data.rows() == system.cell_of_row().size());
     double mean = 0;
@@ -92,4 +93,4 @@ WeightedTargets relabelled(const RateSystem& system, const dataset::Dataset& dat
     return out;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::reductions

@@ -6,14 +6,15 @@
 #include "best_mixture.hpp"
 #include "search.hpp"
 
-namespace rampart::fairness {
+namespace rampart::reductions {
 namespace {
 
 /// The player of multipliers: λ = bound · exp(θ) / (1 + sum exp θ), by ordered pair of groups and
 /// by target and its mirror image.
 class MultiplierPlayer {
   public:
-    MultiplierPlayer(const RateSystem& system, double bound) : system_(&system), bound_(bound) {
+    MultiplierPlayer(const fairness::RateSystem& system, double bound)
+        : system_(&system), bound_(bound) {
         size_t count = 2 * system.targets().size(), most = 2;
         for (const auto& parity : system.parity()) {
             const size_t groups = parity.rates.size();
@@ -50,7 +51,7 @@ class MultiplierPlayer {
         return out;
     }
 
-    void ascend(const RateValues& values) {
+    void ascend(const fairness::RateValues& values) {
         for (size_t p = 0; p < pairs_.size(); ++p) {
             const auto& rates = values.rates[p];
             const double tolerance = system_->parity()[p].constraint.tolerance;
@@ -76,7 +77,7 @@ class MultiplierPlayer {
         }
     }
 
-    const RateSystem* system_;
+    const fairness::RateSystem* system_;
     double bound_, step_;
     std::vector<std::vector<double>> pairs_;  // by parity constraint, [groups x groups]
     std::vector<double> targets_;
@@ -262,4 +263,4 @@ class Game {
 
 base::Result<ReductionResult> exponentiated_gradient(Search& search) { return Game(search).play(); }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::reductions

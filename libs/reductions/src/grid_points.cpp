@@ -4,14 +4,14 @@
 #include "rampart/base/random.hpp"
 #include "search.hpp"
 
-namespace rampart::fairness {
+namespace rampart::reductions {
 namespace {
 
 /// Whole numbers by multiplier: of sum 0 by parity constraint, >= 0 by target, those above 0 of sum
 /// `size` at most.
 class Lattice {
   public:
-    Lattice(const RateSystem& system, size_t most) : system_(system), most_(most) {}
+    Lattice(const fairness::RateSystem& system, size_t most) : system_(system), most_(most) {}
 
     /// Empty: there are more than `most` of that size.
     std::vector<std::vector<int>> points(int size) {
@@ -59,7 +59,7 @@ class Lattice {
         }
     }
 
-    const RateSystem& system_;
+    const fairness::RateSystem& system_;
     size_t most_;
     bool full_ = true;
     std::vector<int> point_;
@@ -67,7 +67,7 @@ class Lattice {
 };
 
 /// One of any direction, of a size between 0 and 1.
-std::vector<double> random_point(const RateSystem& system, base::Random& random) {
+std::vector<double> random_point(const fairness::RateSystem& system, base::Random& random) {
     std::vector<double> out;
     double size = 0;
     for (const auto& parity : system.parity()) {
@@ -87,7 +87,7 @@ std::vector<double> random_point(const RateSystem& system, base::Random& random)
 }
 
 /// By multiplier what 1 stands for: the rarest group's share of the rows.
-std::vector<double> units_of(const RateSystem& system) {
+std::vector<double> units_of(const fairness::RateSystem& system) {
     std::vector<double> units;
     for (const auto& parity : system.parity()) {
         double least = 1;
@@ -100,8 +100,8 @@ std::vector<double> units_of(const RateSystem& system) {
 
 }  // namespace
 
-std::vector<std::vector<double>> grid_points(const RateSystem& system, size_t count, double limit,
-                                             uint64_t seed) {
+std::vector<std::vector<double>> grid_points(const fairness::RateSystem& system, size_t count,
+                                             double limit, uint64_t seed) {
     const size_t dimensions = multiplier_count(system);
     std::vector<std::vector<int>> lattice{std::vector<int>(dimensions, 0)};
     Lattice finer(system, count);
@@ -136,4 +136,4 @@ std::vector<std::vector<double>> grid_points(const RateSystem& system, size_t co
     return out;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::reductions

@@ -1,4 +1,4 @@
-#include "rampart/fairness/reductions/oracle.hpp"
+#include "rampart/reductions/oracle.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/gbdt/soft_cross_entropy.hpp"
 
-namespace rampart::fairness {
+namespace rampart::reductions {
 
 base::Result<GbdtOracle> GbdtOracle::create(const dataset::Dataset& data,
                                             const gbdt::LearnerParams& params,
@@ -78,4 +78,4 @@ base::Result<OracleAnswer> GbdtOracle::fit(const WeightedTargets& question) {
     return answer;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::reductions

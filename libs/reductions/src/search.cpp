@@ -6,7 +6,7 @@
 
 #include "rampart/base/check.hpp"
 
-namespace rampart::fairness {
+namespace rampart::reductions {
 namespace {
 
 base::Status check_validation(const dataset::Dataset& data, const dataset::Dataset& validation) {
@@ -43,7 +43,7 @@ double amid(std::span<const double> scores, double centre) {
 }
 
 /// The same for costs that ask the same.
-std::vector<float> key_of(const RateSystem& system, const std::vector<double>& costs) {
+std::vector<float> key_of(const fairness::RateSystem& system, const std::vector<double>& costs) {
     double mean = 0;
     for (size_t cell = 0; cell < costs.size(); ++cell)
         mean += system.cell_weight()[cell] * std::abs(costs[cell]) / system.total_weight();
@@ -57,13 +57,13 @@ std::vector<float> key_of(const RateSystem& system, const std::vector<double>& c
 
 base::Result<Search> Search::create(const dataset::Dataset& data, const ReductionParams& params,
                                     base::ThreadPool* pool, const ReductionOptions& options) {
-    RAMPART_RETURN_IF_ERROR(fairness::validate(params));
+    RAMPART_RETURN_IF_ERROR(reductions::validate(params));
     RAMPART_RETURN_IF_ERROR(dataset::validate(data));
-    RAMPART_TRY(auto system, RateSystem::create(data, params.constraints));
+    RAMPART_TRY(auto system, fairness::RateSystem::create(data, params.constraints));
     std::optional<Rows> validation;
     if (options.validation != nullptr) {
         RAMPART_RETURN_IF_ERROR(check_validation(data, *options.validation));
-        auto made = RateSystem::create(*options.validation, params.constraints);
+        auto made = fairness::RateSystem::create(*options.validation, params.constraints);
         if (!made) return made.error().with_context("validation rows");
         validation = Rows{options.validation, *std::move(made), {}};
     }
@@ -96,7 +96,8 @@ base::Result<size_t> Search::ask(const std::vector<double>& costs) {
     // the threshold is in the costs: raw score 0 is as likely as not to be worth it
     if (params_->operating_point.meets) {
         const auto& scores = validation_ ? answer.validation_scores : answer.scores;
-        trial.centre = amid(scores, centre_of(params_->operating_point, *judging().data, scores));
+        trial.centre =
+            amid(scores, fairness::centre_of(params_->operating_point, *judging().data, scores));
     }
     trial.train = look(train_, answer.scores, trial.centre);
     if (validation_) trial.validation = look(*validation_, answer.validation_scores, trial.centre);
@@ -132,7 +133,8 @@ ReductionJudged Search::mixed(const Rows& rows, const std::vector<double>& weigh
     return {rows.system.values(approved), decision_loss(rows.system, approved, threshold_)};
 }
 
-ReductionResult Search::result(const std::vector<double>& weights, const RateValues& tightest) {
+ReductionResult Search::result(const std::vector<double>& weights,
+                               const fairness::RateValues& tightest) {
     ReductionResult out;
     for (size_t i = 0; i < weights.size(); ++i) {
         trials_[i].weight = weights[i];
@@ -140,15 +142,16 @@ ReductionResult Search::result(const std::vector<double>& weights, const RateVal
             out.members.push_back({std::move(ensembles_[i]), trials_[i].centre, weights[i]});
     }
     auto& verdict = out.verdict;
-    verdict.judged_on = validation_ ? JudgedOn::kValidation : JudgedOn::kTrain;
+    verdict.judged_on = validation_ ? fairgbm::JudgedOn::kValidation : fairgbm::JudgedOn::kTrain;
     verdict.train = mixed(train_, weights);
     if (validation_) verdict.validation = mixed(*validation_, weights);
     const auto& decisive = validation_ ? *verdict.validation : verdict.train;
-    verdict.feasibility = decisive.values.violation <= kRateRounding ? Feasibility::kFeasible
-                                                                     : Feasibility::kInfeasible;
+    verdict.feasibility = decisive.values.violation <= kRateRounding
+                              ? fairgbm::Feasibility::kFeasible
+                              : fairgbm::Feasibility::kInfeasible;
     verdict.tightest = tightest;
     out.trials = std::move(trials_);
     return out;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::reductions

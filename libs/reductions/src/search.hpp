@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "rampart/fairness/reductions/train.hpp"
+#include "rampart/reductions/train.hpp"
 
 /// What the methods share.
-namespace rampart::fairness {
+namespace rampart::reductions {
 
 /// Asks the oracle, looks at what its answers decide, and remembers: an answer depends on the costs
 /// of cells alone, and costs that differ by a factor are the same question.
@@ -28,9 +28,9 @@ class Search {
 
     const ReductionParams& params() const { return *params_; }
     double threshold() const { return threshold_; }
-    const RateSystem& system() const { return train_.system; }
+    const fairness::RateSystem& system() const { return train_.system; }
     bool on_other_rows() const { return validation_.has_value(); }
-    const RateSystem& judging_system() const { return judging().system; }
+    const fairness::RateSystem& judging_system() const { return judging().system; }
     const ReductionJudged& judged(size_t trial) const {
         return validation_ ? *trials_[trial].validation : trials_[trial].train;
     }
@@ -38,12 +38,13 @@ class Search {
     ReductionJudged mixed(const std::vector<double>& weights, bool judging) const;
 
     /// The randomized classifier of these weights of trials (they add up to 1) is what is kept.
-    ReductionResult result(const std::vector<double>& weights, const RateValues& tightest);
+    ReductionResult result(const std::vector<double>& weights,
+                           const fairness::RateValues& tightest);
 
   private:
     struct Rows {
         const dataset::Dataset* data;
-        RateSystem system;
+        fairness::RateSystem system;
         std::vector<std::vector<double>> approved;  // by trial, by cell
     };
     Search(Rows train, std::optional<Rows> validation, const ReductionParams& params,
@@ -68,7 +69,7 @@ base::Result<ReductionResult> grid_search(Search& search);
 base::Result<ReductionResult> random_reweighing(Search& search);
 
 /// For gs: multipliers, the origin first, so many.
-std::vector<std::vector<double>> grid_points(const RateSystem& system, size_t count, double limit,
-                                             uint64_t seed);
+std::vector<std::vector<double>> grid_points(const fairness::RateSystem& system, size_t count,
+                                             double limit, uint64_t seed);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::reductions

@@ -1,17 +1,17 @@
-#include "rampart/fairness/reductions/train.hpp"
+#include "rampart/reductions/train.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "enum_names.hpp"
 #include "rampart/base/check.hpp"
+#include "rampart/base/enum_names.hpp"
 #include "rampart/model/batch_engine.hpp"
 #include "search.hpp"
 
-namespace rampart::fairness {
+namespace rampart::reductions {
 namespace {
 
-using Name = EnumName<Reduction>;
+using Name = base::EnumName<Reduction>;
 constexpr std::array kNames = {Name{Reduction::kExponentiatedGradient, "eg"},
                                Name{Reduction::kGridSearch, "gs"},
                                Name{Reduction::kRandomReweighing, "rs"}};
@@ -32,10 +32,10 @@ model::RampRule step_at(double centre, const model::LearnedLink& link) {
 
 }  // namespace
 
-std::string_view to_string(Reduction reduction) { return name_of(kNames, reduction); }
+std::string_view to_string(Reduction reduction) { return base::name_of(kNames, reduction); }
 
 base::Result<Reduction> parse_reduction(std::string_view text) {
-    return value_of(kNames, text, "reduction");
+    return base::value_of(kNames, text, "reduction");
 }
 
 base::Status validate(const ReductionParams& params) {
@@ -104,4 +104,4 @@ model::LearnedLink link_of(std::span<const ReductionMember> members) {
     return link;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::reductions

@@ -6,7 +6,7 @@
 #include "search.hpp"
 
 /// Grid and random search: many trials, one of which is kept.
-namespace rampart::fairness {
+namespace rampart::reductions {
 namespace {
 
 bool better(const ReductionJudged& a, const ReductionJudged& b) {
@@ -80,4 +80,4 @@ base::Result<ReductionResult> random_reweighing(Search& search) {
     return keep_best(search);
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::reductions

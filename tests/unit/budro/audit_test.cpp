@@ -1,11 +1,12 @@
+#include "rampart/budro/audit.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/budro/audit.hpp"
 
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 /// Four people on a line: two alike at 0, two alike at 10.
@@ -123,4 +124,4 @@ TEST(IndividualAudit, BadInputIsRefused) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

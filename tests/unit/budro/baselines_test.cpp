@@ -1,8 +1,8 @@
+#include "rampart/budro/baselines.hpp"
+
 #include <gtest/gtest.h>
 
-#include "rampart/fairness/budro/baselines.hpp"
-
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 TEST(Reweigh, MakesLabelAndGroupIndependentAndKeepsTheirShares) {
@@ -42,4 +42,4 @@ TEST(Reweigh, NeedsGroups) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

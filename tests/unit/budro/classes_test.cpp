@@ -1,12 +1,13 @@
+#include "rampart/budro/classes.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "budro_data.hpp"
-#include "rampart/fairness/budro/classes.hpp"
+#include "data.hpp"
 #include "rampart/model/batch_engine.hpp"
 
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 BudroClassesParams quick(int trees) {
@@ -128,4 +129,4 @@ TEST(BudroClasses, ItStopsWhenAskedAndRefusesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

@@ -1,10 +1,10 @@
+#include "rampart/budro/consistency.hpp"
+
 #include <gmock/gmock.h>
 
 #include <cmath>
 
-#include "rampart/fairness/budro/consistency.hpp"
-
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 using dataset::FeatureKind;
@@ -125,7 +125,7 @@ TEST(Consistency, GapsAreThoseOfThePapersTables) {
     const std::vector<double> approve{1, 0, 0, 0, 1, 1, 1, 0, 0, 0};
     const std::vector<int32_t> group{0, 0, 0, 0, 1, 1, 1, 1, 1, 1};
     const std::vector<std::string> names{"a", "b"};
-    const auto report = group_report({label, approve, group, {}}, names).value();
+    const auto report = fairness::group_report({label, approve, group, {}}, names).value();
     const auto gaps = rate_gaps(report);
     ASSERT_TRUE(gaps);
     EXPECT_NEAR(gaps->tpr, 0.5, 1e-15);
@@ -134,10 +134,10 @@ TEST(Consistency, GapsAreThoseOfThePapersTables) {
     EXPECT_NEAR(gaps->rms(), std::sqrt((0.25 + 0.0625) / 2), 1e-15);
     EXPECT_NEAR(*balanced_accuracy(report.overall), (0.75 + 5.0 / 6) / 2, 1e-15);
     const std::vector<uint8_t> ones(10, 1);
-    const auto lone = group_report({ones, approve, group, {}}, names).value();
+    const auto lone = fairness::group_report({ones, approve, group, {}}, names).value();
     EXPECT_FALSE(rate_gaps(lone));
     EXPECT_FALSE(balanced_accuracy(lone.overall));
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

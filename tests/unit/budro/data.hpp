@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "rampart/base/random.hpp"
+#include "rampart/budro/points.hpp"
 #include "rampart/dataset/dataset.hpp"
-#include "rampart/fairness/budro/points.hpp"
 
-namespace rampart::fairness {
+namespace rampart::budro {
 
 /// People with merits x0 and x2 and an attribute x1 in {0, 1} that helps them too, which the fair
 /// distance does not see: points are merits.
@@ -43,4 +43,4 @@ inline Unequals unequals(size_t n, uint64_t seed) {
     return out;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

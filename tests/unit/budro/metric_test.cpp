@@ -1,3 +1,5 @@
+#include "rampart/budro/metric.hpp"
+
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -7,9 +9,8 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/budro/metric.hpp"
 
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 using testing::HasSubstr;
@@ -476,4 +477,4 @@ TEST(FairMetric, ColumnsAreCountedBeforeMatricesAreMade) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

@@ -1,10 +1,10 @@
+#include "rampart/budro/outcome_loss.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "rampart/fairness/budro/outcome_loss.hpp"
-
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 void expect_derivatives(const OutcomeLoss& loss, double score) {
@@ -54,4 +54,4 @@ TEST(BudroOutcomeLoss, ASquaredErrorStartsAtTheShareOfOnes) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

@@ -1,11 +1,12 @@
+#include "rampart/budro/points.hpp"
+
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "rampart/base/limits.hpp"
-#include "rampart/fairness/budro/points.hpp"
 
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 TEST(BudroPoints, ADistanceIsTheSumOfSquaredDifferences) {
@@ -40,4 +41,4 @@ TEST(BudroPoints, DimensionsHaveALimit) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

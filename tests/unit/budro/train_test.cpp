@@ -1,15 +1,16 @@
+#include "rampart/budro/train.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "budro_data.hpp"
+#include "data.hpp"
 #include "rampart/base/limits.hpp"
-#include "rampart/fairness/budro/train.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/batch_engine.hpp"
 
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 BudroParams quick(int trees = 30) {
@@ -299,9 +300,9 @@ TEST(BudroTrain, GroupConstraintsAreKeptInTheSameTraining) {
     people.points.values = values;
     BudroParams params = quick(80);
     params.keep = Keep::kLeastRobustLoss;
-    const RateConstraints parity{{{Rate::kApproval, 0.05, {}}}, {}};
+    const fairness::RateConstraints parity{{{fairness::Rate::kApproval, 0.05, {}}}, {}};
     const auto violation = [&](const BudroResult& result) {
-        const auto system = RateSystem::create(people.data, parity);
+        const auto system = fairness::RateSystem::create(people.data, parity);
         const auto scores = scores_of(result.ensemble, people.data);
         return system->values(system->approved_from(people.data, scores, result.centre)).violation;
     };
@@ -342,7 +343,7 @@ TEST(BudroTrain, WrongInputIsRefused) {
     EXPECT_EQ(reason(params), "bad_transport_parameter");
     params = quick(1);
     params.loss = make_squared_outcome_loss();
-    params.constraints = RateConstraints{{ParityConstraint{}}, {}};
+    params.constraints = fairness::RateConstraints{{fairness::ParityConstraint{}}, {}};
     EXPECT_EQ(reason(params), "bad_budro_parameter");
     params = quick(1);
     params.keep = Keep::kMostBalancedAccuracy;
@@ -357,4 +358,4 @@ TEST(BudroTrain, WrongInputIsRefused) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

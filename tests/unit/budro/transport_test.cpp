@@ -1,13 +1,14 @@
+#include "rampart/budro/transport.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "rampart/fairness/budro/transport.hpp"
 #include "support/budro_problem.hpp"
 
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 /// Three people of one label on a line at 0, 1 and 3, with losses 0, 1 and 2.
@@ -276,4 +277,4 @@ TEST(BudroTransport, WrongInputIsRefused) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

@@ -1,4 +1,4 @@
-#include "rampart/fairness/calibration.hpp"
+#include "rampart/calibration/calibration.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
 
-namespace rampart::fairness {
+namespace rampart::calibration {
 namespace {
 
 struct People {
@@ -396,4 +396,4 @@ TEST(Calibration, MethodsHaveNames) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::calibration

@@ -1,4 +1,4 @@
-#include "rampart/fairness/group_posteriors.hpp"
+#include "rampart/calibration/group_posteriors.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include "rampart/base/random.hpp"
 
-namespace rampart::fairness {
+namespace rampart::calibration {
 namespace {
 
 using Given = model::GroupPull::Given;
@@ -126,4 +126,4 @@ TEST(GroupPosteriors, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::calibration

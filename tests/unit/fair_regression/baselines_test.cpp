@@ -1,12 +1,13 @@
+#include "rampart/fair_regression/baselines.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "rampart/fairness/regression/baselines.hpp"
-#include "rampart/fairness/regression/parity.hpp"
-#include "regression_data.hpp"
+#include "data.hpp"
+#include "rampart/fair_regression/parity.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 double covariance(const RegressionRows& rows, const std::vector<double>& a, size_t group) {
@@ -125,4 +126,4 @@ TEST(Baselines, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

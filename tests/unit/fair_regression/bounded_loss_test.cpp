@@ -1,12 +1,13 @@
+#include "rampart/fair_regression/bounded_loss.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
-#include "rampart/fairness/regression/bounded_loss.hpp"
-#include "regression_data.hpp"
+#include "data.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 gbdt::LearnerParams quick() {
@@ -278,4 +279,4 @@ TEST(FitBoundedLoss, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -6,9 +6,9 @@
 
 #include "rampart/base/random.hpp"
 #include "rampart/dataset/dataset.hpp"
-#include "rampart/fairness/regression/levels.hpp"
+#include "rampart/fair_regression/levels.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 
 /// A risk in [0, 1] that x1 tells, x2 tells together with the group, and chance blurs.
 struct RegressionData {
@@ -41,4 +41,4 @@ inline RegressionData made_up_risks(size_t n, uint64_t seed, size_t groups = 2) 
     return out;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

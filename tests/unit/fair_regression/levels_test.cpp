@@ -1,12 +1,13 @@
+#include "rampart/fair_regression/levels.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/regression/levels.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 struct Made {
@@ -222,4 +223,4 @@ TEST(Levels, BadRowsAreNamed) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -1,10 +1,10 @@
+#include "rampart/fair_regression/loss.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "rampart/fairness/regression/loss.hpp"
-
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 std::vector<RegressionLoss> all_losses() {
@@ -122,4 +122,4 @@ TEST(UnitLabels, OutsideTheDeclaredRangeThereIsNone) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

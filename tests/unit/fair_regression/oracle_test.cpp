@@ -1,12 +1,13 @@
+#include "rampart/fair_regression/oracle.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
-#include "rampart/fairness/regression/oracle.hpp"
-#include "regression_data.hpp"
+#include "data.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 using Task = RegressionTask;
@@ -262,4 +263,4 @@ TEST(RegressionOracles, BadQuestionsAreNamed) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -1,10 +1,10 @@
+#include "rampart/fair_regression/params.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "rampart/fairness/regression/params.hpp"
-
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 TEST(GameParams, TheDefaultsAreGoodAndRangesAreKept) {
@@ -27,4 +27,4 @@ TEST(GameParams, TheDefaultsAreGoodAndRangesAreKept) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

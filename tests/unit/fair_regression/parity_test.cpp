@@ -1,14 +1,15 @@
+#include "rampart/fair_regression/parity.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "rampart/fairness/regression/parity.hpp"
-#include "reductions_data.hpp"
-#include "regression_data.hpp"
+#include "data.hpp"
+#include "support/grouped_data.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 gbdt::LearnerParams quick() {
@@ -215,7 +216,7 @@ class LinearClassifiers : public RegressionOracle {
 /// learner is less than exact, end above them but for the first: .25, .266522, .332261, .354174,
 /// .365130.
 TEST(FitParity, OneLevelIsFairClassificationAtItsOptimum) {
-    const auto toys = toy();
+    const auto toys = support::toy();
     const std::vector<double> label(toys.label.begin(), toys.label.end());
     const RegressionRows rows{label, toys.group, 3, {}};
     const double favourable = std::accumulate(label.begin(), label.end(), 0.0) / 20;
@@ -483,4 +484,4 @@ TEST(FitParity, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -1,11 +1,12 @@
+#include "rampart/fair_regression/serving.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/regression/serving.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 dataset::FeatureSchema schema() {
@@ -100,4 +101,4 @@ TEST(RegressionServing, ATableHasUnitLabels) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -1,3 +1,5 @@
+#include "rampart/fairgbm/multipliers.hpp"
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -5,13 +7,13 @@
 #include <numeric>
 
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/fairgbm/multipliers.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fairgbm {
 namespace {
 
 /// rows_of_cell: label 0 of each group, then label 1.
-RateSystem system_of(const std::vector<int>& rows_of_cell, const RateConstraints& constraints) {
+fairness::RateSystem system_of(const std::vector<int>& rows_of_cell,
+                               const fairness::RateConstraints& constraints) {
     dataset::Dataset data;
     const size_t groups = rows_of_cell.size() / 2;
     for (size_t k = 0; k < groups; ++k) data.group_names.push_back("g" + std::to_string(k));
@@ -20,14 +22,14 @@ RateSystem system_of(const std::vector<int>& rows_of_cell, const RateConstraints
             data.label.push_back(static_cast<uint8_t>(cell / groups));
             data.group.push_back(static_cast<int32_t>(cell % groups));
         }
-    auto system = RateSystem::create(data, constraints);
+    auto system = fairness::RateSystem::create(data, constraints);
     EXPECT_TRUE(system);
     return *std::move(system);
 }
 
 TEST(Multipliers, AStepOfTwoGroupsIsTheDifferenceOfTheirRates) {
     // half of all rows have label 1, a quarter in each group
-    const auto system = system_of({10, 10, 10, 10}, {{{Rate::kFalseNegative, 0.1}}, {}});
+    const auto system = system_of({10, 10, 10, 10}, {{{fairness::Rate::kFalseNegative, 0.1}}, {}});
     Multipliers multipliers(system, {.step = 2, .aim = 1}, 0.05);
     multipliers.ascend(system.values(std::vector<double>{0, 0, 0.5, 0.9}));  // FNR .5 and .1
     // step 0.1 · u 1/4 · (half the difference - half the tolerance)
@@ -41,7 +43,7 @@ TEST(Multipliers, AStepOfTwoGroupsIsTheDifferenceOfTheirRates) {
 }
 
 TEST(Multipliers, AimInsideTheTolerance) {
-    const auto system = system_of({10, 10, 10, 10}, {{{Rate::kFalseNegative, 0.1}}, {}});
+    const auto system = system_of({10, 10, 10, 10}, {{{fairness::Rate::kFalseNegative, 0.1}}, {}});
     Multipliers multipliers(system, {.step = 2, .aim = 0.5}, 0.05);
     multipliers.ascend(system.values(std::vector<double>{0, 0, 0.5, 0.56}));  // within it
     EXPECT_NEAR(multipliers.values()[0], 0.1 * 0.25 * (0.03 - 0.025), 1e-12);
@@ -50,7 +52,7 @@ TEST(Multipliers, AimInsideTheTolerance) {
 }
 
 TEST(Multipliers, DecayWhenTheRatesAreWithinTheTolerance) {
-    const auto system = system_of({10, 10, 10, 10}, {{{Rate::kFalseNegative, 0.1}}, {}});
+    const auto system = system_of({10, 10, 10, 10}, {{{fairness::Rate::kFalseNegative, 0.1}}, {}});
     Multipliers multipliers(system, {.step = 2, .aim = 1}, 0.05);
     for (int i = 0; i < 10; ++i)
         multipliers.ascend(system.values(std::vector<double>{0, 0, 0.5, 0.9}));
@@ -69,9 +71,9 @@ RC_GTEST_PROP(Multipliers, AddUpToNothingAndStayUnderTheirCaps, (uint64_t seed))
     std::vector<int> rows;
     for (size_t cell = 0; cell < 2 * groups; ++cell)
         rows.push_back(1 + static_cast<int>(random.below(30)));
-    const auto system =
-        system_of(rows, {{{Rate::kFalsePositive, 0.2 * random.uniform()}, {Rate::kError, 0}},
-                         {{Rate::kApproval, 0.2}}});
+    const auto system = system_of(rows, {{{fairness::Rate::kFalsePositive, 0.2 * random.uniform()},
+                                          {fairness::Rate::kError, 0}},
+                                         {{fairness::Rate::kApproval, 0.2}}});
     const AscentParams params{.step = 100 * random.uniform() + 0.01,
                               .damping = random.below(3) * 1.0,
                               .cap = 0.5,
@@ -96,7 +98,7 @@ RC_GTEST_PROP(Multipliers, AddUpToNothingAndStayUnderTheirCaps, (uint64_t seed))
 }
 
 TEST(Multipliers, ATargetsMultiplierGrowsWhileItIsExceeded) {
-    const auto system = system_of({30, 10}, {{}, {{Rate::kFalsePositive, 0.1}}});
+    const auto system = system_of({30, 10}, {{}, {{fairness::Rate::kFalsePositive, 0.1}}});
     Multipliers multipliers(system, {.step = 2, .target_cap = 0.2}, 0.05);
     multipliers.ascend(system.values(std::vector<double>{0.3, 0.5}));
     EXPECT_NEAR(multipliers.values()[0], 0.1 * 0.75 * 0.2, 1e-12);
@@ -109,7 +111,7 @@ TEST(Multipliers, ATargetsMultiplierGrowsWhileItIsExceeded) {
 }
 
 TEST(Multipliers, DampingIsAddedOnceAndDoesNotAccumulate) {
-    const auto system = system_of({10, 10, 10, 10}, {{{Rate::kFalseNegative, 0}}, {}});
+    const auto system = system_of({10, 10, 10, 10}, {{{fairness::Rate::kFalseNegative, 0}}, {}});
     Multipliers plain(system, {.step = 2, .aim = 1}, 0.05);
     Multipliers damped(system, {.step = 2, .damping = 0.5, .aim = 1}, 0.05);
     const auto unequal = system.values(std::vector<double>{0, 0, 0.5, 0.9});
@@ -124,7 +126,8 @@ TEST(Multipliers, DampingIsAddedOnceAndDoesNotAccumulate) {
 }
 
 TEST(Multipliers, AsPrintedTheWorstGroupHasTheFactorOfTheOthersNumber) {
-    const auto system = system_of({10, 10, 10, 10, 10, 20}, {{{Rate::kFalseNegative, 0.1}}, {}});
+    const auto system =
+        system_of({10, 10, 10, 10, 10, 20}, {{{fairness::Rate::kFalseNegative, 0.1}}, {}});
     Multipliers multipliers(system, {.step = 0.5, .paper_compat = true}, 0.05);
     multipliers.ascend(system.values(std::vector<double>{0, 0, 0, 0.2, 0.6, 0.9}));
     // FNR .8, .4, .1: lambda = step · (worst - rate - tolerance), clipped at 0
@@ -138,7 +141,7 @@ TEST(Multipliers, AsPrintedTheWorstGroupHasTheFactorOfTheOthersNumber) {
 }
 
 TEST(Multipliers, AreRestoredOnlyForTheSameConstraints) {
-    const auto system = system_of({10, 10, 10, 10}, {{{Rate::kFalseNegative, 0}}, {}});
+    const auto system = system_of({10, 10, 10, 10}, {{{fairness::Rate::kFalseNegative, 0}}, {}});
     Multipliers multipliers(system, {}, 0.05);
     EXPECT_EQ(multipliers.restore({0.1}).error().reason, "other_multipliers");
     EXPECT_EQ(multipliers.restore({0.1, std::nan("")}).error().reason, "bad_multiplier");
@@ -162,4 +165,4 @@ TEST(Multipliers, RangesAreChecked) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::fairgbm

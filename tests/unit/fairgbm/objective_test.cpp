@@ -1,12 +1,13 @@
+#include "rampart/fairgbm/objective.hpp"
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
 
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/fairgbm/objective.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fairgbm {
 namespace {
 
 /// `cells`: one row a {group, label}; the only feature is the row number.
@@ -30,14 +31,15 @@ dataset::Dataset small() {
 
 double sigma(double x) { return 1 / (1 + std::exp(-x)); }
 
-FairGbmObjective objective_of(const dataset::Dataset& data, const RateConstraints& constraints,
+FairGbmObjective objective_of(const dataset::Dataset& data,
+                              const fairness::RateConstraints& constraints,
                               const PlayerParams& params = {}) {
     auto objective = FairGbmObjective::create(data, constraints, params, 0.1);
     EXPECT_TRUE(objective);
     return *std::move(objective);
 }
 
-const RateConstraints kFnr{{{Rate::kFalseNegative, 0}}, {}};
+const fairness::RateConstraints kFnr{{{fairness::Rate::kFalseNegative, 0}}, {}};
 
 TEST(FairGbmObjective, StartsAtTheLogOddsAndWithoutMultipliersIsLogLoss) {
     auto data = rows_of({{0, 1}, {0, 0}, {1, 1}, {1, 0}, {1, 1}, {0, 1}}, 2);
@@ -59,7 +61,7 @@ TEST(FairGbmObjective, ScoresThatRanAwayFromTheCentreAreFinite) {
          {Proxy::kCrossEntropy, Proxy::kSigmoid, Proxy::kHinge, Proxy::kQuadratic}) {
         for (const double centre : {-500.0, 500.0}) {
             PlayerParams params{.proxy = proxy};
-            params.operating_point.meets = RateTarget{Rate::kApproval, 0.5};
+            params.operating_point.meets = fairness::RateTarget{fairness::Rate::kApproval, 0.5};
             auto objective = objective_of(data, kFnr, params);
             ASSERT_TRUE(objective.restore({0.1, -0.1}));
             // the rate holds at the centre, which four scores are far above or below
@@ -105,7 +107,7 @@ TEST(FairGbmObjective, AsPrintedTheOtherGroupsAreConcaveAndTheWorstOneHasTheFact
     EXPECT_NEAR(g[4], sigma(1.5) - 1 + 0.02 * 6 * sigma(-1.5 + s), 1e-6);
     for (const size_t i : {0, 2, 4})
         EXPECT_NEAR(h[i], sigma(scores[i]) * (1 - sigma(scores[i])), 1e-6);
-    const RateConstraints parity{{{Rate::kApproval, 0}}, {}};
+    const fairness::RateConstraints parity{{{fairness::Rate::kApproval, 0}}, {}};
     EXPECT_EQ(FairGbmObjective::create(data, parity, {.ascent = {.paper_compat = true}}, 0.1)
                   .error()
                   .reason,
@@ -153,7 +155,7 @@ TEST(FairGbmObjective, ALossBelongsToTheScoresItWasMeasuredOn) {
 TEST(FairGbmObjective, AScoreOnTheThresholdIsAnApproval) {
     const auto data = small();
     const double cut = std::log(3.0);
-    auto objective = objective_of(data, {{{Rate::kFalsePositive, 0}}, {}},
+    auto objective = objective_of(data, {{{fairness::Rate::kFalsePositive, 0}}, {}},
                                   {.operating_point = {.threshold = 0.75}});
     const std::vector<double> scores{0, 0, cut, cut - 1e-9, 0, 0, 0, 0};
     std::vector<float> g(8), h(8);
@@ -187,7 +189,8 @@ TEST(FairGbmObjective, TheProxyIsCentredOnTheThreshold) {
 TEST(FairGbmObjective, AnOperatingPointMovesWithTheScores) {
     const auto data = small();
     auto objective = objective_of(
-        data, kFnr, {.operating_point = {.meets = RateTarget{Rate::kFalsePositive, 0.25}}});
+        data, kFnr,
+        {.operating_point = {.meets = fairness::RateTarget{fairness::Rate::kFalsePositive, 0.25}}});
     std::vector<double> scores{1, 2, 3, 4, 1, 2, 5, 6};
     for (int t = 0; t < 2; ++t) {
         objective.prepare(scores);
@@ -213,10 +216,11 @@ RC_GTEST_PROP(FairGbmObjective, GradientsAreTheDerivativeOfTheLagrangian, (uint6
         for (size_t i = 0; i < cells.size(); ++i)
             data.weight.push_back(static_cast<float>(random.uniform(0.5, 3)));
     const bool as_printed = random.bernoulli(0.3);
-    RateConstraints constraints{{{Rate::kFalseNegative, 0.05}, {Rate::kFalsePositive, 0}},
-                                {{Rate::kFalsePositive, 0.1}}};
-    if (!as_printed) constraints.parity.push_back({Rate::kApproval, 0.1});
-    if (random.bernoulli(0.5)) constraints.parity.push_back({Rate::kError, 0});
+    fairness::RateConstraints constraints{
+        {{fairness::Rate::kFalseNegative, 0.05}, {fairness::Rate::kFalsePositive, 0}},
+        {{fairness::Rate::kFalsePositive, 0.1}}};
+    if (!as_printed) constraints.parity.push_back({fairness::Rate::kApproval, 0.1});
+    if (random.bernoulli(0.5)) constraints.parity.push_back({fairness::Rate::kError, 0});
     const Proxy proxy = std::array{Proxy::kCrossEntropy, Proxy::kQuadratic, Proxy::kHinge,
                                    Proxy::kSigmoid}[random.below(4)];
     const double margin = random.uniform(0.2, 2);
@@ -255,7 +259,8 @@ TEST(FairGbmObjective, AGroupWithoutTheLabelNeededIsRefusedUpFront) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().reason, "group_without_label");
     EXPECT_NE(refused.error().message.find("g1"), std::string::npos);
-    EXPECT_TRUE(FairGbmObjective::create(data, {{{Rate::kFalsePositive, 0}}, {}}, {}, 0.1));
+    EXPECT_TRUE(
+        FairGbmObjective::create(data, {{{fairness::Rate::kFalsePositive, 0}}, {}}, {}, 0.1));
 }
 
 TEST(FairGbmObjective, NamesOfProxiesAreReadBack) {
@@ -274,15 +279,17 @@ TEST(FairGbmObjective, BadInputIsNamed) {
     EXPECT_EQ(reason({.proxy_margin = 0}), "bad_proxy_margin");
     EXPECT_EQ(reason({.operating_point = {.threshold = 1}}), "bad_threshold");
     EXPECT_EQ(reason({.ascent = {.step = 0}}), "bad_multiplier_step");
-    EXPECT_EQ(FairGbmObjective::create(data, {{{Rate::kError, 2}}, {}}, {}, 0.1).error().reason,
-              "bad_tolerance");
+    EXPECT_EQ(
+        FairGbmObjective::create(data, {{{fairness::Rate::kError, 2}}, {}}, {}, 0.1).error().reason,
+        "bad_tolerance");
     auto alone = rows_of({{0, 1}, {0, 0}}, 1);
     EXPECT_EQ(FairGbmObjective::create(alone, kFnr, {}, 0.1).error().reason, "too_few_groups");
     alone.group.clear();
     alone.group_names.clear();
     EXPECT_EQ(FairGbmObjective::create(alone, kFnr, {}, 0.1).error().reason, "too_few_groups");
-    EXPECT_TRUE(FairGbmObjective::create(alone, {{}, {{Rate::kFalsePositive, 0.1}}}, {}, 0.1));
+    EXPECT_TRUE(
+        FairGbmObjective::create(alone, {{}, {{fairness::Rate::kFalsePositive, 0.1}}}, {}, 0.1));
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::fairgbm

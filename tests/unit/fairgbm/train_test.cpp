@@ -1,16 +1,20 @@
+#include "rampart/fairgbm/train.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/fairgbm/train.hpp"
 #include "rampart/model/batch_engine.hpp"
-#include "reductions_data.hpp"
+#include "support/grouped_data.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fairgbm {
 namespace {
 
-FairGbmParams quick(RateConstraints constraints = {{{Rate::kFalseNegative, 0.02}}, {}}) {
+using support::made_up;
+
+FairGbmParams quick(fairness::RateConstraints constraints = {
+                        {{fairness::Rate::kFalseNegative, 0.02}}, {}}) {
     FairGbmParams params;
     params.learner.trees = 120;
     params.learner.leaves = 8;
@@ -32,9 +36,9 @@ std::vector<double> scores_of(const model::Ensemble& ensemble, const dataset::Da
 }
 
 /// The ensemble's rates, computed from its trees alone.
-RateValues values_of(const model::Ensemble& ensemble, const dataset::Dataset& data,
-                     const RateConstraints& constraints, double centre = 0) {
-    const auto system = RateSystem::create(data, constraints);
+fairness::RateValues values_of(const model::Ensemble& ensemble, const dataset::Dataset& data,
+                               const fairness::RateConstraints& constraints, double centre = 0) {
+    const auto system = fairness::RateSystem::create(data, constraints);
     EXPECT_TRUE(system);
     return system->values(system->approved_from(data, scores_of(ensemble, data), centre));
 }
@@ -49,15 +53,16 @@ double brier(const model::Ensemble& ensemble, const dataset::Dataset& data) {
 
 TEST(TrainFairGbm, EveryRateThatCanBeSharedIsShared) {
     const auto data = made_up(3000, 1);
-    for (const Rate rate :
-         {Rate::kFalsePositive, Rate::kFalseNegative, Rate::kApproval, Rate::kError}) {
+    for (const fairness::Rate rate :
+         {fairness::Rate::kFalsePositive, fairness::Rate::kFalseNegative, fairness::Rate::kApproval,
+          fairness::Rate::kError}) {
         const auto params = quick({{{rate, 0.02}}, {}});
         const auto fair = train_fairgbm(data, params, nullptr);
         const auto before = train_fairgbm(data, plain(params), nullptr);
         ASSERT_TRUE(fair && before);
         EXPECT_EQ(fair->verdict.feasibility, Feasibility::kFeasible) << to_string(rate);
         EXPECT_LE(fair->verdict.train.values.gaps[0], 0.02);
-        if (rate != Rate::kError) {
+        if (rate != fairness::Rate::kError) {
             EXPECT_GT(before->verdict.train.values.gaps[0], 0.1) << to_string(rate);
         }
     }
@@ -92,7 +97,8 @@ TEST(TrainFairGbm, ThePaperAsPrintedClosesTheGapToo) {
 TEST(TrainFairGbm, HoldsFprAndFnrOfThreeGroupsAtOnce) {
     const auto data = made_up(6000, 2, 3);
     // groups 1 and 2 differ by chance only: no feature can close that
-    const auto params = quick({{{Rate::kFalsePositive, 0.07}, {Rate::kFalseNegative, 0.07}}, {}});
+    const auto params = quick(
+        {{{fairness::Rate::kFalsePositive, 0.07}, {fairness::Rate::kFalseNegative, 0.07}}, {}});
     const auto fair = train_fairgbm(data, params, nullptr);
     const auto before = train_fairgbm(data, plain(params), nullptr);
     ASSERT_TRUE(fair && before);
@@ -104,8 +110,8 @@ TEST(TrainFairGbm, HoldsFprAndFnrOfThreeGroupsAtOnce) {
 
 TEST(TrainFairGbm, HoldsATargetOverEverybodyBesidesParity) {
     const auto data = made_up(4000, 3);
-    const RateConstraints constraints{{{Rate::kFalseNegative, 0.05}},
-                                      {{Rate::kFalsePositive, 0.12}}};
+    const fairness::RateConstraints constraints{{{fairness::Rate::kFalseNegative, 0.05}},
+                                                {{fairness::Rate::kFalsePositive, 0.12}}};
     const auto fair = train_fairgbm(data, quick(constraints), nullptr);
     const auto before = train_fairgbm(data, plain(quick(constraints)), nullptr);
     ASSERT_TRUE(fair && before);
@@ -116,11 +122,13 @@ TEST(TrainFairGbm, HoldsATargetOverEverybodyBesidesParity) {
 
 TEST(TrainFairGbm, AnOperatingPointOfTheRowsThatJudgeDecides) {
     const auto data = made_up(3000, 4), validation = made_up(2000, 5);
-    auto params = quick({{{Rate::kFalsePositive, 0.05}}, {}});
-    params.players.operating_point.meets = RateTarget{Rate::kFalsePositive, 0.1};
+    auto params = quick({{{fairness::Rate::kFalsePositive, 0.05}}, {}});
+    params.players.operating_point.meets =
+        fairness::RateTarget{fairness::Rate::kFalsePositive, 0.1};
     const auto fair = train_fairgbm(data, params, nullptr, {.validation = &validation});
     ASSERT_TRUE(fair);
-    const RateConstraints both{params.constraints.parity, {{Rate::kFalsePositive, 0.1}}};
+    const fairness::RateConstraints both{params.constraints.parity,
+                                         {{fairness::Rate::kFalsePositive, 0.1}}};
     const auto values = values_of(fair->ensemble, validation, both, fair->centre);
     // what is said of the training rows is of the threshold that is served
     const auto train = values_of(fair->ensemble, data, params.constraints, fair->centre);
@@ -193,7 +201,7 @@ TEST(TrainFairGbm, ABestIterateIsTheFairOneOfLeastLoss) {
     const auto fair = train_fairgbm(data, params, nullptr);
     ASSERT_TRUE(fair);
     ASSERT_EQ(fair->verdict.feasibility, Feasibility::kFeasible);
-    const auto system = RateSystem::create(data, params.constraints);
+    const auto system = fairness::RateSystem::create(data, params.constraints);
     for (const auto& iteration : fair->trace) {
         if (system->values(iteration.approved).violation <= 0) {
             EXPECT_GE(iteration.loss, fair->verdict.train.loss);
@@ -204,12 +212,12 @@ TEST(TrainFairGbm, ABestIterateIsTheFairOneOfLeastLoss) {
 TEST(TrainFairGbm, WhatCannotBeReachedIsSaidWithWhatCan) {
     // one slow tree: every score stays on the same side, the gap is 0, and nothing was learnt
     const auto data = made_up(1500, 7);
-    auto params = quick({{{Rate::kFalseNegative, 0}}, {}});
+    auto params = quick({{{fairness::Rate::kFalseNegative, 0}}, {}});
     params.learner.learning_rate = 0.01;
     params.players.ascent.step = 1e-9;
     const auto result = train_fairgbm(data, params, nullptr);
     ASSERT_TRUE(result);
-    const auto system = RateSystem::create(data, params.constraints);
+    const auto system = fairness::RateSystem::create(data, params.constraints);
     EXPECT_EQ(system->values(result->trace[0].approved).gaps[0], 0);
     EXPECT_EQ(result->verdict.feasibility, Feasibility::kInfeasible);
     EXPECT_GT(result->verdict.trees, 1u);
@@ -239,7 +247,9 @@ TEST(TrainFairGbm, DecidingNearlyAllAlikeIsNoAnswerWhereOtherIteratesDecide) {
     for (const uint64_t seed : {1, 2, 3}) {
         const auto data = mostly_good(4000, seed), validation = mostly_good(3000, 100 + seed);
         for (const double threshold : {0.5, 0.98}) {
-            auto params = quick({{{Rate::kFalseNegative, 0.01}, {Rate::kFalsePositive, 0.02}}, {}});
+            auto params = quick(
+                {{{fairness::Rate::kFalseNegative, 0.01}, {fairness::Rate::kFalsePositive, 0.02}},
+                 {}});
             params.players.operating_point.threshold = threshold;
             params.learner.early_stopping_rounds = 20;
             const FairGbmOptions options{.validation = &validation};
@@ -261,7 +271,7 @@ TEST(TrainFairGbm, DecidingNearlyAllAlikeIsNoAnswerWhereOtherIteratesDecide) {
 
 TEST(TrainFairGbm, ATargetOfFewApprovalsIsAnAnswer) {
     const auto data = made_up(3000, 24), validation = made_up(3000, 25);
-    const RateConstraints few{{}, {{Rate::kApproval, 0.02}}};
+    const fairness::RateConstraints few{{}, {{fairness::Rate::kApproval, 0.02}}};
     auto params = quick(few);
     params.min_gain_share = 0.1;  // few approvals leave little to gain
     const auto fair = train_fairgbm(data, params, nullptr, {.validation = &validation}).value();
@@ -270,10 +280,10 @@ TEST(TrainFairGbm, ATargetOfFewApprovalsIsAnAnswer) {
 }
 
 TEST(TrainFairGbm, WhatIsMissedIsNamedWithByHowMuch) {
-    const RateConstraints constraints{
-        {{Rate::kFalseNegative, 0.05, "sex"}, {Rate::kFalsePositive, 0.1}},
-        {{Rate::kFalsePositive, 0.05}}};
-    RateValues values;
+    const fairness::RateConstraints constraints{
+        {{fairness::Rate::kFalseNegative, 0.05, "sex"}, {fairness::Rate::kFalsePositive, 0.1}},
+        {{fairness::Rate::kFalsePositive, 0.05}}};
+    fairness::RateValues values;
     values.gaps = {0.18027, 0.1};
     values.targets = {0.0712};
     EXPECT_EQ(missed_text(constraints, values),
@@ -288,7 +298,7 @@ TEST(TrainFairGbm, NoSettingMakesTheGapWiderThanPlainBoostingDoes) {
     const auto data = made_up(1500, 17), validation = made_up(1000, 18);
     base::Random random(19);
     for (int i = 0; i < 30; ++i) {
-        auto params = quick({{{Rate::kFalseNegative, 0.1 * random.uniform()}}, {}});
+        auto params = quick({{{fairness::Rate::kFalseNegative, 0.1 * random.uniform()}}, {}});
         params.learner.trees = 20 + static_cast<int>(random.below(60));
         params.learner.learning_rate = std::pow(10, random.uniform(-2, -0.5));
         params.players.ascent.step = std::pow(10, random.uniform(-1, 2));
@@ -314,7 +324,8 @@ TEST(TrainFairGbm, WhereNothingIsFairEnoughPlainBoostingIsNotFairer) {
         // few rows that judge, a tolerance out of reach, multipliers that achieve little
         const auto data = made_up(400, 30 + static_cast<uint64_t>(i));
         const auto validation = made_up(150, 60 + static_cast<uint64_t>(i));
-        auto params = quick({{{Rate::kFalseNegative, 0}, {Rate::kFalsePositive, 0}}, {}});
+        auto params =
+            quick({{{fairness::Rate::kFalseNegative, 0}, {fairness::Rate::kFalsePositive, 0}}, {}});
         params.learner.trees = 30;
         params.players.ascent.step = 0.1;
         params.players.ascent.cap = 0.1;
@@ -437,8 +448,8 @@ TEST(TrainFairGbm, OneMemberOfAGroupAndTolerancesAtBothEndsAreTaken) {
         if (data.group[i] == 1 || !std::exchange(seen[data.label[i]], true)) kept.push_back(i);
     data = data.subset(kept);
     for (const double tolerance : {0.0, 1.0}) {
-        const auto fair =
-            train_fairgbm(data, quick({{{Rate::kFalseNegative, tolerance}}, {}}), nullptr);
+        const auto fair = train_fairgbm(
+            data, quick({{{fairness::Rate::kFalseNegative, tolerance}}, {}}), nullptr);
         ASSERT_TRUE(fair);
         if (tolerance == 1) {
             EXPECT_EQ(fair->verdict.feasibility, Feasibility::kFeasible);
@@ -453,4 +464,4 @@ TEST(TrainFairGbm, NamesOfOutputsAreReadBack) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::fairgbm

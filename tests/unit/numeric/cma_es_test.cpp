@@ -1,4 +1,4 @@
-#include "rampart/candidate_selection/cma_es.hpp"
+#include "rampart/numeric/cma_es.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-namespace rampart::candidate_selection {
+namespace rampart::numeric {
 namespace {
 
 using Point = std::span<const double>;
@@ -203,4 +203,4 @@ TEST(CmaEs, RefusesWhatItCannotSearch) {
 }
 
 }  // namespace
-}  // namespace rampart::candidate_selection
+}  // namespace rampart::numeric

@@ -1,12 +1,13 @@
+#include "rampart/ramp/blind.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/ramp/blind.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 struct Rows {
@@ -218,4 +219,4 @@ TEST(BlindRamp, GivenTheLabelRatesAmongTheFavourableAreRight) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

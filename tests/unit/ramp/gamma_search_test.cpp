@@ -1,12 +1,13 @@
+#include "rampart/ramp/gamma_search.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/ramp/gamma_search.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 struct Rows {
@@ -214,4 +215,4 @@ TEST(GammaSearch, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

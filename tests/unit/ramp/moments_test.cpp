@@ -1,3 +1,5 @@
+#include "rampart/ramp/moments.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -5,9 +7,8 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/ramp/moments.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 struct Rows {
@@ -169,4 +170,4 @@ TEST(RampMoments, AsManyMomentsAsTheLimitAllowsAreSolved) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -1,3 +1,5 @@
+#include "rampart/ramp/multi_class.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,10 +8,9 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/ramp/multi_class.hpp"
-#include "rampart/fairness/ramp/solver.hpp"
+#include "rampart/ramp/solver.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 struct Rows {
@@ -224,4 +225,4 @@ TEST(MultiClassRamp, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -1,3 +1,5 @@
+#include "rampart/ramp/paper_sgd.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -5,9 +7,8 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/ramp/paper_sgd.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 struct Rows {
@@ -259,4 +260,4 @@ TEST(RampSgd, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

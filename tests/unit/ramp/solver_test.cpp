@@ -1,3 +1,5 @@
+#include "rampart/ramp/solver.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -5,9 +7,8 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/ramp/solver.hpp"
 
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 struct Rows {
@@ -480,4 +481,4 @@ TEST(Ramp, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -4,40 +4,40 @@
 #include <algorithm>
 #include <numeric>
 
-#include "rampart/fairness/reductions/train.hpp"
-#include "reductions_data.hpp"
+#include "data.hpp"
+#include "rampart/reductions/train.hpp"
 
 /// Against what is known to be best: with an oracle that finds minima.
-namespace rampart::fairness {
+namespace rampart::reductions {
 namespace {
 
 struct Known {
-    std::vector<Rate> rates;
+    std::vector<fairness::Rate> rates;
     double tolerance, loss;
 };
 
 /// Optima of the linear program over all 16 classifiers of the toy's features, solved apart.
 const std::vector<Known> kKnown = {
-    {{Rate::kApproval}, 0.2, 0.25},
-    {{Rate::kApproval}, 0.1, 0.265},
-    {{Rate::kApproval}, 0.05, 0.29472222},
-    {{Rate::kApproval}, 0.01, 0.32116667},
-    {{Rate::kApproval}, 0, 0.32777778},
-    {{Rate::kFalsePositive, Rate::kFalseNegative}, 0.2, 0.294},
-    {{Rate::kFalsePositive, Rate::kFalseNegative}, 0.1, 0.372},
-    {{Rate::kFalsePositive, Rate::kFalseNegative}, 0.02, 0.4344},
-    {{Rate::kFalsePositive, Rate::kFalseNegative}, 0, 0.45},
-    {{Rate::kError}, 0.1, 0.27269231},
-    {{Rate::kError}, 0.01, 0.3068125},
-    {{Rate::kError}, 0, 0.3125},
-    {{Rate::kFalseNegative}, 0.01, 0.25},
-    {{Rate::kFalsePositive}, 0.1, 0.288},
-    {{Rate::kFalsePositive}, 0, 0.3},
+    {{fairness::Rate::kApproval}, 0.2, 0.25},
+    {{fairness::Rate::kApproval}, 0.1, 0.265},
+    {{fairness::Rate::kApproval}, 0.05, 0.29472222},
+    {{fairness::Rate::kApproval}, 0.01, 0.32116667},
+    {{fairness::Rate::kApproval}, 0, 0.32777778},
+    {{fairness::Rate::kFalsePositive, fairness::Rate::kFalseNegative}, 0.2, 0.294},
+    {{fairness::Rate::kFalsePositive, fairness::Rate::kFalseNegative}, 0.1, 0.372},
+    {{fairness::Rate::kFalsePositive, fairness::Rate::kFalseNegative}, 0.02, 0.4344},
+    {{fairness::Rate::kFalsePositive, fairness::Rate::kFalseNegative}, 0, 0.45},
+    {{fairness::Rate::kError}, 0.1, 0.27269231},
+    {{fairness::Rate::kError}, 0.01, 0.3068125},
+    {{fairness::Rate::kError}, 0, 0.3125},
+    {{fairness::Rate::kFalseNegative}, 0.01, 0.25},
+    {{fairness::Rate::kFalsePositive}, 0.1, 0.288},
+    {{fairness::Rate::kFalsePositive}, 0, 0.3},
 };
 
 ReductionResult exact(const dataset::Dataset& data, const Known& known, ReductionParams params) {
     params.constraints = {};
-    for (const Rate rate : known.rates)
+    for (const fairness::Rate rate : known.rates)
         params.constraints.parity.push_back({rate, known.tolerance, {}});
     ExactOracle oracle(data);
     auto result = train_reduction(data, params, nullptr, {.oracle = &oracle}).value();
@@ -52,7 +52,7 @@ TEST(ExponentiatedGradient, FindsTheOptimumOfAToyToTheGap) {
     for (const auto& known : kKnown) {
         SCOPED_TRACE(std::string(to_string(known.rates[0])) + std::to_string(known.tolerance));
         const auto result = exact(data, known, params);
-        EXPECT_EQ(result.verdict.feasibility, Feasibility::kFeasible);
+        EXPECT_EQ(result.verdict.feasibility, fairgbm::Feasibility::kFeasible);
         EXPECT_TRUE(result.verdict.converged);
         EXPECT_LE(result.verdict.gap, 1e-6);
         EXPECT_NEAR(result.verdict.train.loss, known.loss, 2e-6);
@@ -68,22 +68,23 @@ TEST(ExponentiatedGradient, LosesNoMoreThanThePublishedMixturesOfTheSameFairness
         Known known;
         double distance;
     };
-    const std::vector<Rate> odds = {Rate::kFalsePositive, Rate::kFalseNegative};
-    const std::vector<Published> published = {{{{Rate::kApproval}, 0, 0.25}, 0.1},
-                                              {{{Rate::kApproval}, 0, 0.266522}, 0.05},
-                                              {{{Rate::kApproval}, 0, 0.332261}, 0.02},
-                                              {{{Rate::kApproval}, 0, 0.354174}, 0.01},
-                                              {{{Rate::kApproval}, 0, 0.365130}, 0.005},
+    const std::vector<fairness::Rate> odds = {fairness::Rate::kFalsePositive,
+                                              fairness::Rate::kFalseNegative};
+    const std::vector<Published> published = {{{{fairness::Rate::kApproval}, 0, 0.25}, 0.1},
+                                              {{{fairness::Rate::kApproval}, 0, 0.266522}, 0.05},
+                                              {{{fairness::Rate::kApproval}, 0, 0.332261}, 0.02},
+                                              {{{fairness::Rate::kApproval}, 0, 0.354174}, 0.01},
+                                              {{{fairness::Rate::kApproval}, 0, 0.365130}, 0.005},
                                               {{odds, 0, 0.309333}, 0.1},
                                               {{odds, 0, 0.378827}, 0.05},
                                               {{odds, 0, 0.421531}, 0.02},
                                               {{odds, 0, 0.435765}, 0.01},
                                               {{odds, 0, 0.442883}, 0.005},
-                                              {{{Rate::kError}, 0, 0.25625}, 0.1},
-                                              {{{Rate::kError}, 0, 0.3}, 0.05},
-                                              {{{Rate::kError}, 0, 0.32625}, 0.02},
-                                              {{{Rate::kError}, 0, 0.325555}, 0.01},
-                                              {{{Rate::kFalseNegative}, 0, 0.25}, 0.005}};
+                                              {{{fairness::Rate::kError}, 0, 0.25625}, 0.1},
+                                              {{{fairness::Rate::kError}, 0, 0.3}, 0.05},
+                                              {{{fairness::Rate::kError}, 0, 0.32625}, 0.02},
+                                              {{{fairness::Rate::kError}, 0, 0.325555}, 0.01},
+                                              {{{fairness::Rate::kFalseNegative}, 0, 0.25}, 0.005}};
     const auto data = toy();
     ReductionParams params;
     params.gap = 1e-6;
@@ -99,7 +100,7 @@ TEST(ExponentiatedGradient, TheBoundsOfTheGameCloseIn) {
     const auto data = toy();
     ReductionParams params;
     params.gap = 1e-6;
-    const auto result = exact(data, {{Rate::kApproval}, 0.02, 0}, params);
+    const auto result = exact(data, {{fairness::Rate::kApproval}, 0.02, 0}, params);
     ASSERT_GT(result.rounds.size(), 2u);
     for (size_t i = 1; i < result.rounds.size(); ++i) {
         const auto &before = result.rounds[i - 1], &now = result.rounds[i];
@@ -119,7 +120,8 @@ TEST(ExponentiatedGradient, MultipliersAreOfSumNoneAndWithinTheBound) {
     ReductionParams params;
     params.gap = 1e-6;
     params.bound = 3;
-    const auto result = exact(data, {{Rate::kApproval, Rate::kError}, 0.02, 0}, params);
+    const auto result =
+        exact(data, {{fairness::Rate::kApproval, fairness::Rate::kError}, 0.02, 0}, params);
     EXPECT_EQ(result.rounds.front().multipliers, std::vector<double>(6, 0.0));
     for (const auto& round : result.rounds) {
         double size = 0;
@@ -137,10 +139,11 @@ TEST(ExponentiatedGradient, SaysWhatCanBeReachedWhenTheConstraintsCannotBeKept) 
     auto data = toy();
     for (auto& column : data.columns) std::fill(column.begin(), column.end(), 0.0f);
     ReductionParams params;
-    params.constraints = {{}, {{Rate::kFalsePositive, 0.1}, {Rate::kFalseNegative, 0.1}}};
+    params.constraints = {
+        {}, {{fairness::Rate::kFalsePositive, 0.1}, {fairness::Rate::kFalseNegative, 0.1}}};
     ExactOracle oracle(data);
     const auto result = train_reduction(data, params, nullptr, {.oracle = &oracle}).value();
-    EXPECT_EQ(result.verdict.feasibility, Feasibility::kInfeasible);
+    EXPECT_EQ(result.verdict.feasibility, fairgbm::Feasibility::kInfeasible);
     EXPECT_NEAR(result.verdict.tightest.violation, 0.4, 1e-6);
     EXPECT_NEAR(result.verdict.train.values.violation, 0.4, 1e-6);
     EXPECT_NEAR(result.verdict.train.values.approval, 0.5, 1e-6);
@@ -176,23 +179,25 @@ RC_GTEST_PROP(ExponentiatedGradient, FindsTheValueOfAnyGame, (uint64_t seed)) {
     params.operating_point.threshold = random.uniform(0.2, 0.8);
     params.constraints = {};
     const double tolerance = random.below(3) == 0 ? 0.0 : random.uniform(0, 0.3);
-    for (const Rate rate :
-         {Rate::kFalsePositive, Rate::kFalseNegative, Rate::kApproval, Rate::kError})
+    for (const fairness::Rate rate :
+         {fairness::Rate::kFalsePositive, fairness::Rate::kFalseNegative, fairness::Rate::kApproval,
+          fairness::Rate::kError})
         if (random.bernoulli(0.4)) params.constraints.parity.push_back({rate, tolerance, {}});
     if (random.bernoulli(0.3))
-        params.constraints.targets.push_back({Rate::kFalsePositive, random.uniform(0.05, 0.5)});
+        params.constraints.targets.push_back(
+            {fairness::Rate::kFalsePositive, random.uniform(0.05, 0.5)});
     ExactOracle oracle(data);
     const auto result = train_reduction(data, params, nullptr, {.oracle = &oracle}).value();
     RC_ASSERT(result.verdict.converged);
     const auto& kept = result.verdict.train;
     const auto& last = result.rounds.back();
-    const bool feasible = result.verdict.feasibility == Feasibility::kFeasible;
+    const bool feasible = result.verdict.feasibility == fairgbm::Feasibility::kFeasible;
     // what keeps the constraints and costs least costs the value of the game, at prices that forbid
     // to violate them; but for a rounding of 1e-8 at those prices
     RC_ASSERT(!feasible || kept.loss >= last.lower - 2e-8 * params.bound);
     RC_ASSERT(!feasible || kept.loss <= last.upper + 1e-5);
     std::vector<double> approve(data.rows());
-    const auto system = RateSystem::create(data, params.constraints).value();
+    const auto system = fairness::RateSystem::create(data, params.constraints).value();
     for (int draws = 0; draws < 200; ++draws) {
         double rule[4];
         for (double& p : rule) p = random.uniform();
@@ -207,4 +212,4 @@ RC_GTEST_PROP(ExponentiatedGradient, FindsTheValueOfAnyGame, (uint64_t seed)) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::reductions

@@ -1,9 +1,10 @@
+#include "rampart/reductions/oracle.hpp"
+
 #include <gtest/gtest.h>
 
-#include "rampart/fairness/reductions/oracle.hpp"
-#include "reductions_data.hpp"
+#include "data.hpp"
 
-namespace rampart::fairness {
+namespace rampart::reductions {
 namespace {
 
 gbdt::LearnerParams quick() {
@@ -146,4 +147,4 @@ TEST(GbdtOracle, BadQuestionsAreNamed) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::reductions

@@ -1,20 +1,21 @@
+#include "rampart/reductions/train.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "rampart/fairness/reductions/train.hpp"
-#include "reductions_data.hpp"
+#include "data.hpp"
 
-namespace rampart::fairness {
+namespace rampart::reductions {
 namespace {
 
 constexpr std::array kAll = {Reduction::kExponentiatedGradient, Reduction::kGridSearch,
                              Reduction::kRandomReweighing};
 
-ReductionParams quick(Reduction method, std::vector<ParityConstraint> parity = {},
-                      std::vector<RateTarget> targets = {}) {
+ReductionParams quick(Reduction method, std::vector<fairness::ParityConstraint> parity = {},
+                      std::vector<fairness::RateTarget> targets = {}) {
     ReductionParams params;
     params.method = method;
     params.learner.trees = 25;
@@ -25,7 +26,7 @@ ReductionParams quick(Reduction method, std::vector<ParityConstraint> parity = {
     return params;
 }
 
-const std::vector<ParityConstraint> kFnr = {{Rate::kFalseNegative, 0.03, {}}};
+const std::vector<fairness::ParityConstraint> kFnr = {{fairness::Rate::kFalseNegative, 0.03, {}}};
 
 double sum_of_weights(const ReductionResult& result) {
     double sum = 0;
@@ -44,7 +45,7 @@ TEST(TrainReduction, EachClosesTheGapThatPlainBoostingLeaves) {
         const auto fair = train_reduction(data, quick(method, kFnr), nullptr).value();
         // the first fit of each is the unconstrained one
         EXPECT_GT(fair.trials.front().train.values.gaps[0], 0.1);
-        EXPECT_EQ(fair.verdict.feasibility, Feasibility::kFeasible);
+        EXPECT_EQ(fair.verdict.feasibility, fairgbm::Feasibility::kFeasible);
         EXPECT_LE(fair.verdict.train.values.gaps[0], 0.03 + kRateRounding);
         const double price = method == Reduction::kRandomReweighing ? 0.08 : 0.04;
         EXPECT_LT(fair.verdict.train.loss, fair.trials.front().train.loss + price);
@@ -54,24 +55,26 @@ TEST(TrainReduction, EachClosesTheGapThatPlainBoostingLeaves) {
 
 TEST(TrainReduction, EachConstraintIsKeptByAMixture) {
     const auto data = made_up(3000, 2);
-    for (const Rate rate :
-         {Rate::kFalsePositive, Rate::kFalseNegative, Rate::kApproval, Rate::kError}) {
+    for (const fairness::Rate rate :
+         {fairness::Rate::kFalsePositive, fairness::Rate::kFalseNegative, fairness::Rate::kApproval,
+          fairness::Rate::kError}) {
         SCOPED_TRACE(to_string(rate));
         auto params = quick(Reduction::kExponentiatedGradient, {{rate, 0.01, {}}});
         params.fits = 15;
         const auto fair = train_reduction(data, params, nullptr).value();
-        EXPECT_EQ(fair.verdict.feasibility, Feasibility::kFeasible);
+        EXPECT_EQ(fair.verdict.feasibility, fairgbm::Feasibility::kFeasible);
         EXPECT_LE(fair.members.size(), 3u);  // one constraint binds on one side
     }
 }
 
 TEST(TrainReduction, HoldsEqualizedOddsOfThreeGroups) {
     const auto data = made_up(4000, 3, 3);
-    auto params = quick(Reduction::kExponentiatedGradient,
-                        {{Rate::kFalsePositive, 0.02, {}}, {Rate::kFalseNegative, 0.02, {}}});
+    auto params = quick(
+        Reduction::kExponentiatedGradient,
+        {{fairness::Rate::kFalsePositive, 0.02, {}}, {fairness::Rate::kFalseNegative, 0.02, {}}});
     params.fits = 40;
     const auto fair = train_reduction(data, params, nullptr).value();
-    EXPECT_EQ(fair.verdict.feasibility, Feasibility::kFeasible);
+    EXPECT_EQ(fair.verdict.feasibility, fairgbm::Feasibility::kFeasible);
     ASSERT_EQ(fair.verdict.train.values.rates.size(), 2u);
     EXPECT_EQ(fair.verdict.train.values.rates[0].size(), 3u);
     EXPECT_GT(fair.trials.front().train.values.violation, 0.1);
@@ -81,23 +84,23 @@ TEST(TrainReduction, BringsARateOfEverybodyDownToItsTarget) {
     const auto data = made_up(3000, 4);
     for (const Reduction method : kAll) {
         SCOPED_TRACE(to_string(method));
-        auto params = quick(method, {}, {{Rate::kFalsePositive, 0.05}});
+        auto params = quick(method, {}, {{fairness::Rate::kFalsePositive, 0.05}});
         params.min_gain_share = 0;
         params.grid_limit = 8;
         const auto kept = train_reduction(data, params, nullptr).value();
         EXPECT_GT(kept.trials.front().train.values.targets[0], 0.07);
-        EXPECT_EQ(kept.verdict.feasibility, Feasibility::kFeasible);
+        EXPECT_EQ(kept.verdict.feasibility, fairgbm::Feasibility::kFeasible);
         EXPECT_LE(kept.verdict.train.values.targets[0], 0.05 + kRateRounding);
     }
 }
 
 TEST(TrainReduction, ATargetThatIsKeptAnywayCostsNothing) {
     const auto data = made_up(2000, 5);
-    const auto kept =
-        train_reduction(data,
-                        quick(Reduction::kExponentiatedGradient, {}, {{Rate::kFalsePositive, 0.9}}),
-                        nullptr)
-            .value();
+    const auto kept = train_reduction(data,
+                                      quick(Reduction::kExponentiatedGradient, {},
+                                            {{fairness::Rate::kFalsePositive, 0.9}}),
+                                      nullptr)
+                          .value();
     EXPECT_EQ(kept.trials.size(), 1u);
     EXPECT_TRUE(kept.verdict.converged);
     EXPECT_EQ(kept.verdict.gap, 0);
@@ -108,7 +111,7 @@ TEST(TrainReduction, WithoutConstraintsEgIsOneFit) {
     const auto plain =
         train_reduction(data, quick(Reduction::kExponentiatedGradient), nullptr).value();
     EXPECT_EQ(plain.trials.size(), 1u);
-    EXPECT_EQ(plain.verdict.feasibility, Feasibility::kFeasible);
+    EXPECT_EQ(plain.verdict.feasibility, fairgbm::Feasibility::kFeasible);
 }
 
 // ---- exponentiated gradient
@@ -121,19 +124,20 @@ TEST(ExponentiatedGradient, AThresholdIsAPrice) {
     params.operating_point.threshold = 0.3;
     const auto generous = train_reduction(data, params, nullptr).value();
     EXPECT_LT(strict.verdict.train.values.approval + 0.2, generous.verdict.train.values.approval);
-    EXPECT_EQ(strict.verdict.feasibility, Feasibility::kFeasible);
+    EXPECT_EQ(strict.verdict.feasibility, fairgbm::Feasibility::kFeasible);
 }
 
 TEST(ExponentiatedGradient, GoesOnWithTheRowsThatJudge) {
     // a split by chance whose validation rows are less fair than the training rows
     const auto data = made_up(3000, 26), validation = made_up(700, 27);
-    const auto params = quick(Reduction::kExponentiatedGradient, {{Rate::kApproval, 0.02, {}}});
+    const auto params =
+        quick(Reduction::kExponentiatedGradient, {{fairness::Rate::kApproval, 0.02, {}}});
     const auto alone = train_reduction(data, params, nullptr).value();
     const auto judged = train_reduction(data, params, nullptr, {.validation = &validation}).value();
     ASSERT_GT(judged.trials.size(), alone.trials.size());
     for (size_t i = 0; i < alone.trials.size(); ++i)
         EXPECT_EQ(alone.trials[i].costs, judged.trials[i].costs);
-    EXPECT_EQ(judged.verdict.feasibility, Feasibility::kFeasible);
+    EXPECT_EQ(judged.verdict.feasibility, fairgbm::Feasibility::kFeasible);
     EXPECT_LE(judged.verdict.validation->values.gaps[0], 0.02 + kRateRounding);
     EXPECT_EQ(alone.verdict.gap, judged.verdict.gap);
 }
@@ -142,13 +146,14 @@ TEST(ExponentiatedGradient, GoesOnWithTheRowsThatJudge) {
 
 TEST(GridSearch, TriesALatticeAboutTheOrigin) {
     const auto data = toy();
-    auto params = quick(Reduction::kGridSearch, {{Rate::kApproval, 0.05, {}}});
+    auto params = quick(Reduction::kGridSearch, {{fairness::Rate::kApproval, 0.05, {}}});
     params.fits = 13;
     ExactOracle oracle(data);
     const auto result = train_reduction(data, params, nullptr, {.oracle = &oracle}).value();
     EXPECT_LE(result.trials.size(), 13u);
     EXPECT_GT(result.trials.size(), 4u);
-    const auto system = RateSystem::create(data, {{{Rate::kApproval, 0.05, {}}}, {}}).value();
+    const auto system =
+        fairness::RateSystem::create(data, {{{fairness::Rate::kApproval, 0.05, {}}}, {}}).value();
     const std::vector<double> none(3);
     EXPECT_EQ(result.trials.front().costs, cell_costs(system, none, 0.5));
 }
@@ -160,7 +165,7 @@ TEST(GridSearch, TwoGroupsGetEvenSteps) {
     params.grid_limit = 1;
     params.learner.trees = 2;
     const auto result = train_reduction(data, params, nullptr).value();
-    const auto system = RateSystem::create(data, params.constraints).value();
+    const auto system = fairness::RateSystem::create(data, params.constraints).value();
     const double unit =
         std::min(system.parity()[0].rates[0].weight, system.parity()[0].rates[1].weight);
     std::vector<std::vector<double>> expected;
@@ -229,7 +234,7 @@ TEST(Trials, TheOneKeptIsTheLeastLossAmongThoseThatKeepTheConstraints) {
 
 TEST(Trials, AClassifierThatDecidesEverybodyAlikeIsNotTakenForAFairOne) {
     const auto data = made_up(2000, 12);
-    auto params = quick(Reduction::kRandomReweighing, {{Rate::kApproval, 0, {}}});
+    auto params = quick(Reduction::kRandomReweighing, {{fairness::Rate::kApproval, 0, {}}});
     params.spread = 1e6;  // most weights drown all others
     const auto result = train_reduction(data, params, nullptr).value();
     const auto constant = [](const ReductionTrial& trial) {
@@ -237,23 +242,25 @@ TEST(Trials, AClassifierThatDecidesEverybodyAlikeIsNotTakenForAFairOne) {
     };
     EXPECT_TRUE(std::any_of(result.trials.begin(), result.trials.end(), constant));
     for (const auto& trial : result.trials) EXPECT_FALSE(trial.weight > 0 && constant(trial));
-    EXPECT_EQ(result.verdict.feasibility, Feasibility::kInfeasible);
+    EXPECT_EQ(result.verdict.feasibility, fairgbm::Feasibility::kInfeasible);
 }
 
 TEST(Trials, StandAtTheOperatingPointOfTheRowsThatJudge) {
     const auto data = made_up(2000, 13), validation = made_up(1500, 14);
     auto params = quick(Reduction::kGridSearch, kFnr);
     params.fits = 7;
-    params.operating_point.meets = RateTarget{Rate::kFalsePositive, 0.1};
+    params.operating_point.meets = fairness::RateTarget{fairness::Rate::kFalsePositive, 0.1};
     const auto result = train_reduction(data, params, nullptr, {.validation = &validation}).value();
-    const auto system = RateSystem::create(validation, {{}, {{Rate::kFalsePositive, 0.1}}}).value();
+    const auto system =
+        fairness::RateSystem::create(validation, {{}, {{fairness::Rate::kFalsePositive, 0.1}}})
+            .value();
     const auto approved = approve(result.members, validation, nullptr);
     const double fpr = system.values(system.approved(validation, approved)).targets[0];
     EXPECT_LE(fpr, 0.1 + 1e-12);
     EXPECT_GT(fpr, 0.08);
     // and where nobody or everybody may be approved, too
     for (const double approval : {0.0, 1.0}) {
-        params.operating_point.meets = RateTarget{Rate::kApproval, approval};
+        params.operating_point.meets = fairness::RateTarget{fairness::Rate::kApproval, approval};
         const auto all = train_reduction(data, params, nullptr).value();
         EXPECT_EQ(all.verdict.train.values.approval, approval);
         EXPECT_LT(std::abs(all.members[0].centre), 100);
@@ -273,9 +280,9 @@ TEST(TrainReduction, TheVerdictSpeaksOfWhatIsReturned) {
         params.fits = 12;
         const auto result =
             train_reduction(data, params, nullptr, {.validation = &validation}).value();
-        EXPECT_EQ(result.verdict.judged_on, JudgedOn::kValidation);
+        EXPECT_EQ(result.verdict.judged_on, fairgbm::JudgedOn::kValidation);
         const auto check = [&](const dataset::Dataset& rows, const ReductionJudged& judged) {
-            const auto system = RateSystem::create(rows, params.constraints).value();
+            const auto system = fairness::RateSystem::create(rows, params.constraints).value();
             const auto approved = system.approved(rows, approve(result.members, rows, nullptr));
             const auto values = system.values(approved);
             EXPECT_NEAR(values.gaps[0], judged.values.gaps[0], 1e-9);
@@ -284,7 +291,7 @@ TEST(TrainReduction, TheVerdictSpeaksOfWhatIsReturned) {
         };
         check(data, result.verdict.train);
         check(validation, *result.verdict.validation);
-        EXPECT_EQ(result.verdict.feasibility == Feasibility::kFeasible,
+        EXPECT_EQ(result.verdict.feasibility == fairgbm::Feasibility::kFeasible,
                   result.verdict.validation->values.violation <= kRateRounding);
         double weights = 0;
         for (const auto& trial : result.trials) weights += trial.weight;
@@ -317,7 +324,7 @@ TEST(LinkOf, APolicyDecidesAsTheMembersDo) {
     result.members[1].centre = 0.4;  // each member has a threshold of its own
     agree(result.members);
     params.method = Reduction::kGridSearch;
-    params.operating_point.meets = RateTarget{Rate::kFalsePositive, 0.1};
+    params.operating_point.meets = fairness::RateTarget{fairness::Rate::kFalsePositive, 0.1};
     const auto one = train_reduction(data, params, nullptr).value();
     EXPECT_TRUE(link_of(one.members).members.empty());
     agree(one.members);
@@ -348,15 +355,16 @@ TEST(TrainReduction, TolerancesOfNothingAndOfEverything) {
     const auto data = made_up(2000, 19);
     for (const Reduction method : kAll) {
         SCOPED_TRACE(to_string(method));
-        auto params = quick(method, {{Rate::kFalseNegative, 1, {}}});
+        auto params = quick(method, {{fairness::Rate::kFalseNegative, 1, {}}});
         params.fits = 8;
         const auto anything = train_reduction(data, params, nullptr).value();
-        EXPECT_EQ(anything.verdict.feasibility, Feasibility::kFeasible);
+        EXPECT_EQ(anything.verdict.feasibility, fairgbm::Feasibility::kFeasible);
         EXPECT_LE(anything.verdict.train.loss, anything.trials.front().train.loss + 1e-9);
     }
-    auto params = quick(Reduction::kExponentiatedGradient, {{Rate::kFalseNegative, 0, {}}});
+    auto params =
+        quick(Reduction::kExponentiatedGradient, {{fairness::Rate::kFalseNegative, 0, {}}});
     const auto none = train_reduction(data, params, nullptr).value();
-    EXPECT_EQ(none.verdict.feasibility, Feasibility::kFeasible);
+    EXPECT_EQ(none.verdict.feasibility, fairgbm::Feasibility::kFeasible);
     EXPECT_LE(none.verdict.train.values.gaps[0], kRateRounding);
 }
 
@@ -401,10 +409,11 @@ TEST(TrainReduction, ParametersOutOfRangeAreNamed) {
               "early_stopping_of_reductions");
     EXPECT_EQ(reason([](auto& p) { p.constraints.parity[0].tolerance = 2; }), "bad_tolerance");
     EXPECT_EQ(reason([](auto& p) { p.operating_point.threshold = 1; }), "bad_threshold");
-    EXPECT_EQ(reason([](auto& p) {
-                  p.operating_point.meets = RateTarget{Rate::kFalsePositive, 0.1};
-              }),
-              "operating_point_of_eg");
+    EXPECT_EQ(
+        reason([](auto& p) {
+            p.operating_point.meets = fairness::RateTarget{fairness::Rate::kFalsePositive, 0.1};
+        }),
+        "operating_point_of_eg");
 }
 
 TEST(TrainReduction, DataThatDoNotFitAreNamed) {
@@ -451,4 +460,4 @@ TEST(Reduction, NamesAreReadBack) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::reductions

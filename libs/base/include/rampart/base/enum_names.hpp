@@ -7,7 +7,7 @@
 #include "rampart/base/result.hpp"
 
 /// Words for the values of an enumeration, as options and files have them.
-namespace rampart::fairness {
+namespace rampart::base {
 
 template <class E>
 struct EnumName {
@@ -25,16 +25,16 @@ std::string_view name_of(const std::array<EnumName<E>, kCount>& names, E value) 
 
 /// Error "unknown_<what>" names the words that there are.
 template <class E, size_t kCount>
-base::Result<E> value_of(const std::array<EnumName<E>, kCount>& names, std::string_view text,
-                         std::string_view what) {
+Result<E> value_of(const std::array<EnumName<E>, kCount>& names, std::string_view text,
+                   std::string_view what) {
     std::string known;
     for (const auto& name : names) {
         if (name.text == text) return name.value;
         known += fmt::format("{}{}", known.empty() ? "" : ", ", name.text);
     }
     const std::string reason = fmt::format("unknown_{}", what);
-    return base::invalid_argument(reason, "'{}' is no {}: use one of {}", text.substr(0, 60), what,
-                                  known);
+    return invalid_argument(reason, "'{}' is no {}: use one of {}", text.substr(0, 60), what,
+                            known);
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::base

@@ -6,7 +6,7 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/base/thread_pool.hpp"
-#include "rampart/fairness/budro/transport.hpp"
+#include "rampart/budro/transport.hpp"
 
 /// How much worse a model may do to somebody just like you (papers/001, section 3): the certificate
 /// of individual fairness of any model, from what it says of each row and nothing else.
@@ -15,7 +15,7 @@
 /// answered as somebody alike, epsilon of squared fair distance away in the mean. The performance
 /// gap (eq. 3.2) is L(f) - mean loss; 0 says that alike people are treated alike. The dual solution
 /// proves it: no transport within the budget exceeds `bound`.
-namespace rampart::fairness {
+namespace rampart::budro {
 
 enum class AuditLoss {
     kLog,       // of the score P(label 1), kept 1e-12 away from 0 and 1
@@ -63,4 +63,4 @@ base::Result<IndividualAudit> audit_individual(const AuditedRows& rows,
                                                const IndividualAuditParams& params,
                                                base::ThreadPool* pool);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

@@ -7,10 +7,10 @@
 
 /// What BuDRO is measured against, beside plain boosting and FairMetric::project(): weights that
 /// make label and protected group independent (Kamiran, Calders 2012; "Reweigh" of papers/001).
-namespace rampart::fairness {
+namespace rampart::budro {
 
 /// [n] the row's own weight times P(group)·P(label) / P(group, label), shares by weight. Where
 /// every group has both labels, groups and labels keep their shares. Error: "no_groups".
 base::Result<std::vector<float>> reweigh(const dataset::Dataset& data);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "rampart/base/thread_pool.hpp"
+#include "rampart/budro/points.hpp"
+#include "rampart/budro/train.hpp"
+#include "rampart/budro/transport.hpp"
 #include "rampart/dataset/dataset.hpp"
-#include "rampart/fairness/budro/points.hpp"
-#include "rampart/fairness/budro/train.hpp"
-#include "rampart/fairness/budro/transport.hpp"
 #include "rampart/gbdt/learner.hpp"
 
 /// BuDRO where there are more than two answers: an ensemble for each class, whose scores f_c make
@@ -17,7 +17,7 @@
 /// with label c, M_i their sum over c, W the sum of the weights and K the number of classes:
 ///   g_i = W · (M_i · p_c - m[c][i]),   h_i = W · K/(K-1) · M_i · p_c · (1 - p_c)
 /// so that with two classes it is train_budro() on the difference of their scores.
-namespace rampart::fairness {
+namespace rampart::budro {
 
 struct BudroClassesParams {
     gbdt::LearnerParams learner;  // trees: rounds; early_stopping_rounds: 0
@@ -43,4 +43,4 @@ base::Result<BudroClassesResult> train_budro_classes(
 /// probabilities: [classes] of one row's scores, [classes]; sums to 1 without overflow.
 void softmax(std::span<const double> scores, std::span<double> probabilities);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

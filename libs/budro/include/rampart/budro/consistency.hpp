@@ -14,7 +14,7 @@
 
 /// Would somebody else in this person's place have been decided alike (papers/001, appendix C.2)?
 /// Every row is copied with protected features changed; no fair metric is needed for it.
-namespace rampart::fairness {
+namespace rampart::budro {
 
 struct Setting {
     size_t feature = 0;
@@ -67,9 +67,9 @@ struct RateGaps {
     double max() const;
 };
 /// nullopt: a label that fewer than two groups have.
-std::optional<RateGaps> rate_gaps(const GroupReport& report);
+std::optional<RateGaps> rate_gaps(const fairness::GroupReport& report);
 
 /// Mean of TPR and TNR; nullopt: one label alone.
 std::optional<double> balanced_accuracy(const stats::DecisionRates& rates);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

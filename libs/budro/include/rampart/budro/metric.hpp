@@ -11,8 +11,8 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/base/result.hpp"
+#include "rampart/budro/points.hpp"
 #include "rampart/dataset/dataset.hpp"
-#include "rampart/fairness/budro/points.hpp"
 
 /// Who is like whom, whatever their sex, race or age (papers/001, appendix C.2).
 ///
@@ -23,7 +23,7 @@
 ///
 /// What is missing has a place of its own: a missing number is the mean, with a further column that
 /// says so if the training rows have any; a missing category is the middle of all.
-namespace rampart::fairness {
+namespace rampart::budro {
 
 /// Known of the training rows, and no feature.
 struct ProtectedAttribute {
@@ -146,4 +146,4 @@ base::Result<FairMetric> load_fair_metric(const std::filesystem::path& path);
 /// Written whole or not at all.
 base::Status save_fair_metric(const FairMetric& metric, const std::filesystem::path& path);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

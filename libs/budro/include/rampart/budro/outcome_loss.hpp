@@ -4,7 +4,7 @@
 #include <string_view>
 
 /// Losses of a score where the answer is one of two: what BuDRO lets people be moved by.
-namespace rampart::fairness {
+namespace rampart::budro {
 
 /// Losses in both cases: [0] if the right answer is 0, [1] if it is 1; within ±1e6, however certain
 /// a model is. Derivatives are by the score; curvature > 0. Functions are called by many threads.
@@ -31,4 +31,4 @@ std::shared_ptr<const OutcomeLoss> make_log_outcome_loss();
 /// A score is the answer itself: (score - y)² / 2, at most 1e6.
 std::shared_ptr<const OutcomeLoss> make_squared_outcome_loss();
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

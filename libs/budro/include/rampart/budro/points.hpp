@@ -9,7 +9,7 @@
 /// People as points whose squared Euclidean distance is the fair distance d_x^2 of BuDRO
 /// (papers/001, section 2.1): projected off the sensitive subspace, standardised and rotated
 /// already.
-namespace rampart::fairness {
+namespace rampart::budro {
 
 /// Coordinates lie in [-kMostCoordinate, kMostCoordinate].
 inline constexpr double kMostCoordinate = 1e6;
@@ -31,4 +31,4 @@ base::Status validate(const Points& points);
 /// is computed, and whichever of the two comes first. Both spans have one length.
 double squared_distance(std::span<const double> a, std::span<const double> b);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "rampart/base/thread_pool.hpp"
+#include "rampart/budro/outcome_loss.hpp"
+#include "rampart/budro/points.hpp"
+#include "rampart/budro/transport.hpp"
 #include "rampart/dataset/dataset.hpp"
-#include "rampart/fairness/budro/outcome_loss.hpp"
-#include "rampart/fairness/budro/points.hpp"
-#include "rampart/fairness/budro/transport.hpp"
-#include "rampart/fairness/fairgbm/objective.hpp"
+#include "rampart/fairgbm/objective.hpp"
 #include "rampart/gbdt/learner.hpp"
 
 /// BuDRO: boosting against the adversary of transport.hpp (papers/001, Algorithms 1 and 3). In each
@@ -25,7 +25,7 @@
 /// min_hessian_in_leaf and min_gain mean what they mean there. The paper's are for weights of sum 1
 /// instead (its lambda 1e-4 is an l2 of 1e-4·W here): see paper_scale. A row to which nobody is
 /// sent weighs nothing in a split or a leaf, but counts for min_rows_in_leaf.
-namespace rampart::fairness {
+namespace rampart::budro {
 
 /// The tree before the first round, without which all losses of a label are equal and nobody moves.
 enum class FirstTree {
@@ -65,8 +65,8 @@ struct BudroParams {
     Keep keep = Keep::kLast;
     /// Group constraints kept in the same training by FairGBM's players (log loss only). A model
     /// that keeps them is then handed over before one that does not.
-    std::optional<RateConstraints> constraints = {};
-    PlayerParams players = {};
+    std::optional<fairness::RateConstraints> constraints = {};
+    fairgbm::PlayerParams players = {};
 };
 base::Status validate(const BudroParams& params);
 
@@ -108,4 +108,4 @@ base::Result<BudroResult> train_budro(const dataset::Dataset& data, const Points
                                       const BudroParams& params, base::ThreadPool* pool,
                                       const BudroOptions& options = {});
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

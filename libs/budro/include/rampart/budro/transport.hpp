@@ -9,7 +9,7 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/base/thread_pool.hpp"
-#include "rampart/fairness/budro/points.hpp"
+#include "rampart/budro/points.hpp"
 #include "rampart/model/instruction_set.hpp"
 
 /// The inner problem of BuDRO (Vargo, Zhang, Yurochkin, Sun, ICLR 2021; papers/001, eq. 2.8): where
@@ -28,7 +28,7 @@
 /// Whom a person is sent to is decided in double precision, always: of equal values the nearest, of
 /// those equally near the lowest row; among people at one and the same point the one with the
 /// greatest loss (the first of equals) stands for all.
-namespace rampart::fairness {
+namespace rampart::budro {
 
 enum class TransportMethod {
     /// Tangents and bisection on M until the gap closes, then the mixture of the maps at both ends
@@ -159,4 +159,4 @@ class TransportSolver {
     std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

@@ -28,7 +28,7 @@
 ///
 /// Rows must not be those that the model learnt from. What the map does on them is told three
 /// times: before, after (the same rows: flatters), out of fold (each row by the other folds' maps).
-namespace rampart::fairness {
+namespace rampart::calibration {
 
 enum class CalibrationMethod { kIsotonic, kPlatt, kBeta };
 
@@ -97,4 +97,4 @@ base::Result<CalibrationFit> fit_calibration(const CalibrationRows& rows,
 CalibrationError calibration_error(std::span<const double> score, std::span<const uint8_t> label,
                                    std::span<const float> weight, size_t bins);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::calibration

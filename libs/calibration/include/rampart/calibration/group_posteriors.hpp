@@ -12,7 +12,7 @@
 /// P(group | x), from the features alone: what a group-blind rule knows of protected groups. Fitted
 /// where the groups are known, on rows other than those that the rule is fitted on; served without
 /// them (model::GroupPull).
-namespace rampart::fairness {
+namespace rampart::calibration {
 
 struct GroupPosteriorParams {
     gbdt::LearnerParams learner;  // no early stopping
@@ -32,4 +32,4 @@ std::vector<double> group_posteriors(std::span<const model::Ensemble> posteriors
                                      const dataset::Dataset& data,
                                      base::ThreadPool* pool = nullptr);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::calibration

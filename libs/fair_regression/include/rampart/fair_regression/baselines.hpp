@@ -2,11 +2,11 @@
 
 #include <vector>
 
-#include "rampart/fairness/regression/levels.hpp"
-#include "rampart/fairness/regression/oracle.hpp"
+#include "rampart/fair_regression/levels.hpp"
+#include "rampart/fair_regression/oracle.hpp"
 
 /// What fair regression is measured against (papers/002, section 6).
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 
 /// One predictor, and what it says of the rows that the oracle knows, within [0, 1].
 struct BaselinePredictor {
@@ -33,4 +33,4 @@ base::Result<BaselinePredictor> fit_unconstrained(const RegressionRows& rows,
 base::Result<LinearModel> fit_seo(const dataset::Dataset& data, const RegressionRows& rows,
                                   double ridge = 1e-6);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

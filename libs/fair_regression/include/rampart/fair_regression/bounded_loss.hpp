@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "rampart/fairness/regression/levels.hpp"
-#include "rampart/fairness/regression/oracle.hpp"
-#include "rampart/fairness/regression/params.hpp"
+#include "rampart/fair_regression/levels.hpp"
+#include "rampart/fair_regression/oracle.hpp"
+#include "rampart/fair_regression/params.hpp"
 
 /// Fair regression with bounded group loss (papers/002, section 5 and Algorithm 2): the mixture of
 /// predictors with the least mean loss under
@@ -21,7 +21,7 @@
 /// "infeasible" (the paper's null) and the proof. The least is over what the oracle finds: with an
 /// exact learner (least squares over a linear class) it is a proof outright, else one about that
 /// learner.
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 
 enum class BoundedLossOutcome {
     kFeasible,
@@ -103,4 +103,4 @@ base::Status check_infeasible(const RegressionRows& rows, const RegressionLoss& 
 std::optional<RegressionModel> averaged(std::span<const RegressionModel* const> models,
                                         std::span<const double> weights);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

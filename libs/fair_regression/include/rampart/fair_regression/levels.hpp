@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "rampart/base/result.hpp"
-#include "rampart/fairness/regression/loss.hpp"
+#include "rampart/fair_regression/loss.hpp"
 
 /// Predictions as levels (papers/002, sections 4.1 and 4.2).
 ///
@@ -15,7 +15,7 @@
 /// number in a table, l_a = l(y~, min(1, (k + 1/2) a)), |l - l_a| <= L·a (eq. 6); and P(k >= j |
 /// group), j = 1 … N, is all that parity asks about. So a predictor costs one pass over n bytes,
 /// and nothing of size n x N is ever made.
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 
 inline constexpr int kMaxLevels = 255;
 
@@ -104,4 +104,4 @@ class LevelRows {
     std::vector<double> loss_;  // [labels x (N + 1)]
 };
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -19,7 +19,7 @@
 ///   huber      r^2/2 where r = |y - u| <= d, else d (r - d/2)
 ///   poisson    (m - y log m - exp(-C)) / C, mean m = exp(C (u - 1)): y is a count over the largest
 ///              possible one, m its mean in that unit, in [exp(-C), 1]
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 
 enum class LossKind { kSquared, kLogistic, kAbsolute, kQuantile, kHuber, kPoisson, kUser };
 
@@ -78,4 +78,4 @@ struct LabelRange {
 base::Result<std::vector<double>> unit_labels(std::span<const double> labels,
                                               LabelRange range = {});
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -9,7 +9,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/base/thread_pool.hpp"
 #include "rampart/dataset/dataset.hpp"
-#include "rampart/fairness/regression/loss.hpp"
+#include "rampart/fair_regression/loss.hpp"
 #include "rampart/gbdt/bins.hpp"
 #include "rampart/gbdt/learner.hpp"
 #include "rampart/model/ensemble.hpp"
@@ -17,7 +17,7 @@
 
 /// What fair regression reduces to: a learner of the same rows, asked again and again with other
 /// targets and weights (papers/002, section 3).
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 
 using model::LinearModel;
 
@@ -137,4 +137,4 @@ class LinearRegressionOracle : public RegressionOracle {
     LinearParams params_;
 };
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -26,7 +26,7 @@
 /// 2), which is safe and slow, and its check, a second question a round at the mean multipliers.
 ///
 /// Both end with the best mixture of all answers, a vertex of the linear program.
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 
 enum class GameMethod { kColumnGeneration, kExponentiatedGradient };
 
@@ -50,4 +50,4 @@ struct RegressionRound {
     int calls = 0;  // so far
 };
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

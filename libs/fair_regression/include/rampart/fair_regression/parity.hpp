@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "rampart/fairness/regression/levels.hpp"
-#include "rampart/fairness/regression/oracle.hpp"
-#include "rampart/fairness/regression/params.hpp"
+#include "rampart/fair_regression/levels.hpp"
+#include "rampart/fair_regression/oracle.hpp"
+#include "rampart/fair_regression/params.hpp"
 
 /// Fair regression under statistical parity (papers/002, Algorithm 1): the mixture Q of predictors
 /// with the least discretised loss under
@@ -36,7 +36,7 @@
 /// projections onto what is independent and what can be learnt. All answers take part in the
 /// mixture. Multipliers alone, with an oracle that is no exact minimiser, miss predictors as fair
 /// and as simple as these.
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 
 enum class RegressionReduction { kLoss, kLeastSquares, kCostSensitive };
 /// "loss", "least_squares", "cost_sensitive".
@@ -96,4 +96,4 @@ base::Result<ParityRegressionResult> fit_parity(const RegressionRows& rows,
 /// The member of given weights at u in [0, 1): the first whose weights up to it exceed u.
 size_t drawn_member(std::span<const RegressionMember> members, double u);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

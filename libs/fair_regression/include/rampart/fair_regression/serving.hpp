@@ -5,12 +5,12 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/dataset/dataset.hpp"
-#include "rampart/fairness/regression/levels.hpp"
-#include "rampart/fairness/regression/oracle.hpp"
+#include "rampart/fair_regression/levels.hpp"
+#include "rampart/fair_regression/oracle.hpp"
 #include "rampart/model/policy.hpp"
 
 /// Fair regression between a table and a policy.
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 
 /// A table as rows to learn from or to judge on: labels on the unit scale, groups, weights.
 struct RegressionTable {
@@ -41,4 +41,4 @@ struct ServedModel {
 base::Result<model::LearnedLink> score_link(std::span<const ServedModel> models, int levels,
                                             const model::ScoreStep& step);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

@@ -20,7 +20,7 @@
 /// Multipliers lag: they go on growing until the rates have come down, and the trees that undo the
 /// excess come later still. `damping` adds a share of the violation itself to what the learner
 /// sees, which does not accumulate.
-namespace rampart::fairness {
+namespace rampart::fairgbm {
 
 struct AscentParams {
     double step = 4;     // > 0, in units of the learner's learning rate
@@ -39,10 +39,11 @@ base::Status validate(const AscentParams& params);
 class Multipliers {
   public:
     /// learning_rate: of the learner.
-    Multipliers(const RateSystem& system, const AscentParams& params, double learning_rate);
+    Multipliers(const fairness::RateSystem& system, const AscentParams& params,
+                double learning_rate);
 
     /// One step on the true rates.
-    void ascend(const RateValues& values);
+    void ascend(const fairness::RateValues& values);
 
     /// What multiplies a[cell] in the Lagrangian, by cell. proxy_worst: paper_compat only, by
     /// parity constraint the group whose proxy rate is highest.
@@ -56,10 +57,10 @@ class Multipliers {
   private:
     void settle();  // back into the ranges
 
-    const RateSystem* system_;
+    const fairness::RateSystem* system_;
     AscentParams params_;
     double step_;
     std::vector<double> values_, damped_;
 };
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fairgbm

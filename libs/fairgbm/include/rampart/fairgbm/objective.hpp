@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "rampart/base/result.hpp"
-#include "rampart/fairness/fairgbm/multipliers.hpp"
+#include "rampart/fairgbm/multipliers.hpp"
 #include "rampart/fairness/operating_point.hpp"
 #include "rampart/fairness/rate_system.hpp"
 #include "rampart/gbdt/log_loss.hpp"
@@ -26,7 +26,7 @@
 ///
 /// Costs per row and iteration: a table lookup and a few operations on what the log loss has
 /// computed anyway; the counts are taken while the new scores are in the cache.
-namespace rampart::fairness {
+namespace rampart::fairgbm {
 
 /// z is how far a score is on the side that it is pushed away from; margin m (table 1).
 enum class Proxy {
@@ -43,7 +43,7 @@ struct PlayerParams {
     double proxy_margin = 1;   // (0, 100]
     bool curvature = true;     // of the constraint term in the hessian, where positive
     AscentParams ascent = {};  // its paper_compat makes proxies concave where the paper's are, too
-    OperatingPoint operating_point = {};
+    fairness::OperatingPoint operating_point = {};
 };
 base::Status validate(const PlayerParams& params);
 
@@ -60,7 +60,7 @@ class FairGbmObjective : public gbdt::Objective {
   public:
     /// learning_rate: of the learner, which paces the ascent.
     static base::Result<FairGbmObjective> create(const dataset::Dataset& data,
-                                                 const RateConstraints& constraints,
+                                                 const fairness::RateConstraints& constraints,
                                                  const PlayerParams& params, double learning_rate);
 
     std::string_view name() const override { return "fairgbm"; }
@@ -73,7 +73,7 @@ class FairGbmObjective : public gbdt::Objective {
     /// After the last tree, with its scores: fills in the loss that the next gradients would have.
     void finish(std::span<const double> scores);
 
-    const RateSystem& system() const { return *system_; }
+    const fairness::RateSystem& system() const { return *system_; }
     const Multipliers& multipliers() const { return multipliers_; }
     /// Goes on from a saved run's multipliers.
     base::Status restore(const std::vector<double>& multipliers);
@@ -84,15 +84,15 @@ class FairGbmObjective : public gbdt::Objective {
     double lagrangian(std::span<const double> scores) const;
 
   private:
-    FairGbmObjective(const dataset::Dataset& data, RateSystem system, const PlayerParams& params,
-                     double learning_rate);
+    FairGbmObjective(const dataset::Dataset& data, fairness::RateSystem system,
+                     const PlayerParams& params, double learning_rate);
     std::vector<size_t> proxy_worst(std::span<const double> scores) const;
     std::vector<double> approved(std::span<const double> scores) const;
     double loss() const;
 
     struct Pushes;  // what each cell's rows are pushed by, of the iteration
     const dataset::Dataset* data_;
-    std::unique_ptr<RateSystem> system_;  // multipliers_ refers to it
+    std::unique_ptr<fairness::RateSystem> system_;  // multipliers_ refers to it
     std::unique_ptr<gbdt::LogLoss> log_loss_;
     PlayerParams params_;
     Multipliers multipliers_;
@@ -105,4 +105,4 @@ class FairGbmObjective : public gbdt::Objective {
     std::vector<FairGbmIteration> trace_;
 };
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fairgbm

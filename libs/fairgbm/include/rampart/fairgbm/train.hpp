@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "rampart/base/thread_pool.hpp"
-#include "rampart/fairness/fairgbm/objective.hpp"
+#include "rampart/fairgbm/objective.hpp"
 #include "rampart/gbdt/learner.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fairgbm {
 
 /// What is handed over of the iterates (the models after 1, 2, … trees).
 enum class Output {
@@ -29,7 +29,7 @@ struct FairGbmParams {
     /// better iterate, by the order that chooses among them (keeps the constraints, then loss; else
     /// violation); 0: never.
     gbdt::LearnerParams learner;
-    RateConstraints constraints{{ParityConstraint{}}, {}};
+    fairness::RateConstraints constraints{{fairness::ParityConstraint{}}, {}};
     PlayerParams players;
     Output output = Output::kBest;
     /// An iterate comes into question only when it earns at least this share of the best iterate's
@@ -49,7 +49,7 @@ enum class JudgedOn { kTrain, kValidation };
 
 /// A classifier on some rows.
 struct Judged {
-    RateValues values;
+    fairness::RateValues values;
     double loss = 0;    // weighted mean of (p - y)^2; of a randomized one the mean over iterates
     double centre = 0;  // raw score that decides: the operating point of the rows that judge
 };
@@ -66,16 +66,18 @@ struct FairGbmVerdict {
     bool plain = false;
     /// The smallest violation among the iterates that came into question, where judged: what can be
     /// reached. Its violation counts the training rows as well.
-    RateValues tightest;
+    fairness::RateValues tightest;
     double rarer = 0;       // share of the people, where judged, who get the rarer decision
     double most_rarer = 0;  // the largest of an iterate worth having that keeps the targets
 };
 
 /// The constraints that are not kept, in words: "fnr differs by 0.1803 between groups, 0.05 is
 /// allowed; fpr is 0.0712, 0.05 is allowed"; empty if all are.
-std::string missed_text(const RateConstraints& constraints, const RateValues& values);
+std::string missed_text(const fairness::RateConstraints& constraints,
+                        const fairness::RateValues& values);
 /// The same of what was kept, with the rows on which it misses them.
-std::string missed_constraints(const FairGbmVerdict& verdict, const RateConstraints& constraints);
+std::string missed_constraints(const FairGbmVerdict& verdict,
+                               const fairness::RateConstraints& constraints);
 
 /// What it takes to go on: the multipliers that belong to the trees.
 struct FairGbmState {
@@ -110,4 +112,4 @@ base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const Fa
                                           base::ThreadPool* pool,
                                           const FairGbmOptions& options = {});
 
-}  // namespace rampart::fairness
+}  // namespace rampart::fairgbm

@@ -8,7 +8,7 @@
 
 #include "rampart/base/result.hpp"
 
-namespace rampart::candidate_selection {
+namespace rampart::numeric {
 
 /// Covariance matrix adaptation evolution strategy (Hansen, Ostermeier 2001; in the form and with
 /// the constants of Hansen's tutorial, arXiv 1604.00772, without negative weights): minimises a
@@ -73,4 +73,4 @@ base::Result<Minimum> minimise(const Cost& cost, std::span<const std::vector<dou
                                const Box& box, const CmaEsOptions& options,
                                const Cancelled& cancelled = {});
 
-}  // namespace rampart::candidate_selection
+}  // namespace rampart::numeric

@@ -9,7 +9,7 @@
 /// Linear programs, solved by the simplex method (COIN-OR Clp).
 ///   minimise  sum cost_j · x_j   subject to  row bounds <= sum of a row's terms <= row bounds,
 ///                                            lower_j <= x_j <= upper_j
-namespace rampart::fairness {
+namespace rampart::numeric {
 
 inline constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
@@ -53,4 +53,4 @@ struct LinearSolution {
 /// "bad_linear_program"); no proven solution was found (internal "simplex_failed").
 base::Result<LinearSolution> solve(const LinearProgram& program);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::numeric

@@ -4,7 +4,7 @@
 #include <vector>
 
 /// What thresholds on a score can do to the rows of one group.
-namespace rampart::fairness {
+namespace rampart::numeric {
 
 struct ScoredRow {
     double score;
@@ -23,4 +23,4 @@ struct RocVertex {
 /// everybody. A threshold lies halfway between the scores that it parts. Sorts the rows.
 std::vector<RocVertex> roc_hull(std::span<ScoredRow> rows);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::numeric

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "rampart/base/result.hpp"
-#include "rampart/fairness/ramp/solver.hpp"
 #include "rampart/model/policy.hpp"
+#include "rampart/ramp/solver.hpp"
 
 /// The ramp where the group may not be known when deciding (papers/003, appendix B.2, with z_i
 /// general): a rule in the score and in what the features tell of the group.
@@ -19,7 +19,7 @@
 ///   q = clip((f - P·(pulls + eta·positive_pulls + (1 - eta)·negative_pulls) - threshold) / gamma
 ///            + offset, 0, 1).
 /// Solved by moments.hpp's Newton method; `gap` proves it.
-namespace rampart::fairness {
+namespace rampart::ramp {
 
 struct BlindProblem {
     std::span<const double> score;      // [n] in [-1, 1]
@@ -58,4 +58,4 @@ struct BlindSolution {
 /// not, where the criterion speaks of them), failed_precondition "infeasible".
 base::Result<BlindSolution> solve_blind_ramp(const BlindProblem& problem, const RampParams& params);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "rampart/base/result.hpp"
-#include "rampart/fairness/ramp/solver.hpp"
+#include "rampart/ramp/solver.hpp"
 
 /// The ramp's width by K-fold cross-validation on the fitting rows.
 ///
@@ -18,7 +18,7 @@
 /// Judged by: accuracy of the decisions drawn from the rule, where labels are given; else by the
 /// mean of q·f, the agreement with the scores that the ramp itself maximises. The best figure wins;
 /// of equal ones (to 1e-12) the smallest gamma, which draws least.
-namespace rampart::fairness {
+namespace rampart::ramp {
 
 struct GammaSearch {
     std::vector<double> gammas{.01, .02, .05, .1, .2, .5, 1};  // 1 … 64, each as RampParams::gamma
@@ -52,4 +52,4 @@ struct GammaChoice {
 base::Result<GammaChoice> choose_gamma(const RampProblem& problem, const RampParams& params,
                                        const GammaSearch& search);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "rampart/base/result.hpp"
-#include "rampart/fairness/ramp/solver.hpp"
+#include "rampart/ramp/solver.hpp"
 #include "rampart/stats/metrics.hpp"
 
 /// The ramp under constraints on any means of z·q (papers/003, appendix B.2): the general form of
@@ -23,7 +23,7 @@
 /// It is maximised by a damped Newton method: each step solves a quadratic program in the
 /// multipliers by active sets; on the right piece it is exact. From a large gamma, and of many rows
 /// a sample, it gets near; on all rows a few steps remain.
-namespace rampart::fairness {
+namespace rampart::ramp {
 
 struct MomentProblem {
     std::span<const double> score;     // [n] finite
@@ -66,4 +66,4 @@ struct MomentSolution {
 base::Result<MomentSolution> solve_moments(const MomentProblem& problem,
                                            const MomentParams& params);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "rampart/base/result.hpp"
-#include "rampart/fairness/ramp/solver.hpp"
 #include "rampart/model/policy.hpp"
+#include "rampart/ramp/solver.hpp"
 
 /// The ramp by projected stochastic gradient steps (papers/003, Algorithm 1), for rows that do not
 /// fit into memory: it sees a batch at a time. Where they fit, solver.hpp is exact and faster.
@@ -26,7 +26,7 @@
 ///     paper's step of order T^-1/2 without having to know T.
 /// paper_compat: as printed. One row an update, the step 0.1·sqrt(K / T) with T = max_rows, no 2,
 /// no 4; the check tells at the end whether that converged. rho is the caller's, as in the paper.
-namespace rampart::fairness {
+namespace rampart::ramp {
 
 /// As many rows of each.
 struct RampBatch {
@@ -107,4 +107,4 @@ base::Result<RampSgdSolution> fit_ramp_sgd(RampBatches& rows, size_t groups,
 base::Result<RampSgdCheck> check_ramp(RampBatches& rows, std::span<const double> lambda,
                                       std::span<const double> mu, const RampSgdParams& params);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -34,7 +34,7 @@
 /// Equalized odds asks two rates of each group, with multipliers for both: there the dual is
 /// maximised as in moments.hpp, at O(log n) a step.
 /// A dual point made from the tau_k bounds the optimum from below: `gap` proves the solution.
-namespace rampart::fairness {
+namespace rampart::ramp {
 
 enum class Regulariser { kCentred, kPaper };
 
@@ -105,4 +105,4 @@ base::Result<RampSolution> solve_ramp(const RampProblem& problem, const RampPara
 base::Result<std::vector<RampSolution>> solve_ramps(const RampProblem& problem,
                                                     std::span<const RampParams> params);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

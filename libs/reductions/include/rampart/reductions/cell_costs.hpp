@@ -5,7 +5,7 @@
 
 #include "rampart/dataset/dataset.hpp"
 #include "rampart/fairness/rate_system.hpp"
-#include "rampart/fairness/reductions/oracle.hpp"
+#include "rampart/reductions/oracle.hpp"
 
 /// Constrained classification as weighted classification (Agarwal, Beygelzimer, Dudík, Langford,
 /// Wallach, "A Reductions Approach to Fair Classification", ICML 2018, section 3.2), over cells.
@@ -28,25 +28,26 @@
 ///   C_c = ±(2t or 2(1 - t)) + W/W_c · κ_c,   κ_c = what μ and λ make of a_c
 /// and the classifier that minimises L is the one that learns the labels 1[C_c < 0] with weights
 /// w · |C_c|: 2m numbers say it all, m the number of groups.
-namespace rampart::fairness {
+namespace rampart::reductions {
 
 /// Multipliers: parity constraints in their order, by group compared; then targets.
-size_t multiplier_count(const RateSystem& system);
+size_t multiplier_count(const fairness::RateSystem& system);
 
-double decision_loss(const RateSystem& system, std::span<const double> approved, double threshold);
+double decision_loss(const fairness::RateSystem& system, std::span<const double> approved,
+                     double threshold);
 
 /// values: of decisions with that loss.
-double lagrangian(const RateSystem& system, const RateValues& values, double loss,
-                  std::span<const double> multipliers);
+double lagrangian(const fairness::RateSystem& system, const fairness::RateValues& values,
+                  double loss, std::span<const double> multipliers);
 
 /// C, [cells]; 0 for a cell without rows.
-std::vector<double> cell_costs(const RateSystem& system, std::span<const double> multipliers,
-                               double threshold);
+std::vector<double> cell_costs(const fairness::RateSystem& system,
+                               std::span<const double> multipliers, double threshold);
 
 /// What makes an oracle minimise the cost of approving: by row the label 1[C < 0] and the weight
 /// w · |C|, their mean 1. Where C is next to nothing the weight is a millionth of the mean: a
 /// learner wants weights above 0.
-WeightedTargets relabelled(const RateSystem& system, const dataset::Dataset& data,
+WeightedTargets relabelled(const fairness::RateSystem& system, const dataset::Dataset& data,
                            std::span<const double> costs);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::reductions

@@ -12,7 +12,7 @@
 
 /// What a reduction reduces to: a learner of the same rows, asked again and again with other labels
 /// and other weights.
-namespace rampart::fairness {
+namespace rampart::reductions {
 
 struct WeightedTargets {
     std::vector<float> targets;  // [n] in [0, 1]; 0 or 1: classification
@@ -60,4 +60,4 @@ class GbdtOracle : public Oracle {
     gbdt::Bins bins_;
 };
 
-}  // namespace rampart::fairness
+}  // namespace rampart::reductions

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "rampart/base/thread_pool.hpp"
-#include "rampart/fairness/fairgbm/train.hpp"
+#include "rampart/fairgbm/train.hpp"
 #include "rampart/fairness/operating_point.hpp"
 #include "rampart/fairness/rate_system.hpp"
-#include "rampart/fairness/reductions/cell_costs.hpp"
-#include "rampart/fairness/reductions/oracle.hpp"
 #include "rampart/model/policy.hpp"
+#include "rampart/reductions/cell_costs.hpp"
+#include "rampart/reductions/oracle.hpp"
 
 /// Learners that are fair by asking an ordinary one many times, with other labels and weights: what
 /// FairGBM is measured against (papers/000, section 3).
@@ -46,7 +46,7 @@
 ///
 /// gs. Points of a lattice in the space of μ (sum 0 by constraint) and λ, as fine as the number of
 /// fits allows, the origin among them; what is left over is drawn at random.
-namespace rampart::fairness {
+namespace rampart::reductions {
 
 enum class Reduction { kExponentiatedGradient, kGridSearch, kRandomReweighing };
 std::string_view to_string(Reduction reduction);  // "eg", "gs", "rs"
@@ -55,10 +55,10 @@ base::Result<Reduction> parse_reduction(std::string_view text);
 struct ReductionParams {
     Reduction method = Reduction::kExponentiatedGradient;
     gbdt::LearnerParams learner;  // early_stopping_rounds has to be 0
-    RateConstraints constraints{{ParityConstraint{}}, {}};
+    fairness::RateConstraints constraints{{fairness::ParityConstraint{}}, {}};
     /// A threshold is a price: see cell_costs.hpp. With `meets`, gs and rs move each classifier to
     /// that point and eg is an error: its members are no scores; give it a target.
-    OperatingPoint operating_point;
+    fairness::OperatingPoint operating_point;
     /// At most so many, 1 … kMaxFits. (Questions that come up again are not asked again.)
     int fits = 30;
     static constexpr int kMaxFits = 1000;
@@ -81,7 +81,7 @@ base::Status validate(const ReductionParams& params);
 
 /// Decisions on some rows: their rates and the loss of cell_costs.hpp, at threshold 1/2 the error.
 struct ReductionJudged {
-    RateValues values;
+    fairness::RateValues values;
     double loss = 0;
 };
 
@@ -110,12 +110,12 @@ struct EgRound {
 };
 
 struct ReductionVerdict {
-    Feasibility feasibility = Feasibility::kInfeasible;
-    JudgedOn judged_on = JudgedOn::kTrain;
+    fairgbm::Feasibility feasibility = fairgbm::Feasibility::kInfeasible;
+    fairgbm::JudgedOn judged_on = fairgbm::JudgedOn::kTrain;
     ReductionJudged train;
     std::optional<ReductionJudged> validation;
     /// The smallest violation found, where judged: what can be reached. eg: by any mixture.
-    RateValues tightest;
+    fairness::RateValues tightest;
     double gap = 0;          // eg: between the bounds of the value of the game, at the end
     bool converged = false;  // eg: that is as small as asked for
 };
@@ -159,4 +159,4 @@ std::vector<double> approve(std::span<const ReductionMember> members, const data
 /// threshold, for more a mixture, the member of the greatest weight first. At least one member.
 model::LearnedLink link_of(std::span<const ReductionMember> members);
 
-}  // namespace rampart::fairness
+}  // namespace rampart::reductions
