@@ -16,13 +16,13 @@
 #include <string_view>
 
 #include "rampart/base/random.hpp"
+#include "rampart/budro/metric.hpp"
+#include "rampart/budro/train.hpp"
 #include "rampart/dataset/infer_schema.hpp"
 #include "rampart/dataset/read_table.hpp"
-#include "rampart/fairness/budro/metric.hpp"
-#include "rampart/fairness/budro/train.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 struct People {
@@ -175,10 +175,10 @@ int run(const People& people, const BudroParams& params) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::budro
 
 int main(int argc, char** argv) {
-    using namespace rampart::fairness;
+    using namespace rampart::budro;
     const std::string_view what = argc > 2 ? argv[1] : "";
     const int rounds = argc > 3 ? std::atoi(argv[3]) : 40;
     if (what == "adult") {

@@ -2,10 +2,10 @@
 // tables), and whole fits at 40 levels and two groups.
 #include <benchmark/benchmark.h>
 
-#include "rampart/fairness/regression/parity.hpp"
-#include "unit/fairness/regression_data.hpp"
+#include "rampart/fair_regression/parity.hpp"
+#include "unit/fair_regression/data.hpp"
 
-namespace rampart::fairness {
+namespace rampart::fair_regression {
 namespace {
 
 constexpr size_t kNoise = 10;  // features without information
@@ -86,4 +86,4 @@ void tables(benchmark::State& state) {
 BENCHMARK(tables)->Arg(1000)->Arg(200'000)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::fair_regression

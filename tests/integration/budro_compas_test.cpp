@@ -5,17 +5,17 @@
 #include <filesystem>
 #include <set>
 
+#include "rampart/budro/consistency.hpp"
+#include "rampart/budro/metric.hpp"
+#include "rampart/budro/train.hpp"
 #include "rampart/dataset/csv.hpp"
 #include "rampart/dataset/split.hpp"
 #include "rampart/dataset/text.hpp"
-#include "rampart/fairness/budro/consistency.hpp"
-#include "rampart/fairness/budro/metric.hpp"
-#include "rampart/fairness/budro/train.hpp"
 
 /// BuDRO on COMPAS with the settings of BuDRO (Vargo et al. 2021), table 8, compared with table 9:
 /// sex, race and the degree of the charge are one column each; the regression of race is that of
 /// scikit-learn with C = 0.1.
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 using dataset::Dataset;
@@ -149,8 +149,9 @@ TEST(Compas, AccuracyAndGapsAreThePublishedOnes) {
             train_budro(as_numbers(train), metric.embed(train).value(), settings(train), &pool);
         ASSERT_TRUE(result) << result.error().message;
         const auto approve = decisions(result->ensemble, test);
-        const auto report =
-            group_report({test.label, approve, test.group, {}}, test.group_names).value();
+        const auto report = fairness::group_report(
+                                {test.label, approve, test.group, {}}, test.group_names)
+                                .value();
         accuracy += *report.overall.correct.rate() / kSplits;
         race_gap += rate_gaps(report)->rms() / kSplits;
         // decisions are the same for any race and sex: published is 1
@@ -167,4 +168,4 @@ TEST(Compas, AccuracyAndGapsAreThePublishedOnes) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

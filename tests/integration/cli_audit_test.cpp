@@ -4,7 +4,7 @@
 
 #include "loan_model.hpp"
 #include "rampart/base/file.hpp"
-#include "rampart/fairness/budro/metric.hpp"
+#include "rampart/budro/metric.hpp"
 
 /// `rampart audit-individual`, as a user calls it.
 namespace rampart {
@@ -85,7 +85,7 @@ TEST_F(AuditIndividual, DrawsThePairs) {
 
 TEST_F(AuditIndividual, AMetricIsSavedAndReadAgain) {
     const auto learnt = audit("--epsilon 0.05 --save-metric m.fair");
-    const auto metric = fairness::load_fair_metric(folder_ / "m.fair");
+    const auto metric = budro::load_fair_metric(folder_ / "m.fair");
     ASSERT_TRUE(metric);
     EXPECT_EQ(std::string(learnt.at("metric").at("sha256").as_string()), metric->digest().hex());
     const auto again = audit("--epsilon 0.05 --metric m.fair");

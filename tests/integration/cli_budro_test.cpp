@@ -3,7 +3,7 @@
 #include <boost/json.hpp>
 
 #include "loan_model.hpp"
-#include "rampart/fairness/budro/metric.hpp"
+#include "rampart/budro/metric.hpp"
 #include "rampart/model/model_file.hpp"
 
 /// `rampart train --learner budro` and its baselines, as a user calls them.
@@ -66,7 +66,7 @@ TEST_F(TrainBudro, TheModelIsServedAsAnyOther) {
     ASSERT_TRUE(loaded);
     EXPECT_EQ(loaded->policy.provenance().at("learner"), "budro");
     EXPECT_EQ(loaded->policy.provenance().at("fair_metric_sha256"),
-              fairness::load_fair_metric(folder_ / "s.fair")->digest().hex());
+              budro::load_fair_metric(folder_ / "s.fair")->digest().hex());
     for (const std::string command :
          {"evaluate --model s.rmp --data loans.csv", "inspect model s.rmp",
           "explain --model s.rmp --data loans.csv --row 3",

@@ -6,7 +6,7 @@
 #include "support/budro_problem.hpp"
 
 /// The searches of BuDRO find the same result, bit for bit, as a search of every pair.
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 void expect_same(const Transport& a, const Transport& b) {
@@ -154,4 +154,4 @@ TEST(BudroSearchLaws, MostPairsAreNeverLookedAt) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

@@ -10,7 +10,7 @@
 #include "support/budro_problem.hpp"
 
 /// The inner problem of BuDRO is solved exactly: checked by Clp, and by its own certificate.
-namespace rampart::fairness {
+namespace rampart::budro {
 namespace {
 
 struct FreeClp {
@@ -163,4 +163,4 @@ TEST(BudroLaws, StochasticStepsEndNearTheExactPrice) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

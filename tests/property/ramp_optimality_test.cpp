@@ -7,13 +7,13 @@
 #include <memory>
 
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/ramp/blind.hpp"
-#include "rampart/fairness/ramp/moments.hpp"
-#include "rampart/fairness/ramp/solver.hpp"
+#include "rampart/ramp/blind.hpp"
+#include "rampart/ramp/moments.hpp"
+#include "rampart/ramp/solver.hpp"
 
 /// The solvers of the ramp are exact: by their own proof, by comparison with each other, and by
 /// Clp.
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 struct Problem {
@@ -376,4 +376,4 @@ TEST(RampOptimality, ClpFindsNoBetterGroupBlindRuleOnSmallProblems) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

@@ -6,11 +6,11 @@
 #include <numeric>
 
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/ramp/solver.hpp"
+#include "rampart/ramp/solver.hpp"
 
 /// Laws of the ramp solver on random problems: few or many rows, coarse scores with many ties,
 /// groups of very different sizes, weights or none, every mode.
-namespace rampart::fairness {
+namespace rampart::ramp {
 namespace {
 
 struct Case {
@@ -205,4 +205,4 @@ TEST(RampLaws, AgreesWithABruteForceGridOnSmallCases) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::ramp

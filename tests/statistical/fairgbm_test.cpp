@@ -4,11 +4,11 @@
 #include <cstdio>
 
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/fairgbm/train.hpp"
+#include "rampart/fairgbm/train.hpp"
 #include "rampart/model/batch_engine.hpp"
 
 /// Guarantees of FairGBM for people outside its training rows, over repeated samples.
-namespace rampart::fairness {
+namespace rampart::fairgbm {
 namespace {
 
 constexpr size_t kRepetitions = 20, kRows = 4000, kFreshRows = 20'000;
@@ -39,8 +39,8 @@ struct Outcome {
 
 Outcome among_fresh_people(const PlayerParams& players) {
     const auto fresh = people(kFreshRows, 999);
-    const RateConstraints constraints{{{Rate::kFalseNegative, 0.02}}, {}};
-    const auto system = RateSystem::create(fresh, constraints);
+    const fairness::RateConstraints constraints{{{fairness::Rate::kFalseNegative, 0.02}}, {}};
+    const auto system = fairness::RateSystem::create(fresh, constraints);
     EXPECT_TRUE(system);
     Outcome mean;
     for (uint64_t seed = 0; seed < kRepetitions; ++seed) {
@@ -82,4 +82,4 @@ TEST(FairGbmOverSamples, AMultiplierThatIsHardlyAllowedToGrowLeavesTheGap) {
 }
 
 }  // namespace
-}  // namespace rampart::fairness
+}  // namespace rampart::fairgbm

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/budro/transport.hpp"
+#include "rampart/budro/transport.hpp"
 
 /// Synthetic transport problems, with any number of ties and duplicates.
-namespace rampart::fairness {
+namespace rampart::budro {
 
 struct MadeTransport {
     Points points;
@@ -66,4 +66,4 @@ inline MadeTransport made_transport(uint64_t seed, size_t n, size_t dimensions) 
     return out;
 }
 
-}  // namespace rampart::fairness
+}  // namespace rampart::budro

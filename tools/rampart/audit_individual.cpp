@@ -24,7 +24,7 @@ constexpr size_t kMostDifferences = 6;
 struct Options {
     std::string model, data, schema, split = "test", report, save_metric, loss = "log";
     MetricOptions metric;
-    fairness::IndividualAuditParams params;
+    budro::IndividualAuditParams params;
     std::vector<std::string> counterfactuals;
     std::optional<double> at_most;
     size_t memory_mib = 1024;
@@ -36,7 +36,7 @@ struct Audited {
     dataset::Dataset rows;
     std::vector<uint32_t> numbers;
     dataset::TableSchema schema;
-    fairness::FairMetric metric;
+    budro::FairMetric metric;
     std::string metric_is_from;
 };
 
@@ -75,7 +75,7 @@ base::Result<Audited> read(const Options& o, const model::Policy& policy) {
 }
 
 /// What the other has and the person has not.
-void list_differences(const Audited& audited, const fairness::TreatedDifferently& found,
+void list_differences(const Audited& audited, const budro::TreatedDifferently& found,
                       AuditedPair& pair) {
     std::vector<float> own(audited.rows.schema.size()), other(own.size());
     audited.rows.copy_row(found.person, own);
@@ -102,7 +102,7 @@ void list_differences(const Audited& audited, const fairness::TreatedDifferently
 }
 
 std::vector<AuditedPair> pairs_of(const Audited& audited, const PolicyAnswers& answers,
-                                  const fairness::IndividualAudit& audit) {
+                                  const budro::IndividualAudit& audit) {
     std::vector<AuditedPair> pairs;
     for (const auto& found : audit.worst) {
         AuditedPair pair;
@@ -162,9 +162,9 @@ std::string consistency_text(const Audited& audited, const IndividualFairness& f
 }
 
 base::Result<Answer> audit_individual(Options& o) {
-    o.params.loss = o.loss == "log" ? fairness::AuditLoss::kLog : fairness::AuditLoss::kDecision;
+    o.params.loss = o.loss == "log" ? budro::AuditLoss::kLog : budro::AuditLoss::kDecision;
     o.params.transport.memory_budget = o.memory_mib << 20;
-    RAMPART_RETURN_IF_ERROR(fairness::validate(o.params.transport));
+    RAMPART_RETURN_IF_ERROR(validate(o.params.transport));
     RAMPART_TRY(const auto loaded, model::load_model_file(o.model));
     RAMPART_TRY(const auto audited, read(o, loaded.policy));
     RAMPART_TRY(const auto answers, policy_answers(loaded.policy, audited.rows, std::nullopt));
@@ -211,7 +211,7 @@ base::Result<Answer> audit_individual(Options& o) {
         answer.text += fmt::format("\nwrote {}\n", o.report);
     }
     if (!o.save_metric.empty()) {
-        RAMPART_RETURN_IF_ERROR(fairness::save_fair_metric(audited.metric, o.save_metric));
+        RAMPART_RETURN_IF_ERROR(budro::save_fair_metric(audited.metric, o.save_metric));
         answer.text += fmt::format("wrote {}\n", o.save_metric);
     }
     return answer;

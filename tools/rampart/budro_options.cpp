@@ -64,47 +64,47 @@ void add_budro_options(CLI::App& command, BudroSettings& s) {
                             "people decided alike whichever they have; may be repeated"));
 }
 
-base::Result<fairness::BudroParams> budro_params(const BudroSettings& settings,
-                                                 const BudroTask& task) {
+base::Result<budro::BudroParams> budro_params(const BudroSettings& settings,
+                                              const BudroTask& task) {
     auto params = settings.params;
     params.learner = task.learner;
-    RAMPART_TRY(params.transport.method, fairness::parse_transport_method(settings.attack));
-    RAMPART_TRY(params.first_tree, fairness::parse_first_tree(settings.first_tree));
-    RAMPART_TRY(params.keep, fairness::parse_keep(settings.keep));
+    RAMPART_TRY(params.transport.method, budro::parse_transport_method(settings.attack));
+    RAMPART_TRY(params.first_tree, budro::parse_first_tree(settings.first_tree));
+    RAMPART_TRY(params.keep, budro::parse_keep(settings.keep));
     if (task.epsilon) params.transport.epsilon = *task.epsilon;
     params.transport.memory_budget = settings.memory_mib << 20;
     params.transport.moves = false;
     params.transport.sgd.seed = task.learner.seed;
     RAMPART_TRY(params.weight_of_ones, weight_of_ones(settings, task));
-    if (params.keep == fairness::Keep::kMostBalancedAccuracy && task.validation.rows() == 0)
+    if (params.keep == budro::Keep::kMostBalancedAccuracy && task.validation.rows() == 0)
         return base::invalid_argument("no_validation_rows",
                                       "--keep balanced-accuracy looks at validation rows, and the "
                                       "split leaves none: try 60/20/20");
     if (task.constraints != nullptr) {
-        fairness::FairGbmParams groups;
+        fairgbm::FairGbmParams groups;
         RAMPART_RETURN_IF_ERROR(apply(*task.constraints, groups));
         params.constraints = groups.constraints;
         params.players = groups.players;
     }
-    RAMPART_RETURN_IF_ERROR(fairness::validate(params));
+    RAMPART_RETURN_IF_ERROR(validate(params));
     return params;
 }
 
-base::Result<fairness::BudroResult> learn_budro(
-    const BudroTask& task, const fairness::BudroParams& params, const fairness::FairMetric& metric,
-    base::ThreadPool& pool, const std::function<bool(const fairness::BudroRound&)>& progress) {
+base::Result<budro::BudroResult> learn_budro(
+    const BudroTask& task, const budro::BudroParams& params, const budro::FairMetric& metric,
+    base::ThreadPool& pool, const std::function<bool(const budro::BudroRound&)>& progress) {
     RAMPART_TRY(const auto points, metric.embed(task.train));
-    fairness::Points others;
-    fairness::BudroOptions how{.progress = progress};
-    if (task.validation.rows() > 0 && params.keep != fairness::Keep::kLast) {
+    budro::Points others;
+    budro::BudroOptions how{.progress = progress};
+    if (task.validation.rows() > 0 && params.keep != budro::Keep::kLast) {
         how.validation = &task.validation;
         RAMPART_TRY(others, metric.embed(task.validation));
-        if (params.keep == fairness::Keep::kLeastRobustLoss) how.validation_points = &others;
+        if (params.keep == budro::Keep::kLeastRobustLoss) how.validation_points = &others;
     }
-    return fairness::train_budro(task.train, points, params, &pool, how);
+    return budro::train_budro(task.train, points, params, &pool, how);
 }
 
-model::LearnedLink budro_link(const fairness::BudroResult& result) {
+model::LearnedLink budro_link(const budro::BudroResult& result) {
     model::LearnedLink link;
     link.ensemble = result.ensemble;
     const double share = model::sigmoid(result.centre);
@@ -112,21 +112,20 @@ model::LearnedLink budro_link(const fairness::BudroResult& result) {
     return link;
 }
 
-std::string budro_text(const fairness::BudroParams& params) {
-    auto text = fmt::format(" epsilon={} attack={} weight_of_ones={} first_tree={} keep={}",
-                            params.transport.epsilon, fairness::to_string(params.transport.method),
-                            params.weight_of_ones, fairness::to_string(params.first_tree),
-                            fairness::to_string(params.keep));
+std::string budro_text(const budro::BudroParams& params) {
+    auto text =
+        fmt::format(" epsilon={} attack={} weight_of_ones={} first_tree={} keep={}",
+                    params.transport.epsilon, to_string(params.transport.method),
+                    params.weight_of_ones, to_string(params.first_tree), to_string(params.keep));
     if (params.weighted_attack) text += " weighted_attack";
     if (params.paper_scale) text += " paper_scale";
-    if (params.constraints)
-        text += fmt::format(" constraints={}", fairness::to_string(*params.constraints));
+    if (params.constraints) text += fmt::format(" constraints={}", to_string(*params.constraints));
     return text;
 }
 
-Table budro_table(const fairness::BudroResult& result) {
+Table budro_table(const budro::BudroResult& result) {
     Table table{{"", "trees", "loss", "robust loss", "gap to the dual", "price", "distance"}};
-    const auto add = [&](const char* name, const fairness::BudroRound& round) {
+    const auto add = [&](const char* name, const budro::BudroRound& round) {
         table.push_back({name, std::to_string(round.trees), fmt::format("{:.6f}", round.loss),
                          fmt::format("{:.6f}", round.robust_loss), fmt::format("{:.1e}", round.gap),
                          fmt::format("{:.4g}", round.eta), fmt::format("{:.4g}", round.cost)});
@@ -138,8 +137,7 @@ Table budro_table(const fairness::BudroResult& result) {
     return table;
 }
 
-boost::json::object budro_json(const fairness::BudroResult& result,
-                               const fairness::BudroParams& params) {
+boost::json::object budro_json(const budro::BudroResult& result, const budro::BudroParams& params) {
     boost::json::array rounds;
     for (const auto& round : result.rounds)
         rounds.push_back({{"trees", round.trees},
@@ -150,14 +148,14 @@ boost::json::object budro_json(const fairness::BudroResult& result,
                           {"eta", json_of(round.eta)},
                           {"cost", round.cost}});
     return {{"epsilon", params.transport.epsilon},
-            {"attack", std::string(fairness::to_string(params.transport.method))},
+            {"attack", std::string(to_string(params.transport.method))},
             {"weight_of_ones", params.weight_of_ones},
             {"kept", result.kept},
             {"threshold", model::sigmoid(result.centre)},
             {"rounds", std::move(rounds)}};
 }
 
-std::string budro_note(const fairness::BudroResult& result) {
+std::string budro_note(const budro::BudroResult& result) {
     if (result.rounds.empty()) return {};
     const auto& kept = result.rounds[result.kept];
     if (!kept.violation || *kept.violation <= 0) return {};

@@ -9,7 +9,7 @@
 
 #include "fairgbm_options.hpp"
 #include "individual_fairness.hpp"
-#include "rampart/fairness/budro/train.hpp"
+#include "rampart/budro/train.hpp"
 
 /// BuDRO on the command line.
 namespace rampart::cli {
@@ -17,7 +17,7 @@ namespace rampart::cli {
 /// As typed.
 struct BudroSettings {
     std::string attack = "exact", first_tree = "data", keep = "last", class_weight = "none";
-    fairness::BudroParams params;
+    budro::BudroParams params;
     size_t memory_mib = 1024;
     std::vector<std::string> counterfactuals;
     std::vector<const CLI::Option*> options;  // to say which have no effect
@@ -34,21 +34,19 @@ struct BudroTask {
     const FairGbmOptions* constraints = nullptr;  // where group constraints were asked for
 };
 /// Errors name the option.
-base::Result<fairness::BudroParams> budro_params(const BudroSettings& settings,
-                                                 const BudroTask& task);
+base::Result<budro::BudroParams> budro_params(const BudroSettings& settings, const BudroTask& task);
 
-base::Result<fairness::BudroResult> learn_budro(
-    const BudroTask& task, const fairness::BudroParams& params, const fairness::FairMetric& metric,
-    base::ThreadPool& pool, const std::function<bool(const fairness::BudroRound&)>& progress);
+base::Result<budro::BudroResult> learn_budro(
+    const BudroTask& task, const budro::BudroParams& params, const budro::FairMetric& metric,
+    base::ThreadPool& pool, const std::function<bool(const budro::BudroRound&)>& progress);
 
-model::LearnedLink budro_link(const fairness::BudroResult& result);
+model::LearnedLink budro_link(const budro::BudroResult& result);
 /// " epsilon=…", for the model file.
-std::string budro_text(const fairness::BudroParams& params);
+std::string budro_text(const budro::BudroParams& params);
 /// First and last round, and what was kept.
-Table budro_table(const fairness::BudroResult& result);
-boost::json::object budro_json(const fairness::BudroResult& result,
-                               const fairness::BudroParams& params);
+Table budro_table(const budro::BudroResult& result);
+boost::json::object budro_json(const budro::BudroResult& result, const budro::BudroParams& params);
 /// What to tell when group constraints are not kept; empty if they are, or none were asked for.
-std::string budro_note(const fairness::BudroResult& result);
+std::string budro_note(const budro::BudroResult& result);
 
 }  // namespace rampart::cli

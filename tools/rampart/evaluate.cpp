@@ -38,7 +38,7 @@ base::Result<Answer> evaluate(const Options& options) {
     };
     RAMPART_TRY(const auto loss, regression_loss_of(loaded.policy));
     if (loss) {
-        fairness::LabelRange range;
+        fair_regression::LabelRange range;
         if (schema.label_range) range = {schema.label_range->lo, schema.label_range->hi};
         RAMPART_TRY(const auto evaluation,
                     evaluate_regression(loaded.policy, *loss, data, range, options.threshold));

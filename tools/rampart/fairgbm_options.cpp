@@ -12,16 +12,15 @@ namespace {
 
 constexpr std::string_view kStateKey = "fairgbm.multipliers";
 
-std::string decisions_text(const fairness::FairGbmResult& result,
-                           const fairness::FairGbmParams& params) {
+std::string decisions_text(const fairgbm::FairGbmResult& result,
+                           const fairgbm::FairGbmParams& params) {
     const auto& verdict = result.verdict;
     const auto& judged = verdict.validation ? *verdict.validation : verdict.train;
     const auto& meets = params.players.operating_point.meets;
     return fmt::format(
         "{}, {:.1f} % are approved",
         meets ? fmt::format("where {}<={} just holds, P(favourable) >= {:.3f}",
-                            fairness::to_string(meets->rate), meets->at_most,
-                            model::sigmoid(result.centre))
+                            to_string(meets->rate), meets->at_most, model::sigmoid(result.centre))
               : fmt::format("at P(favourable) >= {:g}", params.players.operating_point.threshold),
         100 * judged.values.approval);
 }
@@ -79,7 +78,7 @@ void add_fairgbm_options(CLI::App& command, FairGbmOptions& o) {
                          "fairgbm: the update as printed in the paper (its step is absolute)"));
 }
 
-base::Status apply(const FairGbmOptions& o, fairness::FairGbmParams& params) {
+base::Status apply(const FairGbmOptions& o, fairgbm::FairGbmParams& params) {
     params.players = o.players;
     params.constraints = {};
     if (o.constraint != "none") {
@@ -97,45 +96,44 @@ base::Status apply(const FairGbmOptions& o, fairness::FairGbmParams& params) {
                                           o.operate_at);
         params.players.operating_point.meets = point.front();
     }
-    RAMPART_TRY(params.players.proxy, fairness::parse_proxy(o.proxy));
-    RAMPART_TRY(params.output, fairness::parse_output(o.output));
-    RAMPART_RETURN_IF_ERROR(fairness::validate(params.constraints));
-    return fairness::validate(params.players);
+    RAMPART_TRY(params.players.proxy, fairgbm::parse_proxy(o.proxy));
+    RAMPART_TRY(params.output, fairgbm::parse_output(o.output));
+    RAMPART_RETURN_IF_ERROR(validate(params.constraints));
+    return validate(params.players);
 }
 
-std::string fairgbm_text(const fairness::FairGbmParams& params) {
+std::string fairgbm_text(const fairgbm::FairGbmParams& params) {
     const auto& p = params.players;
     std::string text =
         fmt::format(" constraints={} proxy={} proxy_margin={} multiplier_step={} output={}",
-                    fairness::to_string(params.constraints), fairness::to_string(p.proxy),
-                    p.proxy_margin, p.ascent.step, fairness::to_string(params.output));
+                    to_string(params.constraints), to_string(p.proxy), p.proxy_margin,
+                    p.ascent.step, to_string(params.output));
     if (p.operating_point.meets)
-        text +=
-            fmt::format(" operate_at={}<={}", fairness::to_string(p.operating_point.meets->rate),
-                        p.operating_point.meets->at_most);
+        text += fmt::format(" operate_at={}<={}", to_string(p.operating_point.meets->rate),
+                            p.operating_point.meets->at_most);
     else
         text += fmt::format(" threshold={}", p.operating_point.threshold);
     if (p.ascent.paper_compat) text += " paper_compat";
     return text;
 }
 
-boost::json::object fairgbm_json(const fairness::FairGbmResult& result,
-                                 const fairness::FairGbmParams& params) {
+boost::json::object fairgbm_json(const fairgbm::FairGbmResult& result,
+                                 const fairgbm::FairGbmParams& params) {
     const auto& verdict = result.verdict;
-    const bool on_validation = verdict.judged_on == fairness::JudgedOn::kValidation;
+    const bool on_validation = verdict.judged_on == fairgbm::JudgedOn::kValidation;
     const auto& judged = on_validation ? *verdict.validation : verdict.train;
     const auto largest = [](const std::vector<double>& gaps) {
         return gaps.empty() ? 0.0 : *std::max_element(gaps.begin(), gaps.end());
     };
-    return {{"feasible", verdict.feasibility == fairness::Feasibility::kFeasible},
+    return {{"feasible", verdict.feasibility == fairgbm::Feasibility::kFeasible},
             {"plain_boosting", verdict.plain},
             {"judged_on", on_validation ? "validation" : "train"},
-            {"constraints", fairness::to_string(params.constraints)},
+            {"constraints", to_string(params.constraints)},
             {"gap", largest(judged.values.gaps)},
             {"gaps", boost::json::value_from(judged.values.gaps)},
             {"targets", boost::json::value_from(judged.values.targets)},
             {"violation", judged.values.violation},
-            {"missed", fairness::missed_constraints(verdict, params.constraints)},
+            {"missed", fairgbm::missed_constraints(verdict, params.constraints)},
             {"tightest_violation", verdict.tightest.violation},
             {"train_gap", largest(verdict.train.values.gaps)},
             {"threshold", model::sigmoid(result.centre)},
@@ -144,10 +142,10 @@ boost::json::object fairgbm_json(const fairness::FairGbmResult& result,
             {"multipliers", boost::json::value_from(result.state.multipliers)}};
 }
 
-std::string fairgbm_note(const fairness::FairGbmResult& result,
-                         const fairness::FairGbmParams& params) {
+std::string fairgbm_note(const fairgbm::FairGbmResult& result,
+                         const fairgbm::FairGbmParams& params) {
     const auto& verdict = result.verdict;
-    const auto missed = fairness::missed_constraints(verdict, params.constraints);
+    const auto missed = fairgbm::missed_constraints(verdict, params.constraints);
     if (missed.empty()) return {};
     const auto nearest =
         verdict.tightest.violation > 0
@@ -164,7 +162,7 @@ std::string fairgbm_note(const fairness::FairGbmResult& result,
         missed, nearest, decisions_text(result, params));
 }
 
-model::LearnedLink fairgbm_link(const fairness::FairGbmResult& result) {
+model::LearnedLink fairgbm_link(const fairgbm::FairGbmResult& result) {
     model::LearnedLink link;
     link.ensemble = result.ensemble;
     const auto at = [&](double centre) {
@@ -184,12 +182,11 @@ model::LearnedLink fairgbm_link(const fairness::FairGbmResult& result) {
     return link;
 }
 
-void put_state(const fairness::FairGbmState& state,
-               std::map<std::string, std::string>& provenance) {
+void put_state(const fairgbm::FairGbmState& state, std::map<std::string, std::string>& provenance) {
     provenance[std::string(kStateKey)] = fmt::format("{}", fmt::join(state.multipliers, " "));
 }
 
-base::Result<fairness::FairGbmState> fairgbm_state_of(const std::string& model_file) {
+base::Result<fairgbm::FairGbmState> fairgbm_state_of(const std::string& model_file) {
     RAMPART_TRY(const auto loaded, model::load_model_file(model_file));
     const auto found = loaded.policy.provenance().find(std::string(kStateKey));
     const auto fail = [&] {
@@ -199,7 +196,7 @@ base::Result<fairness::FairGbmState> fairgbm_state_of(const std::string& model_f
                                       model_file);
     };
     if (found == loaded.policy.provenance().end()) return fail();
-    fairness::FairGbmState state;
+    fairgbm::FairGbmState state;
     const std::string& text = found->second;
     const char* at = text.data();
     const char* const end = at + text.size();

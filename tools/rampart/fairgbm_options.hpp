@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "rampart/fairness/fairgbm/train.hpp"
+#include "rampart/fairgbm/train.hpp"
 #include "rampart/model/policy.hpp"
 
 /// FairGBM on the command line.
@@ -16,27 +16,27 @@ namespace rampart::cli {
 struct FairGbmOptions {
     std::string constraint = "fnr", targets, operate_at, proxy = "cross_entropy", output = "best";
     double tolerance = 0.01;
-    fairness::PlayerParams players;
+    fairgbm::PlayerParams players;
     // to say which have no effect: with gbdt all, with reductions FairGBM's own
     std::vector<const CLI::Option*> options, own;
     const CLI::Option *threshold_option = nullptr, *tolerance_option = nullptr,
                       *proxy_margin_option = nullptr;
 };
 void add_fairgbm_options(CLI::App& command, FairGbmOptions& options);
-base::Status apply(const FairGbmOptions& options, fairness::FairGbmParams& params);
+base::Status apply(const FairGbmOptions& options, fairgbm::FairGbmParams& params);
 
 /// " constraints=…", for the model file.
-std::string fairgbm_text(const fairness::FairGbmParams& params);
-boost::json::object fairgbm_json(const fairness::FairGbmResult& result,
-                                 const fairness::FairGbmParams& params);
+std::string fairgbm_text(const fairgbm::FairGbmParams& params);
+boost::json::object fairgbm_json(const fairgbm::FairGbmResult& result,
+                                 const fairgbm::FairGbmParams& params);
 /// What to tell when the constraints are not kept, by how much, and what to do; empty if they are.
-std::string fairgbm_note(const fairness::FairGbmResult& result,
-                         const fairness::FairGbmParams& params);
+std::string fairgbm_note(const fairgbm::FairGbmResult& result,
+                         const fairgbm::FairGbmParams& params);
 
-model::LearnedLink fairgbm_link(const fairness::FairGbmResult& result);
+model::LearnedLink fairgbm_link(const fairgbm::FairGbmResult& result);
 
 /// The multipliers in a model file's provenance, to go on from.
-void put_state(const fairness::FairGbmState& state, std::map<std::string, std::string>& provenance);
-base::Result<fairness::FairGbmState> fairgbm_state_of(const std::string& model_file);
+void put_state(const fairgbm::FairGbmState& state, std::map<std::string, std::string>& provenance);
+base::Result<fairgbm::FairGbmState> fairgbm_state_of(const std::string& model_file);
 
 }  // namespace rampart::cli

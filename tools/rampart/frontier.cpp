@@ -50,8 +50,7 @@ base::Result<std::string> prepare(Options& o) {
             return base::invalid_argument("bad_target",
                                           "--operate-at takes one rate, as in fpr<=0.05");
         job.operate_at = targets.front();
-        RAMPART_RETURN_IF_ERROR(
-            fairness::validate(fairness::OperatingPoint{.meets = job.operate_at}));
+        RAMPART_RETURN_IF_ERROR(validate(fairness::OperatingPoint{.meets = job.operate_at}));
     }
     RAMPART_TRY(const auto fractions, dataset::parse_split(o.split));
     RAMPART_TRY(const auto schema_text, base::read_file(o.schema, kMaxSchemaBytes));

@@ -9,11 +9,11 @@
 
 #include "evaluation.hpp"
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/fairgbm/train.hpp"
+#include "rampart/fairgbm/train.hpp"
 #include "rampart/fairness/group_thresholds.hpp"
-#include "rampart/fairness/reductions/train.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/batch_engine.hpp"
+#include "rampart/reductions/train.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -75,13 +75,13 @@ base::Result<model::LearnedLink> plain(const FrontierJob& job, const Settings& s
 
 base::Result<model::LearnedLink> fairgbm(const FrontierJob& job, const Settings& settings,
                                          base::ThreadPool& pool) {
-    fairness::FairGbmParams params;
+    fairgbm::FairGbmParams params;
     params.learner = settings.learner;
     params.constraints = settings.constraints;
     params.players.ascent.step = settings.multiplier_step;
     params.players.operating_point.meets = job.operate_at;
     RAMPART_TRY(const auto fit,
-                fairness::train_fairgbm(job.train, params, &pool, {.validation = &job.validation}));
+                fairgbm::train_fairgbm(job.train, params, &pool, {.validation = &job.validation}));
     model::LearnedLink link;
     link.ensemble = fit.ensemble;
     link.ramp.thresholds = {threshold_of(fit.centre)};
@@ -90,22 +90,22 @@ base::Result<model::LearnedLink> fairgbm(const FrontierJob& job, const Settings&
 
 base::Result<model::LearnedLink> reduction(const FrontierJob& job, const Settings& settings,
                                            std::string_view method, base::ThreadPool& pool) {
-    fairness::ReductionParams params;
-    RAMPART_TRY(params.method, fairness::parse_reduction(method));
+    reductions::ReductionParams params;
+    RAMPART_TRY(params.method, reductions::parse_reduction(method));
     params.learner = settings.learner;
     params.constraints = settings.constraints;
     if (job.operate_at) {
         // a mixture has no scores to put a threshold on: it gets the rate as a target
-        if (params.method == fairness::Reduction::kExponentiatedGradient)
+        if (params.method == reductions::Reduction::kExponentiatedGradient)
             params.constraints.targets.push_back(*job.operate_at);
         else
             params.operating_point.meets = job.operate_at;
     }
     params.fits = job.reduction_fits;
     params.seed = job.seed;
-    RAMPART_TRY(const auto fit, fairness::train_reduction(job.train, params, &pool,
-                                                          {.validation = &job.validation}));
-    return fairness::link_of(fit.members);
+    RAMPART_TRY(const auto fit, reductions::train_reduction(job.train, params, &pool,
+                                                            {.validation = &job.validation}));
+    return reductions::link_of(fit.members);
 }
 
 /// Thresholds by group on the unconstrained model.

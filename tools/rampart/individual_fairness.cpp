@@ -17,8 +17,8 @@ boost::json::value json_of(const std::optional<double>& value) {
 }
 
 /// P(approve) of a changed row; a group-aware policy sees the row's own group.
-fairness::Approval approval_of(const model::Policy& policy, const dataset::Dataset& rows,
-                               const fairness::FairMetric* projection) {
+budro::Approval approval_of(const model::Policy& policy, const dataset::Dataset& rows,
+                            const budro::FairMetric* projection) {
     std::vector<size_t> match;
     for (const auto& name : rows.group_names)
         match.push_back(static_cast<size_t>(
@@ -37,32 +37,32 @@ fairness::Approval approval_of(const model::Policy& policy, const dataset::Datas
 
 base::Result<IndividualFairness> individual_fairness(
     const model::Policy& policy, const dataset::Dataset& rows, const PolicyAnswers& answers,
-    const fairness::FairMetric& metric, const fairness::IndividualAuditParams& params,
+    const budro::FairMetric& metric, const budro::IndividualAuditParams& params,
     const std::vector<std::string>& counterfactuals, base::ThreadPool& pool, bool projected) {
     IndividualFairness out;
     RAMPART_TRY(const auto points, metric.embed(rows));
     const std::vector<double> weights(rows.weight.begin(), rows.weight.end());
-    const fairness::AuditedRows audited{
+    const budro::AuditedRows audited{
         .points = &points,
         .labels = rows.label,
-        .answers = params.loss == fairness::AuditLoss::kDecision ? answers.approve : answers.score,
+        .answers = params.loss == budro::AuditLoss::kDecision ? answers.approve : answers.score,
         .weights = weights};
-    RAMPART_TRY(out.audit, fairness::audit_individual(audited, params, &pool));
+    RAMPART_TRY(out.audit, budro::audit_individual(audited, params, &pool));
     const auto approval = approval_of(policy, rows, projected ? &metric : nullptr);
     for (const auto& text : counterfactuals) {
-        auto parsed = fairness::parse_counterfactual(text, rows.schema);
+        auto parsed = budro::parse_counterfactual(text, rows.schema);
         if (!parsed) return parsed.error().with_context("--counterfactual");
-        RAMPART_TRY(out.consistency.emplace_back(), fairness::consistency(rows, *parsed, approval));
+        RAMPART_TRY(out.consistency.emplace_back(), budro::consistency(rows, *parsed, approval));
     }
-    out.balanced_accuracy = fairness::balanced_accuracy(
-        stats::decision_rates(rows.label, answers.approve, rows.weight));
+    out.balanced_accuracy =
+        budro::balanced_accuracy(stats::decision_rates(rows.label, answers.approve, rows.weight));
     if (!rows.group.empty()) {
         RAMPART_TRY(const auto report, fairness::group_report({.label = rows.label,
                                                                .approve = answers.approve,
                                                                .group = rows.group,
                                                                .weight = rows.weight},
                                                               rows.group_names));
-        out.gaps = fairness::rate_gaps(report);
+        out.gaps = budro::rate_gaps(report);
     }
     return out;
 }

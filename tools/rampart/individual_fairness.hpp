@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "evaluation.hpp"
-#include "rampart/fairness/budro/audit.hpp"
-#include "rampart/fairness/budro/consistency.hpp"
-#include "rampart/fairness/budro/metric.hpp"
+#include "rampart/budro/audit.hpp"
+#include "rampart/budro/consistency.hpp"
+#include "rampart/budro/metric.hpp"
 #include "text_table.hpp"
 
 /// How alike a policy treats people who are alike: what `audit-individual` says, and `train
@@ -16,17 +16,17 @@
 namespace rampart::cli {
 
 struct IndividualFairness {
-    fairness::IndividualAudit audit;
-    std::vector<fairness::Consistency> consistency;
+    budro::IndividualAudit audit;
+    std::vector<budro::Consistency> consistency;
     std::optional<double> balanced_accuracy;
-    std::optional<fairness::RateGaps> gaps;  // between protected groups
+    std::optional<budro::RateGaps> gaps;  // between protected groups
 };
 
 /// answers: the policy's, for these rows. counterfactuals: as typed. projected: the policy reads
 /// the metric's projected columns instead of the rows.
 base::Result<IndividualFairness> individual_fairness(
     const model::Policy& policy, const dataset::Dataset& rows, const PolicyAnswers& answers,
-    const fairness::FairMetric& metric, const fairness::IndividualAuditParams& params,
+    const budro::FairMetric& metric, const budro::IndividualAuditParams& params,
     const std::vector<std::string>& counterfactuals, base::ThreadPool& pool,
     bool projected = false);
 

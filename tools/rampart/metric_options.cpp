@@ -33,8 +33,8 @@ base::Result<std::pair<std::string, double>> named_number(std::string_view text,
     return std::pair(std::string(text.substr(0, colon)), value);
 }
 
-base::Result<fairness::ProtectedDirection> direction_of(const std::string& text) {
-    fairness::ProtectedDirection out{text, {}};
+base::Result<budro::ProtectedDirection> direction_of(const std::string& text) {
+    budro::ProtectedDirection out{text, {}};
     std::string_view rest = text;
     while (true) {
         const auto comma = rest.find(',');
@@ -57,9 +57,9 @@ std::string value_in(std::string_view group, const std::vector<std::string>& col
 }
 
 /// Each protected column apart, of rows whose groups are all their combinations.
-std::vector<fairness::ProtectedAttribute> attributes_of(const dataset::Dataset& data,
-                                                        const std::vector<std::string>& columns) {
-    std::vector<fairness::ProtectedAttribute> out;
+std::vector<budro::ProtectedAttribute> attributes_of(const dataset::Dataset& data,
+                                                     const std::vector<std::string>& columns) {
+    std::vector<budro::ProtectedAttribute> out;
     for (size_t k = 0; k < columns.size(); ++k) {
         std::map<std::string, int32_t> codes;
         std::vector<int32_t> code_of_group;
@@ -67,7 +67,7 @@ std::vector<fairness::ProtectedAttribute> attributes_of(const dataset::Dataset& 
             code_of_group.push_back(
                 codes.emplace(value_in(name, columns, k), static_cast<int32_t>(codes.size()))
                     .first->second);
-        fairness::ProtectedAttribute attribute{.name = columns[k]};
+        budro::ProtectedAttribute attribute{.name = columns[k]};
         attribute.groups = codes.size();
         attribute.group_names.resize(codes.size());
         for (const auto& [value, code] : codes)
@@ -89,18 +89,18 @@ base::Result<uint32_t> row_of(std::string_view text, size_t rows, std::string_vi
 }
 
 /// CSV with the columns first, second, comparable (1 or 0); rows are numbered from 1.
-base::Result<std::vector<fairness::ComparedPair>> read_pairs(const std::string& path, size_t rows) {
+base::Result<std::vector<budro::ComparedPair>> read_pairs(const std::string& path, size_t rows) {
     RAMPART_TRY(auto csv, dataset::CsvReader::open(path));
     if (csv.columns() != std::vector<std::string>{"first", "second", "comparable"})
         return base::invalid_argument("bad_pairs",
                                       "{}: the columns have to be first,second,comparable", path);
-    std::vector<fairness::ComparedPair> pairs;
+    std::vector<budro::ComparedPair> pairs;
     while (true) {
         RAMPART_TRY(const bool more, csv.next());
         if (!more) return pairs;
         const auto cells = csv.cells();
         const auto where = fmt::format("{}, line {}", path, csv.line());
-        fairness::ComparedPair pair;
+        budro::ComparedPair pair;
         RAMPART_TRY(pair.first, row_of(cells[0], rows, where));
         RAMPART_TRY(pair.second, row_of(cells[1], rows, where));
         if (cells[2] != "0" && cells[2] != "1")
@@ -108,9 +108,9 @@ base::Result<std::vector<fairness::ComparedPair>> read_pairs(const std::string& 
                                           where, cells[2]);
         pair.comparable = cells[2] == "1";
         pairs.push_back(pair);
-        if (pairs.size() > fairness::FairMetric::kMaxPairs)
+        if (pairs.size() > budro::FairMetric::kMaxPairs)
             return base::out_of_range("too_many_pairs", "{}: more than {} pairs", path,
-                                      fairness::FairMetric::kMaxPairs);
+                                      budro::FairMetric::kMaxPairs);
     }
 }
 
@@ -161,16 +161,16 @@ void add_metric_options(CLI::App& command, MetricOptions& o) {
         file->excludes(option);
 }
 
-base::Result<fairness::FairMetric> metric_of(const MetricOptions& o, const MetricTable& table) {
+base::Result<budro::FairMetric> metric_of(const MetricOptions& o, const MetricTable& table) {
     if (!o.metric.empty()) {
-        RAMPART_TRY(auto metric, fairness::load_fair_metric(o.metric));
+        RAMPART_TRY(auto metric, budro::load_fair_metric(o.metric));
         if (metric.schema() == table.all.schema) return metric;
         return base::invalid_argument("other_schema",
                                       "--metric {}: it was learnt for other features than the "
                                       "model's; learn one on this table",
                                       o.metric);
     }
-    fairness::FairMetricSpec spec{
+    budro::FairMetricSpec spec{
         .protected_features = o.protected_features, .indicators = o.indicators, .l2 = o.l2};
     const auto& rows = o.pairs.empty() ? table.learn : table.all;
     if (!o.given() || !o.from.empty()) {
@@ -191,30 +191,29 @@ base::Result<fairness::FairMetric> metric_of(const MetricOptions& o, const Metri
     if (!o.pairs.empty()) {
         RAMPART_TRY(spec.pairs, read_pairs(o.pairs, table.all.rows()));
     }
-    auto metric = fairness::FairMetric::learn(rows, spec);
+    auto metric = budro::FairMetric::learn(rows, spec);
     if (!metric) return metric.error().with_context("the fair metric");
     return metric;
 }
 
-void put_metric(const fairness::FairMetric& metric,
-                std::map<std::string, std::string>& provenance) {
+void put_metric(const budro::FairMetric& metric, std::map<std::string, std::string>& provenance) {
     provenance[std::string(kMetricKey)] = base::to_base64(metric.encode());
     provenance[std::string(kDigestKey)] = metric.digest().hex();
 }
 
-base::Result<std::optional<fairness::FairMetric>> metric_in(const model::Policy& policy) {
+base::Result<std::optional<budro::FairMetric>> metric_in(const model::Policy& policy) {
     const auto found = policy.provenance().find(std::string(kMetricKey));
-    if (found == policy.provenance().end()) return std::optional<fairness::FairMetric>();
+    if (found == policy.provenance().end()) return std::optional<budro::FairMetric>();
     const auto bytes = base::from_base64(found->second);
     if (!bytes) return base::data_loss("bad_metric_file", "the model's fair metric is not base64");
-    auto metric = fairness::FairMetric::decode(*bytes);
+    auto metric = budro::FairMetric::decode(*bytes);
     if (!metric) return metric.error().with_context("the model's fair metric");
     if (!(metric->schema() == policy.schema()))
         return base::data_loss("other_schema", "the model's fair metric is of other features");
     return std::optional(*std::move(metric));
 }
 
-std::string metric_text(const fairness::FairMetric& metric) {
+std::string metric_text(const budro::FairMetric& metric) {
     std::vector<std::string> names;
     for (const auto& direction : metric.directions()) names.push_back(direction.name);
     const size_t all = names.size();
@@ -225,7 +224,7 @@ std::string metric_text(const fairness::FairMetric& metric) {
                        all > names.size() ? fmt::format(" and {} more", all - names.size()) : "");
 }
 
-boost::json::object metric_json(const fairness::FairMetric& metric) {
+boost::json::object metric_json(const budro::FairMetric& metric) {
     boost::json::array directions;
     for (const auto& direction : metric.directions()) {
         boost::json::object coefficients;

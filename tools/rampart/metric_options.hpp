@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "rampart/budro/metric.hpp"
 #include "rampart/dataset/dataset.hpp"
-#include "rampart/fairness/budro/metric.hpp"
 #include "rampart/model/policy.hpp"
 
 /// The fair metric on the command line: read from a file, learnt from a table, or a model's own.
@@ -33,15 +33,14 @@ struct MetricTable {
     const std::vector<std::string>& protected_columns;
 };
 /// The file's, or learnt as the options say; with nothing given from the protected columns.
-base::Result<fairness::FairMetric> metric_of(const MetricOptions& options,
-                                             const MetricTable& table);
+base::Result<budro::FairMetric> metric_of(const MetricOptions& options, const MetricTable& table);
 
 /// A model carries its metric in its provenance.
-void put_metric(const fairness::FairMetric& metric, std::map<std::string, std::string>& provenance);
-base::Result<std::optional<fairness::FairMetric>> metric_in(const model::Policy& policy);
+void put_metric(const budro::FairMetric& metric, std::map<std::string, std::string>& provenance);
+base::Result<std::optional<budro::FairMetric>> metric_in(const model::Policy& policy);
 
 /// "34 dimensions; counts for nothing: sex, what tells sex"
-std::string metric_text(const fairness::FairMetric& metric);
-boost::json::object metric_json(const fairness::FairMetric& metric);
+std::string metric_text(const budro::FairMetric& metric);
+boost::json::object metric_json(const budro::FairMetric& metric);
 
 }  // namespace rampart::cli

@@ -22,7 +22,7 @@
 namespace rampart::cli {
 namespace {
 
-using fairness::RampCriterion;
+using ramp::RampCriterion;
 
 struct Options {
     std::string model, data, schema, split = "validation", out, report, frontier;
@@ -76,9 +76,9 @@ base::Status apply_epsilons(Options& o, const std::vector<std::string>& groups) 
 
 base::Status apply_settings(Options& o) {
     auto& s = o.settings;
-    RAMPART_TRY(s.ramp.criterion, fairness::parse_ramp_criterion(o.criterion));
+    RAMPART_TRY(s.ramp.criterion, ramp::parse_ramp_criterion(o.criterion));
     s.ramp.regulariser =
-        o.regulariser == "paper" ? fairness::Regulariser::kPaper : fairness::Regulariser::kCentred;
+        o.regulariser == "paper" ? ramp::Regulariser::kPaper : ramp::Regulariser::kCentred;
     s.search_gamma = o.gamma == "cv" && !s.blind;
     if (o.gamma != "cv") {
         RAMPART_TRY(s.ramp.gamma, number_in(o.gamma, 0, 100, "--gamma"));
@@ -86,9 +86,9 @@ base::Status apply_settings(Options& o) {
     const bool outcomes = s.ramp.criterion == RampCriterion::kEqualOpportunity ||
                           s.ramp.criterion == RampCriterion::kEqualizedOdds;
     if (o.calibration == "default") {
-        if (outcomes) s.calibration = fairness::CalibrationMethod::kBeta;
+        if (outcomes) s.calibration = calibration::CalibrationMethod::kBeta;
     } else if (o.calibration != "none") {
-        RAMPART_TRY(s.calibration, fairness::parse_calibration(o.calibration));
+        RAMPART_TRY(s.calibration, calibration::parse_calibration(o.calibration));
     }
     if (s.blind && !s.within.empty())
         return base::invalid_argument("blind_within",
@@ -169,7 +169,7 @@ Table table_of(const Side& side) {
     return table;
 }
 
-std::string calibration_text(const fairness::CalibrationComparison& c) {
+std::string calibration_text(const calibration::CalibrationComparison& c) {
     if (!c.before || !c.after) return {};
     return fmt::format(
         "expected calibration error {:.4f}, after the map {:.4f}{}", c.before->expected,
@@ -177,7 +177,7 @@ std::string calibration_text(const fairness::CalibrationComparison& c) {
         c.out_of_fold ? fmt::format(", out of fold {:.4f}", c.out_of_fold->expected) : "");
 }
 
-boost::json::value json_of(const std::optional<fairness::CalibrationError>& e) {
+boost::json::value json_of(const std::optional<calibration::CalibrationError>& e) {
     if (!e) return nullptr;
     return boost::json::object{{"brier", e->brier},
                                {"log_loss", e->log_loss},
@@ -234,7 +234,7 @@ std::string summary_of(const Options& o, const Postprocessed& fitted) {
                     o.settings.within, fitted.link.ramp.gamma,
                     fitted.gammas.empty() ? "" : " (by cross-validation)", fitted.gap());
     if (fitted.calibration)
-        text += fmt::format("\n{} calibration: {}", fairness::to_string(*o.settings.calibration),
+        text += fmt::format("\n{} calibration: {}", to_string(*o.settings.calibration),
                             calibration_text(fitted.calibration->overall));
     if (fitted.blind && !std::isnan(fitted.blind->aware_mean_product))
         text += fmt::format(
@@ -306,8 +306,7 @@ std::string provenance_text(const Options& o, const model::LearnedLink& link) {
         "split={} seed={}",
         o.criterion, o.settings.ramp.epsilon,
         o.settings.within.empty() ? "" : " within=", o.settings.within, link.ramp.gamma,
-        o.regulariser,
-        o.settings.calibration ? fairness::to_string(*o.settings.calibration) : "none",
+        o.regulariser, o.settings.calibration ? to_string(*o.settings.calibration) : "none",
         o.settings.blind ? " blind" : "", o.split, o.settings.seed);
 }
 

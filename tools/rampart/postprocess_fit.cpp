@@ -4,14 +4,14 @@
 #include <cmath>
 #include <map>
 
-#include "rampart/fairness/group_posteriors.hpp"
+#include "rampart/calibration/group_posteriors.hpp"
 #include "rampart/fairness/rate_system.hpp"
 #include "rampart/model/batch_engine.hpp"
 
 namespace rampart::cli {
 namespace {
 
-using fairness::RampCriterion;
+using ramp::RampCriterion;
 using Given = model::GroupPull::Given;
 
 bool speaks_of_outcomes(RampCriterion criterion) {
@@ -46,27 +46,26 @@ base::Status check(const model::LearnedLink& before, const dataset::Dataset& fit
             "other_scores",
             "criterion {} needs scores 2·P(favourable) - 1, and the model's are {:g}·P {:+g}: take "
             "dp or cov",
-            fairness::to_string(settings.ramp.criterion), before.score_slope,
-            before.score_intercept);
+            to_string(settings.ramp.criterion), before.score_slope, before.score_intercept);
     return base::ok();
 }
 
 /// The link with calibrations fitted on the rows, if asked for, and nothing else of fairness.
-base::Result<std::optional<fairness::CalibrationFit>> calibrate(
+base::Result<std::optional<calibration::CalibrationFit>> calibrate(
     model::LearnedLink& link, const dataset::Dataset& fit, const std::vector<double>& p,
     const PostprocessSettings& settings) {
     link.calibrations.clear();
     link.pulls.clear();
     if (!settings.calibration) return std::nullopt;
     const bool by_group = speaks_of_outcomes(settings.ramp.criterion) && !settings.blind;
-    RAMPART_TRY(auto fitted, fairness::fit_calibration({.score = p,
-                                                        .label = fit.label,
-                                                        .group = fit.group,
-                                                        .groups = fit.group_names.size(),
-                                                        .weight = fit.weight},
-                                                       {.method = *settings.calibration,
-                                                        .by_group = by_group,
-                                                        .seed = settings.seed}));
+    RAMPART_TRY(auto fitted, calibration::fit_calibration({.score = p,
+                                                           .label = fit.label,
+                                                           .group = fit.group,
+                                                           .groups = fit.group_names.size(),
+                                                           .weight = fit.weight},
+                                                          {.method = *settings.calibration,
+                                                           .by_group = by_group,
+                                                           .seed = settings.seed}));
     link.calibrations = fitted.maps;
     return fitted;
 }
@@ -88,7 +87,7 @@ base::Result<std::vector<int32_t>> strata_of(const dataset::Dataset& fit,
     return strata;
 }
 
-fairness::RampProblem problem_of(const dataset::Dataset& fit, const RampRows& rows) {
+ramp::RampProblem problem_of(const dataset::Dataset& fit, const RampRows& rows) {
     return {.score = rows.scores,
             .group = fit.group,
             .groups = fit.group_names.size(),
@@ -101,12 +100,12 @@ base::Status fit_aware(Postprocessed& out, const dataset::Dataset& fit,
     const auto problem = problem_of(fit, out.rows);
     auto params = settings.ramp;
     if (settings.search_gamma) {
-        const fairness::GammaSearch search{.seed = settings.seed, .label = fit.label};
-        RAMPART_TRY(auto choice, fairness::choose_gamma(problem, params, search));
+        const ramp::GammaSearch search{.seed = settings.seed, .label = fit.label};
+        RAMPART_TRY(auto choice, ramp::choose_gamma(problem, params, search));
         out.gammas = std::move(choice.figures);
         out.aware = std::move(choice.solution);
     } else {
-        RAMPART_TRY(out.aware, fairness::solve_ramp(problem, params));
+        RAMPART_TRY(out.aware, ramp::solve_ramp(problem, params));
     }
     out.link.ramp = out.aware->rule;
     for (size_t i = 0; i < fit.rows(); ++i)
@@ -141,8 +140,8 @@ base::Result<Posteriors> fit_posteriors(const dataset::Dataset& fit, const datas
         auto& pull = out.pulls.emplace_back();
         pull.given = given;
         RAMPART_TRY(pull.posteriors,
-                    fairness::fit_group_posteriors(others, {settings.posteriors, given}, &pool));
-        out.of_rows.push_back(fairness::group_posteriors(pull.posteriors, groups, fit, &pool));
+                    calibration::fit_group_posteriors(others, {settings.posteriors, given}, &pool));
+        out.of_rows.push_back(calibration::group_posteriors(pull.posteriors, groups, fit, &pool));
     }
     return out;
 }
@@ -151,13 +150,13 @@ base::Status fit_blind(Postprocessed& out, const dataset::Dataset& fit,
                        const dataset::Dataset& others, const PostprocessSettings& settings,
                        base::ThreadPool& pool) {
     RAMPART_TRY(auto posteriors, fit_posteriors(fit, others, settings, pool));
-    fairness::BlindProblem problem{.score = out.rows.scores,
-                                   .posterior = posteriors.of_rows[0],
-                                   .groups = fit.group_names.size(),
-                                   .weight = fit.weight};
+    ramp::BlindProblem problem{.score = out.rows.scores,
+                               .posterior = posteriors.of_rows[0],
+                               .groups = fit.group_names.size(),
+                               .weight = fit.weight};
     problem.given_label = posteriors.pulls[0].given != Given::kNothing;
     if (posteriors.of_rows.size() > 1) problem.posterior_unfavourable = posteriors.of_rows[1];
-    RAMPART_TRY(out.blind, fairness::solve_blind_ramp(problem, settings.ramp));
+    RAMPART_TRY(out.blind, ramp::solve_blind_ramp(problem, settings.ramp));
     const auto& solution = *out.blind;
     out.link.ramp = solution.rule;
     for (auto& pull : posteriors.pulls) {
@@ -189,7 +188,7 @@ double spread(const std::vector<double>& rates, const std::vector<int32_t>& stra
     return widest;
 }
 
-double bias_of(const fairness::RampSolution& solution, RampCriterion criterion,
+double bias_of(const ramp::RampSolution& solution, RampCriterion criterion,
                const std::vector<int32_t>& strata) {
     switch (criterion) {
         case RampCriterion::kStatisticalParity:
@@ -235,19 +234,19 @@ base::Result<std::vector<EpsilonPoint>> epsilon_curve(const Postprocessed& fitte
                                                       const dataset::Dataset& fit,
                                                       const PostprocessSettings& settings) {
     constexpr int kSteps = 20;
-    std::vector<fairness::RampParams> all;
+    std::vector<ramp::RampParams> all;
     auto params = settings.ramp;
     params.gamma = fitted.link.ramp.gamma;
     params.epsilons.clear();
     const auto problem = problem_of(fit, fitted.rows);
     params.epsilon = 1;
-    RAMPART_TRY(const auto free, fairness::solve_ramp(problem, params));
+    RAMPART_TRY(const auto free, ramp::solve_ramp(problem, params));
     const double widest = bias_of(free, params.criterion, fitted.rows.strata);
     for (int i = 0; i <= kSteps; ++i) {
         params.epsilon = std::min(1.0, widest * i / kSteps);
         all.push_back(params);
     }
-    RAMPART_TRY(const auto solutions, fairness::solve_ramps(problem, all));
+    RAMPART_TRY(const auto solutions, ramp::solve_ramps(problem, all));
     std::vector<EpsilonPoint> points;
     for (size_t i = 0; i < all.size(); ++i)
         points.push_back({all[i].epsilon,

@@ -6,22 +6,22 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/base/thread_pool.hpp"
+#include "rampart/calibration/calibration.hpp"
 #include "rampart/dataset/dataset.hpp"
-#include "rampart/fairness/calibration.hpp"
-#include "rampart/fairness/ramp/blind.hpp"
-#include "rampart/fairness/ramp/gamma_search.hpp"
 #include "rampart/gbdt/learner.hpp"
 #include "rampart/model/policy.hpp"
+#include "rampart/ramp/blind.hpp"
+#include "rampart/ramp/gamma_search.hpp"
 
 /// Puts a ramp on the scores of a model: what `rampart postprocess` does once files are read.
 namespace rampart::cli {
 
 struct PostprocessSettings {
-    fairness::RampParams ramp;
+    ramp::RampParams ramp;
     bool search_gamma = true;  // by cross-validation, instead of ramp.gamma
     /// Protected attribute within whose values the groups are compared; empty: all groups at once.
     std::string within;
-    std::optional<fairness::CalibrationMethod> calibration;
+    std::optional<calibration::CalibrationMethod> calibration;
     bool blind = false;
     gbdt::LearnerParams posteriors;  // blind: the ensembles that tell P(group | x)
     uint64_t seed = 0;
@@ -37,11 +37,11 @@ struct RampRows {
 struct Postprocessed {
     model::LearnedLink link;
     RampRows rows;
-    std::optional<fairness::CalibrationFit> calibration;
-    std::vector<fairness::GammaFigure> gammas;  // empty: given, not searched for
+    std::optional<calibration::CalibrationFit> calibration;
+    std::vector<ramp::GammaFigure> gammas;  // empty: given, not searched for
     // one of the two
-    std::optional<fairness::RampSolution> aware;
-    std::optional<fairness::BlindSolution> blind;
+    std::optional<ramp::RampSolution> aware;
+    std::optional<ramp::BlindSolution> blind;
 
     double gap() const;  // between primal and dual
 };

@@ -96,13 +96,13 @@ std::string page_of(const ModelTableNames& names, const model::LoadedPolicy& loa
 
 Result<Answer> write_regression_card(const ModelTableNames& names,
                                      const model::LoadedPolicy& loaded,
-                                     const fairness::RegressionLoss& loss, const std::string& split,
-                                     const std::string& out) {
+                                     const fair_regression::RegressionLoss& loss,
+                                     const std::string& split, const std::string& out) {
     RAMPART_TRY(const auto record, record_of(loaded.policy));
     RAMPART_TRY(const auto schema, schema_for(names, loaded.policy, record));
     RAMPART_TRY(const auto table, dataset::read_table(names.data, schema));
     RAMPART_TRY(const auto measured, rows_for(names, split, table, record));
-    fairness::LabelRange range;
+    fair_regression::LabelRange range;
     if (schema.label_range) range = {schema.label_range->lo, schema.label_range->hi};
     RAMPART_TRY(const auto evaluation,
                 evaluate_regression(loaded.policy, loss, measured.rows, range, std::nullopt));

@@ -2,7 +2,7 @@
 
 #include "frame.hpp"
 #include "model_table.hpp"
-#include "rampart/fairness/regression/loss.hpp"
+#include "rampart/fair_regression/loss.hpp"
 #include "rampart/model/model_file.hpp"
 
 /// `rampart card` of a model of fair regression.
@@ -12,7 +12,7 @@ namespace rampart::cli {
 /// split: empty for the test rows of the table it was trained on, or all rows of another.
 base::Result<Answer> write_regression_card(const ModelTableNames& names,
                                            const model::LoadedPolicy& loaded,
-                                           const fairness::RegressionLoss& loss,
+                                           const fair_regression::RegressionLoss& loss,
                                            const std::string& split, const std::string& out);
 
 }  // namespace rampart::cli

@@ -54,7 +54,7 @@ struct RowFigures {
 };
 
 RowFigures figures_of(std::span<const model::ScoreMass> scores,
-                      const fairness::RegressionLoss& loss, double y, double approve,
+                      const fair_regression::RegressionLoss& loss, double y, double approve,
                       std::optional<double> threshold) {
     RowFigures out;
     for (const auto& [score, weight] : scores) {
@@ -86,10 +86,10 @@ boost::json::value json_of(const std::optional<double>& x) {
 
 }  // namespace
 
-base::Result<std::optional<fairness::RegressionLoss>> regression_loss_of(
+base::Result<std::optional<fair_regression::RegressionLoss>> regression_loss_of(
     const model::Policy& policy) {
     const auto found = policy.provenance().find("regression_loss");
-    if (found == policy.provenance().end()) return std::optional<fairness::RegressionLoss>();
+    if (found == policy.provenance().end()) return std::optional<fair_regression::RegressionLoss>();
     if (policy.last_learned() == nullptr || policy.group_aware())
         return base::data_loss("bad_training_record",
                                "the model says that it is of fair regression, and has no score or "
@@ -99,11 +99,11 @@ base::Result<std::optional<fairness::RegressionLoss>> regression_loss_of(
 }
 
 base::Result<RegressionEvaluation> evaluate_regression(const model::Policy& policy,
-                                                       const fairness::RegressionLoss& loss,
+                                                       const fair_regression::RegressionLoss& loss,
                                                        const dataset::Dataset& data,
-                                                       fairness::LabelRange range,
+                                                       fair_regression::LabelRange range,
                                                        std::optional<double> threshold) {
-    RAMPART_TRY(const auto table, fairness::regression_table(data, range));
+    RAMPART_TRY(const auto table, fair_regression::regression_table(data, range));
     const size_t groups = data.group_names.size();
     std::vector<Sums> sums(groups + 1);
     Distribution distribution(groups);

@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "rampart/dataset/dataset.hpp"
-#include "rampart/fairness/regression/loss.hpp"
-#include "rampart/fairness/regression/serving.hpp"
+#include "rampart/fair_regression/loss.hpp"
+#include "rampart/fair_regression/serving.hpp"
 #include "rampart/model/policy.hpp"
 
 /// How a policy with scores of fair regression does on labelled rows.
 namespace rampart::cli {
 
 /// Whether the model was made by fair regression: its loss, as recorded.
-base::Result<std::optional<fairness::RegressionLoss>> regression_loss_of(
+base::Result<std::optional<fair_regression::RegressionLoss>> regression_loss_of(
     const model::Policy& policy);
 
 struct RegressionGroupFigures {
@@ -32,16 +32,16 @@ struct RegressionEvaluation {
     double disparity = 0;                            // the largest of the groups'
     double root_mean_square = 0, mean_absolute = 0;  // error, in the label's units
     std::optional<double> auc;                       // of the mean score, of labels of two values
-    fairness::LabelRange range;
+    fair_regression::LabelRange range;
     std::vector<RegressionGroupFigures> groups;  // empty without protected columns
 };
 
 /// threshold: approve scores of at least this instead of what the policy does. Errors: labels
 /// outside the range.
 base::Result<RegressionEvaluation> evaluate_regression(const model::Policy& policy,
-                                                       const fairness::RegressionLoss& loss,
+                                                       const fair_regression::RegressionLoss& loss,
                                                        const dataset::Dataset& data,
-                                                       fairness::LabelRange range,
+                                                       fair_regression::LabelRange range,
                                                        std::optional<double> threshold);
 
 boost::json::object to_json(const RegressionEvaluation& evaluation);

@@ -12,9 +12,9 @@
 
 #include "rampart/base/file.hpp"
 #include "rampart/base/random.hpp"
-#include "rampart/fairness/reductions/train.hpp"
-#include "rampart/fairness/regression/baselines.hpp"
+#include "rampart/fair_regression/baselines.hpp"
 #include "rampart/model/batch_engine.hpp"
+#include "rampart/reductions/train.hpp"
 #include "rampart/runtime/shutdown.hpp"
 #include "regression_train.hpp"
 #include "text_table.hpp"
@@ -25,8 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::Result;
-using fairness::LevelRows;
-using fairness::RegressionTable;
+using fair_regression::LevelRows;
+using fair_regression::RegressionTable;
 
 constexpr size_t kResamples = 400, kMaxPointsBytes = 16 << 20;
 constexpr std::string_view kLinearSuffix = "-linear";
@@ -64,11 +64,11 @@ class Bench {
                     WatchedOracle::create(job, data_.parts.train, nullptr, pool_, progress_));
         if (learner.starts_with("unconstrained")) {
             RAMPART_TRY(const auto fit,
-                        fairness::fit_unconstrained(data_.train.rows(), job.loss, *oracle));
+                        fair_regression::fit_unconstrained(data_.train.rows(), job.loss, *oracle));
             return std::vector{member(fit.model, 1)};
         }
         RAMPART_TRY(const auto fit,
-                    fairness::fit_parity(data_.train.rows(), job.loss, job.sp, *oracle));
+                    fair_regression::fit_parity(data_.train.rows(), job.loss, job.sp, *oracle));
         std::vector<LevelMember> out;
         for (const auto& one : fit.members) out.push_back(member(one.model, one.weight));
         return out;
@@ -76,15 +76,16 @@ class Bench {
 
   private:
     std::vector<uint8_t> levels(const std::vector<double>& u) const {
-        return fairness::levels_of(u, settings_.sp.levels);
+        return fair_regression::levels_of(u, settings_.sp.levels);
     }
-    LevelMember member(const fairness::RegressionModel& model, double weight) const {
-        return {weight, levels(fairness::predict(model, data_.parts.train, &pool_)),
-                levels(fairness::predict(model, data_.parts.test, &pool_))};
+    LevelMember member(const fair_regression::RegressionModel& model, double weight) const {
+        return {weight, levels(fair_regression::predict(model, data_.parts.train, &pool_)),
+                levels(fair_regression::predict(model, data_.parts.test, &pool_))};
     }
 
     Result<std::vector<LevelMember>> seo() const {
-        RAMPART_TRY(const auto model, fairness::fit_seo(data_.parts.train, data_.train.rows()));
+        RAMPART_TRY(const auto model,
+                    fair_regression::fit_seo(data_.parts.train, data_.train.rows()));
         return std::vector{member(model, 1)};
     }
 
@@ -93,7 +94,7 @@ class Bench {
                                     const dataset::Dataset& rows) const {
         std::vector<double> out(rows.rows());
         model::BatchEngine(ensemble).predict_raw(model::TableView::of(rows), out, &pool_);
-        const bool logistic = settings_.loss.kind() == fairness::LossKind::kLogistic;
+        const bool logistic = settings_.loss.kind() == fair_regression::LossKind::kLogistic;
         for (double& raw : out)
             raw = logistic ? (1 + raw / settings_.loss.parameter()) / 2 : model::sigmoid(raw);
         return out;
@@ -101,13 +102,13 @@ class Bench {
 
     Result<std::vector<LevelMember>> classification(double epsilon) const {
         if (!progress_(0)) return base::unavailable("interrupted", "the frontier was interrupted");
-        fairness::ReductionParams params;
+        reductions::ReductionParams params;
         params.learner = settings_.trees;
         RAMPART_TRY(params.constraints.parity, fairness::parse_parity("dp", epsilon));
         params.fits = job_.reduction_fits;
         params.seed = settings_.trees.seed;
         RAMPART_TRY(const auto fit,
-                    fairness::train_reduction(data_.parts.train, params, &pool_, {}));
+                    reductions::train_reduction(data_.parts.train, params, &pool_, {}));
         std::vector<LevelMember> out;
         for (const auto& one : fit.members)
             out.push_back({one.weight, levels(unit_scores(one.ensemble, data_.parts.train)),
@@ -129,12 +130,12 @@ struct Figures {
 /// Of rows that count so many times each; the loss is the table's of levels and labels.
 class Judge {
   public:
-    Judge(const RegressionTable& table, const fairness::RegressionLoss& loss, int levels)
+    Judge(const RegressionTable& table, const fair_regression::RegressionLoss& loss, int levels)
         : table_(table), levels_(static_cast<size_t>(levels)) {
         for (size_t i = 0; i < table.label.size(); ++i)
             for (int k = 0; k <= levels; ++k)
-                losses_.push_back(
-                    static_cast<float>(loss.value(table.label[i], fairness::middle_of(k, levels))));
+                losses_.push_back(static_cast<float>(
+                    loss.value(table.label[i], fair_regression::middle_of(k, levels))));
     }
 
     Figures judge(const std::vector<LevelMember>& members,
@@ -214,7 +215,7 @@ void put_test(const Judge& judge, const std::vector<LevelMember>& members, size_
     point.disparity_band = band(std::move(disparities));
 }
 
-Result<Data> read_data(const RegressionFrontier& job, const fairness::LabelRange& range,
+Result<Data> read_data(const RegressionFrontier& job, const fair_regression::LabelRange& range,
                        const RegressionJob& settings) {
     Data out;
     RAMPART_TRY(out.parts, read_table_parts(job.source, job.schema));
@@ -226,8 +227,8 @@ Result<Data> read_data(const RegressionFrontier& job, const fairness::LabelRange
                                       job.source.split);
     RAMPART_RETURN_IF_ERROR(check_regression_rows(
         out.parts.test, false, fmt::format("the test rows of the split {}", job.source.split)));
-    RAMPART_TRY(out.train, fairness::regression_table(out.parts.train, range));
-    RAMPART_TRY(out.test, fairness::regression_table(out.parts.test, range));
+    RAMPART_TRY(out.train, fair_regression::regression_table(out.parts.train, range));
+    RAMPART_TRY(out.test, fair_regression::regression_table(out.parts.test, range));
     const auto& t = job.trees;
     out.line = fmt::format(
         "rampart frontier of regression, data {}, split {}, seed {}, grid {}, trees {} of {} "
@@ -386,7 +387,7 @@ bool is_regression_learner(const std::string& learner) {
 
 Result<Answer> regression_frontier(const RegressionFrontier& job, const Context& context) {
     RAMPART_RETURN_IF_ERROR(check_learners(job, job.schema));
-    fairness::LabelRange range;
+    fair_regression::LabelRange range;
     if (job.schema.label_range) range = {job.schema.label_range->lo, job.schema.label_range->hi};
     RAMPART_TRY(const auto settings, regression_job(job.options, job.trees, range));
     RAMPART_TRY(const auto data, read_data(job, range, settings));

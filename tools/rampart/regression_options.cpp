@@ -10,10 +10,10 @@ namespace rampart::cli {
 namespace {
 
 using base::Result;
-using fairness::RegressionLoss;
+using fair_regression::RegressionLoss;
 
 /// Of the label's units onto the unit scale.
-Result<double> on_unit_scale(double threshold, const fairness::LabelRange& range,
+Result<double> on_unit_scale(double threshold, const fair_regression::LabelRange& range,
                              std::string_view option) {
     if (threshold >= range.lo && threshold <= range.hi)
         return (threshold - range.lo) / (range.hi - range.lo);
@@ -22,7 +22,8 @@ Result<double> on_unit_scale(double threshold, const fairness::LabelRange& range
                               option, threshold, range.lo, range.hi);
 }
 
-Result<model::ScoreStep> step_of(const RegressionOptions& o, const fairness::LabelRange& range) {
+Result<model::ScoreStep> step_of(const RegressionOptions& o,
+                                 const fair_regression::LabelRange& range) {
     if (o.at_least && o.at_most)
         return base::invalid_argument("bad_usage",
                                       "give --approve-at-least or --approve-at-most, not both");
@@ -53,7 +54,7 @@ void add_regression_options(CLI::App& command, RegressionOptions& o) {
                             "scale of logistic and poisson (5), order of quantile (0.5), width of "
                             "huber (0.1)"));
     keep(command.add_option("--grid", o.grid, "fair-regression: levels of scores")
-             ->check(CLI::Range(1, fairness::kMaxLevels))
+             ->check(CLI::Range(1, fair_regression::kMaxLevels))
              ->capture_default_str());
     o.ridge_option = keep(
         command.add_option("--ridge", o.ridge, "linear oracle: penalty")->capture_default_str());
@@ -143,20 +144,21 @@ Result<RegressionLoss> parse_loss_text(const std::string& text) {
 }
 
 Result<RegressionJob> regression_job(const RegressionOptions& o, const gbdt::LearnerParams& trees,
-                                     fairness::LabelRange range) {
+                                     fair_regression::LabelRange range) {
     RegressionJob job;
     job.parity = o.notion == "sp";
     job.linear = o.oracle == "linear";
     RAMPART_TRY(job.loss, parse_loss(o.loss, o.loss_parameter));
     auto game = o.game;
-    if (o.method != "column-generation") game.method = fairness::GameMethod::kExponentiatedGradient;
+    if (o.method != "column-generation")
+        game.method = fair_regression::GameMethod::kExponentiatedGradient;
     game.paper_steps = o.method == "eg-paper";
-    RAMPART_RETURN_IF_ERROR(fairness::validate(game));
+    RAMPART_RETURN_IF_ERROR(validate(game));
     job.sp.levels = o.grid;
     if (!o.epsilon.empty()) job.sp.epsilon = o.epsilon;
     auto reduction = o.reduction;
     std::replace(reduction.begin(), reduction.end(), '-', '_');
-    RAMPART_TRY(job.sp.reduction, fairness::parse_regression_reduction(reduction));
+    RAMPART_TRY(job.sp.reduction, fair_regression::parse_regression_reduction(reduction));
     job.sp.refine = o.refine;
     job.sp.repairs = o.repairs;
     job.sp.game = job.bgl.game = game;
@@ -182,10 +184,10 @@ std::string regression_text(const RegressionJob& job) {
     if (job.parity)
         text += fmt::format(" epsilon={} grid={} reduction={} refine={} repairs={}",
                             fmt::join(job.sp.epsilon, ","), job.sp.levels,
-                            fairness::to_string(job.sp.reduction), job.sp.refine, job.sp.repairs);
+                            to_string(job.sp.reduction), job.sp.refine, job.sp.repairs);
     else
         text += fmt::format(" zeta={}", fmt::join(job.bgl.zeta, ","));
-    const bool gradient = game.method == fairness::GameMethod::kExponentiatedGradient;
+    const bool gradient = game.method == fair_regression::GameMethod::kExponentiatedGradient;
     text += fmt::format(" method={}{} calls={}", gradient ? "eg" : "column-generation",
                         game.paper_steps ? "-paper" : "", game.calls);
     return text + fmt::format(" approve={}{}", job.step.at_least ? ">=" : "<=",
@@ -197,22 +199,22 @@ Result<std::unique_ptr<WatchedOracle>> WatchedOracle::create(const RegressionJob
                                                              const dataset::Dataset* validation,
                                                              base::ThreadPool& pool,
                                                              Progress progress) {
-    std::unique_ptr<fairness::RegressionOracle> oracle;
+    std::unique_ptr<fair_regression::RegressionOracle> oracle;
     if (job.linear) {
         RAMPART_TRY(auto made,
-                    fairness::LinearRegressionOracle::create(train, job.line, validation));
-        oracle = std::make_unique<fairness::LinearRegressionOracle>(std::move(made));
+                    fair_regression::LinearRegressionOracle::create(train, job.line, validation));
+        oracle = std::make_unique<fair_regression::LinearRegressionOracle>(std::move(made));
     } else {
-        RAMPART_TRY(auto made,
-                    fairness::GbdtRegressionOracle::create(train, job.trees, &pool, validation));
-        oracle = std::make_unique<fairness::GbdtRegressionOracle>(std::move(made));
+        RAMPART_TRY(auto made, fair_regression::GbdtRegressionOracle::create(train, job.trees,
+                                                                             &pool, validation));
+        oracle = std::make_unique<fair_regression::GbdtRegressionOracle>(std::move(made));
     }
     return std::unique_ptr<WatchedOracle>(
         new WatchedOracle(std::move(oracle), std::move(progress)));
 }
 
-Result<fairness::RegressionAnswer> WatchedOracle::fit(
-    const fairness::RegressionQuestion& question) {
+Result<fair_regression::RegressionAnswer> WatchedOracle::fit(
+    const fair_regression::RegressionQuestion& question) {
     if (!progress_(calls_))
         return base::unavailable("interrupted", "training was interrupted; nothing was written");
     auto answer = oracle_->fit(question);

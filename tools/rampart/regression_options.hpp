@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "rampart/fairness/regression/bounded_loss.hpp"
-#include "rampart/fairness/regression/loss.hpp"
-#include "rampart/fairness/regression/parity.hpp"
-#include "rampart/fairness/regression/serving.hpp"
+#include "rampart/fair_regression/bounded_loss.hpp"
+#include "rampart/fair_regression/loss.hpp"
+#include "rampart/fair_regression/parity.hpp"
+#include "rampart/fair_regression/serving.hpp"
 #include "rampart/gbdt/learner.hpp"
 
 /// Fair regression on the command line.
@@ -24,10 +24,10 @@ struct RegressionOptions {
                 method = "column-generation", report;
     std::optional<double> loss_parameter, at_least, at_most;
     std::vector<double> epsilon, zeta;
-    int grid = 40, refine = fairness::ParityRegressionParams{}.refine;
-    int repairs = fairness::ParityRegressionParams{}.repairs;
+    int grid = 40, refine = fair_regression::ParityRegressionParams{}.refine;
+    int repairs = fair_regression::ParityRegressionParams{}.repairs;
     double ridge = 1e-6;
-    fairness::GameParams game;
+    fair_regression::GameParams game;
     // to say which have no effect: with other learners all
     std::vector<const CLI::Option*> options;
     const CLI::Option *zeta_option = nullptr, *ridge_option = nullptr;
@@ -42,31 +42,31 @@ void add_regression_training_options(CLI::App& command, RegressionOptions& optio
 struct RegressionJob {
     bool parity = true;  // else bounded group loss
     bool linear = false;
-    fairness::RegressionLoss loss = fairness::RegressionLoss::squared();
-    fairness::ParityRegressionParams sp;
-    fairness::BoundedLossParams bgl;
-    fairness::LinearParams line;
+    fair_regression::RegressionLoss loss = fair_regression::RegressionLoss::squared();
+    fair_regression::ParityRegressionParams sp;
+    fair_regression::BoundedLossParams bgl;
+    fair_regression::LinearParams line;
     gbdt::LearnerParams trees;
-    model::ScoreStep step;       // on the unit scale
-    fairness::LabelRange range;  // of the label
+    model::ScoreStep step;              // on the unit scale
+    fair_regression::LabelRange range;  // of the label
 };
 /// range: of a numeric label; 0 to 1 for labels of two values. --approve-at-… is in its units.
 /// Errors: invalid_argument "bad_usage", "bad_…" of the library.
 base::Result<RegressionJob> regression_job(const RegressionOptions& options,
                                            const gbdt::LearnerParams& trees,
-                                           fairness::LabelRange range);
+                                           fair_regression::LabelRange range);
 
-base::Result<fairness::RegressionLoss> parse_loss(const std::string& name,
-                                                  std::optional<double> parameter);
+base::Result<fair_regression::RegressionLoss> parse_loss(const std::string& name,
+                                                         std::optional<double> parameter);
 /// "logistic 5", as parse_loss_text reads it.
-std::string loss_text(const fairness::RegressionLoss& loss);
-base::Result<fairness::RegressionLoss> parse_loss_text(const std::string& text);
+std::string loss_text(const fair_regression::RegressionLoss& loss);
+base::Result<fair_regression::RegressionLoss> parse_loss_text(const std::string& text);
 
 /// " notion=sp …", for the model file.
 std::string regression_text(const RegressionJob& job);
 
 /// An oracle that knows the rows, shows how far it is and ends when asked to. Keeps references.
-class WatchedOracle : public fairness::RegressionOracle {
+class WatchedOracle : public fair_regression::RegressionOracle {
   public:
     /// false: stop, with unavailable "interrupted".
     using Progress = std::function<bool(int calls)>;
@@ -75,13 +75,13 @@ class WatchedOracle : public fairness::RegressionOracle {
                                                                const dataset::Dataset* validation,
                                                                base::ThreadPool& pool,
                                                                Progress progress);
-    base::Result<fairness::RegressionAnswer> fit(
-        const fairness::RegressionQuestion& question) override;
+    base::Result<fair_regression::RegressionAnswer> fit(
+        const fair_regression::RegressionQuestion& question) override;
 
   private:
-    WatchedOracle(std::unique_ptr<fairness::RegressionOracle> oracle, Progress progress)
+    WatchedOracle(std::unique_ptr<fair_regression::RegressionOracle> oracle, Progress progress)
         : oracle_(std::move(oracle)), progress_(std::move(progress)) {}
-    std::unique_ptr<fairness::RegressionOracle> oracle_;
+    std::unique_ptr<fair_regression::RegressionOracle> oracle_;
     Progress progress_;
     int calls_ = 0;
 };

@@ -21,7 +21,7 @@ constexpr double kLeft = 60, kRight = 780, kTop = 20, kBottom = 320;
 double across(double score) { return kLeft + score * (kRight - kLeft); }
 double up(double share) { return kBottom - share * (kBottom - kTop); }
 
-std::string axes(const fairness::LabelRange& range) {
+std::string axes(const fair_regression::LabelRange& range) {
     std::string out;
     constexpr int kLines = 5;
     for (int i = 0; i <= kLines; ++i) {
@@ -53,7 +53,8 @@ std::string_view distribution_style() { return kStyle; }
 
 std::string distribution_picture(const std::vector<std::string>& groups,
                                  const std::vector<double>& tails, size_t levels,
-                                 const fairness::LabelRange& range, std::optional<double> cut) {
+                                 const fair_regression::LabelRange& range,
+                                 std::optional<double> cut) {
     std::string out = fmt::format(
         "<svg viewBox='0 0 800 {}' role='img' aria-label='Distribution "
         "of the score in each group'>\n",

@@ -11,18 +11,18 @@ namespace rampart::cli {
 namespace {
 
 namespace json = boost::json;
-using fairness::BoundedLossJudged;
-using fairness::ParityJudged;
+using fair_regression::BoundedLossJudged;
+using fair_regression::ParityJudged;
 
 /// A linear program's rounding, not a violation.
 constexpr double kRounding = 1e-6;
 
-std::string model_text(const fairness::RegressionModel& model) {
+std::string model_text(const fair_regression::RegressionModel& model) {
     if (const auto* trees = std::get_if<model::Ensemble>(&model)) {
         return trees->trees.empty() ? fmt::format("constant {:.4f}", trees->base_score)
                                     : fmt::format("{} trees", trees->trees.size());
     }
-    return std::holds_alternative<fairness::LinearModel>(model) ? "linear" : "unknown";
+    return std::holds_alternative<model::LinearModel>(model) ? "linear" : "unknown";
 }
 
 json::object json_of(const ParityJudged& judged) {
@@ -41,7 +41,8 @@ json::object json_of(const BoundedLossJudged& judged, const std::vector<std::str
             {"feasible", judged.violation <= kRounding}};
 }
 
-json::object json_of(const RegressionFit& fit, const fairness::ParityRegressionResult& result) {
+json::object json_of(const RegressionFit& fit,
+                     const fair_regression::ParityRegressionResult& result) {
     json::array members;
     for (const auto& member : result.members)
         members.push_back({{"weight", member.weight},
@@ -61,8 +62,8 @@ json::object json_of(const RegressionFit& fit, const fairness::ParityRegressionR
     return out;
 }
 
-json::object json_of(const RegressionFit& fit, const fairness::BoundedLossResult& result) {
-    json::object out{{"outcome", std::string(fairness::to_string(result.outcome))},
+json::object json_of(const RegressionFit& fit, const fair_regression::BoundedLossResult& result) {
+    json::object out{{"outcome", std::string(to_string(result.outcome))},
                      {"least_violation", result.least_violation},
                      {"zeta", json::value_from(fit.job.bgl.zeta)},
                      {"calls", result.calls}};
@@ -74,7 +75,7 @@ json::object json_of(const RegressionFit& fit, const fairness::BoundedLossResult
                         {"margin", result.proof->margin},
                         {"checked", fit.proof_checked}};
     }
-    if (result.outcome != fairness::BoundedLossOutcome::kFeasible) return out;
+    if (result.outcome != fair_regression::BoundedLossOutcome::kFeasible) return out;
     json::array members;
     for (const auto& member : result.members)
         members.push_back({{"weight", member.weight},
@@ -109,7 +110,7 @@ std::string bounds_text(double lower, double gap, double asked, bool converged, 
         lower, std::max(gap, 0.0), converged ? "within the" : "above the", asked, calls);
 }
 
-std::string text_of(const RegressionFit& fit, const fairness::ParityRegressionResult& r) {
+std::string text_of(const RegressionFit& fit, const fair_regression::ParityRegressionResult& r) {
     Table judged{{"rows", "loss", "", "disparity", "constraint"}};
     const auto add = [&](std::string_view rows, const ParityJudged& j) {
         judged.push_back(
@@ -129,7 +130,7 @@ std::string text_of(const RegressionFit& fit, const fairness::ParityRegressionRe
            align(members);
 }
 
-std::string infeasible_text(const RegressionFit& fit, const fairness::BoundedLossResult& r) {
+std::string infeasible_text(const RegressionFit& fit, const fair_regression::BoundedLossResult& r) {
     std::string out =
         fmt::format("least violation of any mixture found: {:.6f}\n", r.least_violation);
     if (!r.proof) return "neither a mixture within the bounds nor a proof was found\n" + out;
@@ -148,8 +149,8 @@ std::string infeasible_text(const RegressionFit& fit, const fairness::BoundedLos
                r.proof->margin, fit.proof_checked ? ", which was asked for again and holds" : "");
 }
 
-std::string text_of(const RegressionFit& fit, const fairness::BoundedLossResult& r) {
-    if (r.outcome != fairness::BoundedLossOutcome::kFeasible) return infeasible_text(fit, r);
+std::string text_of(const RegressionFit& fit, const fair_regression::BoundedLossResult& r) {
+    if (r.outcome != fair_regression::BoundedLossOutcome::kFeasible) return infeasible_text(fit, r);
     const bool averaged = r.averaged && r.averaged->no_worse;
     const auto& train = averaged ? r.averaged->train : r.train;
     const auto& held = averaged ? r.averaged->validation : r.validation;
@@ -176,9 +177,9 @@ std::string text_of(const RegressionFit& fit, const fairness::BoundedLossResult&
 
 std::string in_label_units(const RegressionJob& job, double loss) {
     const double range = job.range.hi - job.range.lo;
-    if (job.loss.kind() == fairness::LossKind::kSquared)
+    if (job.loss.kind() == fair_regression::LossKind::kSquared)
         return fmt::format("RMSE {:.4g}", std::sqrt(2 * loss) * range);
-    if (job.loss.kind() == fairness::LossKind::kAbsolute)
+    if (job.loss.kind() == fair_regression::LossKind::kAbsolute)
         return fmt::format("MAE {:.4g}", loss * range);
     return {};
 }
@@ -208,7 +209,8 @@ std::vector<std::string> regression_notes(const RegressionFit& fit) {
     std::vector<std::string> notes;
     const double held = fit.job.parity ? (fit.sp.validation ? fit.sp.validation->violation : 0)
                                        : (fit.bgl.validation ? fit.bgl.validation->violation : 0);
-    const bool found = fit.job.parity || fit.bgl.outcome == fairness::BoundedLossOutcome::kFeasible;
+    const bool found =
+        fit.job.parity || fit.bgl.outcome == fair_regression::BoundedLossOutcome::kFeasible;
     if (found && held > kRounding)
         notes.push_back(fmt::format(
             "on the validation rows the constraint is over by {:.5f}: it is kept on the training "

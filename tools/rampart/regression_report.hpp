@@ -15,8 +15,8 @@ struct RegressionFit {
     RegressionJob job;
     std::string data;                 // the table and its split, for people
     std::vector<std::string> groups;  // names
-    fairness::ParityRegressionResult sp;
-    fairness::BoundedLossResult bgl;
+    fair_regression::ParityRegressionResult sp;
+    fair_regression::BoundedLossResult bgl;
     bool numeric = false;                    // the label is a number
     bool proof_checked = false;              // of an infeasible bgl
     std::string served;                      // "a mixture of 3 members", for people
@@ -36,7 +36,8 @@ std::string regression_page(const RegressionFit& fit);
 /// levels | group); cut: where a policy approves from or up to, on the unit scale.
 std::string distribution_picture(const std::vector<std::string>& groups,
                                  const std::vector<double>& tails, size_t levels,
-                                 const fairness::LabelRange& range, std::optional<double> cut);
+                                 const fair_regression::LabelRange& range,
+                                 std::optional<double> cut);
 std::string_view distribution_style();
 
 /// A loss in the label's units, for people: "RMSE 0.41", or empty.

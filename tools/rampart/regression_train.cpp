@@ -14,8 +14,8 @@ namespace rampart::cli {
 namespace {
 
 using base::Result;
-using fairness::BoundedLossOutcome;
-using fairness::RegressionTable;
+using fair_regression::BoundedLossOutcome;
+using fair_regression::RegressionTable;
 
 constexpr int kNotFound = 1, kProvenInfeasible = 3;  // exit codes
 
@@ -25,11 +25,11 @@ struct Tables {
     std::optional<RegressionTable> validation;
 };
 
-Result<Tables> tables_of(const TableParts& parts, const fairness::LabelRange& range) {
+Result<Tables> tables_of(const TableParts& parts, const fair_regression::LabelRange& range) {
     Tables out;
-    RAMPART_TRY(out.train, fairness::regression_table(parts.train, range));
+    RAMPART_TRY(out.train, fair_regression::regression_table(parts.train, range));
     if (parts.validation.rows() == 0) return out;
-    RAMPART_TRY(out.validation, fairness::regression_table(parts.validation, range));
+    RAMPART_TRY(out.validation, fair_regression::regression_table(parts.validation, range));
     return out;
 }
 
@@ -63,24 +63,24 @@ Result<RegressionFit> fit_regression(const RegressionJob& job, const TableParts&
     RAMPART_TRY(const auto oracle,
                 WatchedOracle::create(job, parts.train, validation, pool, progress));
     const auto rows = tables.train.rows();
-    std::optional<fairness::RegressionRows> held;
+    std::optional<fair_regression::RegressionRows> held;
     if (tables.validation) held = tables.validation->rows();
     if (job.parity) {
-        RAMPART_TRY(fit.sp,
-                    fairness::fit_parity(rows, job.loss, job.sp, *oracle, held ? &*held : nullptr));
+        RAMPART_TRY(fit.sp, fair_regression::fit_parity(rows, job.loss, job.sp, *oracle,
+                                                        held ? &*held : nullptr));
         return fit;
     }
-    RAMPART_TRY(fit.bgl, fairness::fit_bounded_loss(rows, job.loss, job.bgl, *oracle,
-                                                    held ? &*held : nullptr));
+    RAMPART_TRY(fit.bgl, fair_regression::fit_bounded_loss(rows, job.loss, job.bgl, *oracle,
+                                                           held ? &*held : nullptr));
     if (fit.bgl.proof)
-        fit.proof_checked = static_cast<bool>(
-            fairness::check_infeasible(rows, job.loss, job.bgl.zeta, *fit.bgl.proof, *oracle));
+        fit.proof_checked = static_cast<bool>(fair_regression::check_infeasible(
+            rows, job.loss, job.bgl.zeta, *fit.bgl.proof, *oracle));
     return fit;
 }
 
 /// What is to be served of a fit, and with how many levels.
 struct Served {
-    std::vector<fairness::ServedModel> models;
+    std::vector<fair_regression::ServedModel> models;
     int levels = 0;
     std::string text;
 };
@@ -108,11 +108,12 @@ Result<std::vector<double>> tails_of(const RegressionFit& fit, const Served& ser
                                      const dataset::Dataset& data, const RegressionTable& table,
                                      base::ThreadPool& pool) {
     const int levels = fit.job.sp.levels;
-    RAMPART_TRY(const auto rows, fairness::LevelRows::create(table.rows(), fit.job.loss, levels));
+    RAMPART_TRY(const auto rows,
+                fair_regression::LevelRows::create(table.rows(), fit.job.loss, levels));
     std::vector<double> tails(table.groups * static_cast<size_t>(levels));
     for (const auto& one : served.models) {
-        const auto summary =
-            rows.summary(fairness::levels_of(fairness::predict(*one.model, data, &pool), levels));
+        const auto summary = rows.summary(
+            fair_regression::levels_of(fair_regression::predict(*one.model, data, &pool), levels));
         for (size_t i = 0; i < tails.size(); ++i) tails[i] += one.weight * summary.tails[i];
     }
     return tails;
@@ -120,7 +121,8 @@ Result<std::vector<double>> tails_of(const RegressionFit& fit, const Served& ser
 
 Result<domain::PolicyId> save(const RegressionTraining& t, const RegressionFit& fit,
                               const Served& served, const TableParts& parts) {
-    RAMPART_TRY(const auto link, fairness::score_link(served.models, served.levels, fit.job.step));
+    RAMPART_TRY(const auto link,
+                fair_regression::score_link(served.models, served.levels, fit.job.step));
     std::map<std::string, std::string> provenance{
         {"learner", std::string(kFairRegression)},
         {"parameters", t.tree_text + regression_text(fit.job)},
@@ -174,7 +176,7 @@ Result<Answer> answer_of(const RegressionTraining& t, RegressionFit& fit, const 
     return answer;
 }
 
-fairness::LabelRange range_of(const dataset::TableSchema& schema) {
+fair_regression::LabelRange range_of(const dataset::TableSchema& schema) {
     if (!schema.label_range) return {};
     return {schema.label_range->lo, schema.label_range->hi};
 }

@@ -7,8 +7,8 @@
 #include "commands.hpp"
 #include "evaluation.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/budro/baselines.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
-#include "rampart/fairness/budro/baselines.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/runtime/shutdown.hpp"
@@ -27,16 +27,16 @@ constexpr int kMissed = 1;  // exit code: a stated constraint is not kept
 using Options = TrainOptions;
 
 struct Parts : TableParts {
-    std::optional<fairness::FairMetric> metric;
+    std::optional<budro::FairMetric> metric;
 };
 
 struct Trained {
     model::LearnedLink link;
-    std::optional<fairness::FairGbmResult> fairgbm;
-    std::optional<fairness::ReductionResult> reduction;
-    std::optional<fairness::BudroResult> budro;
-    std::optional<fairness::BudroParams> budro_params;
-    std::optional<fairness::RampSolution> ramp;
+    std::optional<fairgbm::FairGbmResult> fairgbm;
+    std::optional<reductions::ReductionResult> reduction;
+    std::optional<budro::BudroResult> budro;
+    std::optional<budro::BudroParams> budro_params;
+    std::optional<ramp::RampSolution> ramp;
 };
 
 TableSource source_of(const Options& options) {
@@ -81,7 +81,7 @@ base::Status prepare(const Options& options, const dataset::TableSchema& schema,
                     metric_of(options.metric, {parts.all, parts.train, schema.protected_columns}));
     }
     if (options.baseline == "reweigh") {
-        RAMPART_TRY(parts.train.weight, fairness::reweigh(parts.train));
+        RAMPART_TRY(parts.train.weight, budro::reweigh(parts.train));
     }
     return base::ok();
 }
@@ -143,26 +143,27 @@ base::Result<model::Ensemble> boost(const Options& options, const Parts& parts,
     return gbdt::train(parts.train, objective, learner, &pool, how);
 }
 
-base::Result<fairness::FairGbmResult> learn_fairgbm(const Options& options, const Parts& parts,
-                                                    base::ThreadPool& pool,
-                                                    const gbdt::ProgressCallback& progress) {
+base::Result<fairgbm::FairGbmResult> learn_fairgbm(const Options& options, const Parts& parts,
+                                                   base::ThreadPool& pool,
+                                                   const gbdt::ProgressCallback& progress) {
     RAMPART_TRY(const auto start, start_of(options, parts.train.schema));
-    fairness::FairGbmOptions how{.progress = progress};
+    fairgbm::FairGbmOptions how{.progress = progress};
     if (parts.validation.rows() > 0) how.validation = &parts.validation;
-    std::optional<fairness::FairGbmState> state;
+    std::optional<fairgbm::FairGbmState> state;
     if (start) {
         RAMPART_TRY(state, fairgbm_state_of(options.resume));
         how.start = &*start;
         how.state = &*state;
     }
-    return fairness::train_fairgbm(parts.train, options.params, &pool, how);
+    return fairgbm::train_fairgbm(parts.train, options.params, &pool, how);
 }
 
-base::Result<fairness::ReductionResult> learn_reduction(const Options& options, const Parts& parts,
-                                                        base::ThreadPool& pool,
-                                                        const Context& context,
-                                                        const runtime::Shutdown& signal) {
-    fairness::ReductionOptions how{.progress = [&](const fairness::ReductionProgress& p) {
+base::Result<reductions::ReductionResult> learn_reduction(const Options& options,
+                                                          const Parts& parts,
+                                                          base::ThreadPool& pool,
+                                                          const Context& context,
+                                                          const runtime::Shutdown& signal) {
+    reductions::ReductionOptions how{.progress = [&](const reductions::ReductionProgress& p) {
         if (context.terminal) {
             fmt::print(stderr, "\r{}/{} fits", p.fits, p.of);
             std::fflush(stderr);
@@ -170,7 +171,7 @@ base::Result<fairness::ReductionResult> learn_reduction(const Options& options, 
         return !signal.requested();
     }};
     if (parts.validation.rows() > 0) how.validation = &parts.validation;
-    auto result = fairness::train_reduction(parts.train, options.reduction, &pool, how);
+    auto result = reductions::train_reduction(parts.train, options.reduction, &pool, how);
     if (context.terminal) fmt::print(stderr, "\n");
     return result;
 }
@@ -194,7 +195,7 @@ base::Result<Trained> learn_budro(const Options& options, const Parts& parts,
     const auto task = budro_task(options, parts);
     Trained trained;
     RAMPART_TRY(trained.budro_params, budro_params(options.budro, task));
-    const auto progress = [&](const fairness::BudroRound& round) {
+    const auto progress = [&](const budro::BudroRound& round) {
         if (context.terminal) {
             fmt::print(stderr, "\r{}/{} trees, robust loss {:.5f}", round.trees,
                        task.learner.trees + 1, round.robust_loss);
@@ -220,7 +221,7 @@ base::Result<Trained> learn(const Options& options, const Parts& parts, const Co
         trained.fairgbm = std::move(result);
     } else if (is_reduction(options.learner)) {
         RAMPART_TRY(auto result, learn_reduction(options, parts, pool, context, *signal));
-        trained.link = fairness::link_of(result.members);
+        trained.link = reductions::link_of(result.members);
         trained.reduction = std::move(result);
     } else if (options.learner == "budro") {
         RAMPART_TRY(trained, learn_budro(options, parts, pool, context, *signal));
@@ -233,9 +234,8 @@ base::Result<Trained> learn(const Options& options, const Parts& parts, const Co
 }
 
 /// Fits the ramp on the validation rows, which the trees have not seen.
-base::Result<fairness::RampSolution> fit_ramp(const Options& options,
-                                              const model::LearnedLink& link,
-                                              const dataset::Dataset& validation) {
+base::Result<ramp::RampSolution> fit_ramp(const Options& options, const model::LearnedLink& link,
+                                          const dataset::Dataset& validation) {
     if (validation.group.empty())
         return base::invalid_argument(
             "no_groups", "the ramp needs protected groups: name columns under `protected` in {}",
@@ -247,11 +247,11 @@ base::Result<fairness::RampSolution> fit_ramp(const Options& options,
         const double p = model::sigmoid(link.ensemble.predict_raw(row));
         scores.push_back(std::clamp(link.score_slope * p + link.score_intercept, -1.0, 1.0));
     }
-    const fairness::RampProblem problem{.score = scores,
-                                        .group = validation.group,
-                                        .groups = validation.group_names.size(),
-                                        .weight = validation.weight};
-    auto solution = fairness::solve_ramp(problem, options.ramp);
+    const ramp::RampProblem problem{.score = scores,
+                                    .group = validation.group,
+                                    .groups = validation.group_names.size(),
+                                    .weight = validation.weight};
+    auto solution = ramp::solve_ramp(problem, options.ramp);
     if (!solution) return solution.error().with_context("the ramp on the validation rows");
     return solution;
 }
@@ -280,7 +280,7 @@ std::string parameter_text(const Options& options, const Trained& trained) {
     return text;
 }
 
-boost::json::object describe(const fairness::RampSolution& ramp) {
+boost::json::object describe(const ramp::RampSolution& ramp) {
     return {{"thresholds", boost::json::value_from(ramp.rule.thresholds)},
             {"gamma", ramp.rule.gamma},
             {"rates", boost::json::value_from(ramp.rates)},
@@ -296,7 +296,7 @@ base::Status put_individual(const Options& options, const Parts& parts, const Pa
     const auto& rows = held_out ? parts.validation : parts.train;
     const auto& as_seen = held_out ? seen.validation : seen.train;
     RAMPART_TRY(const auto answers, policy_answers(policy, as_seen, std::nullopt));
-    fairness::IndividualAuditParams params;
+    budro::IndividualAuditParams params;
     if (options.epsilon_option->count() > 0) params.transport.epsilon = options.ramp.epsilon;
     params.transport.memory_budget = options.budro.memory_mib << 20;
     base::ThreadPool pool(options.threads);
@@ -415,7 +415,7 @@ base::Status check_combination(Options& options) {
     if (!options.epsilon.empty()) options.ramp.epsilon = options.epsilon.front();
     if (options.learner == "fairgbm")
         RAMPART_RETURN_IF_ERROR(apply(options.fairgbm, options.params));
-    if (options.learner == "fairgbm" && options.params.output == fairness::Output::kRandomized &&
+    if (options.learner == "fairgbm" && options.params.output == fairgbm::Output::kRandomized &&
         options.postprocess != "none")
         return base::invalid_argument("two_rules",
                                       "--output randomized draws among iterates, a ramp is fitted "
@@ -458,8 +458,8 @@ std::map<std::string, std::string> provenance_of(const Options& options, const P
                                                   {"parameters", parameter_text(options, trained)},
                                                   {"postprocess", options.postprocess}};
     if (trained.fairgbm) put_state(trained.fairgbm->state, provenance);
-    const auto missed = trained.fairgbm ? fairness::missed_constraints(trained.fairgbm->verdict,
-                                                                       options.params.constraints)
+    const auto missed = trained.fairgbm ? fairgbm::missed_constraints(trained.fairgbm->verdict,
+                                                                      options.params.constraints)
                                         : std::string();
     if (!missed.empty()) provenance[std::string(training::kMissedConstraintsKey)] = missed;
     if (trained.budro) put_metric(*parts.metric, provenance);
@@ -501,7 +501,7 @@ base::Result<Answer> train(Options& options, const Context& context) {
         return regression(options, schema, schema_text, context);
     if (needs_metric(options))
         for (const auto& text : options.budro.counterfactuals)
-            if (const auto parsed = fairness::parse_counterfactual(text, schema.features); !parsed)
+            if (const auto parsed = budro::parse_counterfactual(text, schema.features); !parsed)
                 return parsed.error().with_context("--counterfactual");
     RAMPART_TRY(auto parts, read_parts(options, schema));
     RAMPART_RETURN_IF_ERROR(prepare(options, schema, parts));
@@ -520,7 +520,7 @@ base::Result<Answer> train(Options& options, const Context& context) {
     std::optional<domain::PolicyId> id;
     if (options.allow_infeasible || missed_note(options, trained).empty()) {
         if (!options.save_metric.empty() && parts.metric)
-            RAMPART_RETURN_IF_ERROR(fairness::save_fair_metric(*parts.metric, options.save_metric));
+            RAMPART_RETURN_IF_ERROR(budro::save_fair_metric(*parts.metric, options.save_metric));
         RAMPART_TRY(id, model::save_model_file(policy, options.out));
     }
     return answer_of(options, parts, seen, trained, policy, id);

@@ -191,7 +191,7 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
         command
             .add_option("--reduction-fits", o.reduction_fits,
                         "eg, gs, rs (exponentiated gradient, grid search, random reweighing): fits")
-            ->check(CLI::Range(1, fairness::ReductionParams::kMaxFits))
+            ->check(CLI::Range(1, reductions::ReductionParams::kMaxFits))
             ->capture_default_str();
     command.add_option("--split", o.split, "per cent of rows for train/validation/test")
         ->capture_default_str();

@@ -9,7 +9,7 @@
 #include "budro_options.hpp"
 #include "fairgbm_options.hpp"
 #include "metric_options.hpp"
-#include "rampart/fairness/ramp/solver.hpp"
+#include "rampart/ramp/solver.hpp"
 #include "reduction_options.hpp"
 #include "regression_options.hpp"
 #include "tree_rules.hpp"
@@ -25,14 +25,14 @@ struct TrainOptions {
     MetricOptions metric;
     BudroSettings budro;
     FairGbmOptions fairgbm;
-    fairness::FairGbmParams params;
-    fairness::ReductionParams reduction;
+    fairgbm::FairGbmParams params;
+    reductions::ReductionParams reduction;
     int reduction_fits = 30;
     TreeRules rules;
     std::string resume;
     double favourable_weight = 1;
     std::string criterion = "dp";
-    fairness::RampParams ramp;
+    ramp::RampParams ramp;
     bool allow_infeasible = false;  // a model that misses a constraint is written all the same
     std::vector<double> epsilon;    // of the ramp, of budro, of fair regression
     RegressionOptions regression;

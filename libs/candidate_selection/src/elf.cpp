@@ -313,7 +313,7 @@ std::vector<uint8_t> stratified_split(std::span<const ope::Group> groups, size_t
 }
 
 base::Result<ElfResult> run_elf(const ElfSample& sample, const ParametricPolicy& policy,
-                                const ElfOptions& options, const Cancelled& cancelled) {
+                                const ElfOptions& options, const numeric::Cancelled& cancelled) {
     RAMPART_RETURN_IF_ERROR(check(sample, policy, options));
     const Part test = make_part(sample, policy, tested_rows(sample));
     const auto approve = [&](const Part& part, std::span<const double> theta) {
@@ -326,7 +326,7 @@ base::Result<ElfResult> run_elf(const ElfSample& sample, const ParametricPolicy&
     auto rows = selection_rows(sample, options.max_selection_rows);
     auto starts = options.starts;
     if (starts.empty()) starts.emplace_back(policy.dimension(), 0.0);
-    CmaEsOptions search = options.search;
+    numeric::CmaEsOptions search = options.search;
     ElfResult out;
     for (;;) {
         const Part part = make_part(sample, policy, rows);
@@ -338,7 +338,7 @@ base::Result<ElfResult> run_elf(const ElfSample& sample, const ParametricPolicy&
         const auto cost = [&](std::span<const double> theta) {
             return objective.cost(approve(part, theta));
         };
-        RAMPART_TRY(auto found, minimise(cost, starts, {}, search, cancelled));
+        RAMPART_TRY(auto found, numeric::minimise(cost, starts, {}, search, cancelled));
         out.evaluations += found.evaluations;
         out.candidate = std::move(found.x);
         if (rows.size() < all.size() && options.refine_evaluations > 0) {

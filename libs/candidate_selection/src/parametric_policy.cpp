@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "rampart/candidate_selection/cma_es.hpp"
+#include "rampart/numeric/cma_es.hpp"
 
 namespace rampart::candidate_selection {
 namespace {
@@ -19,9 +19,9 @@ using Columns = Eigen::Map<const MatrixXd>;
 Eigen::Index index(size_t n) { return static_cast<Eigen::Index>(n); }
 
 base::Status check_columns(const std::vector<std::vector<double>>& columns, size_t rows) {
-    if (columns.empty() || columns.size() >= kMaxDimension) {
+    if (columns.empty() || columns.size() >= numeric::kMaxDimension) {
         return invalid_argument("bad_policy", "columns: {}; give 1 to {}", columns.size(),
-                                kMaxDimension - 1);
+                                numeric::kMaxDimension - 1);
     }
     if (rows == 0) return invalid_argument("bad_policy", "columns: no rows");
     for (size_t j = 0; j < columns.size(); ++j) {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "linear_program.hpp"
 #include "rampart/model/batch_engine.hpp"
-#include "roc_hull.hpp"
+#include "rampart/numeric/linear_program.hpp"
+#include "rampart/numeric/roc_hull.hpp"
 
 namespace rampart::fairness {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 constexpr double kNoWeight = 1e-12;      // below: rounding
 constexpr double kMostViolation = 1e-7;  // what rounding may leave of it
 
-using Hulls = std::vector<std::vector<RocVertex>>;  // by group
+using Hulls = std::vector<std::vector<numeric::RocVertex>>;  // by group
 
 base::Status check(const dataset::Dataset& data, std::span<const double> scores,
                    const GroupThresholdParams& params) {
@@ -37,13 +37,13 @@ base::Status check(const dataset::Dataset& data, std::span<const double> scores,
 
 Hulls hulls_of(const dataset::Dataset& data, std::span<const double> scores,
                const RateSystem& system) {
-    std::vector<std::vector<ScoredRow>> rows(system.groups());
+    std::vector<std::vector<numeric::ScoredRow>> rows(system.groups());
     for (size_t i = 0; i < data.rows(); ++i) {
         const size_t group = system.cell_of_row()[i] % system.groups();
         rows[group].push_back({scores[i], static_cast<double>(data.weight_of(i)), data.label[i]});
     }
     Hulls hulls;
-    for (auto& group : rows) hulls.push_back(roc_hull(group));
+    for (auto& group : rows) hulls.push_back(numeric::roc_hull(group));
     return hulls;
 }
 
@@ -60,7 +60,7 @@ class ThresholdProgram {
             const double reach = parity.constraint.tolerance / 2;
             const auto centre = program_.add({0, 1, 0});
             for (const auto& rate : parity.rates) {
-                LinearProgram::Row row{.terms = terms_of(rate)};
+                numeric::LinearProgram::Row row{.terms = terms_of(rate)};
                 row.terms.push_back({centre, -1});
                 auto below = row;
                 row.upper = reach - rate.constant;
@@ -72,22 +72,22 @@ class ThresholdProgram {
             }
         }
         for (const auto& [target, rate] : system.targets()) {
-            LinearProgram::Row row{.upper = target.at_most - rate.constant,
-                                   .terms = terms_of(rate)};
+            numeric::LinearProgram::Row row{.upper = target.at_most - rate.constant,
+                                            .terms = terms_of(rate)};
             row.terms.push_back({slack_, -1});
             program_.rows.push_back(std::move(row));
         }
     }
 
-    base::Result<LinearSolution> solve() const { return fairness::solve(program_); }
+    base::Result<numeric::LinearSolution> solve() const { return numeric::solve(program_); }
 
     /// By how much every tolerance and target has to be raised for there to be a solution.
     base::Result<double> least_slack() const {
         auto relaxed = program_;
         for (auto& column : relaxed.columns) column.cost = 0;
-        relaxed.columns[slack_] = {0, kNoBound, 1};
-        RAMPART_TRY(const auto solution, fairness::solve(relaxed));
-        if (solution.status != LinearStatus::kOptimal || !(solution.objective > 0))
+        relaxed.columns[slack_] = {0, numeric::kNoBound, 1};
+        RAMPART_TRY(const auto solution, numeric::solve(relaxed));
+        if (solution.status != numeric::LinearStatus::kOptimal || !(solution.objective > 0))
             return base::internal_error("simplex_failed",
                                         "constraints were called infeasible and then feasible");
         return solution.objective;
@@ -99,23 +99,23 @@ class ThresholdProgram {
         for (size_t g = 0; g < groups; ++g) {
             const double zeros = system_.cell_weight()[g] / system_.total_weight();
             const double ones = system_.cell_weight()[groups + g] / system_.total_weight();
-            LinearProgram::Row sum{.lower = 1, .upper = 1};
+            numeric::LinearProgram::Row sum{.lower = 1, .upper = 1};
             first_.push_back(static_cast<uint32_t>(program_.columns.size()));
             for (const auto& vertex : hulls_[g]) {
                 const double cost = params.false_positive_cost * zeros * vertex.approved[0] +
                                     params.false_negative_cost * ones * (1 - vertex.approved[1]);
-                sum.terms.push_back({program_.add({0, kNoBound, cost}), 1});
+                sum.terms.push_back({program_.add({0, numeric::kNoBound, cost}), 1});
             }
             program_.rows.push_back(std::move(sum));
         }
     }
 
     /// The rate without its constant, in the weights of vertices.
-    std::vector<LinearProgram::Term> terms_of(const LinearRate& rate) const {
+    std::vector<numeric::LinearProgram::Term> terms_of(const LinearRate& rate) const {
         const size_t groups = hulls_.size();
         std::vector<double> of_cell(2 * groups);
         for (const auto& term : rate.terms) of_cell[term.cell] += term.coefficient;
-        std::vector<LinearProgram::Term> terms;
+        std::vector<numeric::LinearProgram::Term> terms;
         for (size_t g = 0; g < groups; ++g) {
             for (size_t v = 0; v < hulls_[g].size(); ++v) {
                 const auto& approved = hulls_[g][v].approved;
@@ -128,7 +128,7 @@ class ThresholdProgram {
 
     const RateSystem& system_;
     const Hulls& hulls_;
-    LinearProgram program_;
+    numeric::LinearProgram program_;
     std::vector<uint32_t> first_;  // column of each group's first vertex
     uint32_t slack_ = 0;
 };
@@ -176,7 +176,7 @@ base::Result<GroupThresholds> fit_group_thresholds(const dataset::Dataset& data,
     const Hulls hulls = hulls_of(data, scores, system);
     const ThresholdProgram program(system, hulls, params);
     RAMPART_TRY(const auto solution, program.solve());
-    if (solution.status != LinearStatus::kOptimal) {
+    if (solution.status != numeric::LinearStatus::kOptimal) {
         RAMPART_TRY(const double slack, program.least_slack());
         return base::failed_precondition(
             "infeasible",

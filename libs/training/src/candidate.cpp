@@ -5,11 +5,11 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/decision/reason_codes.hpp"
-#include "rampart/fairness/fairgbm/train.hpp"
-#include "rampart/fairness/ramp/solver.hpp"
+#include "rampart/fairgbm/train.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/gbdt/soft_cross_entropy.hpp"
 #include "rampart/model/batch_engine.hpp"
+#include "rampart/ramp/solver.hpp"
 
 namespace rampart::training {
 namespace {
@@ -90,7 +90,7 @@ Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& rec
         figures["trees"] = fmt::format("{}", ensemble.trees.size());
         return ensemble;
     }
-    fairness::FairGbmParams params;
+    fairgbm::FairGbmParams params;
     params.learner = recipe.params;
     params.constraints.parity.clear();
     for (const auto& name : recipe.constraints) {
@@ -99,12 +99,12 @@ Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& rec
                                          parity.end());
     }
     params.players.ascent.step = recipe.multiplier_step;
-    RAMPART_TRY(auto result, fairness::train_fairgbm(halves.train, params, pool,
-                                                     {.validation = &halves.validation}));
+    RAMPART_TRY(auto result, fairgbm::train_fairgbm(halves.train, params, pool,
+                                                    {.validation = &halves.validation}));
     figures["trees"] = fmt::format("{} of {}", result.verdict.trees, result.verdict.trees_grown);
     figures["feasible"] =
-        result.verdict.feasibility == fairness::Feasibility::kFeasible ? "yes" : "no";
-    if (const auto missed = fairness::missed_constraints(result.verdict, params.constraints);
+        result.verdict.feasibility == fairgbm::Feasibility::kFeasible ? "yes" : "no";
+    if (const auto missed = fairgbm::missed_constraints(result.verdict, params.constraints);
         !missed.empty())
         figures[std::string(kMissedConstraints)] = missed;
     if (!result.verdict.validation->values.gaps.empty())
@@ -158,8 +158,8 @@ std::vector<double> scores_of(const DevelopmentSet& development, const model::En
     return scores;
 }
 
-fairness::RampParams parity_params(const Recipe& recipe, double gamma) {
-    fairness::RampParams params;
+ramp::RampParams parity_params(const Recipe& recipe, double gamma) {
+    ramp::RampParams params;
     params.gamma = gamma;
     params.epsilon = recipe.epsilon;
     return params;

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "rampart/candidate_selection/cma_es.hpp"
 #include "rampart/candidate_selection/safety_objective.hpp"
+#include "rampart/numeric/cma_es.hpp"
 #include "rampart/training/gate_inputs.hpp"
 
 namespace rampart::training {
@@ -116,10 +116,9 @@ struct Coordinates {
         if (thresholds) theta.push_back(begin.threshold);
         return theta;
     }
-    candidate_selection::Box box() const {
-        candidate_selection::Box box{
-            {std::log(kNarrowestRamp), std::min(kShortestStep, begin.kappa)},
-            {std::log(kWidestRamp), begin.kappa}};
+    numeric::Box box() const {
+        numeric::Box box{{std::log(kNarrowestRamp), std::min(kShortestStep, begin.kappa)},
+                         {std::log(kWidestRamp), begin.kappa}};
         if (explores) {
             box.lower.push_back(begin.epsilon);
             box.upper.push_back(std::max(kMostExploration, begin.epsilon));
@@ -142,7 +141,7 @@ struct Coordinates {
 class LinkOnRows {
   public:
     LinkOnRows(const DevelopmentSet& development, const SearchRows& rows, std::vector<size_t> seen,
-               model::ExplorationMode mode, const fairness::RampParams* parity)
+               model::ExplorationMode mode, const ramp::RampParams* parity)
         : development_(development),
           rows_(rows),
           seen_(std::move(seen)),
@@ -172,7 +171,7 @@ class LinkOnRows {
   private:
     Result<model::RampRule> rule_of(const LinkParameters& p) const {
         if (parity_ == nullptr) return model::RampRule{p.gamma, 0.5, {p.threshold}, {1.0}};
-        fairness::RampParams params = *parity_;
+        ramp::RampParams params = *parity_;
         params.gamma = p.gamma;
         return solve_parity(development_, rows_.score, params);
     }
@@ -181,7 +180,7 @@ class LinkOnRows {
     const SearchRows& rows_;
     std::vector<size_t> seen_;
     model::ExplorationMode mode_;
-    const fairness::RampParams* parity_;
+    const ramp::RampParams* parity_;
 };
 
 base::Status check(const DevelopmentSet& development, const SearchRows& rows,
@@ -209,7 +208,7 @@ base::Status check(const DevelopmentSet& development, const SearchRows& rows,
 
 Result<model::RampRule> solve_parity(const DevelopmentSet& development,
                                      std::span<const double> score,
-                                     const fairness::RampParams& params) {
+                                     const ramp::RampParams& params) {
     std::vector<double> scores;
     std::vector<int32_t> cells;
     for (size_t i = 0; i < development.rows.size(); ++i) {
@@ -218,14 +217,14 @@ Result<model::RampRule> solve_parity(const DevelopmentSet& development,
         cells.push_back(static_cast<int32_t>(*development.rows[i].cell));
     }
     RAMPART_TRY(auto solution,
-                fairness::solve_ramp({scores, cells, development.cell_names.size(), {}}, params));
+                ramp::solve_ramp({scores, cells, development.cell_names.size(), {}}, params));
     return std::move(solution.rule);
 }
 
 Result<SearchedParameters> search_parameters(
     const DevelopmentSet& development, const SearchRows& rows, const model::Policy& champion,
-    const LinkParameters& begin, model::ExplorationMode exploration,
-    const fairness::RampParams* parity, const GateOutlook& outlook, const SearchLimits& limits) {
+    const LinkParameters& begin, model::ExplorationMode exploration, const ramp::RampParams* parity,
+    const GateOutlook& outlook, const SearchLimits& limits) {
     RAMPART_RETURN_IF_ERROR(check(development, rows, outlook));
     RAMPART_TRY(const auto feedback, selection_feedback(development, champion, champion));
     RAMPART_TRY(const auto objective, objective_of(feedback, outlook, limits));
@@ -236,7 +235,7 @@ Result<SearchedParameters> search_parameters(
     const LinkOnRows link(development, rows, std::move(seen), exploration, parity);
     const Coordinates coordinates{exploration != model::ExplorationMode::kNone, parity == nullptr,
                                   begin};
-    candidate_selection::CmaEsOptions options;
+    numeric::CmaEsOptions options;
     options.scales = coordinates.scales();
     options.max_evaluations = limits.evaluations;
     options.max_restarts = 1;
@@ -245,8 +244,7 @@ Result<SearchedParameters> search_parameters(
         return objective.cost(link.approve(coordinates.decode(theta)));
     };
     const std::vector<std::vector<double>> starts{coordinates.encode()};
-    RAMPART_TRY(const auto found,
-                candidate_selection::minimise(cost, starts, coordinates.box(), options));
+    RAMPART_TRY(const auto found, numeric::minimise(cost, starts, coordinates.box(), options));
     SearchedParameters out;
     out.parameters = coordinates.decode(found.x);
     out.evaluations = found.evaluations;

@@ -87,7 +87,7 @@ TEST(ParameterSearch, UnderParityTheThresholdsAreSolvedNotSearched) {
     const auto set = development_set();
     const auto champion = bootstrap(set);
     const auto rows = rows_of(set, champion);
-    fairness::RampParams parity;
+    ramp::RampParams parity;
     parity.epsilon = 0.02;
     const auto found = search_parameters(set, rows, champion, kBegin, model::ExplorationMode::kNone,
                                          &parity, outlook(1300), {.evaluations = 60});

@@ -7,9 +7,9 @@
 #include <numeric>
 
 #include "rampart/base/limits.hpp"
-#include "rampart/fairness/budro/audit.hpp"
-#include "rampart/fairness/budro/metric.hpp"
-#include "rampart/fairness/budro/train.hpp"
+#include "rampart/budro/audit.hpp"
+#include "rampart/budro/metric.hpp"
+#include "rampart/budro/train.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/batch_engine.hpp"
 #include "tools/peers/gbdt/process.hpp"
@@ -33,7 +33,7 @@ struct Options {
     double l2 = 0.1, audit_epsilon = 0;
     size_t threads = 1;
     bool paper_scale = false;
-    fairness::BudroParams params;
+    budro::BudroParams params;
 };
 
 using Tables = std::vector<dataset::Dataset>;
@@ -42,14 +42,14 @@ base::Result<dataset::Dataset> read(const std::string& name, std::string_view ki
     return peer_gbdt::read_table_file(name + "." + std::string(kind));
 }
 
-base::Result<fairness::FairMetric> metric_of(const Options& o, const dataset::Dataset& raw) {
-    fairness::FairMetricSpec spec;
+base::Result<budro::FairMetric> metric_of(const Options& o, const dataset::Dataset& raw) {
+    budro::FairMetricSpec spec;
     spec.protected_features = o.protected_features;
     spec.indicators = o.indicators;
     for (const auto& flag : o.two_columns) spec.weights[flag] = std::numbers::sqrt2;
     spec.l2 = o.l2;
     spec.l2_of_numbers = o.l2_of_numbers;
-    return fairness::FairMetric::learn(raw, spec);
+    return budro::FairMetric::learn(raw, spec);
 }
 
 base::Status weigh(const Options& o, dataset::Dataset& data) {
@@ -79,13 +79,13 @@ base::Result<Fit> boost_plainly(const Options& o, const dataset::Dataset& data,
 }
 
 base::Result<Fit> boost_fairly(const Options& o, const dataset::Dataset& data,
-                               const fairness::Points& points, base::ThreadPool* pool) {
+                               const budro::Points& points, base::ThreadPool* pool) {
     Fit out;
     auto params = o.params;
     params.initial_score = 0.0;
     params.paper_scale = o.paper_scale;
     const auto start = Moment::now();
-    RAMPART_TRY(auto found, fairness::train_budro(data, points, params, pool));
+    RAMPART_TRY(auto found, budro::train_budro(data, points, params, pool));
     const auto took = Moment::now() - start;
     boost::json::array losses;
     double worst_gap = 0;
@@ -118,16 +118,16 @@ std::vector<double> say(const model::Ensemble& ensemble, const Tables& tables,
     return first;
 }
 
-base::Result<double> performance_gap(const Options& o, const fairness::FairMetric& metric,
+base::Result<double> performance_gap(const Options& o, const budro::FairMetric& metric,
                                      const dataset::Dataset& raw, std::span<const double> scores,
                                      base::ThreadPool* pool) {
     RAMPART_TRY(const auto points, metric.embed(raw));
     std::vector<double> answers;
     for (const double score : scores) answers.push_back(model::sigmoid(score));
-    fairness::IndividualAuditParams params;
+    budro::IndividualAuditParams params;
     params.transport.epsilon = o.audit_epsilon;
     RAMPART_TRY(const auto audit,
-                fairness::audit_individual(
+                budro::audit_individual(
                     {.points = &points, .labels = raw.label, .answers = answers, .weights = {}},
                     params, pool));
     return audit.gap_at_most();
@@ -209,7 +209,7 @@ int main(int argc, char** argv) {
     app.add_option("--threads", o.threads);
     app.add_flag("--paper-scale", o.paper_scale, "lambda and min-hessian are of weights of sum 1");
     CLI11_PARSE(app, argc, argv);
-    auto method = rampart::fairness::parse_transport_method(transported);
+    auto method = budro::parse_transport_method(transported);
     if (method) transport.method = *method;
     const auto done = method ? run(o) : rampart::base::Status(method.error());
     if (!done) {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "rampart/base/check.hpp"
-#include "rampart/fairness/fairgbm/train.hpp"
-#include "rampart/fairness/ramp/solver.hpp"
+#include "rampart/fairgbm/train.hpp"
+#include "rampart/ramp/solver.hpp"
 
 namespace rampart::peer_elf {
 namespace {
@@ -136,10 +136,10 @@ Decisions Trial::ramp() const {
     for (double& s : score) s = 2 * s - 1;
     std::vector<int32_t> group(score.size(), 0);
     for (const uint32_t i : draw_.sample.log.decisions.groups[1].records) group[i] = 1;
-    fairness::RampParams params;
+    ramp::RampParams params;
     params.gamma = 0.1;
     params.epsilon = 0.02;
-    const auto solution = fairness::solve_ramp({score, group, kGroups, {}}, params);
+    const auto solution = ramp::solve_ramp({score, group, kGroups, {}}, params);
     RAMPART_CHECK(solution.has_value());
     auto pi = judged(*judge_plain_, regression_, false);
     for (size_t i = 0; i < pi.size(); ++i)
@@ -157,7 +157,7 @@ Decisions Trial::fairgbm() const {
     for (const uint32_t i : draw_.sample.log.decisions.groups[1].records) {
         if (i < rows) data.group[i] = 1;
     }
-    fairness::FairGbmParams params;
+    fairgbm::FairGbmParams params;
     params.learner.trees = 30;
     params.learner.leaves = 8;
     params.learner.learning_rate = 0.2;
@@ -166,7 +166,7 @@ Decisions Trial::fairgbm() const {
     params.learner.seed = seed_;
     params.constraints.parity = {{fairness::Rate::kFalsePositive, 0.05},
                                  {fairness::Rate::kFalseNegative, 0.05}};
-    const auto trained = fairness::train_fairgbm(data, params, nullptr);
+    const auto trained = fairgbm::train_fairgbm(data, params, nullptr);
     if (!trained) return std::nullopt;  // a group without one of the labels
     std::vector<double> pi(judge_.beta.size());
     std::vector<float> row(judge_.columns.size());

@@ -5,9 +5,9 @@
 #include <iostream>
 #include <optional>
 
-#include "rampart/fairness/regression/baselines.hpp"
-#include "rampart/fairness/regression/bounded_loss.hpp"
-#include "rampart/fairness/regression/parity.hpp"
+#include "rampart/fair_regression/baselines.hpp"
+#include "rampart/fair_regression/bounded_loss.hpp"
+#include "rampart/fair_regression/parity.hpp"
 #include "tools/peers/gbdt/process.hpp"
 #include "tools/peers/gbdt/table_file.hpp"
 
@@ -24,8 +24,8 @@ struct Options {
     std::vector<double> epsilons{0.1}, weights{1.0};
     double zeta = 0, gap = 0;
     int levels = 40, calls = 60;
-    int refine = fairness::ParityRegressionParams{}.refine;
-    int repairs = fairness::ParityRegressionParams{}.repairs;
+    int refine = fair_regression::ParityRegressionParams{}.refine;
+    int repairs = fair_regression::ParityRegressionParams{}.repairs;
     size_t threads = 1;
     gbdt::LearnerParams trees;
     bool seo = false;
@@ -36,7 +36,7 @@ struct Table {
     dataset::Dataset data;
     std::vector<double> label;
 
-    fairness::RegressionRows rows() const {
+    fair_regression::RegressionRows rows() const {
         return {label, data.group, data.group_names.size(), {}};
     }
 };
@@ -60,31 +60,31 @@ base::Result<Table> read(const std::string& path) {
     return out;
 }
 
-base::Result<fairness::RegressionLoss> loss_of(const std::string& name) {
-    if (name == "squared") return fairness::RegressionLoss::squared();
-    if (name == "absolute") return fairness::RegressionLoss::absolute();
-    return fairness::RegressionLoss::logistic();
+base::Result<fair_regression::RegressionLoss> loss_of(const std::string& name) {
+    if (name == "squared") return fair_regression::RegressionLoss::squared();
+    if (name == "absolute") return fair_regression::RegressionLoss::absolute();
+    return fair_regression::RegressionLoss::logistic();
 }
 
 /// Keeps references to both tables.
-base::Result<std::unique_ptr<fairness::RegressionOracle>> oracle_of(const Options& o,
-                                                                    const Table& train,
-                                                                    const Table& test,
-                                                                    base::ThreadPool* pool) {
-    std::unique_ptr<fairness::RegressionOracle> out;
+base::Result<std::unique_ptr<fair_regression::RegressionOracle>> oracle_of(const Options& o,
+                                                                           const Table& train,
+                                                                           const Table& test,
+                                                                           base::ThreadPool* pool) {
+    std::unique_ptr<fair_regression::RegressionOracle> out;
     if (o.oracle == "linear") {
         RAMPART_TRY(auto oracle,
-                    fairness::LinearRegressionOracle::create(train.data, {}, &test.data));
-        out = std::make_unique<fairness::LinearRegressionOracle>(std::move(oracle));
+                    fair_regression::LinearRegressionOracle::create(train.data, {}, &test.data));
+        out = std::make_unique<fair_regression::LinearRegressionOracle>(std::move(oracle));
     } else {
-        RAMPART_TRY(auto oracle,
-                    fairness::GbdtRegressionOracle::create(train.data, o.trees, pool, &test.data));
-        out = std::make_unique<fairness::GbdtRegressionOracle>(std::move(oracle));
+        RAMPART_TRY(auto oracle, fair_regression::GbdtRegressionOracle::create(train.data, o.trees,
+                                                                               pool, &test.data));
+        out = std::make_unique<fair_regression::GbdtRegressionOracle>(std::move(oracle));
     }
     return out;
 }
 
-boost::json::object told(const fairness::ParityJudged& judged) {
+boost::json::object told(const fair_regression::ParityJudged& judged) {
     return {{"loss", judged.loss}, {"disparity", judged.disparity}};
 }
 
@@ -95,7 +95,7 @@ base::Result<boost::json::array> fit(const Options& o, const Table& train, const
     for (const double epsilon : o.epsilons) {
         const auto start = Moment::now();
         RAMPART_TRY(const auto oracle, oracle_of(o, train, test, &pool));
-        fairness::ParityRegressionParams params;
+        fair_regression::ParityRegressionParams params;
         params.levels = o.levels;
         params.epsilon = {epsilon};
         params.refine = o.refine;
@@ -103,13 +103,13 @@ base::Result<boost::json::array> fit(const Options& o, const Table& train, const
         params.game.calls = o.calls;
         params.game.gap = o.gap;
         if (o.method == "exponentiated_gradient") {
-            params.game.method = fairness::GameMethod::kExponentiatedGradient;
+            params.game.method = fair_regression::GameMethod::kExponentiatedGradient;
             params.game.bound = 1 / std::max(epsilon, 1e-3);
         }
-        RAMPART_TRY(params.reduction, fairness::parse_regression_reduction(o.reduction));
+        RAMPART_TRY(params.reduction, fair_regression::parse_regression_reduction(o.reduction));
         const auto validation = test.rows();
         RAMPART_TRY(const auto found,
-                    fairness::fit_parity(train.rows(), loss, params, *oracle, &validation));
+                    fair_regression::fit_parity(train.rows(), loss, params, *oracle, &validation));
         const auto took = Moment::now() - start;
         const bool average = o.method == "exponentiated_gradient";
         out.push_back(boost::json::object{{"epsilon", epsilon},
@@ -131,11 +131,12 @@ base::Result<boost::json::array> fit(const Options& o, const Table& train, const
 base::Result<boost::json::object> judged(const Options& o, const Table& table,
                                          std::span<const std::vector<double>> members) {
     RAMPART_TRY(const auto loss, loss_of(o.loss));
-    RAMPART_TRY(const auto levels, fairness::LevelRows::create(table.rows(), loss, o.levels));
+    RAMPART_TRY(const auto levels,
+                fair_regression::LevelRows::create(table.rows(), loss, o.levels));
     double mean = 0, worst = 0;
     std::vector<double> tails(levels.groups() * static_cast<size_t>(levels.levels()));
     for (size_t m = 0; m < members.size(); ++m) {
-        const auto one = levels.summary(fairness::levels_of(members[m], o.levels));
+        const auto one = levels.summary(fair_regression::levels_of(members[m], o.levels));
         mean += o.weights[m] * one.loss;
         for (size_t i = 0; i < tails.size(); ++i) tails[i] += o.weights[m] * one.tails[i];
     }
@@ -147,15 +148,15 @@ base::Result<boost::json::object> judged(const Options& o, const Table& table,
 base::Result<boost::json::object> plain(const Options& o, const Table& train, const Table& test) {
     std::vector<double> here, there;
     if (o.seo) {
-        RAMPART_TRY(const auto model, fairness::fit_seo(train.data, train.rows()));
+        RAMPART_TRY(const auto model, fair_regression::fit_seo(train.data, train.rows()));
         here = model.predict(train.data);
         there = model.predict(test.data);
     } else {
         base::ThreadPool pool(o.threads);
         RAMPART_TRY(const auto oracle, oracle_of(o, train, test, &pool));
         RAMPART_TRY(const auto loss, loss_of(o.loss));
-        RAMPART_TRY(auto found,
-                    fairness::fit_unconstrained(train.rows(), loss, *oracle, test.data.rows()));
+        RAMPART_TRY(auto found, fair_regression::fit_unconstrained(train.rows(), loss, *oracle,
+                                                                   test.data.rows()));
         here = std::move(found.predictions);
         there = std::move(found.validation_predictions);
     }
@@ -182,18 +183,18 @@ base::Result<boost::json::object> bound(const Options& o, const Table& train, co
     RAMPART_TRY(const auto loss, loss_of(o.loss));
     const auto start = Moment::now();
     RAMPART_TRY(const auto oracle, oracle_of(o, train, test, &pool));
-    fairness::BoundedLossParams params{.zeta = {o.zeta}};
+    fair_regression::BoundedLossParams params{.zeta = {o.zeta}};
     params.game.calls = o.calls;
     params.game.gap = o.gap;
     const auto validation = test.rows();
-    RAMPART_TRY(const auto found,
-                fairness::fit_bounded_loss(train.rows(), loss, params, *oracle, &validation));
+    RAMPART_TRY(const auto found, fair_regression::fit_bounded_loss(train.rows(), loss, params,
+                                                                    *oracle, &validation));
     const auto took = Moment::now() - start;
-    const auto one = [](const fairness::BoundedLossJudged& j) {
+    const auto one = [](const fair_regression::BoundedLossJudged& j) {
         return boost::json::object{{"loss", j.loss},
                                    {"group_losses", boost::json::value_from(j.group_losses)}};
     };
-    boost::json::object out{{"outcome", fairness::to_string(found.outcome)},
+    boost::json::object out{{"outcome", to_string(found.outcome)},
                             {"least_violation", found.least_violation},
                             {"gap", found.gap},
                             {"tolerance", found.tolerance},

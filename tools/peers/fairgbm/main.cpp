@@ -5,7 +5,7 @@
 #include <iostream>
 #include <optional>
 
-#include "rampart/fairness/fairgbm/train.hpp"
+#include "rampart/fairgbm/train.hpp"
 #include "rampart/fairness/group_thresholds.hpp"
 #include "rampart/model/batch_engine.hpp"
 #include "tools/peers/gbdt/process.hpp"
@@ -21,7 +21,7 @@ struct Options {
     double tolerance = 0.01;
     size_t threads = 1;
     bool plain = false, thresholds = false;
-    fairness::FairGbmParams params;
+    fairgbm::FairGbmParams params;
 };
 
 base::Result<dataset::Dataset> read(const std::string& path) {
@@ -53,8 +53,8 @@ base::Status apply(Options& o) {
         RAMPART_TRY(const auto point, fairness::parse_targets(o.operate_at));
         p.players.operating_point.meets = point.front();
     }
-    RAMPART_TRY(p.players.proxy, fairness::parse_proxy(o.proxy));
-    RAMPART_TRY(p.output, fairness::parse_output(o.output));
+    RAMPART_TRY(p.players.proxy, fairgbm::parse_proxy(o.proxy));
+    RAMPART_TRY(p.output, fairgbm::parse_output(o.output));
     return base::ok();
 }
 
@@ -68,7 +68,7 @@ boost::json::object describe(const fairness::RateValues& values) {
 }
 
 struct Fit {
-    fairness::FairGbmResult trees;
+    fairgbm::FairGbmResult trees;
     std::optional<fairness::GroupThresholds> thresholds;
 };
 
@@ -149,9 +149,9 @@ base::Status run(Options& o) {
             RAMPART_TRY(whole.thresholds, thresholds_of(o, fit.ensemble, validation));
         }
     } else {
-        fairness::FairGbmOptions how{};
+        fairgbm::FairGbmOptions how{};
         if (validation) how.validation = &*validation;
-        RAMPART_TRY(fit, fairness::train_fairgbm(train, o.params, &pool, how));
+        RAMPART_TRY(fit, fairgbm::train_fairgbm(train, o.params, &pool, how));
     }
     const auto took = peer_gbdt::Moment::now() - start;
     boost::json::object out{
@@ -159,7 +159,7 @@ base::Status run(Options& o) {
         {"cpu", took.cpu},
         {"trees", fit.verdict.trees},
         {"first", fit.verdict.first},
-        {"feasible", fit.verdict.feasibility == fairness::Feasibility::kFeasible},
+        {"feasible", fit.verdict.feasibility == fairgbm::Feasibility::kFeasible},
         {"threshold", model::sigmoid(fit.centre)}};
     if (!fit.trace.empty()) out["multipliers"] = boost::json::value_from(fit.state.multipliers);
     std::ofstream file;

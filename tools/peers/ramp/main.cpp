@@ -4,12 +4,12 @@
 #include <fstream>
 #include <iostream>
 
-#include "rampart/fairness/calibration.hpp"
+#include "rampart/calibration/calibration.hpp"
 #include "rampart/fairness/group_thresholds.hpp"
-#include "rampart/fairness/ramp/gamma_search.hpp"
-#include "rampart/fairness/ramp/solver.hpp"
 #include "rampart/gbdt/learner.hpp"
 #include "rampart/gbdt/log_loss.hpp"
+#include "rampart/ramp/gamma_search.hpp"
+#include "rampart/ramp/solver.hpp"
 #include "tools/peers/gbdt/process.hpp"
 #include "tools/peers/gbdt/table_file.hpp"
 
@@ -68,20 +68,20 @@ struct Options {
 /// Calibrates each group with the map of the smallest out-of-fold Brier score; the identity is a
 /// candidate.
 base::Result<std::string> calibrate(const Rows& rows, const Options& o, std::vector<double>& p) {
-    const fairness::CalibrationRows fresh{fresh_of(rows, rows.score),
-                                          fresh_of(rows, rows.label),
-                                          fresh_of(rows, rows.group),
-                                          rows.groups,
-                                          {}};
+    const calibration::CalibrationRows fresh{fresh_of(rows, rows.score),
+                                             fresh_of(rows, rows.label),
+                                             fresh_of(rows, rows.group),
+                                             rows.groups,
+                                             {}};
     std::string best = "none";
-    std::optional<fairness::CalibrationFit> chosen;
+    std::optional<calibration::CalibrationFit> chosen;
     double least = 0;
     for (const std::string method : {"isotonic", "platt", "beta"}) {
         if (o.calibration != "auto" && o.calibration != method) continue;
-        fairness::CalibrationParams params;
-        RAMPART_TRY(params.method, fairness::parse_calibration(method));
+        calibration::CalibrationParams params;
+        RAMPART_TRY(params.method, calibration::parse_calibration(method));
         params.by_group = true;
-        RAMPART_TRY(auto fit, fairness::fit_calibration(fresh, params));
+        RAMPART_TRY(auto fit, calibration::fit_calibration(fresh, params));
         const double brier = fit.overall.out_of_fold->brier;
         if (best == "none" && o.calibration == "auto") least = fit.overall.before->brier;
         if (o.calibration != "auto" || brier < least) {
@@ -103,14 +103,13 @@ base::Status fit(const Options& o) {
     std::vector<double> f;
     RAMPART_TRY(const std::string calibration, calibrate(rows, o, f));
     for (double& p : f) p = 2 * p - 1;
-    fairness::RampParams params{.epsilon = o.epsilon};
-    RAMPART_TRY(params.criterion, fairness::parse_ramp_criterion(o.criterion));
-    const fairness::RampProblem problem{
-        fresh_of(rows, f), fresh_of(rows, rows.group), rows.groups, {}};
-    fairness::GammaSearch search;
+    ramp::RampParams params{.epsilon = o.epsilon};
+    RAMPART_TRY(params.criterion, ramp::parse_ramp_criterion(o.criterion));
+    const ramp::RampProblem problem{fresh_of(rows, f), fresh_of(rows, rows.group), rows.groups, {}};
+    ramp::GammaSearch search;
     search.label = fresh_of(rows, rows.label);
     search.gammas = o.gammas;
-    RAMPART_TRY(const auto choice, fairness::choose_gamma(problem, params, search));
+    RAMPART_TRY(const auto choice, ramp::choose_gamma(problem, params, search));
     const auto took = Moment::now() - start;
     std::vector<double> approve(rows.all);
     for (size_t i = 0; i < rows.all; ++i)
@@ -133,10 +132,10 @@ base::Status time(const Options& o) {
     RAMPART_TRY(const Rows rows, read_rows(o.problem));
     std::vector<double> f;
     for (const double p : rows.score) f.push_back(2 * p - 1);
-    const fairness::RampProblem problem{f, rows.group, rows.groups, {}};
+    const ramp::RampProblem problem{f, rows.group, rows.groups, {}};
     const auto start = Moment::now();
     RAMPART_TRY(const auto solution,
-                fairness::solve_ramp(problem, {.gamma = o.gammas.front(), .epsilon = o.epsilon}));
+                ramp::solve_ramp(problem, {.gamma = o.gammas.front(), .epsilon = o.epsilon}));
     const auto took = Moment::now() - start;
     const auto [lo, hi] = std::minmax_element(solution.rates.begin(), solution.rates.end());
     std::cout << boost::json::serialize(boost::json::object{

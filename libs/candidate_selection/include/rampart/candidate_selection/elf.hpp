@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "rampart/candidate_selection/cma_es.hpp"
 #include "rampart/candidate_selection/parametric_policy.hpp"
 #include "rampart/candidate_selection/safety_objective.hpp"
+#include "rampart/numeric/cma_es.hpp"
 
 namespace rampart::candidate_selection {
 
@@ -53,7 +53,7 @@ struct ElfOptions {
     double power = 0.999;           // rampart: what D_c has to predict before accuracy counts
     double xi = 0;                  // paper_compat, appendix E
     std::optional<double> accuracy_floor{};  // paper_compat: section 5's extra constraint
-    CmaEsOptions search;
+    numeric::CmaEsOptions search;
     /// Where the search begins; empty: theta = 0.
     std::vector<std::vector<double>> starts{};
     /// D_c's first rows of each group, in these proportions, for the search alone. 0: all.
@@ -84,6 +84,7 @@ struct ElfResult {
 /// region. Deterministic by search.seed. Errors (invalid_argument "bad_elf", "bad_objective",
 /// "bad_search"): shapes, missing impacts, a group with fewer than two records in D_c or D_f.
 base::Result<ElfResult> run_elf(const ElfSample& sample, const ParametricPolicy& policy,
-                                const ElfOptions& options, const Cancelled& cancelled = {});
+                                const ElfOptions& options,
+                                const numeric::Cancelled& cancelled = {});
 
 }  // namespace rampart::candidate_selection

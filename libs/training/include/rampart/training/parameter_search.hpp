@@ -6,8 +6,8 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/certification/constraint.hpp"
-#include "rampart/fairness/ramp/solver.hpp"
 #include "rampart/model/policy.hpp"
+#include "rampart/ramp/solver.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
 
 namespace rampart::training {
@@ -64,12 +64,12 @@ struct SearchedParameters {
 base::Result<SearchedParameters> search_parameters(
     const training_set::DevelopmentSet& development, const SearchRows& rows,
     const model::Policy& champion, const LinkParameters& begin, model::ExplorationMode exploration,
-    const fairness::RampParams* parity, const GateOutlook& outlook, const SearchLimits& limits);
+    const ramp::RampParams* parity, const GateOutlook& outlook, const SearchLimits& limits);
 
 /// The ramp with thresholds by cell such that approval rates differ by at most params.epsilon, over
 /// the rows whose cell and score are known.
 base::Result<model::RampRule> solve_parity(const training_set::DevelopmentSet& development,
                                            std::span<const double> score,
-                                           const fairness::RampParams& params);
+                                           const ramp::RampParams& params);
 
 }  // namespace rampart::training

@@ -1,0 +1,109 @@
+#include <algorithm>
+#include <cmath>
+
+#include "chunks.hpp"
+#include "search.hpp"
+
+namespace rampart::budro {
+namespace {
+
+constexpr size_t kSenders = 64;  // of a chunk
+
+/// What all other searches have to equal, written to be seen to be right.
+class BruteForce : public Search {
+  public:
+    BruteForce(const Places& places, base::ThreadPool* pool) : places_(places), pool_(pool) {}
+
+    void begin_round(const TargetLosses& losses) override { losses_ = &losses; }
+
+    void best(double eta, std::span<const uint32_t> senders, std::span<Choice> choices) override {
+        count(senders.size());
+        for_chunks(pool_, senders.size(), kSenders, [&](size_t, size_t first, size_t last) {
+            for (size_t k = first; k < last; ++k) {
+                const Sender& sender = places_.senders[senders[k]];
+                Candidate best = candidate(eta, sender, 0);
+                for (uint32_t place = 1; place < places_.count(); ++place) {
+                    const Candidate other = candidate(eta, sender, place);
+                    if (other.beats(best)) best = other;
+                }
+                choices[k] = {best.place, best.squared_distance};
+            }
+        });
+    }
+
+    void near(double eta, double slack, std::span<const uint32_t> senders,
+              const NearVisitor& visit) override {
+        count(senders.size());
+        for_chunks(pool_, senders.size(), kSenders, [&](size_t, size_t first, size_t last) {
+            std::vector<Candidate> all, kept;
+            for (size_t k = first; k < last; ++k) {
+                const Sender& sender = places_.senders[senders[k]];
+                all.clear();
+                kept.clear();
+                double most = -1e300;
+                for (uint32_t place = 0; place < places_.count(); ++place) {
+                    all.push_back(candidate(eta, sender, place));
+                    most = std::max(most, all.back().value);
+                }
+                for (const Candidate& one : all)
+                    if (one.value >= most - slack) kept.push_back(one);
+                visit(k, kept);
+            }
+        });
+    }
+
+    void window(double lo, double hi, std::span<const uint32_t> senders, std::span<const Choice>,
+                Window& out) override {
+        count(senders.size());
+        std::vector<std::vector<Choice>> found(senders.size());
+        for_chunks(pool_, senders.size(), kSenders, [&](size_t, size_t first, size_t last) {
+            for (size_t k = first; k < last; ++k) {
+                const Sender& sender = places_.senders[senders[k]];
+                double most = -1e300, largest = 0;
+                for (uint32_t place = 0; place < places_.count(); ++place) {
+                    most = std::max(most, candidate(hi, sender, place).value);
+                    largest = std::max(largest, std::abs(losses_->loss_of(sender.label, place)));
+                }
+                for (uint32_t place = 0; place < places_.count(); ++place) {
+                    const Candidate one = candidate(lo, sender, place);
+                    if (one.value >= most - rounding_of(largest))
+                        found[k].push_back({place, one.squared_distance});
+                }
+            }
+        });
+        out.first.assign(1, 0);
+        out.found.clear();
+        for (const auto& some : found) {
+            out.found.insert(out.found.end(), some.begin(), some.end());
+            out.first.push_back(out.found.size());
+        }
+    }
+
+    size_t bytes() const override { return sizeof *this; }
+
+  private:
+    Candidate candidate(double eta, const Sender& sender, uint32_t place) const {
+        const double distance = squared_distance(places_.at(sender.place), places_.at(place));
+        return {losses_->loss_of(sender.label, place) - eta * distance, distance,
+                losses_->row_of(sender.label, place), place};
+    }
+
+    void count(size_t senders) {
+        ++counts.evaluations;
+        const uint64_t pairs = static_cast<uint64_t>(senders) * places_.count();
+        counts.pairs += pairs;
+        counts.decided += pairs;
+    }
+
+    const Places& places_;
+    base::ThreadPool* pool_;
+    const TargetLosses* losses_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Search> make_brute_force(const Places& places, base::ThreadPool* pool) {
+    return std::make_unique<BruteForce>(places, pool);
+}
+
+}  // namespace rampart::budro

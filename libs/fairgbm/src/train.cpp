@@ -1,0 +1,319 @@
+#include "rampart/fairgbm/train.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "iterates.hpp"
+#include "proxy_kernel.hpp"
+#include "rampart/base/check.hpp"
+#include "rampart/base/enum_names.hpp"
+
+namespace rampart::fairgbm {
+namespace {
+
+using Name = base::EnumName<Output>;
+constexpr std::array kNames = {Name{Output::kBest, "best"}, Name{Output::kLast, "last"},
+                               Name{Output::kRandomized, "randomized"}};
+
+constexpr double kNoPressure = 1e-300;  // multipliers that vanish in the gradients
+constexpr double kFewAlike = 0.01;      // where fewer get the rarer decision, plain trees are tried
+
+base::Status check(const dataset::Dataset& data, const FairGbmParams& params,
+                   const FairGbmOptions& options) {
+    if (!(params.min_gain_share >= 0 && params.min_gain_share <= 1))
+        return base::out_of_range("bad_min_gain_share", "min gain share {} is outside [0, 1]",
+                                  params.min_gain_share);
+    if ((options.start == nullptr) != (options.state == nullptr))
+        return base::invalid_argument("half_a_run",
+                                      "to go on, FairGBM needs trees and multipliers: give both");
+    const auto* validation = options.validation;
+    if (validation == nullptr) return base::ok();
+    if (!(validation->schema == data.schema) || validation->group_names != data.group_names)
+        return base::invalid_argument("other_validation_schema",
+                                      "the validation rows have other features or groups than the "
+                                      "training rows: split one table");
+    if (auto status = dataset::validate(*validation); !status)
+        return status.error().with_context("validation rows");
+    return base::ok();
+}
+
+/// Scored rows that judge iterates: the validation rows.
+class Judge {
+  public:
+    static base::Result<Judge> create(const dataset::Dataset& rows, const FairGbmParams& params) {
+        auto system = fairness::RateSystem::create(rows, params.constraints);
+        if (!system) return system.error().with_context("validation rows");
+        return Judge(rows, *std::move(system), params.players.operating_point);
+    }
+
+    const fairness::RateSystem& system() const { return system_; }
+
+    Scored look(std::span<const double> scores, double* centre = nullptr) {
+        const double at = fairness::centre_of(point_, *rows_, scores);
+        if (centre != nullptr) *centre = at;
+        Scored out;
+        out.approved = system_.approved_from(*rows_, scores, at);
+        log_loss_.gradients_of_rows(scores, 0, g_, h_);
+        const float* const weights = rows_->weight.empty() ? nullptr : rows_->weight.data();
+        out.loss = brier_sum(g_.data(), weights, g_.size()) / system_.total_weight();
+        return out;
+    }
+
+  private:
+    Judge(const dataset::Dataset& rows, fairness::RateSystem system,
+          const fairness::OperatingPoint& point)
+        : rows_(&rows),
+          system_(std::move(system)),
+          point_(point),
+          log_loss_(rows),
+          g_(rows.rows()),
+          h_(rows.rows()) {}
+
+    const dataset::Dataset* rows_;
+    fairness::RateSystem system_;
+    fairness::OperatingPoint point_;
+    gbdt::LogLoss log_loss_;
+    std::vector<float> g_, h_;
+};
+
+/// Watches a run: judges each iterate on the validation rows, and ends the run when nothing gets
+/// better.
+class Watch {
+  public:
+    Watch(const FairGbmOptions& options, const FairGbmObjective& objective, Judge* judge,
+          const dataset::Dataset& data, const FairGbmParams& params)
+        : options_(options),
+          objective_(objective),
+          judge_(judge),
+          data_(data),
+          rounds_(params.learner.early_stopping_rounds),
+          moves_(params.players.operating_point.meets.has_value()) {}
+
+    bool operator()(const gbdt::Progress& progress) {
+        bool go_on = true;
+        if (judge_ != nullptr) {
+            double centre = 0;
+            Scored now = judge_->look(progress.validation_scores, &centre);
+            // where the rows that judge set the threshold, it is served: it decides here, too
+            now.approved_train =
+                moves_ ? objective_.system().approved_from(data_, progress.scores, centre)
+                       : objective_.trace().back().approved;
+            Judges{&judge_->system(), &objective_.system()}.judge(now);
+            rarest_.add(now);
+            iterates_.push_back(std::move(now));
+            centres_.push_back(centre);
+            if (iterates_.size() == 1 || replaces(iterates_.back(), iterates_[best_]))
+                best_ = iterates_.size() - 1;
+            go_on = rounds_ == 0 || iterates_.size() - 1 - best_ < static_cast<size_t>(rounds_);
+        }
+        if (options_.progress && !options_.progress(progress)) return false;
+        return go_on;
+    }
+
+    const std::vector<Scored>& iterates() const { return iterates_; }
+    const std::vector<double>& centres() const { return centres_; }
+
+  private:
+    bool replaces(const Scored& now, const Scored& best) const {
+        const bool now_alike = rarest_.nearly_all(now), best_alike = rarest_.nearly_all(best);
+        return now_alike == best_alike ? better(now, best) : best_alike;
+    }
+
+    const FairGbmOptions& options_;
+    const FairGbmObjective& objective_;
+    Judge* judge_;
+    const dataset::Dataset& data_;
+    int rounds_;
+    bool moves_;
+    size_t best_ = 0;
+    RarestDecision rarest_;
+    std::vector<Scored> iterates_;
+    std::vector<double> centres_;
+};
+
+Scored of(const FairGbmIteration& iteration, const fairness::RateSystem& system) {
+    Scored out;
+    out.approved = iteration.approved;
+    out.loss = iteration.loss;
+    Judges{&system, nullptr}.judge(out);
+    return out;
+}
+
+/// The iterates first … last as one randomized classifier (one iterate: itself).
+Judged judged(const std::vector<Scored>& iterates, size_t first, size_t last,
+              const fairness::RateSystem& system, double centre) {
+    Judged out;
+    std::vector<double> approved(system.cells());
+    const auto count = static_cast<double>(last - first + 1);
+    for (size_t i = first; i <= last; ++i) {
+        out.loss += iterates[i].loss / count;
+        for (size_t cell = 0; cell < approved.size(); ++cell)
+            approved[cell] += iterates[i].approved[cell] / count;
+    }
+    out.values = system.values(approved);
+    out.centre = centre;
+    return out;
+}
+
+double share_of_ones(const dataset::Dataset& data) {
+    double ones = 0, all = 0;
+    for (size_t i = 0; i < data.rows(); ++i) {
+        const auto w = static_cast<double>(data.weight_of(i));
+        ones += data.label[i] * w;
+        all += w;
+    }
+    return ones / all;
+}
+
+/// Chooses, and fills the verdict. The trees before trace.front() belong to options.start.
+void settle(FairGbmResult& result, const FairGbmObjective& objective, const Watch& watch,
+            Judge* judge, const dataset::Dataset& data, const FairGbmParams& params,
+            const FairGbmOptions& options) {
+    auto& verdict = result.verdict;
+    const size_t before = options.start == nullptr ? 0 : options.start->trees.size();
+    std::vector<Scored> train;
+    for (const auto& iteration : result.trace) train.push_back(of(iteration, objective.system()));
+    const bool elsewhere = judge != nullptr;
+    const auto& system = elsewhere ? judge->system() : objective.system();
+    const auto& iterates = elsewhere ? watch.iterates() : train;
+    const double ones = share_of_ones(elsewhere ? *options.validation : data);
+    const Judges judges{&system, elsewhere ? &objective.system() : nullptr};
+    const Choice choice =
+        choose(ones * (1 - ones), iterates, judges, params.output, params.min_gain_share);
+
+    verdict.judged_on = elsewhere ? JudgedOn::kValidation : JudgedOn::kTrain;
+    verdict.first = before + choice.first + 1;
+    verdict.trees = before + choice.last + 1;
+    verdict.trees_grown = before + result.trace.size();
+    for (size_t i = 0; elsewhere && i < train.size(); ++i)
+        train[i].approved = iterates[i].approved_train;
+    verdict.train =
+        judged(train, choice.first, choice.last, objective.system(),
+               elsewhere ? watch.centres()[choice.last] : result.trace[choice.last].centre);
+    if (elsewhere) {
+        for (size_t i = 0; i < iterates.size(); ++i)
+            result.validation_trace.push_back(judged(iterates, i, i, system, watch.centres()[i]));
+        verdict.validation =
+            judged(iterates, choice.first, choice.last, system, watch.centres()[choice.last]);
+    }
+    const Judged& decisive = elsewhere ? *verdict.validation : verdict.train;
+    verdict.feasibility = std::max(decisive.values.violation, verdict.train.values.violation) <= 0
+                              ? Feasibility::kFeasible
+                              : Feasibility::kInfeasible;
+    verdict.tightest = system.values(iterates[choice.tightest].approved);
+    verdict.tightest.violation = choice.least_violation;
+    verdict.rarer = std::min(decisive.values.approval, 1 - decisive.values.approval);
+    verdict.most_rarer = choice.most_rarer;
+    for (size_t i = choice.first; i <= choice.last; ++i)
+        result.centres.push_back(elsewhere ? watch.centres()[i] : result.trace[i].centre);
+    result.centre = decisive.centre;
+    result.state.multipliers = result.trace[choice.last].multipliers;
+    result.ensemble.trees.resize(verdict.trees);
+}
+
+/// One run of both players.
+base::Result<FairGbmResult> run(const dataset::Dataset& data, const FairGbmParams& params,
+                                base::ThreadPool* pool, const FairGbmOptions& options) {
+    RAMPART_RETURN_IF_ERROR(gbdt::validate(params.learner));
+    RAMPART_TRY(auto objective, FairGbmObjective::create(data, params.constraints, params.players,
+                                                         params.learner.learning_rate));
+    RAMPART_RETURN_IF_ERROR(check(data, params, options));
+    if (options.state != nullptr)
+        RAMPART_RETURN_IF_ERROR(objective.restore(options.state->multipliers));
+    std::optional<Judge> judge;
+    if (options.validation != nullptr) {
+        auto made = Judge::create(*options.validation, params);
+        if (!made) return made.error();
+        judge.emplace(*std::move(made));
+    }
+    Watch watch(options, objective, judge ? &*judge : nullptr, data, params);
+
+    auto learner = params.learner;
+    learner.early_stopping_rounds = 0;  // the loss alone would stop at an unfair iterate
+    const gbdt::TrainingOptions how{.validation = options.validation,
+                                    .progress =
+                                        [&](const gbdt::Progress& p) {
+                                            const bool go_on = watch(p);
+                                            if (!go_on || p.iteration == p.trees)
+                                                objective.finish(p.scores);
+                                            return go_on;
+                                        },
+                                    .start = options.start};
+    RAMPART_TRY(auto ensemble, gbdt::train(data, objective, learner, pool, how));
+    FairGbmResult result;
+    result.ensemble = std::move(ensemble);
+    result.trace = objective.trace();
+    settle(result, objective, watch, judge ? &*judge : nullptr, data, params, options);
+    return result;
+}
+
+}  // namespace
+
+std::string missed_text(const fairness::RateConstraints& constraints,
+                        const fairness::RateValues& values) {
+    RAMPART_CHECK(values.gaps.size() == constraints.parity.size() &&
+                  values.targets.size() == constraints.targets.size());
+    std::vector<std::string> missed;
+    for (size_t i = 0; i < values.gaps.size(); ++i) {
+        const auto& c = constraints.parity[i];
+        if (values.gaps[i] <= c.tolerance) continue;
+        missed.push_back(fmt::format("{}{}{} differs by {:.4f} between groups, {} is allowed",
+                                     to_string(c.rate), c.attribute.empty() ? "" : "@", c.attribute,
+                                     values.gaps[i], c.tolerance));
+    }
+    for (size_t i = 0; i < values.targets.size(); ++i) {
+        const auto& target = constraints.targets[i];
+        if (values.targets[i] > target.at_most)
+            missed.push_back(fmt::format("{} is {:.4f}, {} is allowed", to_string(target.rate),
+                                         values.targets[i], target.at_most));
+    }
+    return fmt::format("{}", fmt::join(missed, "; "));
+}
+
+std::string missed_constraints(const FairGbmVerdict& verdict,
+                               const fairness::RateConstraints& constraints) {
+    const auto& train = verdict.train.values;
+    const bool in_training =
+        !verdict.validation || verdict.validation->values.violation < train.violation;
+    const auto& worse = in_training ? train : verdict.validation->values;
+    if (worse.violation <= 0) return {};
+    return fmt::format("{} ({} rows)", missed_text(constraints, worse),
+                       in_training ? "training" : "validation");
+}
+
+std::string_view to_string(Output output) { return base::name_of(kNames, output); }
+
+base::Result<Output> parse_output(std::string_view text) {
+    return base::value_of(kNames, text, "output");
+}
+
+base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const FairGbmParams& params,
+                                          base::ThreadPool* pool, const FairGbmOptions& options) {
+    bool stopped = false;
+    FairGbmOptions watched = options;
+    watched.progress = [&](const gbdt::Progress& p) {
+        stopped = options.progress && !options.progress(p);
+        return !stopped;
+    };
+    RAMPART_TRY(auto result, run(data, params, pool, watched));
+    const auto& verdict = result.verdict;
+    const bool nearly_all = verdict.rarer < kFewAlike;
+    const bool missed = verdict.feasibility == Feasibility::kInfeasible;
+    if (params.output != Output::kBest || stopped || !(missed || nearly_all)) return result;
+    if (params.players.ascent.paper_compat || options.start != nullptr) return result;
+    FairGbmParams plain = params;
+    plain.players.ascent.step = kNoPressure;
+    plain.players.ascent.damping = 0;  // pushes by itself
+    RAMPART_TRY(auto second, run(data, plain, pool, watched));
+    second.verdict.plain = true;
+    const double enough = kNearlyAll * std::max(verdict.most_rarer, second.verdict.most_rarer);
+    const bool decides = verdict.rarer >= enough, plain_decides = second.verdict.rarer >= enough;
+    if (decides != plain_decides) return decides ? result : second;
+    const bool nearer = second.verdict.tightest.violation <= verdict.tightest.violation;
+    return missed && nearer ? second : result;
+}
+
+}  // namespace rampart::fairgbm

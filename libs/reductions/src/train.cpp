@@ -1,0 +1,107 @@
+#include "rampart/reductions/train.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "rampart/base/check.hpp"
+#include "rampart/base/enum_names.hpp"
+#include "rampart/model/batch_engine.hpp"
+#include "search.hpp"
+
+namespace rampart::reductions {
+namespace {
+
+using Name = base::EnumName<Reduction>;
+constexpr std::array kNames = {Name{Reduction::kExponentiatedGradient, "eg"},
+                               Name{Reduction::kGridSearch, "gs"},
+                               Name{Reduction::kRandomReweighing, "rs"}};
+
+base::Status check_range(std::string_view field, double value, double lo, double hi) {
+    if (value >= lo && value <= hi) return base::ok();
+    return base::out_of_range("bad_reduction_parameter", "{} is {}; allowed are {} to {}", field,
+                              value, lo, hi);
+}
+
+/// Approves where a member does: at its centre the score is f.
+model::RampRule step_at(double centre, const model::LearnedLink& link) {
+    const double f = link.score_slope * model::sigmoid(centre) + link.score_intercept;
+    model::RampRule rule;
+    rule.thresholds = {std::clamp(f, -1.0, 1.0)};
+    return rule;
+}
+
+}  // namespace
+
+std::string_view to_string(Reduction reduction) { return base::name_of(kNames, reduction); }
+
+base::Result<Reduction> parse_reduction(std::string_view text) {
+    return base::value_of(kNames, text, "reduction");
+}
+
+base::Status validate(const ReductionParams& params) {
+    constexpr double kLarge = 1e6, kSmall = 1e-6;
+    RAMPART_RETURN_IF_ERROR(gbdt::validate(params.learner));
+    RAMPART_RETURN_IF_ERROR(validate(params.constraints));
+    RAMPART_RETURN_IF_ERROR(validate(params.operating_point));
+    RAMPART_RETURN_IF_ERROR(check_range("fits", params.fits, 1, ReductionParams::kMaxFits));
+    RAMPART_RETURN_IF_ERROR(check_range("bound", params.bound, kSmall, kLarge));
+    RAMPART_RETURN_IF_ERROR(check_range("gap", params.gap, 0, kLarge));
+    RAMPART_RETURN_IF_ERROR(check_range("grid_limit", params.grid_limit, kSmall, kLarge));
+    RAMPART_RETURN_IF_ERROR(check_range("spread", params.spread, 1, kLarge));
+    RAMPART_RETURN_IF_ERROR(check_range("min_gain_share", params.min_gain_share, 0, 1));
+    if (params.method == Reduction::kExponentiatedGradient && params.operating_point.meets)
+        return base::invalid_argument("operating_point_of_eg",
+                                      "exponentiated gradient decides by several classifiers "
+                                      "without a score in common to put at an operating point: "
+                                      "constrain {} as a target instead",
+                                      to_string(params.operating_point.meets->rate));
+    return base::ok();
+}
+
+base::Result<ReductionResult> train_reduction(const dataset::Dataset& data,
+                                              const ReductionParams& params, base::ThreadPool* pool,
+                                              const ReductionOptions& options) {
+    RAMPART_TRY(auto search, Search::create(data, params, pool, options));
+    switch (params.method) {
+        case Reduction::kGridSearch:
+            return grid_search(search);
+        case Reduction::kRandomReweighing:
+            return random_reweighing(search);
+        case Reduction::kExponentiatedGradient:
+            break;
+    }
+    return exponentiated_gradient(search);
+}
+
+std::vector<double> approve(std::span<const ReductionMember> members, const dataset::Dataset& data,
+                            base::ThreadPool* pool) {
+    std::vector<double> out(data.rows()), scores(data.rows());
+    for (const auto& member : members) {
+        model::BatchEngine(member.ensemble).predict_raw(model::TableView::of(data), scores, pool);
+        for (size_t i = 0; i < out.size(); ++i)
+            if (scores[i] >= member.centre) out[i] += member.weight;
+    }
+    return out;
+}
+
+model::LearnedLink link_of(std::span<const ReductionMember> members) {
+    RAMPART_CHECK(!members.empty());
+    std::vector<const ReductionMember*> order;
+    for (const auto& member : members) order.push_back(&member);
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto* a, const auto* b) { return a->weight > b->weight; });
+    model::LearnedLink link;
+    link.ensemble = order.front()->ensemble;
+    link.ramp = step_at(order.front()->centre, link);
+    if (order.size() == 1) return link;
+    for (size_t i = 0; i < order.size(); ++i) {
+        if (i > 0) link.others.push_back(order[i]->ensemble);
+        model::Member member{.ensemble = static_cast<uint32_t>(i), .weight = order[i]->weight};
+        if (order[i]->centre != order.front()->centre)
+            member.ramp = step_at(order[i]->centre, link);
+        link.members.push_back(std::move(member));
+    }
+    return link;
+}
+
+}  // namespace rampart::reductions

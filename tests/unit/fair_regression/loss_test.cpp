@@ -1,0 +1,125 @@
+#include "rampart/fair_regression/loss.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace rampart::fair_regression {
+namespace {
+
+std::vector<RegressionLoss> all_losses() {
+    const auto wave = [](double y, double u) { return 0.25 * (1 + std::sin(4 * (u - y))); };
+    return {RegressionLoss::squared(),
+            RegressionLoss::absolute(),
+            *RegressionLoss::logistic(),
+            *RegressionLoss::logistic(30),
+            *RegressionLoss::quantile(0.2),
+            *RegressionLoss::huber(0.3),
+            *RegressionLoss::poisson(),
+            *RegressionLoss::poisson(0.1),
+            *RegressionLoss::user("wave", wave, 1, false)};
+}
+
+TEST(RegressionLoss, ValuesAreThoseOfTheFormulas) {
+    EXPECT_DOUBLE_EQ(RegressionLoss::squared().value(0.2, 0.6), 0.08);
+    EXPECT_DOUBLE_EQ(RegressionLoss::absolute().value(0.2, 0.6), 0.4);
+    EXPECT_NEAR(RegressionLoss::quantile(0.25)->value(0.8, 0.4), 0.1, 1e-15);
+    EXPECT_NEAR(RegressionLoss::quantile(0.25)->value(0.4, 0.8), 0.3, 1e-15);
+    EXPECT_NEAR(RegressionLoss::huber(0.1)->value(0.2, 0.25), 0.00125, 1e-15);
+    EXPECT_NEAR(RegressionLoss::huber(0.1)->value(0.2, 0.7), 0.1 * 0.45, 1e-15);
+    // the paper's example 2, for both labels
+    const auto logistic = *RegressionLoss::logistic();
+    for (const double y : {0.0, 1.0})
+        EXPECT_NEAR(logistic.value(y, 0.7),
+                    std::log1p(std::exp(-5 * (2 * y - 1) * 0.4)) / (2 * std::log1p(std::exp(5.0))),
+                    1e-15);
+    // a mean of exp(-1): 2 events of at most 10 expected e^-1 · 10
+    EXPECT_NEAR(RegressionLoss::poisson(5)->value(0.2, 0.8),
+                (std::exp(-1.0) + 0.2 - std::exp(-5.0)) / 5, 1e-15);
+}
+
+TEST(RegressionLoss, AllAreLipschitzAndWithinTheUnitInterval) {
+    for (const auto& loss : all_losses()) {
+        EXPECT_EQ(loss.lipschitz(), 1) << loss.name();
+        for (double y = 0; y <= 1; y += 0.05) {
+            for (double u = 0; u <= 0.99; u += 0.01) {
+                const double here = loss.value(y, u);
+                EXPECT_GE(here, -1e-15) << loss.name();
+                EXPECT_LE(here, 1 + 1e-15) << loss.name();
+                EXPECT_LE(std::abs(loss.value(y, u + 0.01) - here), 0.01 + 1e-12) << loss.name();
+                EXPECT_LE(std::abs(loss.value(1 - y, u) - here), std::abs(1 - 2 * y) + 1e-12);
+            }
+        }
+    }
+}
+
+TEST(RegressionLoss, SlopesAreDerivatives) {
+    for (const auto& loss : all_losses()) {
+        for (const double y : {0.0, 0.31, 1.0}) {
+            for (double u = 0.005; u < 1; u += 0.0317) {
+                const double around = (loss.value(y, u + 1e-6) - loss.value(y, u - 1e-6)) / 2e-6;
+                EXPECT_NEAR(loss.slope(y, u), around, 1e-4) << loss.name() << ' ' << y << ' ' << u;
+            }
+        }
+    }
+}
+
+TEST(RegressionLoss, APredictionIsBestForItsOwnLabel) {
+    for (const auto& loss : all_losses()) {
+        if (loss.kind() == LossKind::kUser) continue;
+        for (const double u : {0.1, 0.5, 0.85}) {
+            const double y = loss.label_of(u);
+            for (double other = 0; other <= 1; other += 0.01)
+                EXPECT_GE(loss.value(y, other), loss.value(y, u) - 1e-12) << loss.name();
+        }
+    }
+    // not u itself: the paper's weight would have its minimum elsewhere
+    const auto logistic = *RegressionLoss::logistic();
+    EXPECT_NEAR(logistic.label_of(0.7), 1 / (1 + std::exp(-2.0)), 1e-15);
+    EXPECT_NEAR(logistic.slope(logistic.label_of(0.7), 0.7), 0, 1e-15);
+    EXPECT_GT(std::abs(logistic.slope(0.7, 0.7)), 0.1);
+}
+
+TEST(RegressionLoss, WhatIsClaimedOfAUsersLossIsTried) {
+    const auto reason = [](RegressionLoss::Function f, double lipschitz, bool convex) {
+        const auto loss = RegressionLoss::user("mine", std::move(f), lipschitz, convex);
+        return loss ? std::string("none") : loss.error().reason;
+    };
+    const auto cubic = [](double y, double u) { return std::pow(std::abs(y - u), 3) / 3; };
+    EXPECT_EQ(reason(cubic, 1, true), "none");
+    EXPECT_EQ(reason(cubic, 0.5, true), "not_lipschitz");
+    EXPECT_EQ(reason([](double y, double) { return 2 * y; }, 1, true), "not_lipschitz");
+    EXPECT_EQ(reason([](double, double u) { return u > 0.5 ? 1.0 : 0.0; }, 1, false),
+              "not_lipschitz");
+    EXPECT_EQ(reason([](double, double u) { return u * (1 - u); }, 1, true), "not_convex");
+    EXPECT_EQ(reason([](double, double u) { return u * (1 - u); }, 1, false), "none");
+    EXPECT_EQ(reason([](double, double u) { return std::log(u); }, 1, true), "bad_loss_value");
+    EXPECT_EQ(reason(nullptr, 1, true), "no_loss");
+    EXPECT_EQ(reason(cubic, 0, true), "bad_loss_parameter");
+    EXPECT_EQ(reason(cubic, std::nan(""), true), "bad_loss_parameter");
+}
+
+TEST(RegressionLoss, ParametersHaveRanges) {
+    for (const double bad : {0.0, -1.0, 31.0, std::nan("")}) {
+        EXPECT_EQ(RegressionLoss::logistic(bad).error().reason, "bad_loss_parameter");
+        EXPECT_EQ(RegressionLoss::poisson(bad).error().reason, "bad_loss_parameter");
+        EXPECT_EQ(RegressionLoss::quantile(bad).error().reason, "bad_loss_parameter");
+        EXPECT_EQ(RegressionLoss::huber(bad).error().reason, "bad_loss_parameter");
+    }
+    EXPECT_FALSE(RegressionLoss::quantile(1));
+    EXPECT_TRUE(RegressionLoss::huber(1));
+}
+
+TEST(UnitLabels, OutsideTheDeclaredRangeThereIsNone) {
+    const std::vector<double> labels{300, 850, 575};
+    EXPECT_EQ(unit_labels(labels).error().reason, "label_outside_range");
+    EXPECT_EQ(unit_labels(labels, {300, 850}).value(), (std::vector<double>{0, 1, 0.5}));
+    EXPECT_EQ(unit_labels(labels, {301, 850}).error().reason, "label_outside_range");
+    EXPECT_EQ(unit_labels(std::vector{std::nan("")}).error().reason, "label_outside_range");
+    EXPECT_EQ(unit_labels(labels, {850, 300}).error().reason, "bad_label_range");
+    EXPECT_EQ(unit_labels(labels, {0, INFINITY}).error().reason, "bad_label_range");
+    EXPECT_EQ(unit_labels({}).error().reason, "no_rows");
+}
+
+}  // namespace
+}  // namespace rampart::fair_regression
