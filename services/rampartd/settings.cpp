@@ -127,7 +127,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     const bool trains = root.table("training").boolean("here", true);
     const std::string gate_key = root.table("training").string("gate_key", "");
     check_trainer(root, log, trains, gate_key);
-    auto training = trainer::read_training_settings(root);
+    auto training = retraining::read_training_settings(root);
     training.group_aware = group_aware;
     const auto threads = static_cast<size_t>(root.table("training").integer("threads", 1, 64, 2));
     if (training.recipe.criterion != "none" && !group_aware) {
@@ -137,7 +137,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
                   "decision.protected_attributes = \"group_aware\"");
     }
     const PrivacySettings privacy = read_privacy(root.table("privacy"), folder, store, log);
-    const auto monitor = monitor::read_monitor_settings(root);
+    const auto monitor = champion_monitor::read_monitor_settings(root);
     const auto event_window = decision_service::read_event_window(root.table("event_time"));
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_TRY(auto product, load_product_file(product_path));

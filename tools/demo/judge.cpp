@@ -139,7 +139,7 @@ class Judge {
     }
 
     /// What the candidate truly changed for the people whose records the gate used.
-    Result<std::map<std::string, double>> true_gains(const trainer::RunRecord& run) const {
+    Result<std::map<std::string, double>> true_gains(const retraining::RunRecord& run) const {
         RAMPART_TRY(const auto candidate,
                     node_.registry().load_model(domain::PolicyId(run.candidate)));
         RAMPART_TRY(const auto reference,
@@ -158,8 +158,8 @@ class Judge {
             });
     }
 
-    Status add_groups(const trainer::RunRecord& run, const certification::Certificate& certificate,
-                      GateRun& out) const {
+    Status add_groups(const retraining::RunRecord& run,
+                      const certification::Certificate& certificate, GateRun& out) const {
         RAMPART_TRY(const auto gains, true_gains(run));
         const double margin = certificate.plan.config.margin;
         bool right = true, known = true;

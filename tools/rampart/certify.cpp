@@ -45,7 +45,7 @@ Result<Answer> certify(const Options& options) {
     answer.text = fmt::format("{}{}{}\ncandidate:   {}\nreference:   {}\ncertificate: {}\n",
                               run.verdict, run.message.empty() ? "" : ": ", run.message,
                               run.candidate, run.reference, run.certificate);
-    answer.json = trainer::encode(run);
+    answer.json = retraining::encode(run);
     return answer;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "rampart/certification/constraint_set.hpp"
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 #include "rampart/certification/vault.hpp"
 #include "rampart/ope/logged_feedback.hpp"
 

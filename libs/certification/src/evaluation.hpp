@@ -1,7 +1,7 @@
 #pragma once
 
 #include "rampart/base/digest.hpp"
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 #include "rampart/certification/vault.hpp"
 
 /// The second reading of the vault, with impacts: bounds and verdict.

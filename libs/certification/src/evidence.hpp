@@ -5,7 +5,7 @@
 
 #include "rampart/base/merkle_tree.hpp"
 #include "rampart/base/result.hpp"
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 #include "rampart/certification/vault.hpp"
 
 namespace rampart::certification {

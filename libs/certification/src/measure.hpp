@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "rampart/base/digest.hpp"
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 #include "rampart/certification/vault.hpp"
 #include "rampart/ope/estimator.hpp"
 #include "rampart/ope/importance_weights.hpp"

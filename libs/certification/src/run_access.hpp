@@ -1,6 +1,6 @@
 #pragma once
 
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 
 namespace rampart::certification {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 
 /// What the gate takes from D_c: centres, variances that bets are planned with, forecasts.
 namespace rampart::certification {

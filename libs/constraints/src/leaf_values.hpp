@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "rampart/constraints/constraint_test.hpp"
+#include "rampart/constraints/evaluation.hpp"
 #include "rampart/constraints/membership.hpp"
 
 namespace rampart::constraints {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 #include "support/gate_scenario.hpp"
 
 namespace rampart::certification {

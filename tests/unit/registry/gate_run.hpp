@@ -10,7 +10,7 @@
 #include "rampart/base/random.hpp"
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/certification/delta_ledger.hpp"
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 
 /// A small real run of the gate, for tests that need a certificate: two groups, applicants who are
 /// good (impact +75 if approved) or bad (-150) as x says, a reference that approves half of

@@ -9,7 +9,7 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/base/result.hpp"
 #include "rampart/base/signing.hpp"
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 
 namespace rampart::certification {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "rampart/base/result.hpp"
-#include "rampart/certification/constraint.hpp"
+#include "rampart/certification/gate_config.hpp"
 #include "rampart/constraints/membership.hpp"
 #include "rampart/constraints/program.hpp"
 

@@ -10,7 +10,7 @@
 #include "rampart/base/clock.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/result.hpp"
-#include "rampart/certification/constraint.hpp"
+#include "rampart/certification/gate_config.hpp"
 
 namespace rampart::certification {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "rampart/certification/constraint_set.hpp"
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 #include "rampart/model/policy.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
 

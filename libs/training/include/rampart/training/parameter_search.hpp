@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "rampart/base/result.hpp"
-#include "rampart/certification/constraint.hpp"
+#include "rampart/certification/gate_config.hpp"
 #include "rampart/fairness/ramp/solver.hpp"
 #include "rampart/model/policy.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
