@@ -188,7 +188,7 @@ Status Node::open_services() {
         RAMPART_TRY(monitor_,
                     champion_monitor::ChampionMonitor::open(
                         settings_.monitor, {settings_.product, *builder_, *registry_, metrics_,
-                                            settings_.training.gate.declines_overridden}));
+                                            settings_.training.gate.config.declines_overridden}));
         if (log_->shared()) publisher_.emplace(writer, log_->topics().policies, keys_.signing);
     } else {
         RAMPART_TRY(const auto pem, base::read_file(settings_.gate_key, 4096));

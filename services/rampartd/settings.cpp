@@ -142,11 +142,12 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_TRY(auto product, load_product_file(product_path));
     RAMPART_TRY(auto table_schema, dataset::read_table_schema(schema_path));
-    training.gate.impact_lo = product.product.impact.lo;
-    training.gate.impact_hi = product.product.impact.hi;
-    training.gate.declined_impact = product.product.impact.declined;
-    training.gate.impact_units = product.product.impact.units;
-    RAMPART_TRY(const auto constraints, certification::ConstraintSet::compile(training.gate));
+    training.gate.config.impact_lo = product.product.impact.lo;
+    training.gate.config.impact_hi = product.product.impact.hi;
+    training.gate.config.declined_impact = product.product.impact.declined;
+    training.gate.config.impact_units = product.product.impact.units;
+    RAMPART_TRY(const auto constraints,
+                certification::ConstraintSet::compile(training.gate.config));
     if (auto status = training::check_conditions(constraints, table_schema.features,
                                                  product.catalog.groups());
         !status) {

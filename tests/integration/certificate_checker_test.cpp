@@ -179,8 +179,9 @@ std::optional<Issued> look(const Drawn& drawn, const ope::LoggedFeedback& vault,
         identity.vault_rule += fmt::format(", look {}", earlier->look + 1);
         identity.period_to = identity.period_to + base::Duration::days(30);
     }
-    const auto checked = precheck(drawn.config, identity, ledger, test::kPseudonymKey,
-                                  drawn.selection, vault.decisions, earlier);
+    const auto checked =
+        precheck({drawn.config, identity, ledger, test::kPseudonymKey, drawn.selection, earlier},
+                 vault.decisions);
     EXPECT_TRUE(checked) << checked.error().message;
     if (!checked->prepared) {
         if (earlier != nullptr) return std::nullopt;
@@ -194,7 +195,7 @@ std::optional<Issued> look(const Drawn& drawn, const ope::LoggedFeedback& vault,
     const auto result = *run(*checked->prepared, ticket, vault.impact, vault.label);
     Issued out{
         result.verdict,
-        *seal(*checked->prepared, ticket, result, vault.impact, kRead, kRead, key(), vault.label),
+        *seal(*checked->prepared, {ticket, result, kRead, kRead, key()}, vault.impact, vault.label),
         checked->prepared->plan()};
     EXPECT_TRUE(ledger.append(*ledger.next_closing(
         result.verdict, base::sha256(out.sealed.certificate).hex(), "", kRead)));

@@ -40,20 +40,6 @@ base::Status check_impact(const GateConfig& c) {
 
 }  // namespace
 
-std::string_view to_string(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::kCertified:
-            return "CERTIFIED";
-        case Verdict::kNoSolutionFound:
-            return "NO_SOLUTION_FOUND";
-        case Verdict::kRefused:
-            return "REFUSED";
-        case Verdict::kIdentical:
-            return "IDENTICAL";
-    }
-    RAMPART_CHECK(false, "verdict {}", static_cast<int>(verdict));
-}
-
 std::string_view to_string(Bound bound) {
     switch (bound) {
         case Bound::kBetting:

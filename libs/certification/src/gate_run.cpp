@@ -134,15 +134,16 @@ PublicResult enough_to_say(const RunPlan& run, const std::vector<PlannedGroup>& 
 
 /// Everything about the data that can refuse a run or show that it is needless, in the order in
 /// which it is told. On success `run` is complete.
-Result<std::optional<PublicResult>> prepare(const LoggedFeedback& selection,
-                                            const VaultSource& vault, std::string_view key,
-                                            const RunPlan* earlier, PreparedRun& run) {
+Result<std::optional<PublicResult>> prepare(const PrecheckInputs& in, const VaultSource& vault,
+                                            PreparedRun& run) {
+    const LoggedFeedback& selection = in.selection;
+    const RunPlan* earlier = in.earlier;
     RunPlan& plan = RunAccess::plan(run);
     RAMPART_RETURN_IF_ERROR(ope::validate(selection));
     if (plan.identity.anchor_id.empty() != selection.decisions.anchor.empty()) {
         return bad_anchor(plan.identity, selection.decisions);
     }
-    RAMPART_RETURN_IF_ERROR(check_split(selection, vault, key));
+    RAMPART_RETURN_IF_ERROR(check_split(selection, vault, in.pseudonym_key));
     RAMPART_RETURN_IF_ERROR(check_impacts(plan.config, selection));
     RAMPART_RETURN_IF_ERROR(check_centres(plan.config, selection.decisions));
     // what happens in D_c may happen in the vault, whether or not it did
@@ -189,22 +190,24 @@ Result<std::optional<PublicResult>> prepare(const LoggedFeedback& selection,
     return std::optional<PublicResult>{};
 }
 
-base::Status check_operator_input(const GateConfig& config, const RunIdentity& identity,
-                                  const DeltaLedger& ledger, std::string_view key) {
+base::Status check_operator_input(const PrecheckInputs& in) {
+    const GateConfig& config = in.config;
+    const RunIdentity& identity = in.identity;
     RAMPART_RETURN_IF_ERROR(validate(config));
     if (identity.candidate_id.empty() || identity.reference_id.empty()) {
         return base::invalid_argument("bad_identity",
                                       "candidate '{}', reference '{}': both must be named",
                                       identity.candidate_id, identity.reference_id);
     }
-    if (key.size() < 16) {
-        return base::invalid_argument(
-            "short_key", "the pseudonym key has {} bytes; give at least 16", key.size());
+    if (in.pseudonym_key.size() < 16) {
+        return base::invalid_argument("short_key",
+                                      "the pseudonym key has {} bytes; give at least 16",
+                                      in.pseudonym_key.size());
     }
-    if (!ledger.current()) {
+    if (!in.ledger.current()) {
         return base::failed_precondition("no_epoch", "no epoch is open: open one with its budget");
     }
-    const EpochOpened& epoch = *ledger.current();
+    const EpochOpened& epoch = *in.ledger.current();
     if (epoch.delta_epoch != config.delta_epoch || epoch.runs != config.runs_per_epoch ||
         epoch.spending != config.spending) {
         return base::failed_precondition(
@@ -241,24 +244,22 @@ DeltaLedger::RunRequest PreparedRun::request() const {
             frozen_digest(plan_)};
 }
 
-Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentity& identity,
-                                const DeltaLedger& ledger, std::string_view pseudonym_key,
-                                const LoggedFeedback& selection, const VaultSource& vault,
-                                const RunPlan* earlier) {
-    RAMPART_RETURN_IF_ERROR(check_operator_input(config, identity, ledger, pseudonym_key));
+Result<PrecheckResult> precheck(const PrecheckInputs& in, const VaultSource& vault) {
+    RAMPART_RETURN_IF_ERROR(check_operator_input(in));
     PrecheckResult out;
-    const auto delta = earlier != nullptr ? Result<double>(earlier->delta) : ledger.next_delta();
+    const auto delta =
+        in.earlier != nullptr ? Result<double>(in.earlier->delta) : in.ledger.next_delta();
     if (!delta) {
         out.result = refused(delta.error());
         return out;
     }
     PreparedRun run = RunAccess::make();
     RunPlan& plan = RunAccess::plan(run);
-    plan.config = config;
-    plan.identity = identity;
+    plan.config = in.config;
+    plan.identity = in.identity;
     plan.delta = *delta;
-    if (earlier != nullptr) {
-        if (!may_look_again(*earlier, config, identity)) {
+    if (in.earlier != nullptr) {
+        if (!may_look_again(*in.earlier, in.config, in.identity)) {
             out.result = {
                 Verdict::kRefused, "other_settings",
                 "a further look needs the settings, policies and metric of the first, the "
@@ -266,9 +267,9 @@ Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentity& ide
                 "register a run of its own"};
             return out;
         }
-        plan.look = earlier->look + 1;
+        plan.look = in.earlier->look + 1;
     }
-    auto fault = prepare(selection, vault, pseudonym_key, earlier, run);
+    auto fault = prepare(in, vault, run);
     if (!fault)
         out.result = refused(fault.error());
     else if (*fault)
@@ -278,18 +279,14 @@ Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentity& ide
     return out;
 }
 
-Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentity& identity,
-                                const DeltaLedger& ledger, std::string_view pseudonym_key,
-                                const LoggedFeedback& selection,
-                                const ope::LoggedDecisions& decisions, const RunPlan* earlier) {
-    RAMPART_RETURN_IF_ERROR(check_operator_input(config, identity, ledger, pseudonym_key));
-    auto vault = MemoryVault::from(decisions, pseudonym_key);
+Result<PrecheckResult> precheck(const PrecheckInputs& in, const ope::LoggedDecisions& decisions) {
+    RAMPART_RETURN_IF_ERROR(check_operator_input(in));
+    auto vault = MemoryVault::from(decisions, in.pseudonym_key);
     if (!vault) return PrecheckResult{refused(vault.error()), {}};
-    if (decisions.anchor.empty() != identity.anchor_id.empty()) {
-        return PrecheckResult{refused(bad_anchor(identity, decisions)), {}};
+    if (decisions.anchor.empty() != in.identity.anchor_id.empty()) {
+        return PrecheckResult{refused(bad_anchor(in.identity, decisions)), {}};
     }
-    RAMPART_TRY(PrecheckResult out,
-                precheck(config, identity, ledger, pseudonym_key, selection, *vault, earlier));
+    RAMPART_TRY(PrecheckResult out, precheck(in, *vault));
     if (out.prepared) RunAccess::vault(*out.prepared) = std::move(*vault);
     return out;
 }

@@ -17,13 +17,6 @@ using training_set::DevelopmentSet;
 constexpr base::Logger kLog("monitor");
 constexpr std::string_view kActor = "monitor", kAlarm = "monitor_alarm";
 
-/// Errors that say "this can't be watched", as opposed to "the store does not work".
-bool is_about_data(const base::Error& error) {
-    return error.code == base::ErrorCode::kFailedPrecondition ||
-           error.code == base::ErrorCode::kInvalidArgument ||
-           error.code == base::ErrorCode::kOutOfRange;
-}
-
 /// The rows that `wanted` says, with nothing but what a gate input reads.
 template <class Wanted>
 DevelopmentSet rows_of(const DevelopmentSet& set, const Wanted& wanted) {
@@ -73,13 +66,13 @@ std::string figures_of(const monitoring::WatchState& state) {
 }  // namespace
 
 Result<std::unique_ptr<ChampionMonitor>> ChampionMonitor::open(MonitorSettings settings,
-                                                               Surroundings surroundings) {
+                                                               MonitorDeps deps) {
     ope::ImpactModel range;
-    range.lo = surroundings.product.impact.lo;
-    range.hi = surroundings.product.impact.hi;
+    range.lo = deps.product.impact.lo;
+    range.hi = deps.product.impact.hi;
     const auto valid = monitoring::validate(settings.config, range);
     if (!valid) return valid.error().with_context(std::string("section [monitor]"));
-    return std::unique_ptr<ChampionMonitor>(new ChampionMonitor(std::move(settings), surroundings));
+    return std::unique_ptr<ChampionMonitor>(new ChampionMonitor(std::move(settings), deps));
 }
 
 bool ChampionMonitor::is_due(TimePoint t) const {
@@ -100,7 +93,7 @@ std::vector<TimePoint> ChampionMonitor::due(TimePoint after, TimePoint until) co
 
 std::vector<ChampionMonitor::Standing> ChampionMonitor::standing(TimePoint t) const {
     std::vector<Standing> stack;
-    for (const auto& promotion : around_.registry.promotions()) {
+    for (const auto& promotion : deps_.registry.promotions()) {
         if (promotion.at > t) break;
         if (promotion.kind == registry::PromotionKind::kRollback) {
             stack.pop_back();
@@ -115,7 +108,7 @@ std::vector<ChampionMonitor::Standing> ChampionMonitor::standing(TimePoint t) co
 
 /// When everything about a decision of that time is known.
 TimePoint ChampionMonitor::all_matured(TimePoint decided) const {
-    const auto& product = around_.product;
+    const auto& product = deps_.product;
     TimePoint last = product.label.maturity(decided);
     if (const auto& name = product.impact.measure) {
         if (const auto* measure = product.find_measure(*name)) {
@@ -127,19 +120,19 @@ TimePoint ChampionMonitor::all_matured(TimePoint decided) const {
 
 Result<monitoring::WatchPlan> ChampionMonitor::make_plan(
     const registry::Promotion& promotion) const {
-    RAMPART_TRY(const auto policy, around_.registry.load_model(promotion.policy));
-    RAMPART_TRY(const auto previous, around_.registry.load_model(*promotion.replaced));
-    RAMPART_TRY(const auto known, around_.builder.development_rows(promotion.at));
+    RAMPART_TRY(const auto policy, deps_.registry.load_model(promotion.policy));
+    RAMPART_TRY(const auto previous, deps_.registry.load_model(*promotion.replaced));
+    RAMPART_TRY(const auto known, deps_.builder.development_rows(promotion.at));
     const auto matured = rows_of(
         known, [&](const auto& row) { return all_matured(row.event_time) <= promotion.at; });
     RAMPART_TRY(const auto before,
                 training::selection_feedback(matured, previous.policy, policy.policy));
-    const auto& impact = around_.product.impact;
+    const auto& impact = deps_.product.impact;
     ope::ImpactModel model;
     model.lo = impact.lo;
     model.hi = impact.hi;
     model.declined = impact.declined;
-    model.declines_overridden = around_.declines_overridden;
+    model.declines_overridden = deps_.declines_overridden;
     return monitoring::plan_watch(settings_.config, model, before);
 }
 
@@ -150,8 +143,8 @@ Result<monitoring::WatchState> ChampionMonitor::state_of(const registry::Promoti
         RAMPART_TRY(auto made, make_plan(promotion));
         plan = plans_.emplace(promotion.sequence, std::move(made)).first;
     }
-    RAMPART_TRY(const auto policy, around_.registry.load_model(promotion.policy));
-    RAMPART_TRY(const auto previous, around_.registry.load_model(*promotion.replaced));
+    RAMPART_TRY(const auto policy, deps_.registry.load_model(promotion.policy));
+    RAMPART_TRY(const auto previous, deps_.registry.load_model(*promotion.replaced));
     const auto since = rows_of(known, [&](const auto& row) {
         return row.policy == promotion.policy && row.event_time >= promotion.at &&
                all_matured(row.event_time) <= known.as_known_at;
@@ -162,7 +155,7 @@ Result<monitoring::WatchState> ChampionMonitor::state_of(const registry::Promoti
 }
 
 Result<std::map<uint64_t, Alarm>> ChampionMonitor::alarms() const {
-    RAMPART_TRY(const auto entries, around_.registry.audit_entries());
+    RAMPART_TRY(const auto entries, deps_.registry.audit_entries());
     std::map<uint64_t, Alarm> found;
     for (const auto& entry : entries) {
         if (entry.action != kAlarm || entry.actor != kActor) continue;
@@ -188,7 +181,7 @@ Result<Look> ChampionMonitor::watch_all(TimePoint t) {
         if (one.superseded && all_matured(*one.superseded) + every <= t) continue;
         if (!known) {
             // the oldest comes first
-            RAMPART_TRY(known, around_.builder.development_rows(t, promotion.at));
+            RAMPART_TRY(known, deps_.builder.development_rows(t, promotion.at));
             RAMPART_TRY(raised, alarms());
         }
         Watch watch;
@@ -201,7 +194,7 @@ Result<Look> ChampionMonitor::watch_all(TimePoint t) {
             watch.alarm = alarm->second;
         }
         auto state = state_of(promotion, *known);
-        if (!state && !is_about_data(state.error())) return state.error();
+        if (!state && !training::is_about_data(state.error())) return state.error();
         if (state) watch.state = std::move(*state);
         if (!state) watch.problem = state.error().message;
         out.watches.push_back(std::move(watch));
@@ -218,21 +211,21 @@ Status ChampionMonitor::raise(Watch& watch, TimePoint t) {
     kLog.warning("msg=\"alarm: a group fares worse than under the policy before\" promotion={}",
                  watch.promotion);
     RAMPART_RETURN_IF_ERROR(
-        around_.registry.record_operation(t, kActor, kAlarm,
-                                          {{"promotion", fmt::format("{}", watch.promotion)},
-                                           {"policy", watch.policy.value()},
-                                           {"previous", watch.previous.value()},
-                                           {"groups", alarm.groups},
-                                           {"figures", figures_of(watch.state)},
-                                           {"delta", fmt::format("{}", settings_.config.delta)}}));
+        deps_.registry.record_operation(t, kActor, kAlarm,
+                                        {{"promotion", fmt::format("{}", watch.promotion)},
+                                         {"policy", watch.policy.value()},
+                                         {"previous", watch.previous.value()},
+                                         {"groups", alarm.groups},
+                                         {"figures", figures_of(watch.state)},
+                                         {"delta", fmt::format("{}", settings_.config.delta)}}));
     watch.alarm = alarm;
     return base::ok();
 }
 
 /// Whether it was done. The certificate tells this promotion of the policy from another one.
 Result<bool> ChampionMonitor::roll_back(const Watch& watch, TimePoint t) {
-    const auto champion = around_.registry.champion();
-    const auto promotions = around_.registry.promotions();
+    const auto champion = deps_.registry.champion();
+    const auto promotions = deps_.registry.promotions();
     const auto promoted = std::find_if(promotions.begin(), promotions.end(), [&](const auto& p) {
         return p.sequence == watch.promotion;
     });
@@ -243,7 +236,7 @@ Result<bool> ChampionMonitor::roll_back(const Watch& watch, TimePoint t) {
     const auto reason =
         fmt::format("monitor: alarm of {} about promotion {}: {}",
                     base::to_iso8601(watch.alarm->at), watch.promotion, watch.alarm->groups);
-    const auto done = around_.registry.rollback(t, kActor, reason, watch.policy);
+    const auto done = deps_.registry.rollback(t, kActor, reason, watch.policy);
     if (done) return true;
     if (done.error().code == base::ErrorCode::kFailedPrecondition)
         return false;  // somebody else did
@@ -266,7 +259,7 @@ Status ChampionMonitor::act(Look& look) {
 }
 
 void ChampionMonitor::count(const Look& look) {
-    auto& metrics = around_.metrics;
+    auto& metrics = deps_.metrics;
     metrics.counter("rampart_monitor_looks_total", "Looks at how the champions do.").add();
     if (look.rolled_back) {
         metrics.counter("rampart_monitor_rollbacks_total", "Champions rolled back by the monitor.")
@@ -278,7 +271,7 @@ void ChampionMonitor::count(const Look& look) {
         .set(static_cast<double>(alarms));
     const auto* champion =
         !look.watches.empty() && look.watches.back().decides ? &look.watches.back().state : nullptr;
-    for (const auto& group : around_.builder.group_names()) {
+    for (const auto& group : deps_.builder.group_names()) {
         double evidence = 0;
         if (champion != nullptr) {
             for (const auto& one : champion->groups) {

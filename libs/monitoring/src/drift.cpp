@@ -55,7 +55,7 @@ Status check_half(const Dataset& half) {
         static_cast<size_t>(std::count(half.label.begin(), half.label.end(), uint8_t{1}));
     const size_t earlier = half.rows() - later;
     if (std::min(earlier, later) >= kMinDriftRows) return base::ok();
-    return base::failed_precondition("too_few_rows",
+    return base::failed_precondition(kTooFewRows,
                                      "half of the persons are {} of the earlier and {} of the "
                                      "later period; {} of each are wanted: take longer periods",
                                      earlier, later, kMinDriftRows);

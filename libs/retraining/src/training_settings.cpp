@@ -1,6 +1,5 @@
 #include "rampart/retraining/training_settings.hpp"
 
-#include "rampart/constraints/parse.hpp"
 #include "rampart/fairness/rate_constraints.hpp"
 
 namespace rampart::retraining {
@@ -62,38 +61,6 @@ model::Exploration read_exploration(config::Table table) {
     return exploration;
 }
 
-/// By which bound and from which estimate the gate decides.
-void read_estimate(config::Table& gate, certification::GateConfig& config) {
-    using certification::Bound;
-    using certification::Centres;
-    const auto bound =
-        gate.choice("bound", {"betting", "student_t", "hoeffding", "maurer_pontil"}, "betting");
-    for (const Bound b :
-         {Bound::kBetting, Bound::kStudentT, Bound::kHoeffding, Bound::kMaurerPontil}) {
-        if (to_string(b) == bound) config.bound = b;
-    }
-    const auto centres = gate.choice(
-        "centres", {"per_action", "single", "none", "best", "regression"}, "per_action");
-    for (const Centres c : {Centres::kPerAction, Centres::kSingle, Centres::kNone, Centres::kBest,
-                            Centres::kRegression}) {
-        if (to_string(c) == centres) config.centres = c;
-    }
-    config.min_power = gate.number("min_power", 0, 1, 0.5);
-    if (gate.has("at_least")) config.at_least = gate.number("at_least", -1e9, 1e9);
-    if (gate.has("max_weight")) config.max_weight = gate.number("max_weight", 1, 1000);
-}
-
-/// [[gate.constraint]]: names and texts; what they mention is looked up when schema and groups are
-/// known.
-void read_constraints(config::Table& gate, certification::GateConfig& config) {
-    for (auto& table : gate.tables("constraint")) {
-        certification::NamedConstraint named{table.string("name"), table.string("expression")};
-        const auto parsed = constraints::parse(named.expression);
-        if (!parsed) table.fail("expression", parsed.error().message);
-        config.named_constraints.push_back(std::move(named));
-    }
-}
-
 }  // namespace
 
 TrainingSettings read_training_settings(config::Table& root) {
@@ -106,47 +73,19 @@ TrainingSettings read_training_settings(config::Table& root) {
     settings.recipe.epsilon = post.number("epsilon", 0, 1, settings.recipe.epsilon);
     settings.recipe.gamma = post.number("gamma", 0, 100, settings.recipe.gamma);
     settings.recipe.exploration = read_exploration(root.table("exploration"));
-    auto gate = root.table("gate");
-    settings.gate.delta_epoch = gate.number("delta_epoch", 1e-9, 0.5, 0.1);
-    settings.gate.runs_per_epoch =
-        static_cast<unsigned>(gate.integer("runs_per_epoch", 1, 1000, 12));
-    read_estimate(gate, settings.gate);
-    settings.gate.kappa = gate.number("kappa", 0.01, 1, 0.5);
-    settings.distilled_kappa = gate.number("distilled_kappa", 0.01, 10, settings.distilled_kappa);
-    if (settings.recipe.kappa > settings.gate.kappa) {
+    settings.gate = gate::read_gate_settings(root);
+    if (settings.recipe.kappa > settings.gate.config.kappa) {
         training.fail(
             "kappa",
             fmt::format("is {}, past gate.kappa = {}: the gate would refuse what is trained",
-                        settings.recipe.kappa, settings.gate.kappa));
+                        settings.recipe.kappa, settings.gate.config.kappa));
     }
     if (settings.recipe.selection != "none" &&
-        (settings.gate.at_least || settings.gate.max_weight)) {
+        (settings.gate.config.at_least || settings.gate.config.max_weight)) {
         training.fail("selection",
                       "compares with the policy in charge, record by record: leave out "
                       "gate.at_least and gate.max_weight, or make it \"none\"");
     }
-    settings.gate.margin = gate.number("margin", 0, 1e9, 0);
-    settings.gate.spending =
-        gate.choice("spending", {"equal", "by_history"}, "by_history") == "equal"
-            ? certification::Spending::kEqual
-            : certification::Spending::kByHistory;
-    settings.gate.min_units =
-        static_cast<unsigned>(gate.integer("min_units_per_group", 2, 1'000'000'000, 100));
-    settings.gate.declines_overridden = gate.boolean("declines_overridden", false);
-    if (gate.has("max_drift_auc"))
-        settings.gate.max_drift_auc = gate.number("max_drift_auc", 0.5, 1);
-    settings.drift_weeks =
-        static_cast<int>(gate.integer("drift_weeks", 1, 520, settings.drift_weeks));
-    settings.gate.calibration_level =
-        gate.number("calibration_level", 1e-6, 0.5, settings.gate.calibration_level);
-    settings.gate.max_missing_rate = gate.number("max_missing_rate", 0, 1, 0.02);
-    if (gate.has("missing_gamma"))
-        settings.gate.missing_gamma = gate.number("missing_gamma", 0, 1e9);
-    settings.look_again = gate.boolean("look_again", false);
-    // a tolerated loss must not add up from promotion to promotion
-    settings.anchor = gate.boolean("anchor", settings.gate.margin > 0);
-    settings.max_age_months = static_cast<int>(gate.integer("max_age_months", 0, 1200, 0));
-    read_constraints(gate, settings.gate);
     return settings;
 }
 

@@ -29,7 +29,7 @@ Result<ScoreMap> score_map(const DevelopmentSet& development, const domain::Impa
     if (impact.measure) {
         double sum[2] = {0, 0}, count[2] = {0, 0};
         for (const auto& row : development.rows) {
-            if (!row.teaches() || !row.impact) continue;
+            if (!row.is_training_example() || !row.impact) continue;
             const int y = *row.label == 1 ? 1 : 0;
             sum[y] += *row.impact / row.p_approve;
             count[y] += 1 / row.p_approve;
@@ -215,7 +215,7 @@ std::vector<double> approvals_of(const DevelopmentSet& development, const model:
 Result<SearchedParameters> select(const DevelopmentSet& development, const model::Policy& champion,
                                   const std::vector<model::Link>& links,
                                   const LinkParameters& begin, const ScoreMap& map,
-                                  const Recipe& recipe, const GateOutlook& outlook,
+                                  const Recipe& recipe, const GateForecastInputs& outlook,
                                   base::ThreadPool* pool) {
     const bool parity = recipe.criterion == "statistical_parity";
     SearchRows rows;
@@ -240,7 +240,8 @@ Result<LinkParameters> selected_parameters(const DevelopmentSet& development,
                                            const model::Policy& champion,
                                            const std::vector<model::Link>& links,
                                            const ScoreMap& map, const Recipe& recipe,
-                                           const GateOutlook* outlook, base::ThreadPool* pool,
+                                           const GateForecastInputs* outlook,
+                                           base::ThreadPool* pool,
                                            std::map<std::string, std::string>& figures) {
     const LinkParameters begin{0, recipe.gamma, recipe.exploration.epsilon, recipe.kappa};
     if (recipe.selection == "none") return begin;
@@ -293,6 +294,11 @@ gbdt::LearnerParams student_params(uint64_t seed) {
 
 }  // namespace
 
+std::string missed_in_training(const model::Policy& candidate) {
+    const auto found = candidate.provenance().find(std::string(kMissedConstraintsKey));
+    return found == candidate.provenance().end() ? std::string() : found->second;
+}
+
 Result<model::LearnedLink> distil(const DevelopmentSet& development, const model::Policy& champion,
                                   const Recipe& recipe, base::ThreadPool* pool) {
     dataset::Dataset data;
@@ -323,7 +329,7 @@ Result<model::LearnedLink> distil(const DevelopmentSet& development, const model
 Result<Candidate> make_candidate(const DevelopmentSet& development, const domain::Impact& impact,
                                  const model::Policy& champion, const std::string& champion_id,
                                  const Recipe& recipe, base::ThreadPool* pool,
-                                 const GateOutlook* outlook) {
+                                 const GateForecastInputs* outlook) {
     std::map<std::string, std::string> figures;
     RAMPART_TRY(const ScoreMap map, score_map(development, impact));
     model::LearnedLink link;

@@ -10,9 +10,9 @@ void append(dataset::Dataset& data, std::span<const float> row, uint8_t period) 
 
 }  // namespace
 
-base::Result<monitoring::Drift> drift_of_x(const training_set::VaultSet& vault,
-                                           const training_set::ApplicantSet& latest,
-                                           base::ThreadPool* pool) {
+base::Result<monitoring::Drift> covariate_shift(const training_set::VaultSet& vault,
+                                                const training_set::ApplicantSet& latest,
+                                                base::ThreadPool* pool) {
     if (vault.schema.digest() != latest.schema.digest()) {
         return base::failed_precondition(
             "other_schema", "the latest applicants have other features than the vault");

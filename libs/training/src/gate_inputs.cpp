@@ -185,6 +185,12 @@ std::vector<double> labels_of(const DecisionSet<Side>& set, const model::Policy&
 
 }  // namespace
 
+bool is_about_data(const base::Error& error) {
+    return error.code == base::ErrorCode::kFailedPrecondition ||
+           error.code == base::ErrorCode::kInvalidArgument ||
+           error.code == base::ErrorCode::kOutOfRange;
+}
+
 std::vector<double> anchor_probabilities(const training_set::DevelopmentSet& set,
                                          const model::Policy& candidate,
                                          const model::Policy& reference,

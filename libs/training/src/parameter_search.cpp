@@ -70,7 +70,8 @@ candidate_selection::Loss loss_of(const Constraint& everybody, std::span<const d
 }
 
 Result<SafetyObjective> objective_of(const ope::LoggedFeedback& feedback,
-                                     const GateOutlook& outlook, const SearchLimits& limits) {
+                                     const GateForecastInputs& outlook,
+                                     const SearchLimits& limits) {
     const auto& gate = outlook.config;
     std::vector<Constraint> constraints;
     for (size_t g = 0; g < feedback.decisions.groups.size(); ++g) {
@@ -185,7 +186,7 @@ class LinkOnRows {
 };
 
 base::Status check(const DevelopmentSet& development, const SearchRows& rows,
-                   const GateOutlook& outlook) {
+                   const GateForecastInputs& outlook) {
     if (outlook.config.at_least || outlook.config.max_weight) {
         return base::invalid_argument(
             "bad_selection",
@@ -222,10 +223,13 @@ Result<model::RampRule> solve_parity(const DevelopmentSet& development,
     return std::move(solution.rule);
 }
 
-Result<SearchedParameters> search_parameters(
-    const DevelopmentSet& development, const SearchRows& rows, const model::Policy& champion,
-    const LinkParameters& begin, model::ExplorationMode exploration,
-    const fairness::RampParams* parity, const GateOutlook& outlook, const SearchLimits& limits) {
+Result<SearchedParameters> search_parameters(const DevelopmentSet& development,
+                                             const SearchRows& rows, const model::Policy& champion,
+                                             const LinkParameters& begin,
+                                             model::ExplorationMode exploration,
+                                             const fairness::RampParams* parity,
+                                             const GateForecastInputs& outlook,
+                                             const SearchLimits& limits) {
     RAMPART_RETURN_IF_ERROR(check(development, rows, outlook));
     RAMPART_TRY(const auto feedback, selection_feedback(development, champion, champion));
     RAMPART_TRY(const auto objective, objective_of(feedback, outlook, limits));

@@ -36,8 +36,9 @@ struct Case {
         config.max_missing_rate = 0.1;
         if (change) change(*this);
         ledger = test::ledger_for(config);
-        auto checked = precheck(config, test::lender_identity(), ledger, test::kPseudonymKey,
-                                selection, vault.decisions);
+        auto checked =
+            precheck({config, test::lender_identity(), ledger, test::kPseudonymKey, selection},
+                     vault.decisions);
         prepared = std::move(checked->prepared);
         EXPECT_TRUE(prepared) << checked->result.message;
         EXPECT_TRUE(ledger.append(*ledger.next_registration(prepared->request(), kRegistered)));
@@ -47,7 +48,7 @@ struct Case {
         result = std::move(*ran);
     }
     base::Result<SealedCertificate> sealed(const SealedResult& r) const {
-        return seal(*prepared, *ticket, r, vault.impact, kRead, kIssued, key);
+        return seal(*prepared, {*ticket, r, kRead, kIssued, key}, vault.impact);
     }
     SealedCertificate sealed() const {
         auto out = sealed(result);
@@ -204,9 +205,11 @@ TEST(Certificate, AVerdictThatTheEvidenceDoesNotGiveIsNotSealed) {
 
 TEST(Certificate, TheVaultMustBeReadAfterTheRegistration) {
     const Case c(1.0);
-    EXPECT_FALSE(seal(*c.prepared, *c.ticket, c.result, c.vault.impact,
-                      kRegistered - base::Duration::seconds(1), kIssued, c.key));
-    EXPECT_FALSE(seal(*c.prepared, *c.ticket, c.result, c.vault.impact, kIssued, kRead, c.key));
+    EXPECT_FALSE(
+        seal(*c.prepared,
+             {*c.ticket, c.result, kRegistered - base::Duration::seconds(1), kIssued, c.key},
+             c.vault.impact));
+    EXPECT_FALSE(seal(*c.prepared, {*c.ticket, c.result, kIssued, kRead, c.key}, c.vault.impact));
 }
 
 TEST(Certificate, OfAnotherPolicyIsRefused) {
@@ -228,7 +231,8 @@ TEST(Certificate, SignedByAnotherKeyIsRefused) {
     EXPECT_EQ(read_certificate(sealed.certificate, other.public_key()).error().reason, "other_key");
     // an impostor who writes the right key's name over a signature of his own
     std::string forged =
-        seal(*c.prepared, *c.ticket, c.result, c.vault.impact, kRead, kIssued, other)->certificate;
+        seal(*c.prepared, {*c.ticket, c.result, kRead, kIssued, other}, c.vault.impact)
+            ->certificate;
     forged.replace(forged.find(other.public_key().id()), 16, c.key.public_key().id());
     EXPECT_EQ(read_certificate(forged, c.key.public_key()).error().reason, "bad_signature");
 }

@@ -20,7 +20,8 @@ struct Gate {
         vault = test::simulate({.records = records, .skill = skill, .missing = missing}, random);
     }
     base::Result<PrecheckResult> check() const {
-        return precheck(config, identity, ledger, test::kPseudonymKey, selection, vault.decisions);
+        return precheck({config, identity, ledger, test::kPseudonymKey, selection},
+                        vault.decisions);
     }
     PublicResult refusal() const {
         const auto result = check();

@@ -77,12 +77,5 @@ TEST(GateConfig, ATrustRegionOnApprovalsNeedsAKnownDecline) {
     EXPECT_EQ(status.error().message.find("trust_region"), 0u) << status.error().message;
 }
 
-TEST(Verdict, HasItsNameInCapitals) {
-    EXPECT_EQ(to_string(Verdict::kCertified), "CERTIFIED");
-    EXPECT_EQ(to_string(Verdict::kNoSolutionFound), "NO_SOLUTION_FOUND");
-    EXPECT_EQ(to_string(Verdict::kRefused), "REFUSED");
-    EXPECT_EQ(to_string(Verdict::kIdentical), "IDENTICAL");
-}
-
 }  // namespace
 }  // namespace rampart::certification

@@ -496,7 +496,7 @@ TEST(Precheck, TheOperatorsMistakesAreErrors) {
     gate.identity.candidate_id = "";
     EXPECT_EQ(gate.check().error().reason, "bad_identity");
     gate.identity = test::lender_identity();
-    EXPECT_EQ(precheck(gate.config, gate.identity, gate.ledger, "short", gate.selection,
+    EXPECT_EQ(precheck({gate.config, gate.identity, gate.ledger, "short", gate.selection},
                        gate.vault.decisions)
                   .error()
                   .reason,

@@ -30,8 +30,9 @@ struct Looks {
         gate.identity.vault_rule = fmt::format("the first {}", n);
     }
     base::Result<PrecheckResult> check(const RunPlan* earlier) const {
-        return precheck(gate.config, gate.identity, gate.ledger, test::kPseudonymKey,
-                        gate.selection, gate.vault.decisions, earlier);
+        return precheck(
+            {gate.config, gate.identity, gate.ledger, test::kPseudonymKey, gate.selection, earlier},
+            gate.vault.decisions);
     }
     /// A look, registered, run and closed with its certificate; returns that.
     Certificate look(const RunPlan* earlier) {
@@ -44,7 +45,7 @@ struct Looks {
         const auto result = *run(*checked.prepared, ticket, gate.vault.impact);
         const auto at = base::TimePoint::from_micros(1);
         const auto sealed =
-            *seal(*checked.prepared, ticket, result, gate.vault.impact, at, at, key);
+            *seal(*checked.prepared, {ticket, result, at, at, key}, gate.vault.impact);
         EXPECT_TRUE(gate.ledger.append(*gate.ledger.next_closing(
             result.verdict, base::sha256(sealed.certificate).hex(), "", at)));
         const auto read = verify(sealed.certificate, sealed.evidence, key.public_key());

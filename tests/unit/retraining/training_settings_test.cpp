@@ -14,14 +14,15 @@ base::Result<TrainingSettings> settings_of(const std::string& gate) {
 
 TEST(TrainingSettings, ByDefaultTheBudgetHoldsByHistoryAndNoCandidateIsLookedAtAgain) {
     const auto settings = settings_of("").value();
-    EXPECT_EQ(settings.gate.spending, certification::Spending::kByHistory);
+    EXPECT_EQ(settings.gate.config.spending, certification::Spending::kByHistory);
     EXPECT_EQ(certification::GateConfig().spending, certification::Spending::kByHistory);
-    EXPECT_FALSE(settings.look_again);
+    EXPECT_FALSE(settings.gate.look_again);
 }
 
 TEST(TrainingSettings, TheLevelOfTheCalibrationAlarmIsSetInItsRange) {
-    EXPECT_EQ(settings_of("").value().gate.calibration_level, 0.01);
-    EXPECT_EQ(settings_of("calibration_level = 0.001").value().gate.calibration_level, 0.001);
+    EXPECT_EQ(settings_of("").value().gate.config.calibration_level, 0.01);
+    EXPECT_EQ(settings_of("calibration_level = 0.001").value().gate.config.calibration_level,
+              0.001);
     for (const char* value : {"0.0", "0.51", "-1.0"}) {
         const auto settings = settings_of(fmt::format("calibration_level = {}", value));
         ASSERT_FALSE(settings);

@@ -132,7 +132,7 @@ TEST(Candidate, SelectionSearchesTheSettingsAndSaysWhichItTook) {
     auto wanted = recipe();
     wanted.selection = "cma_es";
     wanted.selection_evaluations = 60;
-    GateOutlook outlook;
+    GateForecastInputs outlook;
     outlook.config.impact_lo = -150, outlook.config.impact_hi = 75,
     outlook.config.declined_impact = 0;
     outlook.delta = 0.01;

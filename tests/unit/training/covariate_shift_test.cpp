@@ -24,14 +24,14 @@ TEST(DriftOfX, IsMeasuredFromFeaturesAlone) {
         if (i >= half) latest.persons.push_back(development.rows[i].person);
     }
     for (auto& row : vault.rows) row.impact = std::nan("");  // nobody may look
-    const auto alike = drift_of_x(vault, latest, nullptr).value();
+    const auto alike = covariate_shift(vault, latest, nullptr).value();
     EXPECT_NEAR(alike.auc, 0.5, 0.06);
     for (size_t i = 0; i < latest.features.size(); i += 2) latest.features[i] += 1;
-    const auto shifted = drift_of_x(vault, latest, nullptr).value();
+    const auto shifted = covariate_shift(vault, latest, nullptr).value();
     EXPECT_GT(shifted.auc_lo, 0.6);
     EXPECT_EQ(shifted.features.at(0).first, "x0");
     latest.schema = dataset::FeatureSchema();
-    EXPECT_EQ(drift_of_x(vault, latest, nullptr).error().reason, "other_schema");
+    EXPECT_EQ(covariate_shift(vault, latest, nullptr).error().reason, "other_schema");
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ using test::bootstrap;
 using test::development_set;
 using test::kRows;
 
-GateOutlook outlook(size_t vault_units) {
-    GateOutlook out;
+GateForecastInputs outlook(size_t vault_units) {
+    GateForecastInputs out;
     out.config.impact_lo = -150, out.config.impact_hi = 75, out.config.declined_impact = 0;
     out.delta = 0.01;
     out.vault_units = {vault_units, vault_units};

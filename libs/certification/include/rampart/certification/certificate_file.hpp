@@ -62,21 +62,24 @@ struct SealedCertificate {
     std::string evidence;     // bytes of the file
 };
 
-/// Of a run. `feedback`: as given to run(). Errors: invalid_argument when result or impacts do
-/// not belong to the run, or when the vault was read before it was registered.
-base::Result<SealedCertificate> seal(const PreparedRun& run, const RunTicket& ticket,
-                                     const SealedResult& result, const VaultSource& feedback,
-                                     base::TimePoint vault_read_at, base::TimePoint issued_at,
-                                     const base::SigningKey& key);
-/// The same for a vault in memory; `vault_label` as given to run().
-base::Result<SealedCertificate> seal(const PreparedRun& run, const RunTicket& ticket,
-                                     const SealedResult& result,
+/// What a certificate is made from besides the run and the vault's outcomes.
+struct SealInputs {
+    const RunTicket& ticket;
+    const SealedResult& result;
+    base::TimePoint vault_read_at, issued_at;
+    const base::SigningKey& key;
+};
+
+/// Makes the certificate of a run. `feedback`: as given to run(). Errors: invalid_argument when
+/// result or impacts do not belong to the run, or when the vault was read before it was registered.
+base::Result<SealedCertificate> seal(const PreparedRun& run, const SealInputs& inputs,
+                                     const VaultSource& feedback);
+/// The same for a vault in memory; `vault_impact`, `vault_label`: as given to run().
+base::Result<SealedCertificate> seal(const PreparedRun& run, const SealInputs& inputs,
                                      const std::vector<double>& vault_impact,
-                                     base::TimePoint vault_read_at, base::TimePoint issued_at,
-                                     const base::SigningKey& key,
                                      const std::vector<double>& vault_label = {});
 
-/// Of a REFUSED or IDENTICAL. Errors: invalid_argument for another verdict.
+/// Makes the certificate of a REFUSED or IDENTICAL. Errors: invalid_argument for another verdict.
 base::Result<SealedCertificate> seal_refusal(const GateConfig& config, const RunIdentity& identity,
                                              const PublicResult& result, base::TimePoint issued_at,
                                              const base::SigningKey& key);

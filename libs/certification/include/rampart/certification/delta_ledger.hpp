@@ -11,6 +11,7 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/base/result.hpp"
 #include "rampart/certification/gate_config.hpp"
+#include "rampart/certification/verdict.hpp"
 
 namespace rampart::certification {
 

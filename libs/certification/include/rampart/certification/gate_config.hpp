@@ -9,16 +9,6 @@
 
 namespace rampart::certification {
 
-/// What the gate answers.
-enum class Verdict {
-    kCertified,        // every group passed its bound
-    kNoSolutionFound,  // a run was charged, and at least one group did not pass
-    kRefused,    // a precondition failed before any impact of the vault was read; nothing charged
-    kIdentical,  // the candidate does what the reference does on every vault record
-};
-std::string_view to_string(
-    Verdict verdict);  // "CERTIFIED", "NO_SOLUTION_FOUND", "REFUSED", "IDENTICAL"
-
 /// Which lower bound decides.
 enum class Bound {
     kBetting,    // holds for every distribution within the declared range

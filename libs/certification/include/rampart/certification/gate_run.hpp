@@ -11,6 +11,7 @@
 #include "rampart/certification/delta_ledger.hpp"
 #include "rampart/certification/gate_config.hpp"
 #include "rampart/certification/vault.hpp"
+#include "rampart/certification/verdict.hpp"
 #include "rampart/ope/importance_weights.hpp"
 #include "rampart/ope/logged_feedback.hpp"
 #include "rampart/ope/value_bound.hpp"
@@ -133,33 +134,37 @@ struct PrecheckResult {
     std::optional<PreparedRun> prepared;  // empty: REFUSED or IDENTICAL
 };
 
-/// Preconditions, none of which needs a vault impact. Refuses, with a reason: broken or duplicate
-/// records, other groups in D_c than in the vault, a person in both, granted declines that were not
-/// declared, too few units or outcomes, no
-/// support, a candidate outside the trust region, too many missing outcomes, logged propensities
-/// that do not fit the draws, a group in which the candidate changes nothing, D_c too thin to plan
-/// from, a constraint that the data cannot decide, a forecast below min_power. Refuses too when the
-/// ledger's epoch is spent. `ledger` gives delta_k, of its open run or of the next.
-/// `pseudonym_key`: secret, at least 16 bytes, so that ids in the evidence cannot be guessed.
+/// What precheck compares with the vault.
+struct PrecheckInputs {
+    const GateConfig& config;
+    const RunIdentity& identity;
+    const DeltaLedger& ledger;       // gives delta_k, of its open run or of the next
+    std::string_view pseudonym_key;  // secret, at least 16 bytes: ids in the evidence stay hidden
+    const ope::LoggedFeedback& selection;  // the development set, with impacts
+    /// The plan of the last look at the same candidate, as its certificate has it: then this is a
+    /// further look, with that plan's settings, centres and bets, and costs nothing.
+    const RunPlan* earlier = nullptr;
+};
+
+/// Checks the preconditions, none of which needs a vault impact. Refuses, with a reason: broken or
+/// duplicate records, other groups in the development set than in the vault, a person in both,
+/// granted declines that were not declared, too few units or outcomes, no support, a candidate
+/// outside the trust region, too many missing outcomes, logged propensities that do not fit the
+/// draws, a group in which the candidate changes nothing, a development set too small to plan from,
+/// a constraint that the data cannot decide, a forecast below min_power, an epoch that is spent.
+///
+/// Refuses a further look where the settings are others or constraints were added
+/// ("other_settings"), where a group has fewer records or persons than then ("fewer_records"; that
+/// they are the same ones, unchanged, is for the caller to know), and where the range of the values
+/// grew so much that the bets could lose everything ("range_grew"). Without `earlier` it would be a
+/// run of its own.
+///
 /// Errors are the operator's: invalid_argument for a bad configuration or key; failed_precondition
 /// when no epoch is open, or when its budget is another than the configured one ("budget_changed").
-///
-/// `earlier`: the plan of the last look at the same candidate, as its certificate has it. Then this
-/// is a further look, with that plan's settings, centres and bets, and costs nothing. It is refused
-/// where the settings are others or constraints were added ("other_settings"), where a group has
-/// fewer records or persons than then ("fewer_records"; that they are the same ones, unchanged, is
-/// for the caller to know), and where the range of the values grew so much that the bets could lose
-/// everything ("range_grew"); without `earlier` it would be a run of its own.
-base::Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentity& identity,
-                                      const DeltaLedger& ledger, std::string_view pseudonym_key,
-                                      const ope::LoggedFeedback& selection,
-                                      const VaultSource& vault, const RunPlan* earlier = nullptr);
+base::Result<PrecheckResult> precheck(const PrecheckInputs& inputs, const VaultSource& vault);
 /// The same of a vault in memory, which run() and seal() then know.
-base::Result<PrecheckResult> precheck(const GateConfig& config, const RunIdentity& identity,
-                                      const DeltaLedger& ledger, std::string_view pseudonym_key,
-                                      const ope::LoggedFeedback& selection,
-                                      const ope::LoggedDecisions& vault,
-                                      const RunPlan* earlier = nullptr);
+base::Result<PrecheckResult> precheck(const PrecheckInputs& inputs,
+                                      const ope::LoggedDecisions& vault);
 
 /// Chance of passing, estimated on D_c (notes 3.10). Optimistic when the candidate was fitted to
 /// the same records: pass the part of D_c that was held out as `selection` when there is one.

@@ -16,8 +16,8 @@
 
 namespace rampart::champion_monitor {
 
-/// What the monitor works with; all of it has to outlive the monitor.
-struct Surroundings {
+/// What the monitor works with; all of it must outlive the monitor.
+struct MonitorDeps {
     const domain::Product& product;
     const training_set::TrainingSetBuilder& builder;
     registry::ModelRegistry& registry;
@@ -64,7 +64,7 @@ class ChampionMonitor {
   public:
     /// Errors: monitoring::validate's.
     static base::Result<std::unique_ptr<ChampionMonitor>> open(MonitorSettings settings,
-                                                               Surroundings surroundings);
+                                                               MonitorDeps deps);
 
     /// The times in (after, until] at which a look is due.
     std::vector<base::TimePoint> due(base::TimePoint after, base::TimePoint until) const;
@@ -87,8 +87,8 @@ class ChampionMonitor {
         std::optional<base::TimePoint> superseded;  // by the one above it
     };
 
-    ChampionMonitor(MonitorSettings settings, Surroundings surroundings)
-        : settings_(std::move(settings)), around_(surroundings) {}
+    ChampionMonitor(MonitorSettings settings, MonitorDeps deps)
+        : settings_(std::move(settings)), deps_(deps) {}
     std::vector<Standing> standing(base::TimePoint t) const;
     base::TimePoint all_matured(base::TimePoint decided) const;
     base::Result<monitoring::WatchPlan> make_plan(const registry::Promotion& promotion) const;
@@ -102,7 +102,7 @@ class ChampionMonitor {
     void count(const Look& look);
 
     MonitorSettings settings_;
-    Surroundings around_;
+    MonitorDeps deps_;
     mutable std::mutex mutex_;
     std::map<uint64_t, monitoring::WatchPlan> plans_;  // by promotion, of those that stand
     std::optional<Look> last_;

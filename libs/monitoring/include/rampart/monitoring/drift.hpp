@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,9 +45,10 @@ struct Drift {
 
 /// Rows of a period in each half fewer than this: no statement.
 inline constexpr size_t kMinDriftRows = 25;
+inline constexpr std::string_view kTooFewRows = "too_few_rows";  // reason of that error
 
 /// `data`: label 0 = the earlier period, 1 = the later one. `person`: of each row. Errors:
-/// dataset::validate's; invalid_argument "bad_shape"; failed_precondition "too_few_rows".
+/// dataset::validate's; invalid_argument "bad_shape"; failed_precondition kTooFewRows.
 base::Result<Drift> measure_drift(const dataset::Dataset& data,
                                   const std::vector<std::string>& person,
                                   const DriftOptions& options, base::ThreadPool* pool);

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "rampart/certification/gate_config.hpp"
 #include "rampart/config/table.hpp"
+#include "rampart/gate/gate_settings.hpp"
 #include "rampart/training/candidate.hpp"
 
 namespace rampart::retraining {
@@ -16,18 +16,8 @@ struct Schedule {
 struct TrainingSettings {
     Schedule schedule;
     training::Recipe recipe;
-    certification::GateConfig gate;
-    int drift_weeks = 8;  // of late: whom gate.max_drift_auc holds against the vault
-    double distilled_kappa =
-        10;  // trust region of a distilled candidate: |pi - s| <= this * s, measured
+    gate::GateSettings gate;
     bool group_aware = false;
-    /// The last candidate that did not pass is looked at again before another one is made: on the
-    /// records that have matured since, with the same bets, at no charge. Without it a candidate
-    /// that comes again is a run of its own.
-    bool look_again = false;
-    /// Each candidate is held besides against the epoch's first policy in charge.
-    bool anchor = false;
-    int max_age_months = 0;  // vault records older than that are left out; 0: none is
 };
 
 /// Reads [training], [postprocess], [exploration] and [gate]; impact settings of the gate come from

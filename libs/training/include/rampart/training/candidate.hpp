@@ -53,6 +53,9 @@ struct Candidate {
 inline constexpr std::string_view kMissedConstraints = "constraints_missed";
 inline constexpr std::string_view kMissedConstraintsKey = "training.constraints_missed";
 
+/// Returns the constraints of its training that a candidate misses, by its provenance; empty: none.
+std::string missed_in_training(const model::Policy& candidate);
+
 /// Makes a candidate out of D_c:
 ///   1. approved, granted and labelled rows, weighted by inverse propensity (capped), a part held
 ///   out by person
@@ -75,7 +78,7 @@ base::Result<Candidate> make_candidate(const training_set::DevelopmentSet& devel
                                        const domain::Impact& impact, const model::Policy& champion,
                                        const std::string& champion_id, const Recipe& recipe,
                                        base::ThreadPool* pool,
-                                       const GateOutlook* outlook = nullptr);
+                                       const GateForecastInputs* outlook = nullptr);
 
 /// One ensemble fitted to the champion's P(approve) on every row of D_c, as a policy of one link.
 base::Result<model::LearnedLink> distil(const training_set::DevelopmentSet& development,

@@ -10,8 +10,8 @@ namespace rampart::training {
 /// impact is read, so it may be looked at, and told, before a run is charged. `latest`: of
 /// everybody, after the vault's period. Deterministic. Errors: monitoring::measure_drift's;
 /// failed_precondition "other_schema".
-base::Result<monitoring::Drift> drift_of_x(const training_set::VaultSet& vault,
-                                           const training_set::ApplicantSet& latest,
-                                           base::ThreadPool* pool);
+base::Result<monitoring::Drift> covariate_shift(const training_set::VaultSet& vault,
+                                                const training_set::ApplicantSet& latest,
+                                                base::ThreadPool* pool);
 
 }  // namespace rampart::training

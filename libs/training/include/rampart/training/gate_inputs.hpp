@@ -7,6 +7,10 @@
 
 namespace rampart::training {
 
+/// Whether an error says that these data cannot be used, as opposed to a store that failed: the
+/// work goes on without what was asked for.
+bool is_about_data(const base::Error& error);
+
 /// The policy reads the features of the set, in its order, and its groups are the set's cells; a
 /// group-aware policy is for deployments that allow it. failed_precondition "other_schema",
 /// "other_groups", "group_blind_deployment" otherwise.

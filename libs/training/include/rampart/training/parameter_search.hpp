@@ -13,7 +13,7 @@
 namespace rampart::training {
 
 /// What the gate will ask of the next candidate, as far as it can be known beforehand.
-struct GateOutlook {
+struct GateForecastInputs {
     certification::GateConfig config;
     double delta = 0;  // of each group's bound in the coming run
     std::vector<size_t>
@@ -64,7 +64,8 @@ struct SearchedParameters {
 base::Result<SearchedParameters> search_parameters(
     const training_set::DevelopmentSet& development, const SearchRows& rows,
     const model::Policy& champion, const LinkParameters& begin, model::ExplorationMode exploration,
-    const fairness::RampParams* parity, const GateOutlook& outlook, const SearchLimits& limits);
+    const fairness::RampParams* parity, const GateForecastInputs& outlook,
+    const SearchLimits& limits);
 
 /// The ramp with thresholds by cell such that approval rates differ by at most params.epsilon, over
 /// the rows whose cell and score are known.

@@ -44,7 +44,7 @@ struct Row {
 
     bool granted() const { return approved != overridden; }
     /// The label may teach: the loan was granted because it was drawn so, with a known probability.
-    bool teaches() const { return approved && !overridden && label.has_value(); }
+    bool is_training_example() const { return approved && !overridden && label.has_value(); }
 };
 
 /// Rows of one side of the split, by event time, then decision id. The two sides are types of their
