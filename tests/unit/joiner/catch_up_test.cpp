@@ -102,5 +102,16 @@ TEST_F(JoinerRound, TheClockFollowsUnderLoadThatNeverEnds) {
     }
 }
 
+TEST(StoppedSources, OneThatStoppedIsAnErrorThatNamesItAndHowManyMore) {
+    EXPECT_TRUE(nothing_stopped({}));
+    const StoppedPartition first{"outcomes", PartitionId(1), base::data_loss("bad", "record 7")};
+    const auto one = nothing_stopped({first});
+    ASSERT_FALSE(one);
+    EXPECT_EQ(one.error().reason, "bad");
+    EXPECT_NE(one.error().message.find("partition 1 of topic 'outcomes'"), std::string::npos)
+        << one.error().message;
+    EXPECT_NE(nothing_stopped({first, first}).error().message.find("1 more"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace rampart::joiner
