@@ -91,16 +91,16 @@ void check_trainer(config::Table& root, const LogSettings& log, bool trains,
     auto training = root.table("training");
     if (trains && !log.holds_all()) {
         training.fail(
-            "here",
+            "enabled",
             "the node that trains has to hold all partitions: give the others in log.follow, "
-            "or set here = false and let another node train");
+            "or set enabled = false and let another node train");
     }
     if (!trains && log.broker == LogSettings::Broker::kLocal) {
-        training.fail("here", "with the embedded log this node is the only one, so it trains");
+        training.fail("enabled", "with the embedded log this node is the only one, so it trains");
     }
     if (!trains && gate_key.empty()) {
         training.fail("gate_key",
-                      "is required with here = false: the gate.pub.pem of the node that trains");
+                      "is required with enabled = false: the gate.pub.pem of the node that trains");
     }
 }
 
@@ -124,7 +124,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
         decision.integer("exploration_per_day", 0, 1'000'000'000, 1000);
     LogSettings log = read_log_settings(root, folder);
     const auto memory_mib = root.table("memory").integer("databases_mib", 32, 1 << 20, 512);
-    const bool trains = root.table("training").boolean("here", true);
+    const bool trains = root.table("training").boolean("enabled", true);
     const std::string gate_key = root.table("training").string("gate_key", "");
     check_trainer(root, log, trains, gate_key);
     auto training = retraining::read_training_settings(root);
