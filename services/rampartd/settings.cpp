@@ -130,7 +130,7 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
     auto training = retraining::read_training_settings(root);
     training.group_aware = group_aware;
     const auto threads = static_cast<size_t>(root.table("training").integer("threads", 1, 64, 2));
-    if (training.recipe.criterion != "none" && !group_aware) {
+    if (training.recipe.criterion != training::Criterion::kNone && !group_aware) {
         root.table("postprocess")
             .fail("criterion",
                   "statistical_parity sets thresholds by group, so it needs "

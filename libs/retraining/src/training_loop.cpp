@@ -184,13 +184,13 @@ Result<model::LoadedPolicy> TrainingLoop::candidate_of(
     recipe.seed = base::mix64(settings_.recipe.seed ^ base::mix64(run.ordinal));
     recipe.params.seed = recipe.seed;
     std::optional<training::GateForecastInputs> forecast;
-    if (recipe.selection != "none") {
+    if (recipe.selection != training::Selection::kNone) {
         RAMPART_TRY(forecast, gate_->forecast_inputs(run.at));
     }
-    RAMPART_TRY(
-        auto candidate,
-        training::make_candidate(development, deps_.product.impact, reference.policy, run.reference,
-                                 recipe, deps_.pool, forecast ? &*forecast : nullptr));
+    RAMPART_TRY(auto candidate,
+                training::make_candidate({development, deps_.product.impact, reference.policy,
+                                          run.reference, recipe, deps_.pool,
+                                          forecast ? &*forecast : nullptr}));
     RAMPART_TRY(const auto id, deps_.registry.register_model(
                                    model::encode_model_file(candidate.policy), run.at, kTrainer));
     // From here on the run is about this model, whatever becomes known before a restart.

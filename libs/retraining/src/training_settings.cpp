@@ -1,9 +1,22 @@
 #include "rampart/retraining/training_settings.hpp"
 
+#include <algorithm>
+
 #include "rampart/fairness/rate_constraints.hpp"
 
 namespace rampart::retraining {
 namespace {
+
+/// Reads one of `names`, by default the first.
+template <class E, size_t n>
+E choose(config::Table& table, std::string_view key,
+         const std::array<training::Named<E>, n>& names) {
+    std::vector<std::string> texts;
+    for (const auto& name : names) texts.emplace_back(name.text);
+    const auto text = table.choice(key, texts, texts.front());
+    const auto found = std::find(texts.begin(), texts.end(), text);
+    return names[static_cast<size_t>(found - texts.begin())].value;
+}
 
 Schedule read_schedule(config::Table& table) {
     Schedule schedule;
@@ -19,13 +32,14 @@ Schedule read_schedule(config::Table& table) {
 
 void read_learner(config::Table& table, training::Recipe& recipe) {
     recipe.seed = static_cast<uint64_t>(table.integer("seed", 0, INT64_MAX, 1));
-    recipe.learner = table.choice("learner", {"gbdt", "fairgbm"}, "gbdt");
+    recipe.learner = choose(table, "learner", training::kLearners);
     recipe.constraints = table.strings("constraints");
     for (const auto& name : recipe.constraints) {
         if (const auto parsed = fairness::parse_parity(name, 0); !parsed)
             table.fail("constraints", parsed.error().message);
     }
-    if (recipe.learner == "fairgbm" && recipe.constraints.empty()) recipe.constraints = {"fnr"};
+    if (recipe.learner == training::Learner::kFairGbm && recipe.constraints.empty())
+        recipe.constraints = {"fnr"};
     recipe.tolerance = table.number("tolerance", 0, 0.999, recipe.tolerance);
     recipe.multiplier_step = table.number("multiplier_step", 1e-6, 1e6, recipe.multiplier_step);
     recipe.allow_infeasible = table.boolean("allow_infeasible", recipe.allow_infeasible);
@@ -42,7 +56,7 @@ void read_learner(config::Table& table, training::Recipe& recipe) {
         static_cast<int>(table.integer("early_stopping_rounds", 0, 10'000, 20));
     recipe.params.seed = recipe.seed;
     recipe.kappa = table.number("kappa", 0.01, 1, recipe.kappa);
-    recipe.selection = table.choice("selection", {"none", "cma_es"}, "none");
+    recipe.selection = choose(table, "selection", training::kSelections);
     recipe.selection_evaluations = static_cast<int>(
         table.integer("selection_evaluations", 1, 100'000, recipe.selection_evaluations));
     recipe.selection_folds =
@@ -69,7 +83,7 @@ TrainingSettings read_training_settings(config::Table& root) {
     settings.schedule = read_schedule(training);
     read_learner(training, settings.recipe);
     auto post = root.table("postprocess");
-    settings.recipe.criterion = post.choice("criterion", {"none", "statistical_parity"}, "none");
+    settings.recipe.criterion = choose(post, "criterion", training::kCriteria);
     settings.recipe.epsilon = post.number("epsilon", 0, 1, settings.recipe.epsilon);
     settings.recipe.gamma = post.number("gamma", 0, 100, settings.recipe.gamma);
     settings.recipe.exploration = read_exploration(root.table("exploration"));
@@ -80,7 +94,7 @@ TrainingSettings read_training_settings(config::Table& root) {
             fmt::format("is {}, past gate.kappa = {}: the gate would refuse what is trained",
                         settings.recipe.kappa, settings.gate.config.kappa));
     }
-    if (settings.recipe.selection != "none" &&
+    if (settings.recipe.selection != training::Selection::kNone &&
         (settings.gate.config.at_least || settings.gate.config.max_weight)) {
         training.fail("selection",
                       "compares with the policy in charge, record by record: leave out "

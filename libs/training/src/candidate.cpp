@@ -67,7 +67,7 @@ Halves hold_out(const DevelopmentSet& development, const training_set::TrainingT
 
 Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& recipe,
                             base::ThreadPool* pool, std::map<std::string, std::string>& figures) {
-    const bool fair = recipe.learner == "fairgbm";
+    const bool fair = recipe.learner == Learner::kFairGbm;
     const training_set::DatasetOptions options{
         recipe.ipw_cap, fair ? training_set::GroupBy::kCells : training_set::GroupBy::kNone};
     RAMPART_TRY(const auto table, training_set::to_dataset(development, options));
@@ -212,46 +212,57 @@ std::vector<double> approvals_of(const DevelopmentSet& development, const model:
     return out;
 }
 
-Result<SearchedParameters> select(const DevelopmentSet& development, const model::Policy& champion,
-                                  const std::vector<model::Link>& links,
-                                  const LinkParameters& begin, const ScoreMap& map,
-                                  const Recipe& recipe, const GateForecastInputs& outlook,
-                                  base::ThreadPool* pool) {
-    const bool parity = recipe.criterion == "statistical_parity";
+/// The parameters of the next link, to be searched for.
+struct LinkSearch {
+    const CandidateInputs& in;
+    const std::vector<model::Link>& links;  // before the new one
+    const ScoreMap& map;
+    LinkParameters begin;
+};
+
+Result<SearchedParameters> search(const LinkSearch& next) {
+    const DevelopmentSet& development = next.in.development;
+    const model::Policy& champion = next.in.champion;
+    const Recipe& recipe = next.in.recipe;
+    const bool parity = recipe.criterion == Criterion::kStatisticalParity;
     SearchRows rows;
-    RAMPART_TRY(rows.score, out_of_fold_scores(development, recipe, map, pool));
+    RAMPART_TRY(rows.score, out_of_fold_scores(development, recipe, next.map, next.in.pool));
     for (size_t i = 0; i < rows.score.size(); ++i) {
         if (parity && !development.rows[i].cell) rows.score[i] = std::nan("");
     }
     rows.reference = approvals_of(development, champion);
     RAMPART_TRY(const auto before,
-                model::Policy::create(development.schema, links, champion.group_names(), {}));
+                model::Policy::create(development.schema, next.links, champion.group_names(), {}));
     rows.before = approvals_of(development, before);
     const auto params = parity_params(recipe, recipe.gamma);
-    const SearchLimits limits{static_cast<size_t>(recipe.selection_evaluations),
-                              recipe.selection_power, recipe.seed};
-    return search_parameters(development, rows, champion, begin, recipe.exploration.mode,
-                             parity ? &params : nullptr, outlook, limits);
+    return search_parameters({.development = development,
+                              .rows = rows,
+                              .champion = champion,
+                              .begin = next.begin,
+                              .exploration = recipe.exploration.mode,
+                              .parity = parity ? &params : nullptr,
+                              .gate = *next.in.gate,
+                              .limits = {static_cast<size_t>(recipe.selection_evaluations),
+                                         recipe.selection_power, recipe.seed}});
 }
 
-/// The search's parameters or, where nothing can be predicted, those to begin with; says which in
-/// figures.
-Result<LinkParameters> selected_parameters(const DevelopmentSet& development,
-                                           const model::Policy& champion,
+/// Returns the parameters that the search finds or, where nothing can be predicted, the recipe's;
+/// notes in `figures` which.
+Result<LinkParameters> selected_parameters(const CandidateInputs& in,
                                            const std::vector<model::Link>& links,
-                                           const ScoreMap& map, const Recipe& recipe,
-                                           const GateForecastInputs* outlook,
-                                           base::ThreadPool* pool,
+                                           const ScoreMap& map,
                                            std::map<std::string, std::string>& figures) {
+    const Recipe& recipe = in.recipe;
     const LinkParameters begin{0, recipe.gamma, recipe.exploration.epsilon, recipe.kappa};
-    if (recipe.selection == "none") return begin;
-    if (outlook == nullptr) {
+    if (recipe.selection == Selection::kNone) return begin;
+    if (in.gate == nullptr) {
         return base::invalid_argument(
-            "bad_selection", "selection is {}, and nothing is known of the gate: give an outlook",
-            recipe.selection);
+            kBadSelection,
+            "selection is {}, and nothing is known of the gate: give its forecast's inputs",
+            to_string(recipe.selection));
     }
-    const auto found = select(development, champion, links, begin, map, recipe, *outlook, pool);
-    if (!found && found.error().reason == "bad_selection") return found.error();
+    const auto found = search({in, links, map, begin});
+    if (!found && found.error().reason == kBadSelection) return found.error();
     if (!found) {
         figures["selection"] = fmt::format("as given: {}", found.error().message);
         return begin;
@@ -292,6 +303,24 @@ gbdt::LearnerParams student_params(uint64_t seed) {
     return params;
 }
 
+/// Returns what a model file says of its making, beside the figures of the training.
+std::map<std::string, std::string> provenance_of(
+    const CandidateInputs& in, const std::map<std::string, std::string>& figures) {
+    std::map<std::string, std::string> provenance{
+        {"learner", std::string(to_string(in.recipe.learner))},
+        {"criterion", std::string(to_string(in.recipe.criterion))},
+        {"seed", fmt::format("{}", in.recipe.seed)},
+        {"parent", in.champion_id},
+        {"as_known_at", base::to_iso8601(in.development.as_known_at)},
+        {"development_set", in.development.digest.hex()},
+        {std::string(decision::kReferenceRowKey),
+         decision::reference_row_text(reference_row(in.development))},
+        {std::string(decision::kReasonMethodKey), std::string(decision::kShapleyMethod)},
+    };
+    for (const auto& [name, value] : figures) provenance["training." + name] = value;
+    return provenance;
+}
+
 }  // namespace
 
 std::string missed_in_training(const model::Policy& candidate) {
@@ -326,52 +355,37 @@ Result<model::LearnedLink> distil(const DevelopmentSet& development, const model
     return link;
 }
 
-Result<Candidate> make_candidate(const DevelopmentSet& development, const domain::Impact& impact,
-                                 const model::Policy& champion, const std::string& champion_id,
-                                 const Recipe& recipe, base::ThreadPool* pool,
-                                 const GateForecastInputs* outlook) {
+Result<Candidate> make_candidate(const CandidateInputs& in) {
+    const DevelopmentSet& development = in.development;
+    const Recipe& recipe = in.recipe;
     std::map<std::string, std::string> figures;
-    RAMPART_TRY(const ScoreMap map, score_map(development, impact));
+    RAMPART_TRY(const ScoreMap map, score_map(development, in.impact));
     model::LearnedLink link;
-    RAMPART_TRY(link.ensemble, fit(development, recipe, pool, figures));
+    RAMPART_TRY(link.ensemble, fit(development, recipe, in.pool, figures));
     RAMPART_RETURN_IF_ERROR(check_constraints(recipe, figures));
-    std::vector<model::Link> links = champion.links();
+    std::vector<model::Link> links = in.champion.links();
     const bool long_chain = links.size() >= static_cast<size_t>(recipe.max_links);
     if (long_chain) {
-        RAMPART_TRY(auto student, distil(development, champion, recipe, pool));
+        RAMPART_TRY(auto student, distil(development, in.champion, recipe, in.pool));
         links = {std::move(student)};
     }
     figures["distilled"] = long_chain ? "yes" : "no";
-    RAMPART_TRY(const auto parameters, selected_parameters(development, champion, links, map,
-                                                           recipe, outlook, pool, figures));
+    RAMPART_TRY(const auto parameters, selected_parameters(in, links, map, figures));
     link.score_slope = map.slope;
     link.score_intercept = map.intercept;
     link.exploration = {recipe.exploration.mode, parameters.epsilon};
     link.kappa = parameters.kappa;
     link.ramp = {parameters.gamma, 0.5, {parameters.threshold}, {1.0}};
-    const bool parity = recipe.criterion == "statistical_parity";
+    const bool parity = recipe.criterion == Criterion::kStatisticalParity;
     if (parity) {
         RAMPART_TRY(link.ramp, solve_parity(development, scores_of(development, link.ensemble, map),
                                             parity_params(recipe, parameters.gamma)));
     }
     links.emplace_back(std::move(link));
-
-    std::map<std::string, std::string> provenance{
-        {"learner", recipe.learner},
-        {"criterion", recipe.criterion},
-        {"seed", fmt::format("{}", recipe.seed)},
-        {"parent", champion_id},
-        {"as_known_at", base::to_iso8601(development.as_known_at)},
-        {"development_set", development.digest.hex()},
-        {std::string(decision::kReferenceRowKey),
-         decision::reference_row_text(reference_row(development))},
-        {std::string(decision::kReasonMethodKey), std::string(decision::kShapleyMethod)},
-    };
-    for (const auto& [name, value] : figures) provenance["training." + name] = value;
     RAMPART_TRY(auto policy,
                 model::Policy::create(development.schema, std::move(links),
                                       parity ? development.cell_names : std::vector<std::string>{},
-                                      std::move(provenance)));
+                                      provenance_of(in, figures)));
     return Candidate{std::move(policy), std::move(figures), long_chain};
 }
 

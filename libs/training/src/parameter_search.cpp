@@ -70,24 +70,24 @@ candidate_selection::Loss loss_of(const Constraint& everybody, std::span<const d
 }
 
 Result<SafetyObjective> objective_of(const ope::LoggedFeedback& feedback,
-                                     const GateForecastInputs& outlook,
+                                     const GateForecastInputs& forecast,
                                      const SearchLimits& limits) {
-    const auto& gate = outlook.config;
+    const auto& gate = forecast.config;
     std::vector<Constraint> constraints;
     for (size_t g = 0; g < feedback.decisions.groups.size(); ++g) {
         const auto& group = feedback.decisions.groups[g];
         RAMPART_TRY(auto c,
                     candidate_selection::paired_constraint(
                         feedback, group, model_of(gate, feedback, group.records), gate.margin,
-                        static_cast<double>(outlook.vault_units[g]), outlook.delta));
+                        static_cast<double>(forecast.vault_units[g]), forecast.delta));
         constraints.push_back(std::move(c));
     }
     ope::Group everybody{"everybody", {}};
     for (uint32_t i = 0; i < feedback.decisions.size(); ++i) everybody.records.push_back(i);
-    RAMPART_TRY(
-        const auto all,
-        candidate_selection::paired_constraint(
-            feedback, everybody, model_of(gate, feedback, everybody.records), 0, 2, outlook.delta));
+    RAMPART_TRY(const auto all,
+                candidate_selection::paired_constraint(feedback, everybody,
+                                                       model_of(gate, feedback, everybody.records),
+                                                       0, 2, forecast.delta));
     candidate_selection::ObjectiveConfig config;
     config.bound = bound_of(gate.bound);
     config.power = limits.power;
@@ -186,22 +186,22 @@ class LinkOnRows {
 };
 
 base::Status check(const DevelopmentSet& development, const SearchRows& rows,
-                   const GateForecastInputs& outlook) {
-    if (outlook.config.at_least || outlook.config.max_weight) {
+                   const GateForecastInputs& forecast) {
+    if (forecast.config.at_least || forecast.config.max_weight) {
         return base::invalid_argument(
-            "bad_selection",
+            kBadSelection,
             "selection compares with the policy in charge, record by record: leave "
             "out gate.at_least and gate.max_weight, or set training.selection = \"none\"");
     }
     const size_t n = development.rows.size();
     if (rows.score.size() != n || rows.before.size() != n || rows.reference.size() != n ||
-        outlook.vault_units.size() != development.group_names.size()) {
+        forecast.vault_units.size() != development.group_names.size()) {
         return base::invalid_argument(
-            "bad_selection",
+            kBadSelection,
             "{} rows and {} groups: scores ({}), earlier links ({}), reference ({}) or "
             "vault units ({}) are not as many",
             n, development.group_names.size(), rows.score.size(), rows.before.size(),
-            rows.reference.size(), outlook.vault_units.size());
+            rows.reference.size(), forecast.vault_units.size());
     }
     return base::ok();
 }
@@ -223,28 +223,23 @@ Result<model::RampRule> solve_parity(const DevelopmentSet& development,
     return std::move(solution.rule);
 }
 
-Result<SearchedParameters> search_parameters(const DevelopmentSet& development,
-                                             const SearchRows& rows, const model::Policy& champion,
-                                             const LinkParameters& begin,
-                                             model::ExplorationMode exploration,
-                                             const fairness::RampParams* parity,
-                                             const GateForecastInputs& outlook,
-                                             const SearchLimits& limits) {
-    RAMPART_RETURN_IF_ERROR(check(development, rows, outlook));
-    RAMPART_TRY(const auto feedback, selection_feedback(development, champion, champion));
-    RAMPART_TRY(const auto objective, objective_of(feedback, outlook, limits));
+Result<SearchedParameters> search_parameters(const SearchInputs& in) {
+    const DevelopmentSet& development = in.development;
+    RAMPART_RETURN_IF_ERROR(check(development, in.rows, in.gate));
+    RAMPART_TRY(const auto feedback, selection_feedback(development, in.champion, in.champion));
+    RAMPART_TRY(const auto objective, objective_of(feedback, in.gate, in.limits));
     std::vector<size_t> seen;
     for (size_t i = 0; i < development.rows.size(); ++i) {
-        if (decidable(development.rows[i], champion, champion)) seen.push_back(i);
+        if (decidable(development.rows[i], in.champion, in.champion)) seen.push_back(i);
     }
-    const LinkOnRows link(development, rows, std::move(seen), exploration, parity);
-    const Coordinates coordinates{exploration != model::ExplorationMode::kNone, parity == nullptr,
-                                  begin};
+    const LinkOnRows link(development, in.rows, std::move(seen), in.exploration, in.parity);
+    const Coordinates coordinates{in.exploration != model::ExplorationMode::kNone,
+                                  in.parity == nullptr, in.begin};
     candidate_selection::CmaEsOptions options;
     options.scales = coordinates.scales();
-    options.max_evaluations = limits.evaluations;
+    options.max_evaluations = in.limits.evaluations;
     options.max_restarts = 1;
-    options.seed = limits.seed;
+    options.seed = in.limits.seed;
     const auto cost = [&](std::span<const double> theta) {
         return objective.cost(link.approve(coordinates.decode(theta)));
     };

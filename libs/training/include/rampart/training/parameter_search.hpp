@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rampart/base/result.hpp"
@@ -12,7 +13,7 @@
 
 namespace rampart::training {
 
-/// What the gate will ask of the next candidate, as far as it can be known beforehand.
+/// What the gate will demand of the next candidate, as far as it can be known beforehand.
 struct GateForecastInputs {
     certification::GateConfig config;
     double delta = 0;  // of each group's bound in the coming run
@@ -51,23 +52,32 @@ struct SearchedParameters {
     size_t evaluations = 0;
 };
 
-/// Candidate selection (ELF paper, Algorithms 2 and 4) over a link's parameters, by CMA-ES from
-/// `begin` (the recipe's; epsilon is not taken below it, kappa not above):
-///   cost       expected loss of impact on D_c, paired difference to the reference, where every
-///              group's bound is predicted to pass at its own number of persons in the vault;
-///              otherwise more than any loss, by the weakest group's signal
-///   policy     clip(exploration(ramp(score)), trust region around `before`)
-///   `parity`   with it the ramp's thresholds by cell are solved anew for each gamma
-/// Deterministic. Never worse than `begin` in its own cost. Errors: candidate_selection's (a group
-/// without two persons in D_c or in the vault); invalid_argument "bad_selection": an absolute or a
-/// clipped comparison (gate.at_least, gate.max_weight), shapes.
-base::Result<SearchedParameters> search_parameters(
-    const training_set::DevelopmentSet& development, const SearchRows& rows,
-    const model::Policy& champion, const LinkParameters& begin, model::ExplorationMode exploration,
-    const fairness::RampParams* parity, const GateForecastInputs& outlook,
-    const SearchLimits& limits);
+inline constexpr std::string_view kBadSelection = "bad_selection";  // reason of errors
 
-/// The ramp with thresholds by cell such that approval rates differ by at most params.epsilon, over
+/// What a link's parameters are searched with.
+struct SearchInputs {
+    const training_set::DevelopmentSet& development;
+    const SearchRows& rows;
+    const model::Policy& champion;
+    LinkParameters begin;  // the recipe's; epsilon is not taken below it, kappa not above
+    model::ExplorationMode exploration = model::ExplorationMode::kNone;
+    /// Statistical parity: the ramp's thresholds by cell are solved anew for each gamma.
+    const fairness::RampParams* parity = nullptr;
+    const GateForecastInputs& gate;
+    SearchLimits limits{};
+};
+
+/// Selects a link's parameters by CMA-ES (candidate selection of ELF, Algorithms 2 and 4):
+///   cost       expected loss of impact on the development set, paired difference to the reference,
+///              where every group's bound is predicted to pass at its own number of persons in the
+///              vault; otherwise more than any loss, by the weakest group's signal
+///   policy     clip(exploration(ramp(score)), trust region around `before`)
+/// Deterministic. Never worse than `begin` in its own cost. Errors: candidate_selection's (a group
+/// without two persons in the development set or in the vault); invalid_argument kBadSelection: an
+/// absolute or a clipped comparison (gate.at_least, gate.max_weight), shapes.
+base::Result<SearchedParameters> search_parameters(const SearchInputs& inputs);
+
+/// Solves the ramp with thresholds by cell such that approval rates differ by at most params.epsilon, over
 /// the rows whose cell and score are known.
 base::Result<model::RampRule> solve_parity(const training_set::DevelopmentSet& development,
                                            std::span<const double> score,
