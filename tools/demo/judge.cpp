@@ -194,7 +194,7 @@ class Judge {
             GateRun out;
             out.run = static_cast<int>(run.ordinal);
             out.time = base::to_iso8601(run.at);
-            out.verdict = run.verdict;
+            out.verdict = certification::to_string(run.verdict);
             out.detail = run.message;
             out.candidate = run.candidate;
             out.reference = run.reference;

@@ -84,7 +84,7 @@ std::string encode(const RunRecord& run) {
                                         {"at_micros", run.at.micros()},
                                         {"candidate", run.candidate},
                                         {"reference", run.reference},
-                                        {"verdict", run.verdict},
+                                        {"verdict", to_string(run.verdict)},
                                         {"reason", run.reason},
                                         {"message", run.message},
                                         {"certificate", run.certificate},
@@ -104,15 +104,19 @@ Result<RunRecord> decode_run_record(std::string_view bytes) {
         return value == nullptr ? nullptr : value->if_string();
     };
     RunRecord run;
+    std::string verdict;
     const std::pair<const char*, std::string*> texts[] = {
         {"candidate", &run.candidate}, {"reference", &run.reference},
-        {"verdict", &run.verdict},     {"reason", &run.reason},
+        {"verdict", &verdict},         {"reason", &run.reason},
         {"message", &run.message},     {"certificate", &run.certificate}};
     for (const auto& [name, target] : texts) {
         const auto* value = text(name);
         if (value == nullptr) return broken;
         *target = std::string(*value);
     }
+    const auto known = certification::verdict_of(verdict);
+    if (!known) return broken;
+    run.verdict = *known;
     boost::system::error_code bad_number;
     const auto number = [&](std::string_view name) -> int64_t {
         const auto* value = object->if_contains(name);

@@ -112,7 +112,7 @@ Result<std::optional<RunRecord>> TrainingLoop::look_again(TimePoint t) {
 
 Result<RunRecord> TrainingLoop::run_at(TimePoint t) {
     RAMPART_TRY(auto looked, look_again(t));
-    if (looked && looked->verdict == certification::to_string(certification::Verdict::kCertified)) {
+    if (looked && looked->verdict == certification::Verdict::kCertified) {
         RAMPART_RETURN_IF_ERROR(store_.serve_until(t));
         return std::move(*looked);
     }
@@ -125,7 +125,7 @@ Result<RunRecord> TrainingLoop::run_at(TimePoint t) {
         RAMPART_RETURN_IF_ERROR(store_.serve_until(t));
         RunRecord record;
         record.at = t;
-        record.verdict = certification::to_string(certification::Verdict::kRefused);
+        record.verdict = certification::Verdict::kRefused;
         record.reason = "too_few_examples";
         record.message = fmt::format("{} labelled examples, {} are wanted", labelled,
                                      settings_.schedule.min_examples);
@@ -210,7 +210,7 @@ Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
     RAMPART_RETURN_IF_ERROR(check_fits(candidate.policy));
     RAMPART_TRY(const auto answer, gate_->test({candidate, reference, development, run.at,
                                                 run.distilled, run.opens_epoch, run.epoch_note}));
-    record.verdict = certification::to_string(answer.result.verdict);
+    record.verdict = answer.result.verdict;
     record.reason = answer.result.reason;
     record.message = answer.result.message;
     record.certificate = answer.certificate;
@@ -238,14 +238,14 @@ Result<RunRecord> TrainingLoop::execute(StartedRun run) {
     if (!judged) {
         if (!training::is_about_data(judged.error())) return judged.error();
         // Fail closed, and go on: a run that can't be made with these data must not block the next.
-        record.verdict = certification::to_string(certification::Verdict::kRefused);
+        record.verdict = certification::Verdict::kRefused;
         record.reason = judged.error().reason;
         record.message = judged.error().message;
     }
     record.candidate = run.candidate;
     record.figures = run.figures;
     kLog.info("run={} at={} verdict={} reason={}", record.ordinal, base::to_iso8601(record.at),
-              record.verdict, record.reason);
+              to_string(record.verdict), record.reason);
     RAMPART_RETURN_IF_ERROR(store_.finish(record, !run.on_request));
     return record;
 }

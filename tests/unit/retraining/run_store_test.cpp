@@ -43,7 +43,7 @@ TEST_F(RunStoreTest, AStartedRunIsRememberedUntilItIsFinished) {
     RunRecord record;
     record.ordinal = 1;
     record.at = started.at;
-    record.verdict = "REFUSED";
+    record.verdict = certification::Verdict::kRefused;
     record.reason = "too_few_units";
     record.message = "say \"more\"";
     record.figures = {{"rows", "12"}};
@@ -94,7 +94,7 @@ TEST(RunRecord, BytesThatAreNoRecordAreDataLoss) {
                                               .at = {},
                                               .candidate = "c",
                                               .reference = "r",
-                                              .verdict = "CERTIFIED",
+                                              .verdict = certification::Verdict::kCertified,
                                               .reason = "",
                                               .message = "",
                                               .certificate = "",
@@ -106,6 +106,9 @@ TEST(RunRecord, BytesThatAreNoRecordAreDataLoss) {
         ASSERT_FALSE(cut) << n;
         EXPECT_EQ(cut.error().code, base::ErrorCode::kDataLoss);
     }
+    const auto at = good.find("CERTIFIED");
+    EXPECT_EQ(decode_run_record(good)->verdict, certification::Verdict::kCertified);
+    EXPECT_FALSE(decode_run_record(std::string(good).replace(at, 9, "CERTAINLY")));
     EXPECT_FALSE(decode_run_record("{}"));
     EXPECT_FALSE(decode_run_record("[]"));
 }

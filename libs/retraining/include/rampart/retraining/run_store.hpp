@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rampart/base/clock.hpp"
+#include "rampart/certification/verdict.hpp"
 #include "rampart/storage/database.hpp"
 
 namespace rampart::retraining {
@@ -18,7 +19,7 @@ struct RunRecord {
     uint32_t ordinal = 0;              // 1, 2, …
     base::TimePoint at;                // event time; the run used what was known then
     std::string candidate, reference;  // policy ids; candidate empty: none could be made
-    std::string verdict;               // CERTIFIED, NO_SOLUTION_FOUND, REFUSED, IDENTICAL
+    certification::Verdict verdict = certification::Verdict::kRefused;
     std::string reason,
         message;  // of REFUSED and IDENTICAL; message also: what the epoch's budget proves
     std::string certificate;                     // id; empty: none
