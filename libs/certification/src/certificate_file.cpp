@@ -20,8 +20,8 @@ LedgerReference reference_to(const RunTicket& ticket, const LedgerEntry& entry) 
             ticket.looks_before()};
 }
 
-/// Signs, then reads what was signed: a certificate that its own reader would refuse is not given
-/// out.
+/// Signs, then reads what was signed: a certificate that its own reader would refuse is not
+/// issued.
 Result<SealedCertificate> sign_and_check(Certificate certificate, std::string evidence,
                                          const base::SigningKey& key) {
     certificate.claim = claim_of(certificate);

@@ -54,20 +54,20 @@ std::string_view to_string(Bound bound) {
     RAMPART_CHECK(false, "bound {}", static_cast<int>(bound));
 }
 
-std::string_view to_string(Centres centres) {
-    switch (centres) {
-        case Centres::kPerAction:
+std::string_view to_string(ControlVariateKind kind) {
+    switch (kind) {
+        case ControlVariateKind::kPerAction:
             return "per_action";
-        case Centres::kSingle:
+        case ControlVariateKind::kSingle:
             return "single";
-        case Centres::kNone:
+        case ControlVariateKind::kNone:
             return "none";
-        case Centres::kBest:
+        case ControlVariateKind::kBest:
             return "best";
-        case Centres::kRegression:
+        case ControlVariateKind::kRegression:
             return "regression";
     }
-    RAMPART_CHECK(false, "centres {}", static_cast<int>(centres));
+    RAMPART_CHECK(false, "centres {}", static_cast<int>(kind));
 }
 
 std::string_view to_string(Spending spending) {

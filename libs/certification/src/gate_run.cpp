@@ -20,15 +20,16 @@ PublicResult refused(const base::Error& error) {
     return {Verdict::kRefused, error.reason, error.message};
 }
 
-/// A group's plan with centres of one kind, and its units' values in D_c.
+/// Plan of a group with control variates of one kind, and its units' values in the development set.
 struct PlannedGroup {
     GroupPlan plan;
     std::vector<double> values;
 };
 
-/// All groups against the reference and, where there is one, the anchor, with centres of one kind;
-/// the first error of D_c in `trouble`, which is told after what the vault itself breaks.
-std::vector<PlannedGroup> plan_groups(const RunPlan& run, Centres kind,
+/// Plans all groups against the reference and, where there is one, the anchor, with control
+/// variates of one kind. The first error of the development set goes to `trouble`; preconditions
+/// that the vault itself breaks are reported before it.
+std::vector<PlannedGroup> plan_groups(const RunPlan& run, ControlVariateKind kind,
                                       const LoggedFeedback& selection, base::Status& trouble) {
     std::vector<PlannedGroup> out;
     const auto& groups = selection.decisions.groups;
@@ -47,8 +48,8 @@ std::vector<PlannedGroup> plan_groups(const RunPlan& run, Centres kind,
     return out;
 }
 
-/// Of kBest the centres that D_c forecasts to pass more likely, which is no choice by the vault's
-/// impacts: they are not read.
+/// Takes, for kBest, the control variates that the development set forecasts to pass more likely.
+/// The vault's impacts are not read for that choice.
 void choose(const RunPlan& run, PlannedGroup& group, PlannedGroup other) {
     const auto chance = [&](PlannedGroup& g) {
         const auto bets = plan_group_bets(run, g.plan);
@@ -59,10 +60,12 @@ void choose(const RunPlan& run, PlannedGroup& group, PlannedGroup other) {
     if (chance(other) > chance(group)) group = std::move(other);
 }
 
-base::Status check_centres(const GateConfig& config, const ope::LoggedDecisions& d) {
+base::Status check_control_variates(const GateConfig& config, const ope::LoggedDecisions& d) {
     for (size_t i = 0; i < d.size(); ++i) {
-        const auto centre = d.centres.empty() ? std::nullopt : std::optional(d.centres[i]);
-        RAMPART_RETURN_IF_ERROR(check_centre(config, centre, [&] { return d.record_id[i]; }));
+        const auto control_variates =
+            d.control_variates.empty() ? std::nullopt : std::optional(d.control_variates[i]);
+        RAMPART_RETURN_IF_ERROR(check_record_control_variates(config, control_variates,
+                                                              [&] { return d.record_id[i]; }));
     }
     return base::ok();
 }
@@ -74,16 +77,18 @@ base::Error bad_anchor(const RunIdentity& identity, const ope::LoggedDecisions& 
                                   identity.anchor_id, decisions.anchor.size());
 }
 
-/// The groups of an earlier look: centres and bets, without the figures of its vault.
+/// Returns the groups of an earlier look: control variates and bets, without the figures of its
+/// vault.
 std::vector<PlannedGroup> groups_of(const RunPlan& earlier) {
     std::vector<PlannedGroup> out;
     for (const GroupPlan& group : earlier.groups) out.push_back({group, {}});
     return out;
 }
 
-/// The bets stay as they are, whatever the range has become: other bets would be another process.
+/// Keeps the bets of the earlier look, whatever the range now is: other bets would be another
+/// process.
 base::Status keep_bets(const RunPlan& earlier, RunPlan& plan) {
-    constexpr double kMost = 0.999;  // of the wealth that one value may cost
+    constexpr double kMost = 0.999;  // largest share of the wealth that one value may cost
     for (size_t i = 0; i < plan.groups.size(); ++i) {
         GroupPlan& group = plan.groups[i];
         if (group.units < earlier.groups[i].units || group.records < earlier.groups[i].records) {
@@ -122,7 +127,7 @@ base::Status check_power(const PreparedRun& run) {
         power, wanted);
 }
 
-/// That two policies decide alike is said of enough people only.
+/// Returns IDENTICAL only where the groups have enough persons.
 PublicResult enough_to_say(const RunPlan& run, const std::vector<PlannedGroup>& groups,
                            PublicResult fault) {
     if (fault.verdict != Verdict::kIdentical) return fault;
@@ -132,8 +137,8 @@ PublicResult enough_to_say(const RunPlan& run, const std::vector<PlannedGroup>& 
     return too_few_units(plan).value_or(std::move(fault));
 }
 
-/// Everything about the data that can refuse a run or show that it is needless, in the order in
-/// which it is told. On success `run` is complete.
+/// Checks everything about the data that can refuse a run or show that it is needless, in the order
+/// of reporting. On success `run` is complete.
 Result<std::optional<PublicResult>> prepare(const PrecheckInputs& in, const VaultSource& vault,
                                             PreparedRun& run) {
     const LoggedFeedback& selection = in.selection;
@@ -145,19 +150,22 @@ Result<std::optional<PublicResult>> prepare(const PrecheckInputs& in, const Vaul
     }
     RAMPART_RETURN_IF_ERROR(check_split(selection, vault, in.pseudonym_key));
     RAMPART_RETURN_IF_ERROR(check_impacts(plan.config, selection));
-    RAMPART_RETURN_IF_ERROR(check_centres(plan.config, selection.decisions));
-    // what happens in D_c may happen in the vault, whether or not it did
+    RAMPART_RETURN_IF_ERROR(check_control_variates(plan.config, selection.decisions));
+    // an override in the development set may occur in the vault too, even if none did
     if (auto fault = override_fault(plan.config, granted_declines(selection.decisions)))
         return fault;
     base::Status trouble = base::ok();
-    const bool best = plan.config.centres == Centres::kBest && earlier == nullptr;
+    const bool best =
+        plan.config.control_variates == ControlVariateKind::kBest && earlier == nullptr;
     std::vector<PlannedGroup> groups =
-        earlier != nullptr ? groups_of(*earlier)
-                           : plan_groups(plan, best ? Centres::kPerAction : plan.config.centres,
-                                         selection, trouble);
+        earlier != nullptr
+            ? groups_of(*earlier)
+            : plan_groups(plan,
+                          best ? ControlVariateKind::kPerAction : plan.config.control_variates,
+                          selection, trouble);
     const size_t count = groups.size();
     if (best) {
-        for (auto& g : plan_groups(plan, Centres::kSingle, selection, trouble)) {
+        for (auto& g : plan_groups(plan, ControlVariateKind::kSingle, selection, trouble)) {
             groups.push_back(std::move(g));
         }
     }
@@ -224,7 +232,8 @@ base::Status check_operator_input(const PrecheckInputs& in) {
 }  // namespace
 
 bool allows_further_looks(const GateConfig& config) {
-    return config.bound == Bound::kBetting && config.centres != Centres::kRegression &&
+    return config.bound == Bound::kBetting &&
+           config.control_variates != ControlVariateKind::kRegression &&
            config.named_constraints.empty();
 }
 

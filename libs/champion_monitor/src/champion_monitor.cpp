@@ -17,7 +17,7 @@ using training_set::DevelopmentSet;
 constexpr base::Logger kLog("monitor");
 constexpr std::string_view kActor = "monitor", kAlarm = "monitor_alarm";
 
-/// The rows that `wanted` says, with nothing but what a gate input reads.
+/// Returns the rows that `wanted` accepts, with the parts that a gate input reads.
 template <class Wanted>
 DevelopmentSet rows_of(const DevelopmentSet& set, const Wanted& wanted) {
     DevelopmentSet out;
@@ -46,7 +46,7 @@ std::string groups_in_alarm(const monitoring::WatchState& state) {
     return out;
 }
 
-/// What is known of the groups in alarm, in words.
+/// Returns the figures of the groups in alarm as text.
 std::string figures_of(const monitoring::WatchState& state) {
     std::string out;
     for (const auto& group : state.groups) {
@@ -106,7 +106,7 @@ std::vector<ChampionMonitor::Standing> ChampionMonitor::standing(TimePoint t) co
     return stack;
 }
 
-/// When everything about a decision of that time is known.
+/// Returns the time at which all outcomes of a decision of that time have matured.
 TimePoint ChampionMonitor::all_matured(TimePoint decided) const {
     const auto& product = deps_.product;
     TimePoint last = product.label.maturity(decided);
@@ -222,7 +222,8 @@ Status ChampionMonitor::raise(Watch& watch, TimePoint t) {
     return base::ok();
 }
 
-/// Whether it was done. The certificate tells this promotion of the policy from another one.
+/// Rolls the promotion back; returns whether that was done. The certificate distinguishes this
+/// promotion of the policy from another one.
 Result<bool> ChampionMonitor::roll_back(const Watch& watch, TimePoint t) {
     const auto champion = deps_.registry.champion();
     const auto promotions = deps_.registry.promotions();
@@ -238,8 +239,7 @@ Result<bool> ChampionMonitor::roll_back(const Watch& watch, TimePoint t) {
                     base::to_iso8601(watch.alarm->at), watch.promotion, watch.alarm->groups);
     const auto done = deps_.registry.rollback(t, kActor, reason, watch.policy);
     if (done) return true;
-    if (done.error().code == base::ErrorCode::kFailedPrecondition)
-        return false;  // somebody else did
+    if (done.error().code == base::ErrorCode::kFailedPrecondition) return false;  // an operator did
     return done.error();
 }
 
@@ -249,7 +249,7 @@ Status ChampionMonitor::act(Look& look) {
             RAMPART_RETURN_IF_ERROR(raise(watch, look.at));
         }
     }
-    // the last one: those below it do not decide
+    // the last promotion alone decides
     if (!settings_.rollback || look.watches.empty()) return base::ok();
     auto& watch = look.watches.back();
     if (!watch.decides || !watch.alarm) return base::ok();

@@ -59,7 +59,7 @@ base::Status check_shapes(const Program& program, const Log& log) {
                             n, program.leaves.size());
 }
 
-/// What no number of records would mend.
+/// Refuses what more records would not change.
 base::Status check_possible(const LeafView& view) {
     const Leaf& leaf = view.leaf;
     const bool anchor = leaf.policy == Policy::kAnchor || leaf.minus == Policy::kAnchor;
@@ -95,7 +95,7 @@ base::Status check_possible(const LeafView& view) {
 /// Fills in what follows from the log without outcomes.
 void measure(const LeafView& view, LeafPlan& plan) {
     plan.records = plan.units = plan.expected = plan.missing = 0;
-    std::vector<uint8_t> tells(view.log.persons, 0);
+    std::vector<uint8_t> has_value(view.log.persons, 0);
     std::vector<double> weight(view.log.persons, 0);
     plan.max_weight = 0;
     for (size_t i = 0; i < view.log.size(); ++i) {
@@ -104,10 +104,10 @@ void measure(const LeafView& view, LeafPlan& plan) {
         double& w = weight[view.log.person[i]];
         w += view.weight(i);
         plan.max_weight = std::max(plan.max_weight, w);
-        if (!view.tells(i)) continue;
-        uint8_t& told = tells[view.log.person[i]];
-        plan.units += told == 0;
-        told = 1;
+        if (!view.contributes(i)) continue;
+        uint8_t& counted = has_value[view.log.person[i]];
+        plan.units += counted == 0;
+        counted = 1;
         const bool impact = view.impact_matters(i);
         plan.expected += view.label_matters() || impact;
         plan.missing += (view.label_matters() && view.log.has_label[i] == 0) ||
@@ -118,8 +118,8 @@ void measure(const LeafView& view, LeafPlan& plan) {
     plan.hi = range.hi;
 }
 
-/// Says that there are too few or too many missing, but not how many: the figures depend on what
-/// was drawn in the vault, which is not to be told.
+/// Refuses too few records or too many missing outcomes, without figures: they depend on the
+/// vault's draws, which must not be published.
 base::Status check_counts(const LeafView& view, const LeafPlan& plan) {
     const Settings& s = view.settings;
     const double likely = std::floor(static_cast<double>(plan.units) * plan.selection_share);
@@ -143,25 +143,25 @@ base::Status check_counts(const LeafView& view, const LeafPlan& plan) {
     return base::ok();
 }
 
-/// For an end: m and the mean of D_c, or of minus the values.
+/// m and the mean of the development set for an end, or those of minus the values.
 Result<stats::Bets> plan_bets(const Settings& settings, const LeafPlan& plan, const EndPlan& end) {
     const double width = plan.hi - plan.lo;
     if (!(width > 0)) return stats::Bets{};  // the mean is known without any test
     const double mean = end.end.upper ? -plan.selection_mean : plan.selection_mean;
     const double m = end.end.upper ? -plan.hi : plan.lo;
-    // a variance of 0 in D_c says that it is small, not that it is 0
+    // a variance of 0 in the development set says that it is small, not that it is 0
     const double scale = plan.max_weight * width;
     const double lo = -std::clamp(plan.max_weight * (mean - m), 1e-6 * scale, scale);
     const double variance = std::max(plan.selection_variance, 1e-6 * scale * scale);
     return stats::plan_bets({plan.units, variance}, lo, end.delta, {.cap = settings.bet_cap});
 }
 
-/// Centre of an action's impacts among those who may belong, and how many outcomes it rests on.
-struct Centre {
+/// Mean impact of an action among records that may belong, and the number of outcomes in it.
+struct ActionMean {
     double mean = 0;
     size_t outcomes = 0;
 };
-Centre centre_of(const LeafView& view, const Outcomes& outcomes, bool approved) {
+ActionMean mean_impact(const LeafView& view, const Outcomes& outcomes, bool approved) {
     stats::Sum sum;
     size_t n = 0;
     for (size_t i = 0; i < view.log.size(); ++i) {
@@ -178,12 +178,12 @@ Centre centre_of(const LeafView& view, const Outcomes& outcomes, bool approved) 
     return {n > 0 ? sum.value() / static_cast<double>(n) : 0, n};
 }
 
-base::Status centres_from(const LeafView& view, const Outcomes& outcomes, LeafPlan& plan) {
+base::Status control_variates_from(const LeafView& view, const Outcomes& outcomes, LeafPlan& plan) {
     if (view.leaf.quantity != Quantity::kImpact || view.impact_by_label()) return base::ok();
     const Settings& s = view.settings;
     const bool known = s.declined_impact && !s.declines_overridden;
-    const Centre approve = centre_of(view, outcomes, true);
-    const Centre decline = centre_of(view, outcomes, false);
+    const ActionMean approve = mean_impact(view, outcomes, true);
+    const ActionMean decline = mean_impact(view, outcomes, false);
     if (approve.outcomes < s.min_outcomes || (!known && decline.outcomes < s.min_outcomes)) {
         return failed_precondition("too_few_selection_outcomes",
                                    "{}: D_c has {} impacts of approvals and {} of declines; {} are "
@@ -197,9 +197,9 @@ base::Status centres_from(const LeafView& view, const Outcomes& outcomes, LeafPl
     return base::ok();
 }
 
-/// What D_c says of a leaf.
+/// Fills in the figures of a leaf that come from the development set.
 base::Status plan_leaf(const LeafView& view, const Outcomes& outcomes, LeafPlan& plan) {
-    RAMPART_RETURN_IF_ERROR(centres_from(view, outcomes, plan));
+    RAMPART_RETURN_IF_ERROR(control_variates_from(view, outcomes, plan));
     const Interval range = value_range(view, plan);
     plan.lo = range.lo;
     plan.hi = range.hi;
@@ -234,7 +234,7 @@ base::Status plan_leaf(const LeafView& view, const Outcomes& outcomes, LeafPlan&
                             text(view.leaf));
 }
 
-/// The lower end for a leaf's mean, from N and D; NaN: none.
+/// Returns the lower end for a leaf's mean, from N and D; NaN: none.
 class LowerEnd {
   public:
     LowerEnd(const Settings& settings, const LeafPlan& plan, const EndPlan& end, const Sums& sums)
@@ -267,7 +267,7 @@ class LowerEnd {
     }
 
   private:
-    /// Whether the mean is shown to be more than theta.
+    /// Returns whether the mean is shown to be more than theta.
     bool rejected(double theta) {
         for (size_t u = 0; u < values_.size(); ++u) {
             values_[u] = sums_.n[u] - theta * sums_.d[u];
@@ -299,7 +299,7 @@ class LowerEnd {
     bool usable_ = false;
 };
 
-/// N and D of the ends that were asked for, each computed once.
+/// N and D of the requested ends, each computed once.
 class SumsCache {
   public:
     SumsCache(const Program& program, const Settings& settings, const Plan& plan, const Log& log,
@@ -347,8 +347,8 @@ StatementResult evaluate_statement(const Program& program, const Settings& setti
     return out;
 }
 
-/// What D_c says of an end: where the leaf's mean is, how far below it the bound will lie, and the
-/// standard deviation of that bound.
+/// Forecast of an end by the development set: the leaf's mean, the expected distance of the bound
+/// below it, and the standard deviation of that bound.
 struct EndForecast {
     double mean = 0, width = 0, spread = 0;
 };
@@ -370,8 +370,8 @@ EndForecast forecast_end(const LeafPlan& plan, const EndPlan& end, const Sums& s
     return out;
 }
 
-/// The lower end of a statement's formula when the bounds lie `width` widths and `spread` standard
-/// deviations from the means of D_c.
+/// Returns the lower end of a statement's formula when the bounds lie `width` widths and `spread`
+/// standard deviations from the means of the development set.
 Known forecast_formula(const Program& program, const Plan& plan, size_t s, SumsCache& sums,
                        double width, double spread) {
     std::vector<Known> leaves;

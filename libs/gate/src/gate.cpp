@@ -34,7 +34,7 @@ struct Gate::Inputs {
     training_set::VaultSet vault;
     ope::LoggedFeedback selection;     // the development set's decisions with impacts
     ope::LoggedDecisions decisions;    // the vault's, without
-    std::optional<RunPlan> earlier{};  // of the look that this run continues
+    std::optional<RunPlan> earlier{};  // plan of the look that this run continues
 };
 
 Result<std::unique_ptr<Gate>> Gate::create(GateSettings settings, GateDeps deps) {
@@ -105,7 +105,7 @@ Result<std::string> Gate::spending_note() const {
 /// Returns the settings of the run's test: the epoch's spending and, for a distilled candidate,
 /// another trust region. It carries no exact copy of the reference to be clipped to, so that the
 /// gate measures how far it strays in P(approve), the one that matters where declines have a known
-/// impact. That it is distilled is the trainer's word, never the model file's.
+/// impact. Whether it is distilled is known from the trainer, never from the model file.
 certification::GateConfig Gate::config_of(const Submission& run, const DeltaLedger& ledger) const {
     certification::GateConfig config = settings_.config;
     config.spending = ledger.current()->spending;
@@ -183,10 +183,10 @@ Result<Gate::Inputs> Gate::inputs_of(const Submission& run, const DeltaLedger& l
                                                            in.constraints));
     RAMPART_TRY(in.decisions,
                 training::vault_decisions(in.vault, candidate, reference, in.constraints));
-    if (in.config.centres == certification::Centres::kRegression) {
-        RAMPART_RETURN_IF_ERROR(training::add_centres(run.development, in.vault, candidate,
-                                                      reference, in.config, in.selection,
-                                                      in.decisions));
+    if (in.config.control_variates == certification::ControlVariateKind::kRegression) {
+        RAMPART_RETURN_IF_ERROR(training::add_control_variates(
+            {run.development, in.vault, candidate, reference, in.config}, in.selection,
+            in.decisions));
     }
     RAMPART_TRY(const auto anchor, anchor_of(history, run.reference));
     if (anchor) {

@@ -5,29 +5,30 @@
 namespace rampart::gate {
 namespace {
 
-/// By which bound and from which estimate the gate decides.
+/// Reads the bound and the estimate by which the gate decides.
 void read_estimate(config::Table& gate, certification::GateConfig& config) {
     using certification::Bound;
-    using certification::Centres;
+    using certification::ControlVariateKind;
     const auto bound =
         gate.choice("bound", {"betting", "student_t", "hoeffding", "maurer_pontil"}, "betting");
     for (const Bound b :
          {Bound::kBetting, Bound::kStudentT, Bound::kHoeffding, Bound::kMaurerPontil}) {
         if (to_string(b) == bound) config.bound = b;
     }
-    const auto centres = gate.choice(
-        "centres", {"per_action", "single", "none", "best", "regression"}, "per_action");
-    for (const Centres c : {Centres::kPerAction, Centres::kSingle, Centres::kNone, Centres::kBest,
-                            Centres::kRegression}) {
-        if (to_string(c) == centres) config.centres = c;
+    const auto kind = gate.choice("centres", {"per_action", "single", "none", "best", "regression"},
+                                  "per_action");
+    for (const ControlVariateKind c :
+         {ControlVariateKind::kPerAction, ControlVariateKind::kSingle, ControlVariateKind::kNone,
+          ControlVariateKind::kBest, ControlVariateKind::kRegression}) {
+        if (to_string(c) == kind) config.control_variates = c;
     }
     config.min_power = gate.number("min_power", 0, 1, 0.5);
     if (gate.has("at_least")) config.at_least = gate.number("at_least", -1e9, 1e9);
     if (gate.has("max_weight")) config.max_weight = gate.number("max_weight", 1, 1000);
 }
 
-/// [[gate.constraint]]: names and texts; what they mention is looked up when schema and groups are
-/// known.
+/// Reads [[gate.constraint]]: names and texts. The names in a text are looked up later, when schema
+/// and groups are known.
 void read_constraints(config::Table& gate, certification::GateConfig& config) {
     for (auto& table : gate.tables("constraint")) {
         certification::NamedConstraint named{table.string("name"), table.string("expression")};

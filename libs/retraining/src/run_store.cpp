@@ -141,7 +141,7 @@ Result<RunStore> RunStore::open(const std::filesystem::path& folder, bool read_o
     storage::OpenOptions options;
     options.read_only = read_only;
     options.create = !read_only;
-    options.memtable_bytes = 1u << 20;  // a record a run: small sums that need no share of a budget
+    options.memtable_bytes = 1u << 20;  // one record per run: too little for a share of the budget
     options.cache_bytes = 1u << 20;
     RAMPART_TRY(auto database, storage::Database::open(folder, {"default", "runs"}, options));
     return RunStore(std::move(database));

@@ -97,8 +97,9 @@ Status TrainingLoop::advance(TimePoint time) {
     return store_.serve_until(now);
 }
 
-/// The last candidate did not pass and its reference still decides: what has matured since may show
-/// it. Costs nothing; a new candidate is made only where that does not pass.
+/// Looks again at the last candidate, if it did not pass and its reference still decides, with the
+/// records that have matured since. It costs nothing; a new candidate is made only where it does
+/// not pass.
 Result<std::optional<RunRecord>> TrainingLoop::look_again(TimePoint t) {
     RAMPART_TRY(const auto last, store_.last_run());
     const auto champion = deps_.registry.champion();
@@ -221,7 +222,7 @@ Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
     if (answer.result.verdict != certification::Verdict::kCertified) return base::ok();
     const auto promoted = promote(run, candidate.id, answer.certificate);
     if (promoted || !training::is_about_data(promoted.error())) return promoted;
-    // e.g. somebody rolled back meanwhile: the certificate stands, but it no longer opens the door
+    // e.g. an operator rolled back meanwhile: the certificate is valid, but no longer for promotion
     record.reason = promoted.error().reason;
     record.message = "certified, but not promoted: " + promoted.error().message;
     say_missed(missed, record);
@@ -237,7 +238,8 @@ Result<RunRecord> TrainingLoop::execute(StartedRun run) {
     const auto judged = judge(run, record);
     if (!judged) {
         if (!training::is_about_data(judged.error())) return judged.error();
-        // Fail closed, and go on: a run that can't be made with these data must not block the next.
+        // Fail closed and continue: a run that is impossible with these data must not block the
+        // next.
         record.verdict = certification::Verdict::kRefused;
         record.reason = judged.error().reason;
         record.message = judged.error().message;

@@ -23,7 +23,8 @@ struct ScoreMap {
     double slope = 2, intercept = -1;
 };
 
-/// Mean impact of an approval by label, as declared or, for a reported impact, as seen in D_c.
+/// Returns the map from the mean impacts of an approval by label: the declared ones or, for a
+/// reported impact, those in the development set.
 Result<ScoreMap> score_map(const DevelopmentSet& development, const domain::Impact& impact) {
     double favourable = impact.favourable, unfavourable = impact.unfavourable;
     if (impact.measure) {
@@ -51,8 +52,8 @@ struct Halves {
     dataset::Dataset train, validation;
 };
 
-/// Holds a part of the people out; all rows of a person on one side. `table` may be a part of the
-/// set.
+/// Splits off a part of the persons; all rows of a person are on one side. `table` may be a part of
+/// the set.
 Halves hold_out(const DevelopmentSet& development, const training_set::TrainingTable& table,
                 const Recipe& recipe) {
     std::vector<uint32_t> train, validation;
@@ -114,7 +115,8 @@ Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& rec
     return std::move(result.ensemble);
 }
 
-/// Medians of numbers, commonest categories: what a reason code compares an applicant with.
+/// Returns medians of numbers and the most frequent categories: reason codes compare applicants
+/// with this row.
 std::vector<float> reference_row(const DevelopmentSet& development) {
     std::vector<float> reference(development.schema.size());
     std::vector<float> values;
@@ -147,7 +149,7 @@ std::vector<float> reference_row(const DevelopmentSet& development) {
     return reference;
 }
 
-/// f of every row by one ensemble.
+/// Returns f of every row by one ensemble.
 std::vector<double> scores_of(const DevelopmentSet& development, const model::Ensemble& ensemble,
                               const ScoreMap& map) {
     std::vector<double> scores(development.rows.size());
@@ -165,7 +167,7 @@ fairness::RampParams parity_params(const Recipe& recipe, double gamma) {
     return params;
 }
 
-/// f of every row by an ensemble that did not learn from its person: what the search may believe.
+/// Returns f of every row by an ensemble that did not learn from the row's person, for the search.
 Result<std::vector<double>> out_of_fold_scores(const DevelopmentSet& development,
                                                const Recipe& recipe, const ScoreMap& map,
                                                base::ThreadPool* pool) {
@@ -199,8 +201,8 @@ Result<std::vector<double>> out_of_fold_scores(const DevelopmentSet& development
     return scores;
 }
 
-/// P(approve) of every row; 0 where the policy needs a cell that the row has not (nobody looks
-/// there).
+/// Returns P(approve) of every row; 0 where the policy needs a cell that the row has not (these are
+/// not used).
 std::vector<double> approvals_of(const DevelopmentSet& development, const model::Policy& policy) {
     std::vector<double> out;
     for (size_t i = 0; i < development.rows.size(); ++i) {
@@ -212,7 +214,7 @@ std::vector<double> approvals_of(const DevelopmentSet& development, const model:
     return out;
 }
 
-/// The parameters of the next link, to be searched for.
+/// Search for the parameters of the next link.
 struct LinkSearch {
     const CandidateInputs& in;
     const std::vector<model::Link>& links;  // before the new one
@@ -278,7 +280,7 @@ Result<LinkParameters> selected_parameters(const CandidateInputs& in,
     return p;
 }
 
-/// Whether the gate may see a candidate that misses the constraints of its training.
+/// Fails if the candidate misses the constraints of its training and the recipe does not allow it.
 base::Status check_constraints(const Recipe& recipe,
                                const std::map<std::string, std::string>& figures) {
     const auto missed = figures.find(std::string(kMissedConstraints));
@@ -291,8 +293,8 @@ base::Status check_constraints(const Recipe& recipe,
         missed->second);
 }
 
-/// The teacher's probabilities have no noise to overfit, so the student is large: what counts is
-/// that it comes close everywhere.
+/// Returns parameters for distillation: the teacher's probabilities have no noise to overfit, so
+/// the student is large, to be close to the teacher everywhere.
 gbdt::LearnerParams student_params(uint64_t seed) {
     gbdt::LearnerParams params;
     params.trees = 400;
@@ -303,7 +305,7 @@ gbdt::LearnerParams student_params(uint64_t seed) {
     return params;
 }
 
-/// Returns what a model file says of its making, beside the figures of the training.
+/// Returns the provenance of the model file, with the figures of the training.
 std::map<std::string, std::string> provenance_of(
     const CandidateInputs& in, const std::map<std::string, std::string>& figures) {
     std::map<std::string, std::string> provenance{
@@ -347,8 +349,7 @@ Result<model::LearnedLink> distil(const DevelopmentSet& development, const model
     const gbdt::LearnerParams params = student_params(recipe.seed);
     model::LearnedLink link;
     RAMPART_TRY(link.ensemble, gbdt::train(data, objective, params, pool));
-    // with gamma 2 and offset 1/2 the ramp is the identity on P(approve): q = (2p - 1) / 2 + 1/2 =
-    // p
+    // with gamma 2 and offset 1/2 the ramp is the identity: q = (2p - 1) / 2 + 1/2 = p
     link.ramp = {2.0, 0.5, {0.0}, {1.0}};
     link.exploration = recipe.exploration;
     link.kappa = recipe.kappa;

@@ -34,7 +34,8 @@ candidate_selection::Bound bound_of(certification::Bound bound) {
     return candidate_selection::Bound::kHoeffding;
 }
 
-/// Centres by action from D_c's own group; the range's middle where an action has no outcome.
+/// Returns the impact model with control variates by action from the group itself; the range's
+/// middle where an action has no outcome.
 ope::ImpactModel model_of(const certification::GateConfig& gate,
                           const ope::LoggedFeedback& feedback, std::span<const uint32_t> records) {
     double sum[2] = {0, 0}, count[2] = {0, 0};
@@ -57,14 +58,14 @@ ope::ImpactModel model_of(const certification::GateConfig& gate,
     return model;
 }
 
-/// Mean change of impact over everybody, taken for a loss: its sign turned. Where an outcome is
-/// missing the estimate has two slopes; the loss takes their mean.
-candidate_selection::Loss loss_of(const Constraint& everybody, std::span<const double> reference) {
+/// Returns the mean change of impact over all records with its sign changed, as a loss. Where an
+/// outcome is missing the estimate has two slopes; the loss takes their mean.
+candidate_selection::Loss loss_of(const Constraint& all, std::span<const double> reference) {
     candidate_selection::Loss loss;
-    for (size_t k = 0; k < everybody.rows.size(); ++k) {
-        const double slope = (everybody.more[k] - everybody.less[k]) / 2;
+    for (size_t k = 0; k < all.rows.size(); ++k) {
+        const double slope = (all.more[k] - all.less[k]) / 2;
         loss.slope.push_back(slope);
-        loss.offset.push_back(-slope * reference[everybody.rows[k]]);
+        loss.offset.push_back(-slope * reference[all.rows[k]]);
     }
     return loss;
 }
@@ -82,12 +83,12 @@ Result<SafetyObjective> objective_of(const ope::LoggedFeedback& feedback,
                         static_cast<double>(forecast.vault_units[g]), forecast.delta));
         constraints.push_back(std::move(c));
     }
-    ope::Group everybody{"everybody", {}};
-    for (uint32_t i = 0; i < feedback.decisions.size(); ++i) everybody.records.push_back(i);
+    ope::Group all_records{"everybody", {}};
+    for (uint32_t i = 0; i < feedback.decisions.size(); ++i) all_records.records.push_back(i);
     RAMPART_TRY(const auto all,
-                candidate_selection::paired_constraint(feedback, everybody,
-                                                       model_of(gate, feedback, everybody.records),
-                                                       0, 2, forecast.delta));
+                candidate_selection::paired_constraint(
+                    feedback, all_records, model_of(gate, feedback, all_records.records), 0, 2,
+                    forecast.delta));
     candidate_selection::ObjectiveConfig config;
     config.bound = bound_of(gate.bound);
     config.power = limits.power;
@@ -139,7 +140,7 @@ struct Coordinates {
     }
 };
 
-/// P(approve) of the rows that the gate would see, under given parameters.
+/// P(approve) of the rows that the gate would read, under given parameters.
 class LinkOnRows {
   public:
     LinkOnRows(const DevelopmentSet& development, const SearchRows& rows, std::vector<size_t> seen,
@@ -150,7 +151,7 @@ class LinkOnRows {
           mode_(mode),
           parity_(parity) {}
 
-    /// All NaN when no ramp can be solved for.
+    /// Returns one value per row; all are NaN when no ramp can be solved for.
     std::vector<double> approve(const LinkParameters& p) const {
         const auto rule = rule_of(p);
         if (!rule) return std::vector<double>(seen_.size(), kNaN);

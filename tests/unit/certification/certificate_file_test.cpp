@@ -107,12 +107,12 @@ TEST(Certificate, OfALogWithOverridesIsVerifiedAndSaysSo) {
     EXPECT_FALSE(verify(sealed.certificate, forged, c.key.public_key()));
 }
 
-TEST(Certificate, OfCentresOfTheRecordsOwnIsVerifiedFromThoseInTheEvidence) {
+TEST(Certificate, WithControlVariatesByRecordIsVerifiedFromTheEvidence) {
     const auto regression = [](Case& c) {
-        c.config.centres = Centres::kRegression;
+        c.config.control_variates = ControlVariateKind::kRegression;
         for (auto* f : {&c.selection, &c.vault}) {
             for (size_t i = 0; i < f->decisions.size(); ++i) {
-                f->decisions.centres.push_back({i % 2 == 0 ? 40.0 : -20.5, 0});
+                f->decisions.control_variates.push_back({i % 2 == 0 ? 40.0 : -20.5, 0});
             }
         }
     };
@@ -120,7 +120,7 @@ TEST(Certificate, OfCentresOfTheRecordsOwnIsVerifiedFromThoseInTheEvidence) {
     const SealedCertificate sealed = c.sealed();
     const auto read = verify(sealed.certificate, sealed.evidence, c.key.public_key());
     ASSERT_TRUE(read) << read.error().message;
-    EXPECT_EQ(read->plan.config.centres, Centres::kRegression);
+    EXPECT_EQ(read->plan.config.control_variates, ControlVariateKind::kRegression);
     EXPECT_NE(read->recipe.find("the record's q1 and q0"), std::string::npos);
     EXPECT_NE(sealed.evidence.find(",\"q1\":-20.5,\"q0\":0"), std::string::npos);
     for (const auto& [from, to] : {std::pair{"\"q1\":40", "\"q1\":41"}, {",\"q0\":0", ""}}) {
@@ -136,7 +136,7 @@ TEST(Certificate, OfEachWayToEstimateIsVerifiedAndSaysWhich) {
     const auto absolute = [](Case& c) {
         c.config.at_least = -40;
         c.config.max_weight = 1.4;
-        c.config.centres = Centres::kBest;
+        c.config.control_variates = ControlVariateKind::kBest;
         c.config.bound = Bound::kMaurerPontil;
     };
     const Case c(1.0, 11, 400, absolute);
@@ -145,7 +145,7 @@ TEST(Certificate, OfEachWayToEstimateIsVerifiedAndSaysWhich) {
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(read->plan.config.at_least, -40);
     EXPECT_EQ(read->plan.config.max_weight, 1.4);
-    EXPECT_EQ(read->plan.config.centres, Centres::kBest);
+    EXPECT_EQ(read->plan.config.control_variates, ControlVariateKind::kBest);
     EXPECT_NE(read->recipe.find("M = 1.4"), std::string::npos);
     EXPECT_NE(read->recipe.find("- -40"), std::string::npos) << read->recipe;
     EXPECT_NE(read->assumptions[1].text.find("wherever the candidate may take it"),

@@ -12,7 +12,7 @@
 namespace rampart::certification {
 namespace {
 
-TEST(SafetyTest, AClearGainInEveryGroupIsCertified) {
+TEST(GateRun, AClearGainInEveryGroupIsCertified) {
     Gate gate(1.0);
     const SealedResult result = gate.test();
     EXPECT_EQ(result.verdict, Verdict::kCertified);
@@ -24,7 +24,7 @@ TEST(SafetyTest, AClearGainInEveryGroupIsCertified) {
     }
 }
 
-TEST(SafetyTest, WhereDriftIsLimitedItIsMeasuredAndSmallOrTheRunIsRefused) {
+TEST(GateRun, WhereDriftIsLimitedItIsMeasuredAndSmallOrTheRunIsRefused) {
     Gate gate(1.0);
     gate.config.max_drift_auc = 0.6;
     EXPECT_EQ(gate.refusal().reason, "drift_unknown");
@@ -44,12 +44,12 @@ TEST(SafetyTest, WhereDriftIsLimitedItIsMeasuredAndSmallOrTheRunIsRefused) {
     EXPECT_EQ(gate.test().verdict, Verdict::kCertified);
 }
 
-TEST(SafetyTest, ALossIsNot) {
+TEST(GateRun, ALossIsNot) {
     Gate gate(-1.0);
     EXPECT_EQ(gate.test().verdict, Verdict::kNoSolutionFound);
 }
 
-TEST(SafetyTest, OneGroupThatDoesNotPassIsEnoughToFail) {
+TEST(GateRun, OneGroupThatDoesNotPassIsEnoughToFail) {
     Gate gate(1.0);
     auto& d = gate.vault.decisions;
     for (const uint32_t i : d.groups[1].records)
@@ -60,14 +60,14 @@ TEST(SafetyTest, OneGroupThatDoesNotPassIsEnoughToFail) {
     EXPECT_FALSE(result.groups[1].passed);
 }
 
-TEST(SafetyTest, WhatIsPublishedIsTheVerdictAlone) {
+TEST(GateRun, WhatIsPublishedIsTheVerdictAlone) {
     Gate gate(-1.0);
     const PublicResult published = gate.test().published();
     EXPECT_EQ(published.verdict, Verdict::kNoSolutionFound);
     EXPECT_EQ(published.reason + published.message, "");
 }
 
-TEST(SafetyTest, AMarginToleratesALossAndANegativeOneDemandsAGain) {
+TEST(GateRun, AMarginToleratesALossAndANegativeOneDemandsAGain) {
     Gate tolerant(0);
     tolerant.config.margin = 20;
     EXPECT_EQ(tolerant.test().verdict, Verdict::kCertified);
@@ -76,7 +76,7 @@ TEST(SafetyTest, AMarginToleratesALossAndANegativeOneDemandsAGain) {
     EXPECT_EQ(strict.test().verdict, Verdict::kNoSolutionFound);
 }
 
-TEST(SafetyTest, EveryBoundDecidesWhenItIsAskedTo) {
+TEST(GateRun, EveryBoundDecidesWhenItIsAskedTo) {
     for (const Bound bound :
          {Bound::kBetting, Bound::kStudentT, Bound::kHoeffding, Bound::kMaurerPontil}) {
         Gate gain(1.0), loss(-1.0);
@@ -90,7 +90,7 @@ TEST(SafetyTest, EveryBoundDecidesWhenItIsAskedTo) {
     EXPECT_EQ(hoeffding.test().verdict, Verdict::kNoSolutionFound);
 }
 
-TEST(SafetyTest, AConstantCanBeWhatTheCandidateIsHeldAgainst) {
+TEST(GateRun, AConstantCanBeWhatTheCandidateIsHeldAgainst) {
     Gate reached(1.0, 8000);  // its own average is about 9
     reached.config.at_least = 0;
     EXPECT_EQ(reached.test().verdict, Verdict::kCertified);
@@ -101,10 +101,10 @@ TEST(SafetyTest, AConstantCanBeWhatTheCandidateIsHeldAgainst) {
     EXPECT_LT(result.groups[0].bound.mean_gain, 0) << "the gain is over the constant";
 }
 
-TEST(SafetyTest, CentresAreWhatTheConfigurationSays) {
-    const auto plan_with = [](Centres centres, bool known) {
+TEST(GateRun, ControlVariatesAreThoseOfTheConfiguration) {
+    const auto plan_with = [](ControlVariateKind control_variates, bool known) {
         Gate gate(1.0);
-        gate.config.centres = centres;
+        gate.config.control_variates = control_variates;
         if (!known) {
             gate.config.declined_impact.reset();
             for (auto* f : {&gate.selection, &gate.vault}) {
@@ -116,23 +116,23 @@ TEST(SafetyTest, CentresAreWhatTheConfigurationSays) {
         }
         return gate.check()->prepared->plan().groups[0];
     };
-    const GroupPlan each = plan_with(Centres::kPerAction, false);
+    const GroupPlan each = plan_with(ControlVariateKind::kPerAction, false);
     EXPECT_NEAR(each.q_decline, 0, 10);
     EXPECT_NE(each.q_approve, each.q_decline);
-    const GroupPlan single = plan_with(Centres::kSingle, false);
+    const GroupPlan single = plan_with(ControlVariateKind::kSingle, false);
     EXPECT_EQ(single.q_approve, single.q_decline);
     EXPECT_GT(single.q_approve, std::min(each.q_approve, each.q_decline));
     EXPECT_LT(single.q_approve, std::max(each.q_approve, each.q_decline));
-    EXPECT_EQ(plan_with(Centres::kNone, false).q_approve, 0);
-    const GroupPlan best = plan_with(Centres::kBest, false);
+    EXPECT_EQ(plan_with(ControlVariateKind::kNone, false).q_approve, 0);
+    const GroupPlan best = plan_with(ControlVariateKind::kBest, false);
     EXPECT_TRUE(best.q_approve == each.q_approve || best.q_approve == single.q_approve);
-    EXPECT_EQ(plan_with(Centres::kSingle, true).q_decline, 0) << "the known impact";
+    EXPECT_EQ(plan_with(ControlVariateKind::kSingle, true).q_decline, 0) << "the known impact";
 }
 
-TEST(SafetyTest, RecordsWithCentresOfTheirOwnVaryLessAndAreCertified) {
+TEST(GateRun, RecordsWithControlVariatesOfTheirOwnVaryLessAndAreCertified) {
     Gate constants(1.0), regression(1.0);
-    regression.config.centres = Centres::kRegression;
-    centre_each(regression.selection), centre_each(regression.vault);
+    regression.config.control_variates = ControlVariateKind::kRegression;
+    add_control_variates(regression.selection), add_control_variates(regression.vault);
     const SealedResult a = constants.test(), b = regression.test();
     EXPECT_EQ(b.verdict, Verdict::kCertified);
     for (size_t g = 0; g < 2; ++g) {
@@ -142,54 +142,58 @@ TEST(SafetyTest, RecordsWithCentresOfTheirOwnVaryLessAndAreCertified) {
     }
 }
 
-TEST(SafetyTest, CentresOfTheRecordsOwnAreThereInDcAndVaultOrNowhereAndInTheRange) {
-    const auto reason = [](Centres centres, const std::function<void(Gate&)>& change) {
+TEST(GateRun, ControlVariatesByRecordAreOnBothSidesOrNoneAndInTheRange) {
+    const auto reason = [](ControlVariateKind control_variates,
+                           const std::function<void(Gate&)>& change) {
         Gate gate(1.0);
-        gate.config.centres = centres;
-        centre_each(gate.selection), centre_each(gate.vault);
+        gate.config.control_variates = control_variates;
+        add_control_variates(gate.selection), add_control_variates(gate.vault);
         change(gate);
         const auto checked = gate.check();
         return checked->prepared ? "" : checked->result.reason;
     };
     const auto as_they_are = [](Gate&) {};
-    EXPECT_EQ(reason(Centres::kRegression, as_they_are), "");
-    EXPECT_EQ(reason(Centres::kPerAction, as_they_are), "bad_centre");
-    EXPECT_EQ(reason(Centres::kPerAction, [](Gate& g) { g.selection.decisions.centres.clear(); }),
+    EXPECT_EQ(reason(ControlVariateKind::kRegression, as_they_are), "");
+    EXPECT_EQ(reason(ControlVariateKind::kPerAction, as_they_are), "bad_centre");
+    EXPECT_EQ(reason(ControlVariateKind::kPerAction,
+                     [](Gate& g) { g.selection.decisions.control_variates.clear(); }),
               "bad_centre");
-    EXPECT_EQ(reason(Centres::kRegression, [](Gate& g) { g.selection.decisions.centres.clear(); }),
+    EXPECT_EQ(reason(ControlVariateKind::kRegression,
+                     [](Gate& g) { g.selection.decisions.control_variates.clear(); }),
               "bad_centre");
-    EXPECT_EQ(reason(Centres::kRegression, [](Gate& g) { g.vault.decisions.centres.clear(); }),
+    EXPECT_EQ(reason(ControlVariateKind::kRegression,
+                     [](Gate& g) { g.vault.decisions.control_variates.clear(); }),
               "bad_centre");
-    EXPECT_EQ(
-        reason(Centres::kRegression, [](Gate& g) { g.vault.decisions.centres[7].approve = 75.1; }),
-        "bad_centre");
-    EXPECT_EQ(reason(Centres::kRegression,
-                     [](Gate& g) { g.selection.decisions.centres[7].decline = -151; }),
+    EXPECT_EQ(reason(ControlVariateKind::kRegression,
+                     [](Gate& g) { g.vault.decisions.control_variates[7].approve = 75.1; }),
+              "bad_centre");
+    EXPECT_EQ(reason(ControlVariateKind::kRegression,
+                     [](Gate& g) { g.selection.decisions.control_variates[7].decline = -151; }),
               "bad_centre");
 }
 
-TEST(SafetyTest, AMissingOutcomeLiesNearTheRecordsOwnCentre) {
+TEST(GateRun, AMissingOutcomeLiesNearTheRecordsOwnControlVariate) {
     Gate gate(1.0, 2000, 0.02), without(1.0, 2000, 0.02);
     for (Gate* g : {&gate, &without}) {
         g->config.max_missing_rate = 0.1;
         g->config.missing_gamma = 0;
     }
-    gate.config.centres = Centres::kRegression;
-    centre_each(gate.selection), centre_each(gate.vault);
+    gate.config.control_variates = ControlVariateKind::kRegression;
+    add_control_variates(gate.selection), add_control_variates(gate.vault);
     // with Gamma 0 a missing outcome is as if it had been what was expected
     Gate filled = gate;
     for (size_t i = 0; i < filled.vault.impact.size(); ++i) {
         auto& d = filled.vault.decisions;
         if (d.approved[i] == 0 || d.has_impact[i] != 0) continue;
         d.has_impact[i] = 1;
-        filled.vault.impact[i] = d.centres[i].approve;
+        filled.vault.impact[i] = d.control_variates[i].approve;
     }
     const SealedResult a = gate.test(), b = filled.test();
     EXPECT_NEAR(a.groups[0].bound.mean_gain, b.groups[0].bound.mean_gain, 1e-12);
     EXPECT_NE(a.groups[0].bound.mean_gain, without.test().groups[0].bound.mean_gain);
 }
 
-TEST(SafetyTest, ARunThatWouldHardlyPassIsNotSpentUnlessAsked) {
+TEST(GateRun, ARunThatWouldHardlyPassIsNotSpentUnlessAsked) {
     Gate gate(0);
     gate.config.min_power = 0.5;
     const PublicResult refused = gate.refusal();
@@ -202,7 +206,7 @@ TEST(SafetyTest, ARunThatWouldHardlyPassIsNotSpentUnlessAsked) {
     EXPECT_EQ(good.test().verdict, Verdict::kCertified);
 }
 
-TEST(SafetyTest, TheOrderOfTheRecordsDoesNotMatter) {
+TEST(GateRun, TheOrderOfTheRecordsDoesNotMatter) {
     Gate gate(0.5);
     const SealedResult before = gate.test();
     Gate shuffled(0.5);
@@ -235,7 +239,7 @@ TEST(SafetyTest, TheOrderOfTheRecordsDoesNotMatter) {
     }
 }
 
-TEST(SafetyTest, MissingOutcomesUpToTheDeclaredRateAreTakenAtTheirWorst) {
+TEST(GateRun, MissingOutcomesUpToTheDeclaredRateAreTakenAtTheirWorst) {
     Gate whole(1.0), holes(1.0);
     size_t removed = 0;
     auto& d = holes.vault.decisions;
@@ -262,7 +266,7 @@ void override_first(ope::LoggedFeedback& f, bool approved, size_t n) {
     }
 }
 
-TEST(SafetyTest, AnApprovalThatPeopleRefusedHasTheKnownImpactAndNoOutcomeIsMissing) {
+TEST(GateRun, AnApprovalThatPeopleRefusedHasTheKnownImpactAndNoOutcomeIsMissing) {
     Gate gate(1.0);
     override_first(gate.vault, true, 100);
     const auto checked = gate.check();
@@ -277,7 +281,7 @@ TEST(SafetyTest, AnApprovalThatPeopleRefusedHasTheKnownImpactAndNoOutcomeIsMissi
     EXPECT_EQ(gate.test().verdict, Verdict::kCertified);
 }
 
-TEST(SafetyTest, AGrantedDeclineIsRefusedUnlessDeclaredInEitherPartOfTheData) {
+TEST(GateRun, AGrantedDeclineIsRefusedUnlessDeclaredInEitherPartOfTheData) {
     Gate in_vault(1.0), in_selection(1.0);
     override_first(in_vault.vault, false, 1);
     EXPECT_EQ(in_vault.refusal().reason, "declines_overridden");
@@ -288,7 +292,7 @@ TEST(SafetyTest, AGrantedDeclineIsRefusedUnlessDeclaredInEitherPartOfTheData) {
     EXPECT_EQ(in_selection.test().verdict, Verdict::kCertified);
 }
 
-TEST(SafetyTest, GrantedDeclinesWithoutAnOutcomeCountAsMissing) {
+TEST(GateRun, GrantedDeclinesWithoutAnOutcomeCountAsMissing) {
     Gate gate(1.0);
     gate.config.declines_overridden = true;
     override_first(gate.vault, false, 100);
@@ -314,7 +318,7 @@ void set_anchor(Gate& gate, double share) {
     gate.identity.anchor_id = "first-champion";
 }
 
-TEST(SafetyTest, TheAnchorIsATestOfItsOwnForEachGroup) {
+TEST(GateRun, TheAnchorIsATestOfItsOwnForEachGroup) {
     Gate behind(1.0);
     set_anchor(behind, 0.5);
     const SealedResult passed = behind.test();
@@ -331,7 +335,7 @@ TEST(SafetyTest, TheAnchorIsATestOfItsOwnForEachGroup) {
     EXPECT_FALSE(failed.groups[2].passed || failed.groups[3].passed);
 }
 
-TEST(SafetyTest, AnAnchorIsNamedAndHasProbabilitiesOrNeither) {
+TEST(GateRun, AnAnchorIsNamedAndHasProbabilitiesOrNeither) {
     Gate gate(1.0);
     gate.identity.anchor_id = "first-champion";
     EXPECT_EQ(gate.refusal().reason, "bad_anchor");
@@ -345,28 +349,28 @@ TEST(SafetyTest, AnAnchorIsNamedAndHasProbabilitiesOrNeither) {
     EXPECT_EQ(half.refusal().reason, "bad_anchor");
 }
 
-TEST(SafetyTest, MissingOutcomesMayBeTakenToLieNearTheirCentreAndTheTippingPointIsTold) {
+TEST(GateRun, MissingOutcomesMayLieNearTheirControlVariateAndTheTippingPointIsStated) {
     const auto with = [](std::optional<double> gamma) {
         Gate gate(0.35, 4000, 0.1);
         gate.config.max_missing_rate = 0.2;
         gate.config.missing_gamma = gamma;
         return gate.test();
     };
-    const SealedResult worst = with({}), centre = with(0), some = with(20), most = with(225);
+    const SealedResult worst = with({}), exact = with(0), some = with(20), most = with(225);
     EXPECT_FALSE(worst.tipping_gamma);
-    EXPECT_GT(centre.groups[0].bound.log_wealth, some.groups[0].bound.log_wealth);
+    EXPECT_GT(exact.groups[0].bound.log_wealth, some.groups[0].bound.log_wealth);
     EXPECT_GT(some.groups[0].bound.log_wealth, worst.groups[0].bound.log_wealth);
     EXPECT_EQ(most.groups[0].bound.log_wealth, worst.groups[0].bound.log_wealth);
-    ASSERT_TRUE(centre.tipping_gamma);
-    EXPECT_EQ(centre.verdict, Verdict::kCertified);
+    ASSERT_TRUE(exact.tipping_gamma);
+    EXPECT_EQ(exact.verdict, Verdict::kCertified);
     EXPECT_EQ(worst.verdict, Verdict::kNoSolutionFound) << "so the point lies between";
-    const double tipping = *centre.tipping_gamma;
+    const double tipping = *exact.tipping_gamma;
     EXPECT_EQ(with(tipping).verdict, Verdict::kCertified);
     EXPECT_EQ(with(tipping + 1).verdict, Verdict::kNoSolutionFound);
-    EXPECT_EQ(some.tipping_gamma, centre.tipping_gamma) << "whatever was declared";
+    EXPECT_EQ(some.tipping_gamma, exact.tipping_gamma) << "whatever was declared";
 }
 
-TEST(SafetyTest, PropensitiesThatAreWrongInOneTenthAndRightOverAllAreFound) {
+TEST(GateRun, PropensitiesThatAreWrongInOneTenthAndRightOverAllAreFound) {
     Gate gate(1.0, 8000);
     base::Random random(3);
     auto& d = gate.vault.decisions;

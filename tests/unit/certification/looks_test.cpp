@@ -23,7 +23,7 @@ struct Looks {
         }
         for (auto* column : {&d.approved, &d.has_impact}) column->resize(n);
         d.record_id.resize(n), d.unit_id.resize(n), d.logger.resize(n);
-        if (!d.centres.empty()) d.centres.resize(n);
+        if (!d.control_variates.empty()) d.control_variates.resize(n);
         for (ope::Group& group : d.groups) {
             std::erase_if(group.records, [n](uint32_t i) { return i >= n; });
         }
@@ -99,8 +99,8 @@ TEST(Looks, NeedTheSettingsOfTheFirstAndAllOfItsRecords) {
 
 TEST(Looks, ARegressionHasNone) {
     Looks looks;
-    looks.gate.config.centres = Centres::kRegression;
-    centre_each(looks.gate.selection), centre_each(looks.whole);
+    looks.gate.config.control_variates = ControlVariateKind::kRegression;
+    add_control_variates(looks.gate.selection), add_control_variates(looks.whole);
     looks.mature(0.2);
     const auto first = looks.check(nullptr);
     ASSERT_TRUE(first->prepared) << first->result.message;

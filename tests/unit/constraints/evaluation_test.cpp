@@ -41,7 +41,7 @@ struct Tested {
     ConstraintResult result;
 };
 
-/// D_c and the vault are the same cases.
+/// Development set and vault are the same cases.
 Tested tested(const std::string& constraint, const Settings& s, CaseLog log) {
     const auto program = compile(constraint, kImpact);
     EXPECT_TRUE(program) << (program ? "" : program.error().message);
@@ -63,7 +63,7 @@ base::Error refusal(const std::string& constraint, const Settings& s, CaseLog se
     return planned ? base::Error{} : planned.error();
 }
 
-TEST(ConstraintTest, AParityGapTakesHalfOfDeltaForEachGroup) {
+TEST(Evaluation, AParityGapTakesHalfOfDeltaForEachGroup) {
     // approval rates 0.6 of a and 0.5 of b; Hoeffding's margin by hand
     const auto log =
         repeated({{.candidate = 0.6, .group = "a"}, {.candidate = 0.5, .group = "b"}}, 2000);
@@ -82,7 +82,7 @@ TEST(ConstraintTest, AParityGapTakesHalfOfDeltaForEachGroup) {
     EXPECT_TRUE(out.result.passed);
 }
 
-TEST(ConstraintTest, AViolatedGapDoesNotPassByAnyBound) {
+TEST(Evaluation, AViolatedGapDoesNotPassByAnyBound) {
     const auto log = repeated({{.candidate = 0.85, .group = "a"},
                                {.candidate = 0.95, .group = "a"},
                                {.candidate = 0.45, .group = "b"},
@@ -98,7 +98,7 @@ TEST(ConstraintTest, AViolatedGapDoesNotPassByAnyBound) {
     }
 }
 
-TEST(ConstraintTest, LabelsOfTheGrantedStandForAllByTheirPropensities) {
+TEST(Evaluation, LabelsOfTheGrantedStandForAllByTheirPropensities) {
     // Of the good, 1 in 2 is approved, of the bad, 1 in 4: 40 good and 60 bad applicants.
     CaseLog log;
     uint32_t person = 0;
@@ -134,9 +134,9 @@ TEST(ConstraintTest, LabelsOfTheGrantedStandForAllByTheirPropensities) {
     EXPECT_EQ(out.plan.leaves[0].selection_units, 300u);
 }
 
-TEST(ConstraintTest, LabelsOfEverybodyNeedNoWeights) {
+TEST(Evaluation, LabelsOfAllApplicantsNeedNoWeights) {
     Settings s = settings();
-    s.labels = LabelsOf::kEverybody;
+    s.labels = LabelsOf::kAllApplicants;
     const auto log = repeated({{.approved = false, .candidate = 0.2, .label = 0.0},
                                {.approved = true, .candidate = 0.6, .label = 0.0},
                                {.approved = false, .candidate = 0.9, .label = 1.0}},
@@ -147,7 +147,7 @@ TEST(ConstraintTest, LabelsOfEverybodyNeedNoWeights) {
     EXPECT_EQ(out.plan.leaves[0].max_weight, 1);
 }
 
-TEST(ConstraintTest, APairedMeanOfImpactsVariesLessThanTwoMeans) {
+TEST(Evaluation, APairedMeanOfImpactsVariesLessThanTwoMeans) {
     const auto log = repeated({{.approved = true, .candidate = 0.55, .impact = 6},
                                {.approved = true, .candidate = 0.55, .impact = 2},
                                {.approved = false, .candidate = 0.55, .impact = std::nullopt},
@@ -165,7 +165,7 @@ TEST(ConstraintTest, APairedMeanOfImpactsVariesLessThanTwoMeans) {
     EXPECT_FALSE(apart.result.passed);
 }
 
-TEST(ConstraintTest, AnImpactAmongPeopleWithALabelUsesTheKnownImpactOfADecline) {
+TEST(Evaluation, AnImpactAmongPeopleWithALabelUsesTheKnownImpactOfADecline) {
     // 0.55 of the bad are granted a loan that costs them 4; everybody else has 0
     const auto log = repeated(
         {{.approved = true, .candidate = 0.55, .label = 0, .impact = -4},
@@ -182,7 +182,7 @@ TEST(ConstraintTest, AnImpactAmongPeopleWithALabelUsesTheKnownImpactOfADecline) 
     EXPECT_TRUE(paired.result.passed);
 }
 
-TEST(ConstraintTest, APersonWithManyRecordsIsOneUnit) {
+TEST(Evaluation, APersonWithManyRecordsIsOneUnit) {
     std::vector<Case> cases;
     for (uint32_t i = 0; i < 400; ++i) cases.push_back({.person = i / 4, .candidate = 0.5});
     const auto out = tested("mean(decision) >= 0.1", settings(Bound::kHoeffding), CaseLog(cases));
@@ -193,10 +193,10 @@ TEST(ConstraintTest, APersonWithManyRecordsIsOneUnit) {
                 0.5 - std::sqrt(std::log(10.0) / (2 * 100.0)), 1e-6);
 }
 
-TEST(ConstraintTest, AMissingLabelCountsAsTheWorstForEachEnd) {
+TEST(Evaluation, AMissingLabelCountsAsTheWorstForEachEnd) {
     Settings s = settings();
     s.max_missing_rate = 0.5;
-    s.labels = LabelsOf::kEverybody;
+    s.labels = LabelsOf::kAllApplicants;
     const auto log =
         repeated({{.label = 1}, {.label = 0}, {.label = 0}, {.label = std::nullopt}}, 50);
     EXPECT_NEAR(tested("mean(label) >= 0", s, log).result.statements[0].ends[0].estimate, 0.25,
@@ -207,7 +207,7 @@ TEST(ConstraintTest, AMissingLabelCountsAsTheWorstForEachEnd) {
     EXPECT_EQ(refusal("mean(label) >= 0", s, log, log).reason, "too_many_missing");
 }
 
-TEST(ConstraintTest, AnImpactOutOfItsRangeOrALabelThatIsNoneGivesNoBound) {
+TEST(Evaluation, AnImpactOutOfItsRangeOrALabelThatIsNoneGivesNoBound) {
     auto log = repeated({{.candidate = 0.6, .impact = 5}, {.candidate = 0.6, .impact = 1}}, 50);
     const auto program = *compile("mean(impact) >= -10", kImpact);
     const auto logged = log.log(program);
@@ -229,7 +229,7 @@ TEST(ConstraintTest, AnImpactOutOfItsRangeOrALabelThatIsNoneGivesNoBound) {
         evaluate(rate, settings(), *rate_plan, labels.log(rate), labels.outcomes()).passed);
 }
 
-TEST(ConstraintTest, ARatioWithADivisorThatMayBeZeroDoesNotPass) {
+TEST(Evaluation, ARatioWithADivisorThatMayBeZeroDoesNotPass) {
     const auto rates = [](double a) {
         return repeated({{.candidate = 0.6, .group = "a"}, {.candidate = a, .group = "b"}}, 100);
     };
@@ -240,14 +240,14 @@ TEST(ConstraintTest, ARatioWithADivisorThatMayBeZeroDoesNotPass) {
     EXPECT_EQ(out.result.statements[0].lower, -std::numeric_limits<double>::infinity());
 }
 
-TEST(ConstraintTest, ACandidateThatChangesNothingStagnatesForCertain) {
+TEST(Evaluation, ACandidateThatChangesNothingStagnatesForCertain) {
     const auto log = repeated({{.impact = 5}, {.approved = false}}, 100);
     const auto out = tested("abs(mean(impact) - mean(impact, reference)) <= 0", settings(), log);
     EXPECT_TRUE(out.result.passed);
     EXPECT_EQ(out.result.statements[0].lower, 0);
 }
 
-TEST(ConstraintTest, RefusesGroupsThatAreTooSmall) {
+TEST(Evaluation, RefusesGroupsThatAreTooSmall) {
     auto log = repeated({{.group = "a"}}, 100);
     for (uint32_t i = 0; i < 9; ++i) log.add({.person = 100 + i, .group = "b"});
     const auto error = refusal("mean(decision | group = \"b\") >= 0", settings(), log, log);
@@ -264,7 +264,7 @@ TEST(ConstraintTest, RefusesGroupsThatAreTooSmall) {
               "too_few_units");
 }
 
-TEST(ConstraintTest, RefusesLabelsOfPeopleWhoAreNeverApprovedAndSaysWhy) {
+TEST(Evaluation, RefusesLabelsOfPeopleWhoAreNeverApprovedAndSaysWhy) {
     const auto log =
         repeated({{.p = 0.5}, {.p = 0, .approved = false, .label = std::nullopt}}, 100);
     const auto error = refusal("mean(loss) <= 1", settings(), log, log);
@@ -276,7 +276,7 @@ TEST(ConstraintTest, RefusesLabelsOfPeopleWhoAreNeverApprovedAndSaysWhy) {
               "no_support");
 }
 
-TEST(ConstraintTest, RefusesImpactsByLabelWhereTheImpactOfADeclineIsNotKnown) {
+TEST(Evaluation, RefusesImpactsByLabelWhereTheImpactOfADeclineIsNotKnown) {
     const auto log = repeated({{}, {.label = 0}}, 100);
     Settings s = settings();
     s.declined_impact.reset();
@@ -286,7 +286,7 @@ TEST(ConstraintTest, RefusesImpactsByLabelWhereTheImpactOfADeclineIsNotKnown) {
     EXPECT_EQ(refusal("mean(impact | label = 0) >= -10", s, log, log).reason, "impact_by_label");
 }
 
-TEST(ConstraintTest, NeedsAnAnchorOnlyWhereItIsNamed) {
+TEST(Evaluation, NeedsAnAnchorOnlyWhereItIsNamed) {
     const auto program = *compile("mean(decision, anchor) >= 0", kImpact);
     auto log = repeated({{.anchor = 0.7}}, 100);
     Log view = log.log(program);
@@ -295,7 +295,7 @@ TEST(ConstraintTest, NeedsAnAnchorOnlyWhereItIsNamed) {
     EXPECT_EQ(plan(program, settings(), view, log.outcomes(), view).error().reason, "no_anchor");
 }
 
-TEST(ConstraintTest, RefusesSettingsAndShapesThatMakeNoSense) {
+TEST(Evaluation, RefusesSettingsAndShapesThatMakeNoSense) {
     const auto program = *compile("mean(decision) >= 0", kImpact);
     auto log = repeated({{}}, 100);
     const Log view = log.log(program);
@@ -326,7 +326,7 @@ TEST(ConstraintTest, RefusesSettingsAndShapesThatMakeNoSense) {
     EXPECT_EQ(reason(settings(), other), "bad_shape");
 }
 
-TEST(ConstraintTest, APlanCanBeCompletedAgainFromTheFiguresOfDc) {
+TEST(Evaluation, APlanCanBeCompletedAgainFromTheFiguresOfDc) {
     const auto program =
         *compile("abs(mean(loss | group = \"a\") - mean(loss | group = \"b\")) <= 0.5", kImpact);
     auto log = repeated({{.candidate = 0.6, .label = 0},

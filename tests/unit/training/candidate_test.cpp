@@ -143,7 +143,7 @@ TEST(Candidate, SelectionSearchesTheSettingsAndSaysWhichItTook) {
     const auto missing = make_candidate({set, impact(), champion, "champion", wanted});
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().reason, kBadSelection);
-    gate.vault_units = {1300, 0};  // nobody to predict for: as given, and said so
+    gate.vault_units = {1300, 0};  // no person to predict for: as given, and the figure says so
     const auto given =
         make_candidate({set, impact(), champion, "champion", wanted, nullptr, &gate}).value();
     EXPECT_TRUE(given.figures.at("selection").starts_with("as given"))

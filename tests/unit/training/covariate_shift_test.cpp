@@ -11,7 +11,7 @@ namespace {
 
 using test::development_set;
 
-TEST(DriftOfX, IsMeasuredFromFeaturesAlone) {
+TEST(CovariateShift, IsMeasuredFromFeaturesAlone) {
     const auto development = development_set();
     const size_t half = development.rows.size() / 2;
     training_set::VaultSet vault;
@@ -23,7 +23,7 @@ TEST(DriftOfX, IsMeasuredFromFeaturesAlone) {
         if (i < half) vault.rows.push_back(development.rows[i]);
         if (i >= half) latest.persons.push_back(development.rows[i].person);
     }
-    for (auto& row : vault.rows) row.impact = std::nan("");  // nobody may look
+    for (auto& row : vault.rows) row.impact = std::nan("");  // must not be read
     const auto alike = covariate_shift(vault, latest, nullptr).value();
     EXPECT_NEAR(alike.auc, 0.5, 0.06);
     for (size_t i = 0; i < latest.features.size(); i += 2) latest.features[i] += 1;

@@ -13,34 +13,34 @@
 
 namespace rampart::certification {
 
-/// Something the certificate relies on, and whether the gate tested it or takes it for granted.
+/// Assumption of the certificate, and whether the gate tested it.
 struct Assumption {
     std::string text;
     bool tested = false;
 };
 
-/// The registration of the run in the ledger, and what precedes it there.
+/// Registration of the run in the ledger, and the state of the ledger before it.
 struct LedgerReference {
     EpochOpened epoch;
     Registration registration;
     uint64_t sequence = 0;
-    base::Digest previous;             // of the entry before
-    base::Digest entry;                // of the registration's bytes
+    base::Digest previous;             // digest of the entry before
+    base::Digest entry;                // digest of the registration's bytes
     unsigned certificates_before = 0;  // in the epoch, when the run was first registered
     unsigned looks_before = 0;         // further looks then, where the epoch counts them
 };
 
-/// What a certificate file says. CERTIFIED and NO_SOLUTION_FOUND carry everything; REFUSED and
+/// Content of a certificate file. CERTIFIED and NO_SOLUTION_FOUND carry everything; REFUSED and
 /// IDENTICAL have no ledger entry, no plan's numbers and no results.
 struct Certificate {
     Verdict verdict = Verdict::kRefused;
     std::string claim;            // one sentence, with delta and period
-    std::string reason, message;  // of REFUSED and IDENTICAL
+    std::string reason, message;  // for REFUSED and IDENTICAL
     RunPlan plan;
     std::optional<LedgerReference> ledger;
     std::vector<GroupResult> results;                  // in the order of plan.groups
     std::vector<ConstraintResult> constraint_results;  // in the order of plan.constraint_plans
-    std::optional<double> tipping_gamma;               // SealedResult's
+    std::optional<double> tipping_gamma;               // as in SealedResult
     size_t evidence_records = 0;
     base::Digest evidence_root;  // Merkle root (RFC 6962) of the evidence file's lines
     std::string recipe;          // how the numbers are computed
@@ -84,24 +84,25 @@ base::Result<SealedCertificate> seal_refusal(const GateConfig& config, const Run
                                              const PublicResult& result, base::TimePoint issued_at,
                                              const base::SigningKey& key);
 
-/// What the reader expects the certificate to be about; an empty id is not compared.
+/// Ids that the reader expects in the certificate; an empty id is not compared.
 struct Expected {
     std::string candidate_id;
     std::string reference_id;
 };
 
-/// Signature, canonical form and ids only: for a reader that has no evidence. Errors: data_loss
+/// Checks signature, canonical form and ids only: for a reader without evidence. Errors: data_loss
 /// (truncated, not ours), permission_denied (other key, bad signature), failed_precondition
 /// (another candidate or reference).
 base::Result<Certificate> read_certificate(std::string_view certificate,
                                            const base::VerifyingKey& key,
                                            const Expected& expected = {});
 
-/// All of that, then the evidence: Merkle root, order, and every figure, bet, bound and the verdict
-/// recomputed from the lines with the recorded settings; each must agree to 1e-9 (bit for bit on
-/// the same kind of machine), counts, digests and the verdict exactly. What stays trusted to the
-/// signer: centres and plan variances (from D_c, whose digest is recorded), and the ledger's other
-/// entries. Errors: as above, and data_loss naming the figure that differs.
+/// Checks all of that, then the evidence: Merkle root, order, and every figure, bet, bound and the
+/// verdict recomputed from the lines with the recorded settings; each must agree to 1e-9 (bit for
+/// bit on the same kind of machine), counts, digests and the verdict exactly. Not checked, but
+/// trusted to the signer: control variates and plan variances (from the development set, whose
+/// digest is recorded), and the ledger's other entries. Errors: as above, and data_loss naming the
+/// figure that differs.
 base::Result<Certificate> verify(std::string_view certificate, std::string_view evidence,
                                  const base::VerifyingKey& key, const Expected& expected = {});
 

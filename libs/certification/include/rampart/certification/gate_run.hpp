@@ -20,93 +20,97 @@
 namespace rampart::certification {
 
 /// The safety test in phases, so that nothing reads an impact before it may:
-///   precheck  looks at the vault without impacts and at D_c with them; fixes centres, ranges and
-///   bets (the caller registers the run in the ledger, durably) run       takes a ticket of the
-///   ledger and the vault's impacts; one bound per group, all must pass
+///   precheck  reads the vault without impacts and the development set with them; fixes control
+///             variates, ranges and bets
+///             (the caller registers the run in the ledger, durably)
+///   run       takes a ticket of the ledger and the vault's impacts; one bound per group, all must
+///             pass
 /// Each group gets the full delta_k: if any group is truly worse off, the chance that all pass is
 /// at most the chance that this one does (intersection-union). Deterministic; the order of the
 /// records does not matter. Safe to call from many threads on different objects.
 
-/// Who is tested against whom on what: goes into the certificate as it is.
+/// Names of what is tested; goes into the certificate as it is.
 struct RunIdentity {
     std::string candidate_id, reference_id;
-    std::string anchor_id{};  // the policy that the candidate is held against besides; empty: none
+    std::string anchor_id{};  // further policy that the candidate is compared with; empty: none
     std::string feature_schema_id;
     std::string metric;      // definition of the impact, in words
-    std::string vault_rule;  // which records make the snapshot, so that it can be read again
+    std::string vault_rule;  // rule by which the records were chosen, to read them again
     base::TimePoint period_from, period_to;  // decision times of the vault records
-    /// AUC of a classifier for "of late" against "in the vault", from features alone, on persons
-    /// that it was not fitted to: monitoring::measure_drift. The gate takes the caller's word for
+    /// AUC of a classifier between the latest applicants and the vault's, from features alone, on
+    /// persons that it was not fitted to: monitoring::measure_drift. The gate does not recompute
     /// it.
     std::optional<double> drift_auc{};
-    /// The constraints of its training that the candidate misses, and by how much; empty: none. The
+    /// Constraints of its training that the candidate misses, and by how much; empty: none. The
     /// gate does not test them.
     std::string missed_in_training{};
 };
 
-/// A group as planned before its impacts are read. All but q_*, plan_variance and selection_units
-/// can be recomputed from the vault's records without impacts.
+/// Plan of a group, made before its impacts are read. All but q_*, plan_variance and
+/// selection_units can be recomputed from the vault's records without impacts.
 struct GroupPlan {
     std::string name;
-    uint32_t index = 0;  // of the group among the vault's
+    uint32_t index = 0;  // position among the vault's groups
     Against against = Against::kReference;
-    size_t records = 0, units = 0, expected = 0, missing = 0;  // expected: outcomes there should be
+    size_t records = 0, units = 0, expected = 0, missing = 0;  // expected: outcomes due
     size_t overridden = 0;       // records where people did the other action than was drawn
     double max_trust_ratio = 0;  // largest |pi - s|, in units of the trust region over kappa
     double lo = 0, hi = 0;       // range of a unit's value, computed from x alone
     ope::WeightDiagnostics weights;
-    double q_approve = 0, q_decline = 0;  // centres: mean impacts by action in D_c
-    double plan_variance = 0;             // of a unit's value in D_c
-    size_t selection_units = 0;           // in D_c
+    double q_approve = 0, q_decline = 0;  // control variates
+    double plan_variance = 0;             // variance of a unit's value there
+    size_t selection_units = 0;           // persons in the development set
     stats::Bets bets;
 };
 
-/// A constraint as planned before the vault's outcomes are read.
+/// Plan of a constraint, made before the vault's outcomes are read.
 struct ConstraintPlan {
-    std::string name, expression;    // its one text
-    std::vector<std::string> means;  // what is averaged: the leaves of the program
+    std::string name, expression;    // canonical text
+    std::vector<std::string> means;  // leaves of the program
     constraints::Plan tests;
 };
 
-/// All that is fixed before an impact of the vault is read. Its digest is registered.
+/// Plan of a run: all that is fixed before an impact of the vault is read. Its digest is
+/// registered.
 struct RunPlan {
     GateConfig config;
     RunIdentity identity;
-    double delta = 0;   // delta_k, of each group's bound
-    uint32_t look = 0;  // 0: the run's first; 1, 2, …: on the records that have matured since
+    double delta = 0;   // delta_k: level of each group's bound
+    uint32_t look = 0;  // 0: the first; 1, 2, …: on records that have matured since
     std::vector<std::string> logger_ids;
     double calibration_z = 0, decile_z = 0;                   // over all vault records
     std::vector<double> logger_calibration, logger_decile_z;  // per logger
     size_t vault_records = 0;
     std::vector<GroupPlan> groups;
     std::vector<ConstraintPlan> constraint_plans;  // as the configuration names them
-    base::Digest selection_digest;                 // of D_c: where centres and variances come from
-    base::Digest vault_digest;                     // of the vault's records without impacts
+    base::Digest selection_digest;                 // digest of the development set
+    base::Digest vault_digest;                     // digest of the vault's records without impacts
 };
 base::Digest digest_of(const RunPlan& plan);
-/// Of what every look at one candidate has in common: all but the vault's records and rule.
+/// Returns the digest of what all looks at one candidate share: all but the vault's records and
+/// rule.
 base::Digest frozen_digest(const RunPlan& plan);
 
-/// What may be told to those who make candidates: one bit after a run. The reason is given only
-/// where no impact of the vault was read (REFUSED, IDENTICAL). Numbers would let the next candidate
-/// be fitted to the vault, and no correction of delta survives that; so they have a type of their
-/// own.
+/// Result that modellers may see: one bit after a run. A reason is given only where no impact of
+/// the vault was read (REFUSED, IDENTICAL). Numbers would let the next candidate be fitted to the
+/// vault, and no correction of delta survives that; so they have a type of their own.
 struct PublicResult {
     Verdict verdict = Verdict::kRefused;
     std::string reason;   // stable word, e.g. "too_few_units"
-    std::string message;  // for people: what, which value, what to do
+    std::string message;  // text for people: what, value, remedy
 };
 
-/// Of a group's test, or a constraint's, which has no predicted_lower.
+/// Forecast of a group's test, or of a constraint's, which has no predicted_lower.
 struct GroupForecast {
     std::string name;
     double pass_probability = 0;
-    double predicted_lower =
-        0;  // per record: D_c's mean less twice the t bound's width at the vault's n
+    /// Per record: the development set's mean less twice the t bound's width at the vault's n.
+    double predicted_lower = 0;
 };
 
-/// A run that may be registered: its plan, and the values in D_c that a forecast is made from. Of
-/// the vault it keeps nothing but pseudonyms in order, where the vault was given in memory.
+/// A run that may be registered: its plan, and the values in the development set that a forecast is
+/// made from. It keeps nothing of the vault but pseudonyms in order, where the vault was given in
+/// memory.
 class PreparedRun {
   public:
     const RunPlan& plan() const { return plan_; }
@@ -118,15 +122,15 @@ class PreparedRun {
     RunPlan plan_;
     std::optional<MemoryVault> vault_;
     std::vector<GroupForecast> constraint_forecast_;
-    std::vector<std::vector<double>> selection_values_;  // units' values in D_c, per group
+    std::vector<std::vector<double>> selection_values_;  // per group: units' development values
 };
 
-/// Whether runs with these settings can be looked at again at all: the bound is betting, the
-/// centres are constants, and there are no constraints, whose bets do not last.
+/// Returns whether runs with these settings allow further looks: the bound is betting, the
+/// control variates are constants, and there are no constraints, whose bets do not last.
 bool allows_further_looks(const GateConfig& config);
 
-/// Whether another look may follow an earlier one: they allow it, and settings, policies and metric
-/// are the same.
+/// Returns whether a further look may follow an earlier one: the settings allow it, and settings,
+/// policies and metric are the same.
 bool may_look_again(const RunPlan& earlier, const GateConfig& config, const RunIdentity& identity);
 
 struct PrecheckResult {
@@ -142,7 +146,7 @@ struct PrecheckInputs {
     std::string_view pseudonym_key;  // secret, at least 16 bytes: ids in the evidence stay hidden
     const ope::LoggedFeedback& selection;  // the development set, with impacts
     /// The plan of the last look at the same candidate, as its certificate has it: then this is a
-    /// further look, with that plan's settings, centres and bets, and costs nothing.
+    /// further look, with that plan's settings, control variates and bets, and costs nothing.
     const RunPlan* earlier = nullptr;
 };
 
@@ -155,7 +159,7 @@ struct PrecheckInputs {
 ///
 /// Refuses a further look where the settings are others or constraints were added
 /// ("other_settings"), where a group has fewer records or persons than then ("fewer_records"; that
-/// they are the same ones, unchanged, is for the caller to know), and where the range of the values
+/// they are the same records, unchanged, is not checked), and where the range of the values
 /// grew so much that the bets could lose everything ("range_grew"). Without `earlier` it would be a
 /// run of its own.
 ///
@@ -166,8 +170,9 @@ base::Result<PrecheckResult> precheck(const PrecheckInputs& inputs, const VaultS
 base::Result<PrecheckResult> precheck(const PrecheckInputs& inputs,
                                       const ope::LoggedDecisions& vault);
 
-/// Chance of passing, estimated on D_c (notes 3.10). Optimistic when the candidate was fitted to
-/// the same records: pass the part of D_c that was held out as `selection` when there is one.
+/// Chance of passing, estimated on the development set. Too high when the candidate was fitted to
+/// the same records: pass the part of the development set that was held out as `selection` if there
+/// is one.
 struct Forecast {
     double pass_probability = 0;  // product over groups and constraints
     std::vector<GroupForecast> groups, constraints;
@@ -180,7 +185,7 @@ struct GroupResult {
     bool passed = false;
 };
 
-/// What the vault says of a constraint; no value: none can be given.
+/// Result of a constraint on the vault; no value: none can be given.
 struct ConstraintResult {
     struct End {
         std::optional<double> estimate, bound;
@@ -200,17 +205,17 @@ struct SealedResult {
     Verdict verdict = Verdict::kNoSolutionFound;
     std::vector<GroupResult> groups;
     std::vector<ConstraintResult> constraints;
-    /// With missing_gamma, where outcomes are missing: how far they may lie from their centres so
-    /// that all groups pass, to 1/256 of b - a; 0 when not even at the centres.
+    /// With missing_gamma, where outcomes are missing: their largest distance from their control
+    /// variates at which all groups pass, to 1/256 of b - a; 0 when they do not pass at any.
     std::optional<double> tipping_gamma{};
     PublicResult published() const { return {verdict, "", ""}; }
 };
 
-/// Runs the test. `feedback`: the records that precheck read, with impacts; whoever opens it has to
-/// hold the ticket. Errors: failed_precondition when the ticket is for another plan
+/// Runs the test. `feedback`: the records that precheck read, with impacts; it may be opened with
+/// the ticket only. Errors: failed_precondition when the ticket is for another plan
 /// ("wrong_ticket") or the vault's records are no longer those of the plan ("vault_changed");
 /// invalid_argument when an impact is out of the declared range or does not fit has_impact. After
-/// an error the run is still open: mend the data and take it up again.
+/// an error the run is still open: correct the data and run it again.
 base::Result<SealedResult> run(const PreparedRun& run, const RunTicket& ticket,
                                const VaultSource& feedback);
 /// The same for a vault in memory: `vault_impact` is indexed like the decisions given to precheck,

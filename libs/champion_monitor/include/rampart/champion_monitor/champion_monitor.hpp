@@ -22,24 +22,24 @@ struct MonitorDeps {
     const training_set::TrainingSetBuilder& builder;
     registry::ModelRegistry& registry;
     runtime::Metrics& metrics;
-    bool declines_overridden = false;  // as the gate has it
+    bool declines_overridden = false;  // as in the gate's settings
 };
 
-/// The first alarm about a promotion, as the audit log keeps it. It stays, whatever comes later.
+/// First alarm about a promotion, as the audit log keeps it. It is never withdrawn.
 struct Alarm {
     base::TimePoint at;
     std::string groups;  // "sex=female (change); …"
 };
 
-/// A promotion that stands, and how those fare whom it concerns.
+/// Watched promotion and its state: a promotion that has not been rolled back.
 struct Watch {
-    uint64_t promotion = 0;  // its number in the promotion log
+    uint64_t promotion = 0;  // sequence number in the promotion log
     domain::PolicyId policy, previous;
     base::TimePoint since;
     bool decides = false;  // the policy is champion by this promotion
     std::optional<Alarm> alarm;
     monitoring::WatchState state;
-    std::string problem;  // why it can't be watched; empty: it can
+    std::string problem;  // reason why it cannot be watched; empty: it can
 };
 
 struct Look {
@@ -48,43 +48,42 @@ struct Look {
     bool rolled_back = false;
 };
 
-/// Watches the champion, and the champions that it stands on as long as decisions of theirs mature.
+/// Watches the champion and, as long as decisions of theirs mature, the champions before it.
 ///
-/// A look as of t is a function of what the store held at t (and of the configuration): bets from
-/// D_c as known at the promotion, then the matured decisions that the promoted policy took since.
-/// Only persons of D_c count, so that the figures may be shown to those who make candidates:
+/// A look as of t is a function of the store's content at t and of the configuration: bets from the
+/// development set as known at the promotion, then the matured decisions that the promoted policy
+/// took since. Only persons of the development set count, so that modellers may see the figures:
 /// numbers about the vault would let the next candidate be fitted to it. An alarm is an audit
-/// entry, once a promotion; with the action "rollback" the registry then goes back one champion, if
-/// the one in alarm decides. That is never done twice for a promotion: a promotion that was rolled
-/// back does not stand any more. Every step may be repeated: after a crash in between the same look
-/// does what is left to do, with the same times and words.
+/// entry, once per promotion; with the action "rollback" the registry then goes back one champion,
+/// if the promotion in alarm decides. A promotion is rolled back at most once. Every step may be
+/// repeated: after a crash the same look does the remaining steps, with the same times and texts.
 ///
 /// Thread safe.
 class ChampionMonitor {
   public:
-    /// Errors: monitoring::validate's.
+    /// Checks the settings. Errors: monitoring::validate's.
     static base::Result<std::unique_ptr<ChampionMonitor>> open(MonitorSettings settings,
                                                                MonitorDeps deps);
 
-    /// The times in (after, until] at which a look is due.
+    /// Returns the times in (after, until] at which a look is due.
     std::vector<base::TimePoint> due(base::TimePoint after, base::TimePoint until) const;
     bool is_due(base::TimePoint t) const;
 
     /// Looks as of `t`, a time that the joiner's clock has reached; raises alarms, rolls back.
     base::Result<Look> look(base::TimePoint t);
 
-    /// The same without consequences: alarms are those that were raised.
+    /// Returns the same without consequences; alarms are those that were raised before.
     base::Result<Look> observe(base::TimePoint t);
-    /// The last look since the start; nullopt: none yet.
+    /// Returns the last look since the start; nullopt: none yet.
     std::optional<Look> last_look() const;
 
     const MonitorSettings& settings() const { return settings_; }
 
   private:
-    /// A promotion that stands at some time.
+    /// Promotion that was not rolled back before some time.
     struct Standing {
         registry::Promotion promotion;
-        std::optional<base::TimePoint> superseded;  // by the one above it
+        std::optional<base::TimePoint> superseded;  // by the promotion after it
     };
 
     ChampionMonitor(MonitorSettings settings, MonitorDeps deps)
@@ -104,7 +103,7 @@ class ChampionMonitor {
     MonitorSettings settings_;
     MonitorDeps deps_;
     mutable std::mutex mutex_;
-    std::map<uint64_t, monitoring::WatchPlan> plans_;  // by promotion, of those that stand
+    std::map<uint64_t, monitoring::WatchPlan> plans_;  // by promotion
     std::optional<Look> last_;
 };
 

@@ -7,8 +7,8 @@
 
 namespace rampart::champion_monitor {
 
-/// What GET /v1/monitor answers: settings, and the look if there is one. Bounds that there are none
-/// of are null. `why_not`: why nothing is watched here; empty: it is.
+/// Returns the answer to GET /v1/monitor: settings, and the look if there is one. Missing bounds
+/// are null. `why_not`: reason why nothing is watched here; empty: it is.
 std::string to_json(const MonitorSettings& settings, const std::optional<Look>& look,
                     const std::string& why_not = {});
 

@@ -29,7 +29,7 @@ struct GateDeps {
     const base::SigningKey& signing_key;
     std::string evidence_key;  // secret behind the pseudonyms in evidence files
     base::ThreadPool* pool = nullptr;
-    certification::KeyIds key_ids{};  // of the store, for the ledger
+    certification::KeyIds key_ids{};  // ids of the store's keys, for the ledger
 };
 
 /// A candidate for the gate. The same submission again, after a crash, is the same run.
@@ -61,8 +61,8 @@ class Gate {
     /// Errors: certification::validate's.
     static base::Result<std::unique_ptr<Gate>> create(GateSettings settings, GateDeps deps);
 
-    /// Tests a candidate. A refused run costs nothing; it has a certificate too. Errors are those
-    /// of the stores, and of data that cannot be laid out for the gate (training::is_about_data).
+    /// Tests a candidate. A refused run costs nothing; it has a certificate too. Errors: those of
+    /// the stores, and of data that cannot be laid out for the gate (training::is_about_data).
     base::Result<Answer> test(const Submission& run);
 
     /// Checks that an epoch can be opened at `at`; returns the number that it would have. Errors:
@@ -80,8 +80,6 @@ class Gate {
     /// Says where the current epoch's spending differs from the configured one, and what is not
     /// proven then; empty: it does not differ.
     base::Result<std::string> spending_note() const;
-
-    const GateSettings& settings() const { return settings_; }
 
   private:
     struct Inputs;

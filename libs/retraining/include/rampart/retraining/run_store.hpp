@@ -13,35 +13,36 @@
 
 namespace rampart::retraining {
 
-/// A training run and what the gate said of it: what modellers may see. No number of the vault is
-/// in it.
+/// Training run and its verdict. Modellers may see it: no number of the vault is in it.
 struct RunRecord {
     uint32_t ordinal = 0;              // 1, 2, …
     base::TimePoint at;                // event time; the run used what was known then
     std::string candidate, reference;  // policy ids; candidate empty: none could be made
     certification::Verdict verdict = certification::Verdict::kRefused;
     std::string reason,
-        message;  // of REFUSED and IDENTICAL; message also: what the epoch's budget proves
-    std::string certificate;                     // id; empty: none
-    std::map<std::string, std::string> figures;  // of the training, from D_c
-    uint64_t matured = 0;                        // labelled decisions when it ran
+        message;  // for REFUSED and IDENTICAL; message also: limits of the epoch's budget
+    std::string certificate;  // id; empty: none
+    std::map<std::string, std::string>
+        figures;           // figures of the training, from the development set
+    uint64_t matured = 0;  // labelled decisions when it ran
 };
 
-/// A run that has begun. It is finished under the same number, time and reference whatever crashes.
+/// Run that has begun. After a crash it is finished under the same number, time and reference.
 struct StartedRun {
     uint32_t ordinal = 0;
     base::TimePoint at;
     std::string reference;
     std::string candidate;     // the model under test; empty until it is registered
-    bool on_request = false;   // somebody named the candidate: not a run of the schedule
+    bool on_request = false;   // of a named candidate, outside the schedule
     bool distilled = false;    // the trainer made the candidate by distillation
     uint32_t opens_epoch = 0;  // the epoch of the error budget that this run opens; 0: none
-    std::string epoch_note{};  // why
-    std::map<std::string, std::string> figures;  // of the training
+    std::string epoch_note{};  // reason for it
+    std::map<std::string, std::string> figures;  // figures of the training
     uint64_t matured = 0;
 };
 
-/// The trainer's memory: runs, the run under way, and up to when the schedule has been served.
+/// Stored state of the trainer: runs, the run under way, and the time until which the schedule is
+/// served.
 /// Every change is one synced write. Not thread safe.
 class RunStore {
   public:
@@ -50,14 +51,14 @@ class RunStore {
     base::Result<std::vector<RunRecord>> runs() const;
     base::Result<std::optional<RunRecord>> last_run() const;
     base::Result<std::optional<StartedRun>> started() const;
-    /// Due times up to here have been served; nullopt: the schedule never began.
+    /// Returns the time until which all due runs are done; nullopt: the schedule never began.
     base::Result<std::optional<base::TimePoint>> served_until() const;
 
     base::Status start(const StartedRun& run);
-    /// Keeps the record and forgets the started run; a run of the schedule also moves served_until
+    /// Keeps the record and removes the started run; a run of the schedule also moves served_until
     /// forward.
     base::Status finish(const RunRecord& run, bool of_schedule);
-    /// Never moves back.
+    /// Moves served_until forward, never back.
     base::Status serve_until(base::TimePoint time);
 
   private:

@@ -26,14 +26,14 @@ struct TrainerDeps {
     const base::SigningKey& signing_key;
     std::string evidence_key;  // secret behind the pseudonyms in evidence files
     base::ThreadPool* pool;
-    certification::KeyIds key_ids{};  // of the store, for the ledger
+    certification::KeyIds key_ids{};  // ids of the store's keys, for the ledger
 };
 
 /// Retrains on schedule and takes each candidate to the gate.
 ///
 /// One run at time t: development set as known at t → candidate → registered → tested by the gate
 /// (gate::Gate) → promoted if CERTIFIED → recorded. Every step may be repeated: after a crash the
-/// run is taken up again under its number, time and reference, and comes to the same result. Not
+/// run is continued under its number, time and reference, and comes to the same result. Not
 /// thread safe.
 class TrainingLoop {
   public:
@@ -47,15 +47,15 @@ class TrainingLoop {
     /// Makes a run now, whatever the schedule says.
     base::Result<RunRecord> run_at(base::TimePoint t);
 
-    /// Takes a registered model to the gate, as run_at does with its own candidate.
+    /// Takes a registered model to the gate, as run_at does with its own candidate. Errors:
     /// failed_precondition: it does not fit this deployment, or `t` lies before the present
-    /// champion's promotion. A non-empty `new_epoch` opens the next budget epoch and says why: its
-    /// entry is written together with the run's charge, so that a command that fails or is refused
-    /// leaves the epoch before as it was.
+    /// champion's promotion. A non-empty `new_epoch` opens the next budget epoch and is its reason;
+    /// its entry is written together with the run's charge, so that a command that fails or is
+    /// refused opens none.
     base::Result<RunRecord> certify(const domain::PolicyId& candidate, base::TimePoint t,
                                     const std::string& new_epoch = "");
 
-    /// Takes an interrupted run up again, if there is one.
+    /// Continues an interrupted run, if there is one.
     base::Status finish_started();
 
     base::Result<std::vector<RunRecord>> runs() const { return store_.runs(); }

@@ -6,11 +6,11 @@
 
 namespace rampart::retraining {
 
-/// When a training run is due, in event time.
+/// Schedule of training runs, in event time.
 struct Schedule {
     int every_months = 2;     // at the first instant of every n-th month; 0: not by time
     long every_matured = 0;   // after every n newly matured decisions; 0: not by count
-    long min_examples = 500;  // labelled examples in D_c before the first run
+    long min_examples = 500;  // labelled examples in the development set before the first run
 };
 
 struct TrainingSettings {

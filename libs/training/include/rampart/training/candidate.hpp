@@ -17,13 +17,12 @@ namespace rampart::training {
 
 struct Candidate {
     model::Policy policy;
-    std::map<std::string, std::string>
-        figures;             // of the training, for people: rows, trees, loss, …
-    bool distilled = false;  // the champion's chain was distilled first
+    std::map<std::string, std::string> figures;  // figures of the training: rows, trees, loss, …
+    bool distilled = false;                      // the champion's chain was distilled first
 };
 
-/// Figure and, behind "training.", provenance of a candidate that misses the constraints of its
-/// training: which, and by how much.
+/// Name of the figure and, after "training.", of the provenance that lists the constraints of its
+/// training that a candidate misses, and by how much.
 inline constexpr std::string_view kMissedConstraints = "constraints_missed";
 inline constexpr std::string_view kMissedConstraintsKey = "training.constraints_missed";
 

@@ -6,9 +6,9 @@
 
 namespace rampart::training {
 
-/// How far applicants of late differ from those of the vault's records, from features alone: no
-/// impact is read, so it may be looked at, and told, before a run is charged. `latest`: of
-/// everybody, after the vault's period. Deterministic. Errors: monitoring::measure_drift's;
+/// Measures how much the latest applicants differ from those of the vault's records, from features
+/// alone: no impact is read, so that the result may be published before a run is charged. `latest`:
+/// all applicants after the vault's period. Deterministic. Errors: monitoring::measure_drift's;
 /// failed_precondition "other_schema".
 base::Result<monitoring::Drift> covariate_shift(const training_set::VaultSet& vault,
                                                 const training_set::ApplicantSet& latest,

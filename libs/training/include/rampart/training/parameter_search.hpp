@@ -13,32 +13,32 @@
 
 namespace rampart::training {
 
-/// What the gate will demand of the next candidate, as far as it can be known beforehand.
+/// Demands of the gate on the next candidate, as far as they are known beforehand.
 struct GateForecastInputs {
     certification::GateConfig config;
-    double delta = 0;  // of each group's bound in the coming run
+    double delta = 0;  // level of each group's bound in the coming run
     std::vector<size_t>
         vault_units;  // persons a group has in the vault, in the set's order of groups
 };
 
-/// theta of the search: what stands between a score and P(approve) in one link of a policy.
+/// Parameters between a score and P(approve) in one link of a policy: theta of the search.
 struct LinkParameters {
-    double threshold = 0;  // of the pooled ramp, in score units; 0 and not searched under parity
+    double threshold = 0;  // pooled ramp's, in score units; 0 and not searched under parity
     double gamma = 0.3;    // width of the ramp
     double epsilon = 0;    // exploration
-    double kappa = 0.5;    // how far the link may step from what the links before it say
+    double kappa = 0.5;    // largest step of the link from the links before it
 };
 
 struct SearchLimits {
-    size_t evaluations = 400;  // of the cost, >= 1
+    size_t evaluations = 400;  // evaluations of the cost, >= 1
     double power = 0.9;        // (0.5, 1): chance that each group passes, before impact counts
     uint64_t seed = 0;
 };
 
-/// The rows of D_c as the search sees them; n rows each.
+/// Rows of the development set for the search; n entries each.
 struct SearchRows {
     /// Scores f in [-1, 1] by an ensemble that did not learn from the row's person; NaN: the policy
-    /// could not decide the row (it then says what the reference says).
+    /// cannot decide the row (it then decides as the reference).
     std::vector<double> score;
     std::vector<double> before;     // P(approve) by the links before the new one
     std::vector<double> reference;  // P(approve) of the policy in charge
@@ -47,8 +47,8 @@ struct SearchRows {
 struct SearchedParameters {
     LinkParameters parameters;
     bool predicted_to_pass = false;
-    double predicted_gain = 0;  // impact per record over all of D_c, against the reference
-    double weakest_signal = 0;  // > 0: so many standard errors short of it in the weakest group
+    double predicted_gain = 0;  // impact per record, against the reference
+    double weakest_signal = 0;  // > 0: standard errors short of it in the weakest group
     size_t evaluations = 0;
 };
 
@@ -77,8 +77,8 @@ struct SearchInputs {
 /// absolute or a clipped comparison (gate.at_least, gate.max_weight), shapes.
 base::Result<SearchedParameters> search_parameters(const SearchInputs& inputs);
 
-/// Solves the ramp with thresholds by cell such that approval rates differ by at most params.epsilon, over
-/// the rows whose cell and score are known.
+/// Solves the ramp with thresholds by cell such that approval rates differ by at most
+/// params.epsilon, over the rows whose cell and score are known.
 base::Result<model::RampRule> solve_parity(const training_set::DevelopmentSet& development,
                                            std::span<const double> score,
                                            const fairness::RampParams& params);

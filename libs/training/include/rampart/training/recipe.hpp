@@ -19,7 +19,7 @@ enum class Criterion {
 /// How a link's parameters are chosen: the ramp's width and threshold, exploration and step.
 enum class Selection {
     kNone,   // as the recipe gives them
-    kCmaEs,  // searched for on the development set, so that the gate's bounds are predicted to pass
+    kCmaEs,  // search on the development set for parameters predicted to pass
 };
 
 /// A value and its text in configurations and model files.
@@ -38,7 +38,7 @@ std::string_view to_string(Learner learner);
 std::string_view to_string(Criterion criterion);
 std::string_view to_string(Selection selection);
 
-/// How a candidate is made.
+/// Recipe of a candidate.
 struct Recipe {
     Learner learner = Learner::kGbdt;
     gbdt::LearnerParams params;
