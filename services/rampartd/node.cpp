@@ -3,8 +3,8 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/joiner/catch_up.hpp"
 #include "rampart/runtime/store_start.hpp"
-#include "services/outcome_joiner/joiner_service.hpp"
 #include "services/rampartd/files_needed.hpp"
 #include "services/rampartd/store_layout.hpp"
 
@@ -181,14 +181,14 @@ Status Node::open_services() {
     if (log_->shared())
         attributes_.emplace(reader, writer, log_->topics().protected_attributes, *protected_);
     if (settings_.trains) {
-        RAMPART_TRY(trainer_, trainer::TrainingLoop::open(
+        RAMPART_TRY(trainer_, retraining::TrainingLoop::open(
                                   settings_.store / "trainer", settings_.training,
                                   {settings_.product, *joiner_, *builder_, *registry_,
                                    keys_.signing, keys_.evidence, &pool_, keys_.ids}));
         RAMPART_TRY(monitor_,
-                    monitor::ChampionMonitor::open(
+                    champion_monitor::ChampionMonitor::open(
                         settings_.monitor, {settings_.product, *builder_, *registry_, metrics_,
-                                            settings_.training.gate.declines_overridden}));
+                                            settings_.training.gate.config.declines_overridden}));
         if (log_->shared()) publisher_.emplace(writer, log_->topics().policies, keys_.signing);
     } else {
         RAMPART_TRY(const auto pem, base::read_file(settings_.gate_key, 4096));
@@ -281,7 +281,7 @@ Status Node::catch_up() {
     if (attributes_) RAMPART_RETURN_IF_ERROR(attributes_->catch_up());
     RAMPART_RETURN_IF_ERROR(person_keys_->refresh());
     const uint64_t before = joiner_->counts().conflicting_outcomes;
-    RAMPART_TRY(auto caught_up, outcome_joiner::catch_up(*joiner_));
+    RAMPART_TRY(auto caught_up, joiner::catch_up(*joiner_));
     const uint64_t conflicts = joiner_->counts().conflicting_outcomes;
     metrics_
         .counter("rampart_conflicting_outcomes_total",
@@ -289,7 +289,7 @@ Status Node::catch_up() {
                  "same revision: the "
                  "earlier one stays, they are in quarantine.")
         .add(conflicts - std::min(before, conflicts));
-    const Status status = outcome_joiner::nothing_stopped(caught_up.stopped);
+    const Status status = joiner::nothing_stopped(caught_up.stopped);
     if (const uint64_t erased = joiner_->counts().erased; decisions_ && erased != erased_) {
         // another node may have been asked: the index would read of it with the next decision only
         RAMPART_RETURN_IF_ERROR(decisions_->erase({}, clock_->now()));
@@ -321,8 +321,8 @@ Status Node::advance(TimePoint now) {
     return last_advance_;
 }
 
-Result<trainer::RunRecord> Node::certify(const domain::PolicyId& candidate, TimePoint t,
-                                         const std::string& new_epoch) {
+Result<retraining::RunRecord> Node::certify(const domain::PolicyId& candidate, TimePoint t,
+                                            const std::string& new_epoch) {
     const std::lock_guard lock(mutex_);
     if (!trainer_)
         return base::failed_precondition("trains_elsewhere",

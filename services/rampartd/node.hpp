@@ -7,10 +7,12 @@
 #include <string>
 
 #include "rampart/base/thread_pool.hpp"
+#include "rampart/champion_monitor/champion_monitor.hpp"
 #include "rampart/http/router.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/protected_attributes/store.hpp"
 #include "rampart/registry/model_registry.hpp"
+#include "rampart/retraining/training_loop.hpp"
 #include "rampart/runtime/health.hpp"
 #include "rampart/runtime/metrics.hpp"
 #include "rampart/runtime/shutdown.hpp"
@@ -18,7 +20,6 @@
 #include "rampart/training_set/training_set_builder.hpp"
 #include "services/decision_service/application_consumer.hpp"
 #include "services/decision_service/decision_service.hpp"
-#include "services/monitor/champion_monitor.hpp"
 #include "services/rampartd/attribute_feed.hpp"
 #include "services/rampartd/champion_feed.hpp"
 #include "services/rampartd/clock_guard.hpp"
@@ -27,7 +28,6 @@
 #include "services/rampartd/keys.hpp"
 #include "services/rampartd/log_access.hpp"
 #include "services/rampartd/settings.hpp"
-#include "services/trainer/training_loop.hpp"
 
 namespace rampart::rampartd {
 
@@ -65,8 +65,8 @@ class Node {
 
     /// Takes a registered model to the gate as of `t`, after reading the log to its end; promotes
     /// if CERTIFIED. A non-empty `new_epoch` opens a new budget epoch with the run, and says why.
-    base::Result<trainer::RunRecord> certify(const domain::PolicyId& candidate, base::TimePoint t,
-                                             const std::string& new_epoch);
+    base::Result<retraining::RunRecord> certify(const domain::PolicyId& candidate,
+                                                base::TimePoint t, const std::string& new_epoch);
 
     /// What GET /v1/monitor answers, a JSON document: the last look, or, before the first since the
     /// start, one as of the clock without consequences.
@@ -91,7 +91,7 @@ class Node {
     base::TimePoint now() const { return clock_->now(); }
     registry::ModelRegistry& registry() { return *registry_; }
     joiner::OutcomeJoiner& joiner() { return *joiner_; }
-    trainer::TrainingLoop& trainer() { return *trainer_; }  // where it trains
+    retraining::TrainingLoop& trainer() { return *trainer_; }  // where it trains
     const streaming::Reader& log() const { return log_->reader(); }
     decision_service::DecisionService& decisions() { return *decisions_; }
 
@@ -160,8 +160,8 @@ class Node {
     std::unique_ptr<joiner::OutcomeJoiner> joiner_;
     std::unique_ptr<registry::ModelRegistry> registry_;
     std::optional<training_set::TrainingSetBuilder> builder_;
-    std::unique_ptr<trainer::TrainingLoop> trainer_;
-    std::unique_ptr<monitor::ChampionMonitor> monitor_;  // where it trains
+    std::unique_ptr<retraining::TrainingLoop> trainer_;
+    std::unique_ptr<champion_monitor::ChampionMonitor> monitor_;  // where it trains
     std::unique_ptr<decision_service::DecisionService> decisions_;
     std::unique_ptr<decision_service::ApplicationConsumer> applications_;
     std::optional<AttributeFeed> attributes_;     // on a shared log

@@ -1,5 +1,5 @@
 // What the node does about champions after their promotion.
-#include "services/monitor/monitor_report.hpp"
+#include "rampart/champion_monitor/monitor_report.hpp"
 #include "services/rampartd/node.hpp"
 
 namespace rampart::rampartd {
@@ -34,18 +34,19 @@ Status Node::look(TimePoint t) {
 
 Result<std::string> Node::monitor_report() {
     if (!monitor_) {
-        return monitor::to_json(settings_.monitor, std::nullopt,
-                                std::string("another node of the group trains and watches"));
+        return champion_monitor::to_json(
+            settings_.monitor, std::nullopt,
+            std::string("another node of the group trains and watches"));
     }
     if (!settings_.monitor.enabled) {
-        return monitor::to_json(settings_.monitor, std::nullopt,
-                                std::string("monitor.enabled is false"));
+        return champion_monitor::to_json(settings_.monitor, std::nullopt,
+                                         std::string("monitor.enabled is false"));
     }
     auto look = monitor_->last_look();
     if (const auto clock = joiner_->clock(); !look && clock) {
         RAMPART_TRY(look, monitor_->observe(*clock));
     }
-    return monitor::to_json(settings_.monitor, look);
+    return champion_monitor::to_json(settings_.monitor, look);
 }
 
 Result<http::Response> Node::show_monitor() {

@@ -74,7 +74,7 @@ Result<http::Response> Node::list_runs() const {
     json::array out;
     if (!trainer_) return json_response(json::object{{"runs", out}});
     RAMPART_TRY(const auto runs, trainer_->runs());
-    for (const auto& run : runs) out.push_back(json::parse(trainer::encode(run)));
+    for (const auto& run : runs) out.push_back(json::parse(retraining::encode(run)));
     return json_response(json::object{{"runs", out}});
 }
 

@@ -91,16 +91,16 @@ void check_trainer(config::Table& root, const LogSettings& log, bool trains,
     auto training = root.table("training");
     if (trains && !log.holds_all()) {
         training.fail(
-            "here",
+            "enabled",
             "the node that trains has to hold all partitions: give the others in log.follow, "
-            "or set here = false and let another node train");
+            "or set enabled = false and let another node train");
     }
     if (!trains && log.broker == LogSettings::Broker::kLocal) {
-        training.fail("here", "with the embedded log this node is the only one, so it trains");
+        training.fail("enabled", "with the embedded log this node is the only one, so it trains");
     }
     if (!trains && gate_key.empty()) {
         training.fail("gate_key",
-                      "is required with here = false: the gate.pub.pem of the node that trains");
+                      "is required with enabled = false: the gate.pub.pem of the node that trains");
     }
 }
 
@@ -124,29 +124,30 @@ Result<Settings> load_settings(const std::filesystem::path& file) {
         decision.integer("exploration_per_day", 0, 1'000'000'000, 1000);
     LogSettings log = read_log_settings(root, folder);
     const auto memory_mib = root.table("memory").integer("databases_mib", 32, 1 << 20, 512);
-    const bool trains = root.table("training").boolean("here", true);
+    const bool trains = root.table("training").boolean("enabled", true);
     const std::string gate_key = root.table("training").string("gate_key", "");
     check_trainer(root, log, trains, gate_key);
-    auto training = trainer::read_training_settings(root);
+    auto training = retraining::read_training_settings(root);
     training.group_aware = group_aware;
     const auto threads = static_cast<size_t>(root.table("training").integer("threads", 1, 64, 2));
-    if (training.recipe.criterion != "none" && !group_aware) {
+    if (training.recipe.criterion != training::Criterion::kNone && !group_aware) {
         root.table("postprocess")
             .fail("criterion",
                   "statistical_parity sets thresholds by group, so it needs "
                   "decision.protected_attributes = \"group_aware\"");
     }
     const PrivacySettings privacy = read_privacy(root.table("privacy"), folder, store, log);
-    const auto monitor = monitor::read_monitor_settings(root);
+    const auto monitor = champion_monitor::read_monitor_settings(root);
     const auto event_window = decision_service::read_event_window(root.table("event_time"));
     RAMPART_RETURN_IF_ERROR(root.finish());
     RAMPART_TRY(auto product, load_product_file(product_path));
     RAMPART_TRY(auto table_schema, dataset::read_table_schema(schema_path));
-    training.gate.impact_lo = product.product.impact.lo;
-    training.gate.impact_hi = product.product.impact.hi;
-    training.gate.declined_impact = product.product.impact.declined;
-    training.gate.impact_units = product.product.impact.units;
-    RAMPART_TRY(const auto constraints, certification::ConstraintSet::compile(training.gate));
+    training.gate.config.impact_lo = product.product.impact.lo;
+    training.gate.config.impact_hi = product.product.impact.hi;
+    training.gate.config.declined_impact = product.product.impact.declined;
+    training.gate.config.impact_units = product.product.impact.units;
+    RAMPART_TRY(const auto constraints,
+                certification::ConstraintSet::compile(training.gate.config));
     if (auto status = training::check_conditions(constraints, table_schema.features,
                                                  product.catalog.groups());
         !status) {

@@ -4,15 +4,15 @@
 #include <string>
 
 #include "rampart/base/result.hpp"
+#include "rampart/champion_monitor/monitor_settings.hpp"
 #include "rampart/dataset/feature_schema.hpp"
 #include "rampart/domain/product.hpp"
 #include "rampart/http/server.hpp"
 #include "rampart/model/policy.hpp"
 #include "rampart/protected_attributes/catalog.hpp"
+#include "rampart/retraining/training_settings.hpp"
 #include "services/decision_service/event_window.hpp"
-#include "services/monitor/monitor_settings.hpp"
 #include "services/rampartd/log_settings.hpp"
-#include "services/trainer/training_settings.hpp"
 
 namespace rampart::rampartd {
 
@@ -39,9 +39,9 @@ struct Settings {
     protected_attributes::AttributeCatalog catalog;
     model::BootstrapLink bootstrap;
     dataset::FeatureSchema schema;
-    trainer::TrainingSettings training;
+    retraining::TrainingSettings training;
     PrivacySettings privacy{};
-    monitor::MonitorSettings monitor{};
+    champion_monitor::MonitorSettings monitor{};
     decision_service::EventWindow event_window{};
     // by the wall clock, between two starts; after a longer one the clock has to be accepted
     base::Duration max_downtime = base::Duration::hours(24);

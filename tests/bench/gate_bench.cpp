@@ -37,8 +37,9 @@ certification::MemoryVault intake() {
 
 certification::PreparedRun check(const certification::VaultSource& vault) {
     const Case& c = million();
-    return *certification::precheck(c.config, test::lender_identity(), c.ledger,
-                                    test::kPseudonymKey, c.selection, vault)
+    return *certification::precheck(
+                {c.config, test::lender_identity(), c.ledger, test::kPseudonymKey, c.selection},
+                vault)
                 ->prepared;
 }
 

@@ -109,8 +109,8 @@ int main_of(size_t records, const fs::path& folder) {
     auto selection = test::simulate({.records = 20'000, .skill = 0.02, .prefix = "c"}, random);
     add_young(selection.decisions);
     const double t0 = seconds();
-    const auto checked = certification::precheck(config, test::lender_identity(), ledger,
-                                                 test::kPseudonymKey, selection, vault);
+    const auto checked = certification::precheck(
+        {config, test::lender_identity(), ledger, test::kPseudonymKey, selection}, vault);
     if (!checked || !checked->prepared) return 1;
     const double t1 = seconds();
     const auto request = checked->prepared->request();

@@ -63,7 +63,7 @@ struct Drawn {
         config.delta_epoch = random.uniform(0.05, 0.5);
         config.runs_per_epoch = 1 + static_cast<unsigned>(random.below(4));
         config.bound = static_cast<Bound>(random.below(4));
-        config.centres = static_cast<Centres>(random.below(5));
+        config.control_variates = static_cast<ControlVariateKind>(random.below(5));
         config.bet_cap = random.uniform(0.5, 0.95);
         if (random.bernoulli(0.5)) config.margin = random.uniform(-5, 40);
         if (random.bernoulli(0.3)) config.at_least = random.uniform(-60, 10);
@@ -78,7 +78,8 @@ struct Drawn {
         if (random.bernoulli(0.3)) config.missing_gamma = random.uniform(0, 150);
         if (random.bernoulli(0.3)) config.max_drift_auc = random.uniform(0.55, 1);
         if (random.bernoulli(0.3)) hold_against_an_anchor(random);
-        if (config.centres == Centres::kRegression) centre_each(random);
+        if (config.control_variates == ControlVariateKind::kRegression)
+            add_control_variates(random);
         if (looks == 0 && random.bernoulli(0.5)) constrain(random);
         if (!allows_further_looks(config)) looks = 0;
         if (looks > 0 && random.bernoulli(0.5)) config.delta_epoch /= 50;
@@ -105,15 +106,16 @@ struct Drawn {
     }
 
   private:
-    void centre_each(base::Random& random) {
+    void add_control_variates(base::Random& random) {
         for (auto* f : {&selection, &vault}) {
             for (size_t i = 0; i < f->decisions.size(); ++i) {
-                f->decisions.centres.push_back({random.uniform(-100, 75), random.uniform(-20, 20)});
+                f->decisions.control_variates.push_back(
+                    {random.uniform(-100, 75), random.uniform(-20, 20)});
             }
         }
     }
     void constrain(base::Random& random) {
-        if (random.bernoulli(0.5)) config.labels_of = LabelsOf::kEverybody;
+        if (random.bernoulli(0.5)) config.labels_of = LabelsOf::kAllApplicants;
         for (size_t n = 1 + random.below(2), first = random.below(8); n > 0; --n) {
             const auto& expression = kConstraints[(first + 3 * n) % kConstraints.size()];
             config.named_constraints.push_back({fmt::format("number {}", n), expression});
@@ -179,8 +181,9 @@ std::optional<Issued> look(const Drawn& drawn, const ope::LoggedFeedback& vault,
         identity.vault_rule += fmt::format(", look {}", earlier->look + 1);
         identity.period_to = identity.period_to + base::Duration::days(30);
     }
-    const auto checked = precheck(drawn.config, identity, ledger, test::kPseudonymKey,
-                                  drawn.selection, vault.decisions, earlier);
+    const auto checked =
+        precheck({drawn.config, identity, ledger, test::kPseudonymKey, drawn.selection, earlier},
+                 vault.decisions);
     EXPECT_TRUE(checked) << checked.error().message;
     if (!checked->prepared) {
         if (earlier != nullptr) return std::nullopt;
@@ -194,7 +197,7 @@ std::optional<Issued> look(const Drawn& drawn, const ope::LoggedFeedback& vault,
     const auto result = *run(*checked->prepared, ticket, vault.impact, vault.label);
     Issued out{
         result.verdict,
-        *seal(*checked->prepared, ticket, result, vault.impact, kRead, kRead, key(), vault.label),
+        *seal(*checked->prepared, {ticket, result, kRead, kRead, key()}, vault.impact, vault.label),
         checked->prepared->plan()};
     EXPECT_TRUE(ledger.append(*ledger.next_closing(
         result.verdict, base::sha256(out.sealed.certificate).hex(), "", kRead)));

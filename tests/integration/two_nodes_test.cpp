@@ -103,7 +103,7 @@ class TwoNodes : public testing::Test {
     Settings first() { return settings("first", "own = [0, 1]\nfollow = [2, 3]"); }
     Settings second() {
         return settings("second", "own = [2, 3]",
-                        "here = false\ngate_key = \"../first/store/gate.pub.pem\"\n");
+                        "enabled = false\ngate_key = \"../first/store/gate.pub.pem\"\n");
     }
     std::vector<Application> applications() const {
         std::vector<Application> all;
@@ -181,7 +181,7 @@ TEST_F(TwoNodes, WhatALiveNodeOwnsIsRefusedAndWhatADeadOneOwnedIsTakenOver) {
         acknowledged[decision->id] = *decision;
     }
     const auto heir =
-        settings("heir", "own = [1]", "here = false\ngate_key = \"../first/store/gate.pub.pem\"\n");
+        settings("heir", "own = [1]", "enabled = false\ngate_key = \"../first/store/gate.pub.pem\"\n");
     const auto early = Node::open(heir);
     ASSERT_FALSE(early);
     EXPECT_EQ(early.error().reason, "partition_owned");

@@ -75,8 +75,8 @@ Alarms epoch_of_looks(base::Random& random, double shift) {
     Alarms alarms;
     for (unsigned look = 1; look <= kLooks; ++look) {
         const auto known = beginning(vault.decisions, kRecords * look / kLooks);
-        const auto checked = certification::precheck(config, lender_identity(), ledger,
-                                                     kPseudonymKey, selection, known);
+        const auto checked = certification::precheck(
+            {config, lender_identity(), ledger, kPseudonymKey, selection}, known);
         EXPECT_TRUE(checked) << checked.error().message;
         if (!checked->prepared) {
             EXPECT_EQ(checked->result.reason, "propensities_do_not_fit");

@@ -215,7 +215,7 @@ TEST(Constraint, LabelsOfTheGrantedWithoutWeightsPassTooOften) {
         });
     };
     EXPECT_LE(rate("weighted by 1 / p", LabelsOf::kGranted), at_most(kDelta, kRepetitions));
-    EXPECT_GT(rate("WRONG: the granted as if they were all", LabelsOf::kEverybody), 0.5);
+    EXPECT_GT(rate("WRONG: the granted as if they were all", LabelsOf::kAllApplicants), 0.5);
 }
 
 }  // namespace

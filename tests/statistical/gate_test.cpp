@@ -118,9 +118,9 @@ TEST(Gate, AnEpochOfRunsOnOneVaultStaysWithinItsBudget) {
                         f->decisions.candidate[i] = random.bernoulli(0.5) ? s + step : s - step;
                     }
                 }
-                const auto checked =
-                    certification::precheck(config, lender_identity(), ledger, kPseudonymKey,
-                                            w.selection, w.vault.decisions);
+                const auto checked = certification::precheck(
+                    {config, lender_identity(), ledger, kPseudonymKey, w.selection},
+                    w.vault.decisions);
                 if (!checked->prepared) continue;
                 const auto request = checked->prepared->request();
                 EXPECT_TRUE(ledger.append(*ledger.next_registration(request, base::TimePoint())));

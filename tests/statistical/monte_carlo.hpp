@@ -65,8 +65,8 @@ inline certification::Verdict gate_verdict(certification::GateConfig config,
                                            const ope::LoggedFeedback& vault) {
     config.runs_per_epoch = 1;
     certification::DeltaLedger ledger = ledger_for(config);
-    const auto checked = certification::precheck(config, lender_identity(), ledger, kPseudonymKey,
-                                                 selection, vault.decisions);
+    const auto checked = certification::precheck(
+        {config, lender_identity(), ledger, kPseudonymKey, selection}, vault.decisions);
     EXPECT_TRUE(checked);
     if (!checked->prepared) return checked->result.verdict;
     const auto request = checked->prepared->request();

@@ -13,7 +13,7 @@ namespace rampart::test {
 namespace {
 
 using namespace reference;
-using ope::Centre;
+using ope::ControlVariates;
 using ope::ImpactModel;
 
 /// Estimator and bound: the table's columns.
@@ -46,8 +46,9 @@ using Passes = std::array<bool, kColumns>;
 struct Sample {
     size_t group = 0, selected = 0;
     std::vector<Person> people;
-    std::vector<Centre> noise;  // regression of N on action and features, on the development set
-    Centre noise_lo, noise_hi;  // lowest and highest of both, as the table takes them
+    std::vector<ControlVariates>
+        noise;  // regression of N on action and features, on the development set
+    ControlVariates noise_lo, noise_hi;  // lowest and highest of both, as the table takes them
 
     Sample(base::Random& random, size_t t, size_t n) : group(t), people(draw(random, t, n)) {
         selected =
@@ -119,8 +120,8 @@ class Trial {
         const Person& person = sample_.people[i];
         ope::Record out{person.p, person.approved, pi_[i], person.p, impacts_[i]};
         if (own_centre) {
-            out.centre = Centre{alpha_ + (1 - alpha_) * sample_.noise[i].approve,
-                                (1 - alpha_) * sample_.noise[i].decline};
+            out.control_variates = ControlVariates{alpha_ + (1 - alpha_) * sample_.noise[i].approve,
+                                                   (1 - alpha_) * sample_.noise[i].decline};
         }
         return out;
     }

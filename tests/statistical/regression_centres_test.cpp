@@ -9,7 +9,7 @@
 namespace rampart::test {
 namespace {
 
-using certification::Centres;
+using certification::ControlVariateKind;
 using certification::GateConfig;
 
 constexpr double kDelta = 0.1;
@@ -40,48 +40,49 @@ Log draw(base::Random& random, size_t records, double skill, const std::string& 
 
 /// Control variates as the trainer makes them: cross-fitted for the development set, from all of it
 /// for the vault.
-void add_centres(Log& selection, Log& vault) {
+void add_control_variates(Log& selection, Log& vault) {
     auto& decisions = selection.feedback.decisions;
     const ope::RegressionData data{1, selection.x, decisions.approved, selection.feedback.impact};
     std::vector<uint32_t> unit(decisions.size());
     std::iota(unit.begin(), unit.end(), 0u);
-    decisions.centres = *ope::cross_fitted_centres(data, unit, 5, kRange);
+    decisions.control_variates = *ope::cross_fitted_control_variates(data, unit, 5, kRange);
     const auto model = *ope::ImpactRegression::fit(data, kRange);
     for (const double& x : vault.x) {
-        vault.feedback.decisions.centres.push_back(model.predict({&x, 1}));
+        vault.feedback.decisions.control_variates.push_back(model.predict({&x, 1}));
     }
 }
 
-GateConfig config_of(Centres centres) {
+GateConfig config_of(ControlVariateKind control_variates) {
     GateConfig config = lender_config();
     config.impact_lo = kRange.lo;
     config.impact_hi = kRange.hi;
-    config.centres = centres;
+    config.control_variates = control_variates;
     return config;
 }
 
-double certified_share(const std::string& name, Centres centres, double skill, size_t records,
-                       int repetitions) {
+double certified_share(const std::string& name, ControlVariateKind control_variates, double skill,
+                       size_t records, int repetitions) {
     return rate_of(name, repetitions, 81, [&](base::Random& random) {
         Log selection = draw(random, 600, skill, "c"), vault = draw(random, records, skill, "v");
-        if (centres == Centres::kRegression) add_centres(selection, vault);
-        return certified(config_of(centres), selection.feedback, vault.feedback);
+        if (control_variates == ControlVariateKind::kRegression)
+            add_control_variates(selection, vault);
+        return certified(config_of(control_variates), selection.feedback, vault.feedback);
     });
 }
 
 TEST(RegressionCentres, CertifyNoMoreOftenFalsely) {
     constexpr int kRuns = 600;
     const double rate =
-        certified_share("regression, boundary", Centres::kRegression, 0, 300, kRuns);
+        certified_share("regression, boundary", ControlVariateKind::kRegression, 0, 300, kRuns);
     EXPECT_LE(rate, at_most(kDelta, kRuns));
 }
 
 TEST(RegressionCentres, CertifyAGainMoreOften) {
     constexpr int kRuns = 200;
     const double constants =
-        certified_share("two constants, a gain", Centres::kPerAction, 0.15, 400, kRuns);
+        certified_share("two constants, a gain", ControlVariateKind::kPerAction, 0.15, 400, kRuns);
     const double regression =
-        certified_share("regression, a gain", Centres::kRegression, 0.15, 400, kRuns);
+        certified_share("regression, a gain", ControlVariateKind::kRegression, 0.15, 400, kRuns);
     EXPECT_GT(regression, constants + 4 * std::sqrt(0.5 / kRuns));
 }
 
@@ -98,7 +99,7 @@ TEST(RegressionCentres, TakeOutOfTheVarianceWhatTheFeaturesExplain) {
             .variance;
     };
     const double constants = variance();
-    add_centres(selection, vault);
+    add_control_variates(selection, vault);
     EXPECT_LT(variance(), 0.6 * constants);
 }
 

@@ -99,9 +99,9 @@ constexpr uint64_t kCrashes = 6;
 /// over.
 std::optional<Verdict> attempt(Office& office, const GateConfig& config, const std::string& name,
                                const World& world, Crash crash) {
-    const auto checked =
-        certification::precheck(config, identity_of(name), office.ledger, kPseudonymKey,
-                                world.selection, world.vault.decisions);
+    const auto checked = certification::precheck(
+        {config, identity_of(name), office.ledger, kPseudonymKey, world.selection},
+        world.vault.decisions);
     EXPECT_TRUE(checked);
     if (!checked->prepared) return checked->result.verdict;
     const auto request = checked->prepared->request();
@@ -130,9 +130,9 @@ std::optional<Verdict> attempt(Office& office, const GateConfig& config, const s
 void interfere(const Office& office, const GateConfig& config, World world, base::Random& random) {
     const auto up = random_directions(random.next(), world.persons());
     world.propose([&](size_t i) { return up[i]; });
-    const auto checked =
-        certification::precheck(config, identity_of("of somebody else"), office.ledger,
-                                kPseudonymKey, world.selection, world.vault.decisions);
+    const auto checked = certification::precheck(
+        {config, identity_of("of somebody else"), office.ledger, kPseudonymKey, world.selection},
+        world.vault.decisions);
     ASSERT_TRUE(checked && checked->prepared);
     const auto request = checked->prepared->request();
     const auto registration = office.ledger.next_registration(request, base::TimePoint());
@@ -314,9 +314,9 @@ bool attack_succeeds(base::Random& random, bool numbers) {
         const bool last = query == kQueries;
         const auto up = random_directions(random.next(), world.persons());
         world.propose([&](size_t i) { return last && votes[i] != 0 ? votes[i] > 0 : up[i]; });
-        const auto checked =
-            certification::precheck(config, identity_of(std::to_string(query)), ledger,
-                                    kPseudonymKey, world.selection, world.vault.decisions);
+        const auto checked = certification::precheck(
+            {config, identity_of(std::to_string(query)), ledger, kPseudonymKey, world.selection},
+            world.vault.decisions);
         EXPECT_TRUE(checked);
         if (!checked->prepared) return any;
         const auto request = checked->prepared->request();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "rampart/constraints/constraint_test.hpp"
+#include "rampart/constraints/evaluation.hpp"
 #include "rampart/constraints/membership.hpp"
 
 namespace rampart::test {

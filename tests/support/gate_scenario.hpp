@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "rampart/base/random.hpp"
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 
 namespace rampart::test {
 

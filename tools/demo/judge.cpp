@@ -41,7 +41,7 @@ class Judge {
         report_.impact_units = product_.impact.units;
         report_.impact_lo = product_.impact.lo;
         report_.impact_hi = product_.impact.hi;
-        report_.delta_epoch = node_.settings().training.gate.delta_epoch;
+        report_.delta_epoch = node_.settings().training.gate.config.delta_epoch;
         count_months();
         RAMPART_RETURN_IF_ERROR(add_runs());
         RAMPART_RETURN_IF_ERROR(add_policies());
@@ -139,7 +139,7 @@ class Judge {
     }
 
     /// What the candidate truly changed for the people whose records the gate used.
-    Result<std::map<std::string, double>> true_gains(const trainer::RunRecord& run) const {
+    Result<std::map<std::string, double>> true_gains(const retraining::RunRecord& run) const {
         RAMPART_TRY(const auto candidate,
                     node_.registry().load_model(domain::PolicyId(run.candidate)));
         RAMPART_TRY(const auto reference,
@@ -158,8 +158,8 @@ class Judge {
             });
     }
 
-    Status add_groups(const trainer::RunRecord& run, const certification::Certificate& certificate,
-                      GateRun& out) const {
+    Status add_groups(const retraining::RunRecord& run,
+                      const certification::Certificate& certificate, GateRun& out) const {
         RAMPART_TRY(const auto gains, true_gains(run));
         const double margin = certificate.plan.config.margin;
         bool right = true, known = true;
@@ -194,7 +194,7 @@ class Judge {
             GateRun out;
             out.run = static_cast<int>(run.ordinal);
             out.time = base::to_iso8601(run.at);
-            out.verdict = run.verdict;
+            out.verdict = certification::to_string(run.verdict);
             out.detail = run.message;
             out.candidate = run.candidate;
             out.reference = run.reference;

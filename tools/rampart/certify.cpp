@@ -41,11 +41,11 @@ Result<Answer> certify(const Options& options) {
     RAMPART_TRY(const auto id, registered(*node, options, at));
     RAMPART_TRY(const auto run, node->certify(id, at, options.new_epoch));
     Answer answer;
-    answer.exit_code = run.verdict == "CERTIFIED" ? 0 : 1;
+    answer.exit_code = run.verdict == certification::Verdict::kCertified ? 0 : 1;
     answer.text = fmt::format("{}{}{}\ncandidate:   {}\nreference:   {}\ncertificate: {}\n",
-                              run.verdict, run.message.empty() ? "" : ": ", run.message,
+                              to_string(run.verdict), run.message.empty() ? "" : ": ", run.message,
                               run.candidate, run.reference, run.certificate);
-    answer.json = trainer::encode(run);
+    answer.json = retraining::encode(run);
     return answer;
 }
 

@@ -10,6 +10,7 @@
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/protected_attributes/store.hpp"
 #include "rampart/registry/model_registry.hpp"
+#include "rampart/retraining/run_store.hpp"
 #include "rampart/storage/folder.hpp"
 #include "rampart/storage/live_copy.hpp"
 #include "rampart/streaming/bookmark.hpp"
@@ -17,7 +18,6 @@
 #include "rampart/wire/record_codec.hpp"
 #include "rampart/wire/topics.hpp"
 #include "services/decision_service/decision_index.hpp"
-#include "services/trainer/run_store.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -92,7 +92,7 @@ Result<Problems> check_registry(const rampartd::Settings& settings) {
 
 Result<Problems> check_runs(const rampartd::Settings& settings) {
     if (!storage::is_database(settings.store / "trainer")) return Problems{};
-    RAMPART_TRY(const auto store, trainer::RunStore::open(settings.store / "trainer", true));
+    RAMPART_TRY(const auto store, retraining::RunStore::open(settings.store / "trainer", true));
     RAMPART_TRY(const auto runs, store.runs());
     Problems problems;
     for (size_t i = 0; i < runs.size(); ++i) {

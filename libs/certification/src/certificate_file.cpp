@@ -20,8 +20,8 @@ LedgerReference reference_to(const RunTicket& ticket, const LedgerEntry& entry) 
             ticket.looks_before()};
 }
 
-/// Signs, then reads what was signed: a certificate that its own reader would refuse is not given
-/// out.
+/// Signs, then reads what was signed: a certificate that its own reader would refuse is not
+/// issued.
 Result<SealedCertificate> sign_and_check(Certificate certificate, std::string evidence,
                                          const base::SigningKey& key) {
     certificate.claim = claim_of(certificate);
@@ -39,35 +39,31 @@ Result<SealedCertificate> sign_and_check(Certificate certificate, std::string ev
 
 }  // namespace
 
-Result<SealedCertificate> seal(const PreparedRun& run, const RunTicket& ticket,
-                               const SealedResult& result, const VaultSource& feedback,
-                               base::TimePoint vault_read_at, base::TimePoint issued_at,
-                               const base::SigningKey& key) {
-    RAMPART_RETURN_IF_ERROR(RunAccess::check_ticket(run, ticket));
-    RAMPART_TRY(const LedgerEntry entry, decode_ledger_entry(ticket.entry()));
+Result<SealedCertificate> seal(const PreparedRun& run, const SealInputs& in,
+                               const VaultSource& feedback) {
+    RAMPART_RETURN_IF_ERROR(RunAccess::check_ticket(run, in.ticket));
+    RAMPART_TRY(const LedgerEntry entry, decode_ledger_entry(in.ticket.entry()));
     RAMPART_TRY(Evidence evidence, write_evidence(feedback, form_of(run.plan())));
     Certificate certificate;
-    certificate.verdict = result.verdict;
+    certificate.verdict = in.result.verdict;
     certificate.plan = run.plan();
-    certificate.ledger = reference_to(ticket, entry);
-    certificate.results = result.groups;
-    certificate.constraint_results = result.constraints;
-    certificate.tipping_gamma = result.tipping_gamma;
+    certificate.ledger = reference_to(in.ticket, entry);
+    certificate.results = in.result.groups;
+    certificate.constraint_results = in.result.constraints;
+    certificate.tipping_gamma = in.result.tipping_gamma;
     certificate.evidence_records = evidence.tree.leaves();
     certificate.evidence_root = evidence.tree.root();
-    certificate.vault_read_at = vault_read_at;
-    certificate.issued_at = issued_at;
-    return sign_and_check(std::move(certificate), std::move(evidence.bytes), key);
+    certificate.vault_read_at = in.vault_read_at;
+    certificate.issued_at = in.issued_at;
+    return sign_and_check(std::move(certificate), std::move(evidence.bytes), in.key);
 }
 
-Result<SealedCertificate> seal(const PreparedRun& run, const RunTicket& ticket,
-                               const SealedResult& result, const std::vector<double>& vault_impact,
-                               base::TimePoint vault_read_at, base::TimePoint issued_at,
-                               const base::SigningKey& key,
+Result<SealedCertificate> seal(const PreparedRun& run, const SealInputs& in,
+                               const std::vector<double>& vault_impact,
                                const std::vector<double>& vault_label) {
-    RAMPART_RETURN_IF_ERROR(RunAccess::check_ticket(run, ticket));
+    RAMPART_RETURN_IF_ERROR(RunAccess::check_ticket(run, in.ticket));
     RAMPART_TRY(const MemoryVault feedback, RunAccess::feedback(run, vault_impact, vault_label));
-    return seal(run, ticket, result, feedback, vault_read_at, issued_at, key);
+    return seal(run, in, feedback);
 }
 
 Result<SealedCertificate> seal_refusal(const GateConfig& config, const RunIdentity& identity,

@@ -11,12 +11,12 @@ using base::invalid_argument;
 using base::Result;
 using base::Status;
 
-/// A log as constraints take it.
+/// Log in the form that constraints read.
 class ConstraintLog {
   public:
     explicit ConstraintLog(const ConstraintSet& set) : set_(set) {}
 
-    /// Its records, with outcomes or without.
+    /// Appends the source's records, with outcomes or without.
     Status read(const VaultSource& source, bool anchored) {
         anchored_ = anchored;
         std::optional<Pseudonym> unit;
@@ -53,7 +53,7 @@ class ConstraintLog {
         persons_ = persons.size();
     }
 
-    /// The log as the program sees it; good until asked for another.
+    /// Returns the log for a program; valid until the next call.
     constraints::Log of(const constraints::Program& program) {
         constraints::Log out{.person = person_,
                              .persons = persons_,
@@ -104,7 +104,7 @@ class ConstraintLog {
     std::vector<std::vector<uint8_t>> members_;
 };
 
-/// What is written about a constraint and its means.
+/// Returns the texts of a constraint and its means.
 ConstraintPlan titled(const ConstraintSet& set, size_t k) {
     const constraints::Program& program = set.programs()[k];
     ConstraintPlan out{.name = set.names()[k],

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "rampart/certification/constraint_set.hpp"
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 #include "rampart/certification/vault.hpp"
 #include "rampart/ope/logged_feedback.hpp"
 
@@ -10,24 +10,25 @@
 /// the log in memory, about 60 bytes a record.
 namespace rampart::certification {
 
-/// Plans of all constraints. Errors: failed_precondition or invalid_argument, with the constraint's
-/// name in front, for what refuses a run.
+/// Plans all constraints. Errors: failed_precondition or invalid_argument, with the constraint's
+/// name in front, where the data refuse a run.
 base::Result<std::vector<ConstraintPlan>> plan_constraints(const ConstraintSet& set,
                                                            const RunPlan& run,
                                                            const ope::LoggedFeedback& selection,
                                                            const VaultSource& vault);
 
-/// From D_c's figures in `plans`, all others again.
+/// Recomputes all plans from the development set's figures in `plans`.
 base::Result<std::vector<ConstraintPlan>> plan_again(const ConstraintSet& set, const RunPlan& run,
                                                      const std::vector<ConstraintPlan>& plans,
                                                      const VaultSource& vault);
 
-/// Errors: invalid_argument for labels that do not fit; the source's.
+/// Evaluates all constraints. Errors: invalid_argument for labels that do not fit; the source's.
 base::Result<std::vector<ConstraintResult>> evaluate_constraints(const ConstraintSet& set,
                                                                  const RunPlan& run,
                                                                  const VaultSource& feedback);
 
-/// Chance that all pass, as D_c forecasts it: of each constraint's least likely statement.
+/// Forecasts on the development set each constraint's chance of passing: that of its least likely
+/// statement.
 std::vector<GroupForecast> forecast_constraints(const ConstraintSet& set, const RunPlan& run,
                                                 const ope::LoggedFeedback& selection);
 

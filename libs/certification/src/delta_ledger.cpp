@@ -16,7 +16,7 @@ using base::invalid_argument;
 using base::Result;
 using base::Status;
 
-/// A ledger entry as JSON: exactly one of the three bodies is there.
+/// Ledger entry in JSON: exactly one of the three bodies is present.
 struct EntryLine {
     uint64_t sequence = 0;
     base::Digest previous;
@@ -34,7 +34,8 @@ void members(A& a, EntryLine& e) {
     a("closing", e.closing);
 }
 
-/// Binomial coefficient as a double: exact enough for dividing a budget, and never too small.
+/// Returns the binomial coefficient as a double, rounded up: a share of the budget is never too
+/// large.
 double choose(uint32_t n, uint32_t k) {
     double value = 1;
     for (uint32_t i = 1; i <= k; ++i) value = value * (n - k + i) / i;

@@ -31,7 +31,8 @@ void members(A& a, Envelope& e) {
     a("signatures", e.signatures);
 }
 
-/// What is signed: type and payload with their lengths, so that neither can be taken for the other.
+/// Returns the signed bytes: type and payload with their lengths, so that neither can be taken for
+/// the other.
 std::string pre_authentication_encoding(std::string_view payload) {
     return fmt::format("DSSEv1 {} {} {} {}", kPayloadType.size(), kPayloadType, payload.size(),
                        payload);

@@ -17,7 +17,7 @@ using base::invalid_argument;
 using base::Result;
 using base::Status;
 
-/// One group's values, a record at a time in the order of the vault.
+/// Values of one group, from one record at a time in the order of the vault.
 class GroupEvaluation {
   public:
     GroupEvaluation(const RunPlan& run, const GroupPlan& plan)
@@ -75,7 +75,7 @@ class GroupEvaluation {
     double value_ = 0;
 };
 
-/// An impact fits has_impact and lies in the declared range where it matters.
+/// Checks that an impact fits has_impact and lies in the declared range where it matters.
 Status check_impact(const GateConfig& config, const VaultRecord& r) {
     const auto id = [&] {
         return base::to_hex({reinterpret_cast<const char*>(r.id.data()), r.id.size()});
@@ -95,7 +95,7 @@ Status check_impact(const GateConfig& config, const VaultRecord& r) {
                             id(), config.impact_lo, config.impact_hi);
 }
 
-/// A label fits has_label.
+/// Checks that a label fits has_label.
 Status check_label(const VaultRecord& r) {
     if (r.has_label ? r.label == 0 || r.label == 1 : std::isnan(r.label)) return base::ok();
     return invalid_argument("bad_label", "record {}: has_label is {}, so its label must be {}",
@@ -103,7 +103,7 @@ Status check_label(const VaultRecord& r) {
                             r.has_label, r.has_label ? "0 or 1" : "NaN (missing)");
 }
 
-/// One reading. `gamma`: in place of the plan's, for the tipping point.
+/// Reads the vault once. `gamma`: in place of the plan's, for the tipping point.
 Result<SealedResult> read_once(const RunPlan& plan, const VaultSource& feedback,
                                std::optional<double> gamma = {}) {
     std::vector<GroupEvaluation> groups;
@@ -132,8 +132,7 @@ Result<SealedResult> read_once(const RunPlan& plan, const VaultSource& feedback,
     return result;
 }
 
-/// The largest Gamma with which all groups pass: wealth falls as Gamma grows, so bisection finds
-/// it.
+/// Returns the largest Gamma with which all groups pass, by bisection: wealth falls as Gamma grows.
 Result<double> tipping_gamma(const RunPlan& plan, const VaultSource& feedback) {
     const double whole = plan.config.impact_hi - plan.config.impact_lo;
     const auto passes = [&](double gamma) {
@@ -155,7 +154,7 @@ Result<double> tipping_gamma(const RunPlan& plan, const VaultSource& feedback) {
 }  // namespace
 
 Result<SealedResult> evaluate(const RunPlan& plan, const VaultSource& feedback) {
-    // what is to be tested is what was registered, record for record
+    // the records must be those that were registered
     VaultMeasure measure(plan.config, feedback.names(), {});
     RAMPART_RETURN_IF_ERROR(measure.read(feedback));
     RunPlan again;
@@ -217,9 +216,9 @@ base::Digest digest_of(const ope::LoggedFeedback& selection) {
         base::append_u8(bytes, static_cast<uint8_t>((d.is_overridden(i) ? 4 : 0) |
                                                     d.approved[i] << 1 | d.has_impact[i]));
         if (d.has_impact[i] != 0) base::append_f64(bytes, selection.impact[i] + 0.0);
-        if (!d.centres.empty()) {
-            base::append_f64(bytes, d.centres[i].approve + 0.0);
-            base::append_f64(bytes, d.centres[i].decline + 0.0);
+        if (!d.control_variates.empty()) {
+            base::append_f64(bytes, d.control_variates[i].approve + 0.0);
+            base::append_f64(bytes, d.control_variates[i].decline + 0.0);
         }
         if (!d.has_label.empty()) {
             base::append_u8(bytes, d.has_label[i]);

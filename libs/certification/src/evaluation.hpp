@@ -1,24 +1,24 @@
 #pragma once
 
 #include "rampart/base/digest.hpp"
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 #include "rampart/certification/vault.hpp"
 
 /// The second reading of the vault, with impacts: bounds and verdict.
 namespace rampart::certification {
 
-/// Errors: invalid_argument for impacts that don't fit; failed_precondition "vault_changed" when
-/// the records are not those that the plan was made from.
+/// Evaluates a plan. Errors: invalid_argument for impacts that don't fit; failed_precondition
+/// "vault_changed" when the records are not those that the plan was made from.
 base::Result<SealedResult> evaluate(const RunPlan& plan, const VaultSource& feedback);
 
-/// Impacts of D_c lie in the declared range where they matter.
+/// Checks that impacts of the development set lie in the declared range where they matter.
 base::Status check_impacts(const GateConfig& config, const ope::LoggedFeedback& selection);
 
 size_t granted_declines(const ope::LoggedDecisions& decisions);
 
 base::Digest digest_of(const ope::LoggedFeedback& selection);
 
-/// "women", "women, against the anchor".
+/// Returns "women" or "women, against the anchor".
 std::string plan_name(const std::string& group, Against against);
 
 }  // namespace rampart::certification

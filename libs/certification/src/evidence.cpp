@@ -15,7 +15,7 @@ using base::data_loss;
 using base::Result;
 using base::Status;
 
-/// One leaf. `impact` is null where none is on record.
+/// Line of the file, a leaf of the tree. `impact` is null where none is on record.
 struct Line {
     std::string unit, id;
     uint32_t logger = 0;
@@ -25,7 +25,7 @@ struct Line {
     std::vector<uint32_t> groups;
     bool overridden = false;
     std::optional<double> anchor;
-    std::optional<double> q_approve, q_decline;  // the record's own centre
+    std::optional<double> q_approve, q_decline;  // the record's own control variate
     std::optional<double> label;                 // missing where none is on record
     std::vector<uint32_t> conditions;            // 2 bits each: VaultRecord's
 };
@@ -78,9 +78,9 @@ Line line_of(const VaultRecord& r, const EvidenceForm& form) {
               .conditions = {}};
     if (r.has_impact) line.impact = r.impact;
     if (form.anchored) line.anchor = r.anchor;
-    if (r.centre) {
-        line.q_approve = r.centre->approve;
-        line.q_decline = r.centre->decline;
+    if (r.control_variates) {
+        line.q_approve = r.control_variates->approve;
+        line.q_decline = r.control_variates->decline;
     }
     if (form.constrained && r.has_label) line.label = r.label;
     for (size_t k = 0; k < form.conditions; ++k) {
@@ -133,7 +133,7 @@ Result<VaultRecord> record_of(const Line& line, const VaultNames& names, const E
         return data_loss("evidence_centre", "evidence line {}: a centre has both q1 and q0",
                          number);
     }
-    if (line.q_approve) r.centre = ope::Centre{*line.q_approve, *line.q_decline};
+    if (line.q_approve) r.control_variates = ope::ControlVariates{*line.q_approve, *line.q_decline};
     r.p = line.p;
     r.candidate = line.candidate;
     r.reference = line.reference;

@@ -5,7 +5,7 @@
 
 #include "rampart/base/merkle_tree.hpp"
 #include "rampart/base/result.hpp"
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 #include "rampart/certification/vault.hpp"
 
 namespace rampart::certification {
@@ -16,25 +16,25 @@ struct Evidence {
     base::MerkleTree tree;  // its leaves are the lines without newlines
 };
 
-/// What stands in the lines of some runs only.
+/// Parts of the lines that some runs only have.
 struct EvidenceForm {
     bool anchored = false;     // probabilities of the anchor
-    bool constrained = false;  // labels, and who meets the conditions of constraints
+    bool constrained = false;  // labels, and the conditions of constraints that are met
     size_t conditions = 0;
 };
 EvidenceForm form_of(const RunPlan& plan);
 
-/// Errors: the source's.
+/// Writes the evidence file. Errors: the source's.
 base::Result<Evidence> write_evidence(const VaultSource& feedback, const EvidenceForm& form);
 
-/// The records, with impacts. Names come from the certificate; indices beyond them are errors.
-/// Errors: data_loss naming the line, or when the last one is cut off; out_of_range beyond
+/// Reads the records, with impacts. Names come from the certificate; indices beyond them are
+/// errors. Errors: data_loss naming the line, or when the last one is cut off; out_of_range beyond
 /// limits::kMaxRows lines.
 base::Result<std::vector<VaultRecord>> read_evidence(std::string_view bytes,
                                                      const VaultNames& names,
                                                      const EvidenceForm& form);
 
-/// Number of lines and Merkle root only. Errors: as above.
+/// Reads number of lines and Merkle root only. Errors: as above.
 base::Result<base::MerkleTree> read_leaves(std::string_view bytes);
 
 }  // namespace rampart::certification

@@ -38,8 +38,7 @@ struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
-/// The names of an enum: an array of values, each with a to_string. Specialised where the enums are
-/// known.
+/// Values of an enumeration, each with a to_string. Specialised where the enumerations are known.
 template <class E>
 struct EnumValues;
 
@@ -139,8 +138,8 @@ class JsonWriter {
 
 class JsonReader {
   public:
-    /// Errors: data_loss naming the member; also when the text is not what JsonWriter makes of the
-    /// value.
+    /// Reads a value. Errors: data_loss naming the member; also when the text is not JsonWriter's
+    /// for the value.
     template <class T>
     static base::Result<T> read(std::string_view text) {
         RAMPART_TRY(const boost::json::value parsed, parse_exactly(text));

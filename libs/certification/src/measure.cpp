@@ -22,12 +22,12 @@ PublicResult refused(std::string_view reason, fmt::format_string<Args...> format
             fmt::format(format, std::forward<Args>(args)...)};
 }
 
-/// What kappa is a multiple of.
+/// Returns the unit of kappa.
 double trust_unit(const GateConfig& config, double s) {
     return config.trust_region == TrustRegion::kApprovals ? s : std::min(s, 1 - s);
 }
 
-/// Where the logged propensities do not fit the draws; empty if they fit everywhere.
+/// Returns where the logged propensities do not fit the draws; empty: they fit everywhere.
 std::string uncalibrated(const RunPlan& plan) {
     const auto& fixed = plan.config.max_calibration_z;
     const double level = calibration_level_of_a_test(plan);
@@ -54,7 +54,7 @@ std::string_view bytes_of(const Pseudonym& p) {
     return {reinterpret_cast<const char*>(p.data()), p.size()};
 }
 
-/// `constrained`: with what constraints ask.
+/// Appends the digest's bytes of a record. `constrained`: with labels and conditions.
 void append_record(std::string& out, const VaultRecord& r, bool constrained) {
     out += bytes_of(r.unit);
     out += bytes_of(r.id);
@@ -64,11 +64,12 @@ void append_record(std::string& out, const VaultRecord& r, bool constrained) {
     base::append_f64(out, r.reference + 0.0);
     base::append_f64(out, r.anchor + 0.0);
     base::append_u64(out, r.groups);
-    base::append_u8(out, static_cast<uint8_t>((r.centre ? 8 : 0) | (r.overridden ? 4 : 0) |
-                                              (r.approved ? 2 : 0) | (r.has_impact ? 1 : 0)));
-    if (r.centre) {
-        base::append_f64(out, r.centre->approve + 0.0);
-        base::append_f64(out, r.centre->decline + 0.0);
+    base::append_u8(out,
+                    static_cast<uint8_t>((r.control_variates ? 8 : 0) | (r.overridden ? 4 : 0) |
+                                         (r.approved ? 2 : 0) | (r.has_impact ? 1 : 0)));
+    if (r.control_variates) {
+        base::append_f64(out, r.control_variates->approve + 0.0);
+        base::append_f64(out, r.control_variates->decline + 0.0);
     }
     if (!constrained) return;
     base::append_u8(out, r.has_label ? 1 : 0);
@@ -91,8 +92,8 @@ ope::ImpactModel impact_model(const GateConfig& config, const GroupPlan& group) 
 
 ope::Record estimate_of(const VaultRecord& r, Against against) {
     const bool anchored = against == Against::kAnchor;
-    return {r.p,          r.approved,   r.candidate, anchored ? r.anchor : r.reference,
-            std::nullopt, r.overridden, r.centre};
+    return {r.p,          r.approved,   r.candidate,       anchored ? r.anchor : r.reference,
+            std::nullopt, r.overridden, r.control_variates};
 }
 
 GroupMeasure::GroupMeasure(const GateConfig& config, const GroupPlan& plan)
@@ -148,17 +149,19 @@ void GroupMeasure::finish(GroupPlan& plan) {
     plan.weights = weights_.diagnostics();
 }
 
-Status check_centre(const GateConfig& config, const std::optional<ope::Centre>& centre,
-                    const std::function<std::string()>& record) {
-    if (centre.has_value() != (config.centres == Centres::kRegression)) {
+Status check_record_control_variates(const GateConfig& config,
+                                     const std::optional<ope::ControlVariates>& control_variates,
+                                     const std::function<std::string()>& record) {
+    if (control_variates.has_value() !=
+        (config.control_variates == ControlVariateKind::kRegression)) {
         return invalid_argument(
             "bad_centre",
             "record {}: it has {} centre of its own, and centres are \"{}\": with \"regression\" "
             "every record of D_c and vault has one, else none",
-            record(), centre ? "a" : "no", to_string(config.centres));
+            record(), control_variates ? "a" : "no", to_string(config.control_variates));
     }
-    if (!centre) return base::ok();
-    for (const double q : {centre->approve, centre->decline}) {
+    if (!control_variates) return base::ok();
+    for (const double q : {control_variates->approve, control_variates->decline}) {
         if (q >= config.impact_lo && q <= config.impact_hi) continue;  // false for NaN
         return invalid_argument("bad_centre",
                                 "record {}: its centre {} lies outside the declared range [{}, {}]",
@@ -204,8 +207,8 @@ Status VaultMeasure::check(const VaultRecord& r) const {
         return invalid_argument("bad_logger", "record {}: logger {} of {}", id(), r.logger,
                                 names_.loggers.size());
     }
-    if (r.centre || config_->centres == Centres::kRegression) {
-        RAMPART_RETURN_IF_ERROR(check_centre(*config_, r.centre, id));
+    if (r.control_variates || config_->control_variates == ControlVariateKind::kRegression) {
+        RAMPART_RETURN_IF_ERROR(check_record_control_variates(*config_, r.control_variates, id));
     }
     if (names_.groups.size() < 64 && r.groups >> names_.groups.size() != 0) {
         return invalid_argument("bad_group", "record {}: it is in a group beyond the {} named",
@@ -312,7 +315,7 @@ std::optional<PublicResult> override_fault(const GateConfig& config, size_t gran
                    granted_declines, *config.declined_impact);
 }
 
-/// Of features alone, so that the figure may be told.
+/// Checks the drift of applicants, from features alone, so that the figure may be published.
 std::optional<PublicResult> drift_fault(const RunPlan& plan) {
     const auto& allowed = plan.config.max_drift_auc;
     const auto& auc = plan.identity.drift_auc;

@@ -17,9 +17,10 @@ struct EnumValues<Bound> {
                                      Bound::kMaurerPontil};
 };
 template <>
-struct EnumValues<Centres> {
-    static constexpr Centres kAll[] = {Centres::kPerAction, Centres::kSingle, Centres::kNone,
-                                       Centres::kBest, Centres::kRegression};
+struct EnumValues<ControlVariateKind> {
+    static constexpr ControlVariateKind kAll[] = {
+        ControlVariateKind::kPerAction, ControlVariateKind::kSingle, ControlVariateKind::kNone,
+        ControlVariateKind::kBest, ControlVariateKind::kRegression};
 };
 template <>
 struct EnumValues<Against> {
@@ -27,7 +28,7 @@ struct EnumValues<Against> {
 };
 template <>
 struct EnumValues<LabelsOf> {
-    static constexpr LabelsOf kAll[] = {LabelsOf::kGranted, LabelsOf::kEverybody};
+    static constexpr LabelsOf kAll[] = {LabelsOf::kGranted, LabelsOf::kAllApplicants};
 };
 template <>
 struct EnumValues<TrustRegion> {
@@ -109,7 +110,7 @@ void members(A& a, GateConfig& c) {
     a("declined_impact", c.declined_impact);
     a("impact_units", c.impact_units);
     a.unless_default("declines_overridden", c.declines_overridden);
-    a.unless_default("centres", c.centres);
+    a.unless_default("centres", c.control_variates);
     a.unless_default("at_least", c.at_least);
     a.unless_default("max_weight", c.max_weight);
     a.unless_default("min_power", c.min_power);

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 
 namespace rampart::certification {
 
-/// The one place that builds a PreparedRun and looks inside it.
+/// Access to the private parts of a PreparedRun, for its construction and tests.
 struct RunAccess {
     static PreparedRun make() { return PreparedRun(); }
     static RunPlan& plan(PreparedRun& run) { return run.plan_; }
@@ -32,7 +32,7 @@ struct RunAccess {
             r.candidate_id, r.plan.hex(), request.candidate_id, request.plan.hex());
     }
 
-    /// The vault that precheck was given in memory, with its outcomes.
+    /// Returns the vault that precheck was given in memory, with its outcomes.
     static base::Result<MemoryVault> feedback(const PreparedRun& run,
                                               std::span<const double> impact,
                                               std::span<const double> label) {

@@ -12,13 +12,13 @@ namespace {
 
 using ope::LoggedFeedback;
 
-/// Mean impact of an action in D_c, and how many outcomes it rests on.
-struct Centre {
+/// Mean impact of an action in the development set, and the number of outcomes in it.
+struct ActionMean {
     double mean = 0;
     size_t outcomes = 0;
 };
-Centre centre_of(const GateConfig& config, const LoggedFeedback& selection, const ope::Group& group,
-                 bool approved) {
+ActionMean mean_impact(const GateConfig& config, const LoggedFeedback& selection,
+                       const ope::Group& group, bool approved) {
     stats::Sum sum;
     size_t n = 0;
     for (const uint32_t i : group.records) {
@@ -35,26 +35,26 @@ Centre centre_of(const GateConfig& config, const LoggedFeedback& selection, cons
     return {n > 0 ? sum.value() / static_cast<double>(n) : 0, n};
 }
 
-/// Sets the centres by the means of D_c. A mean may leave the range by a rounding error, and the
-/// range computed from it would be too short.
-void set_centres(const GateConfig& config, Centres kind, const Centre& approve,
-                 const Centre& decline, GroupPlan& plan) {
+/// Sets the control variates by the means of the development set. A mean may leave the range by a
+/// rounding error, and the range computed from it would be too short.
+void set_control_variates(const GateConfig& config, ControlVariateKind kind,
+                          const ActionMean& approve, const ActionMean& decline, GroupPlan& plan) {
     const auto within = [&](double x) { return std::clamp(x, config.impact_lo, config.impact_hi); };
     const bool known_decline = config.declined_impact && !config.declines_overridden;
     switch (kind) {
-        case Centres::kNone:
+        case ControlVariateKind::kNone:
             plan.q_approve = plan.q_decline = within(0);
             break;
-        case Centres::kSingle: {
+        case ControlVariateKind::kSingle: {
             const auto n1 = static_cast<double>(approve.outcomes);
             const auto n0 = static_cast<double>(decline.outcomes);
             plan.q_approve = plan.q_decline =
                 within((n1 * approve.mean + n0 * decline.mean) / (n1 + n0));
             break;
         }
-        case Centres::kPerAction:
-        case Centres::kBest:
-        case Centres::kRegression:  // the records' own stand before them
+        case ControlVariateKind::kPerAction:
+        case ControlVariateKind::kBest:
+        case ControlVariateKind::kRegression:  // each record's own take precedence
             plan.q_approve = within(approve.mean);
             plan.q_decline = within(decline.mean);
     }
@@ -63,12 +63,12 @@ void set_centres(const GateConfig& config, Centres kind, const Centre& approve,
 
 }  // namespace
 
-base::Status plan_from_selection(const GateConfig& config, Centres kind,
+base::Status plan_from_selection(const GateConfig& config, ControlVariateKind kind,
                                  const LoggedFeedback& selection, GroupPlan& plan,
                                  std::vector<double>& values) {
     const ope::Group& group = selection.decisions.groups[plan.index];
-    const Centre approve = centre_of(config, selection, group, true);
-    const Centre decline = centre_of(config, selection, group, false);
+    const ActionMean approve = mean_impact(config, selection, group, true);
+    const ActionMean decline = mean_impact(config, selection, group, false);
     const bool known_decline = config.declined_impact && !config.declines_overridden;
     const bool enough = approve.outcomes >= config.min_outcomes &&
                         (known_decline || decline.outcomes >= config.min_outcomes);
@@ -79,7 +79,7 @@ base::Status plan_from_selection(const GateConfig& config, Centres kind,
             "{} are needed of each action whose impact is not known",
             group.name, approve.outcomes, decline.outcomes, config.min_outcomes);
     }
-    set_centres(config, kind, approve, decline, plan);
+    set_control_variates(config, kind, approve, decline, plan);
     const ope::UnitMap units = ope::map_units(selection.decisions, group.records);
     values = ope::unit_values(selection.decisions, group.records, units, selection.impact,
                               impact_model(config, plan), config.margin,

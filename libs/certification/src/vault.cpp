@@ -17,7 +17,7 @@ VaultRecord record_of(const ope::LoggedDecisions& d, size_t i) {
     r.candidate = d.candidate[i];
     r.reference = d.reference[i];
     if (!d.anchor.empty()) r.anchor = d.anchor[i];
-    if (!d.centres.empty()) r.centre = d.centres[i];
+    if (!d.control_variates.empty()) r.control_variates = d.control_variates[i];
     r.logger = d.logger[i];
     r.approved = d.approved[i] != 0;
     r.has_impact = d.has_impact[i] != 0;

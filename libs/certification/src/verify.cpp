@@ -92,7 +92,7 @@ Status check_ledger_reference(const Certificate& c) {
     return compare.status();
 }
 
-/// At a further look the bets are the first look's: they are in the frozen part of the plan.
+/// Checks the bets. At a further look they are the first look's, in the frozen part of the plan.
 Status check_kept_bets(Comparison& compare, const GroupPlan& group) {
     const double cost =
         *std::max_element(group.bets.bets.begin(), group.bets.bets.end()) * -group.lo;
@@ -131,7 +131,7 @@ Status check_group_plan(const RunPlan& plan, const GroupPlan& recorded, const Gr
     return compare.status();
 }
 
-/// Every group against the reference, then, where there is an anchor, against it.
+/// Checks the order of groups: all against the reference, then, with an anchor, all against it.
 Status check_plan_of_groups(const RunPlan& plan) {
     const size_t sides = plan.identity.anchor_id.empty() ? 1 : 2;
     const size_t groups = plan.groups.size() / sides;
@@ -144,7 +144,8 @@ Status check_plan_of_groups(const RunPlan& plan) {
     return fits ? base::ok() : differs("the list of groups");
 }
 
-/// Names as the evidence knows them: the groups against the reference have theirs unchanged.
+/// Returns the names of groups in the evidence: the groups against the reference have theirs
+/// unchanged.
 VaultNames names_of(const RunPlan& plan) {
     VaultNames names{plan.logger_ids, {}};
     for (const GroupPlan& group : plan.groups) {
@@ -220,7 +221,7 @@ Status check_constraint_plan(const ConstraintPlan& recorded, const ConstraintPla
     return base::ok();
 }
 
-/// The plans again from D_c's figures in them and the evidence.
+/// Recomputes the plans from the development set's figures in them and the evidence.
 Status check_constraint_plans(const RunPlan& plan, const VaultSource& vault) {
     RAMPART_TRY(const ConstraintSet set, ConstraintSet::compile(plan.config));
     const auto again = plan_again(set, plan, plan.constraint_plans, vault);

@@ -31,7 +31,7 @@ bool has_overrides(const RunPlan& plan) {
                        [](const GroupPlan& g) { return g.overridden > 0; });
 }
 
-/// Z where the candidate is held against a constant or weights are cut.
+/// Returns Z where the candidate is compared with a constant or weights are cut.
 std::string general_terms(const GateConfig& config) {
     const bool known_decline = config.declined_impact && !config.declines_overridden;
     const std::string weight =
@@ -48,7 +48,7 @@ std::string general_terms(const GateConfig& config) {
     return out;
 }
 
-/// What is claimed besides the groups' tests.
+/// Returns what is claimed besides the groups' tests.
 std::string constraints_of(const RunPlan& plan) {
     std::string out;
     for (const ConstraintPlan& constraint : plan.constraint_plans) {
@@ -71,7 +71,7 @@ bool uses_labels(const RunPlan& plan) {
     return any_mean(plan, [](const auto& leaf) { return constraints::uses_label(leaf); });
 }
 
-/// How the constraints' figures are computed; empty where there are none.
+/// Returns how the constraints' figures are computed; empty: no constraints.
 std::string constraint_recipe(const RunPlan& plan) {
     if (plan.constraint_plans.empty()) return "";
     const bool granted = plan.config.labels_of == LabelsOf::kGranted;
@@ -101,7 +101,7 @@ std::string constraint_recipe(const RunPlan& plan) {
         granted ? "; with a condition on the label, pi impact + (1 - pi) declined_impact" : "");
 }
 
-/// When a test of the logged probabilities fails; empty where the bound is fixed.
+/// Returns when a test of the logged probabilities fails; empty where the bound is fixed.
 std::string calibration_recipe(const GateConfig& config) {
     if (config.max_calibration_z) return "";
     return "A test of the logged probabilities fails iff erfc(|calibration_z| / sqrt 2) or "
@@ -115,6 +115,128 @@ std::string run_of(const LedgerReference& l) {
                        l.registration.look == 0
                            ? ""
                            : fmt::format(", look {} with the same bets", l.registration.look + 1));
+}
+
+/// Appends an assumption, tested or not.
+struct Adder {
+    std::vector<Assumption>& out;
+    void operator()(bool tested, std::string text) const {
+        out.push_back({std::move(text), tested});
+    }
+};
+
+/// Adds the assumptions about the logged decisions.
+void add_about_log(const Certificate& c, std::vector<Assumption>& out) {
+    const GateConfig& config = c.plan.config;
+    const Adder add{out};
+    const std::string bound =
+        config.max_calibration_z
+            ? fmt::format("|z| <= {}", *config.max_calibration_z)
+            : fmt::format("at a level of {} for the epoch, {} for each test,",
+                          config.calibration_level, calibration_level_of_a_test(c.plan));
+    add(true, fmt::format("approvals drawn agree with the logged probabilities: {} over all "
+                          "records, for each logging policy and in each group, and so within "
+                          "tenths of the probability",
+                          bound));
+    add(true, fmt::format("each action that matters had a positive logged probability wherever the "
+                          "candidate {}",
+                          config.at_least ? "may take it" : "differs from the reference"));
+    add(true, fmt::format("the candidate lies within {} of the reference s on every vault record",
+                          trust_region_text(config)));
+    add(true, "no person is both in D_c and in the vault; all records of a person are one unit");
+}
+
+/// Adds the assumptions about missing outcomes.
+void add_about_missing(const Certificate& c, std::vector<Assumption>& out) {
+    const GateConfig& config = c.plan.config;
+    const Adder add{out};
+    const std::string share = fmt::format(
+        "at most a share of {} of each group's outcomes is missing", config.max_missing_rate);
+    if (config.missing_gamma) {
+        add(true, share);
+        add(false, fmt::format("missing impacts lie within {} of the centre of the action drawn{}",
+                               *config.missing_gamma,
+                               c.tipping_gamma
+                                   ? fmt::format("; all groups pass up to {}", *c.tipping_gamma)
+                                   : ""));
+    } else {
+        add(true, fmt::format("{}, and those are counted as the worst for the candidate", share));
+    }
+}
+
+/// Adds the assumptions about drift, impacts and what people do with a draw.
+void add_about_impacts(const Certificate& c, std::vector<Assumption>& out) {
+    const GateConfig& config = c.plan.config;
+    const Adder add{out};
+    if (config.max_drift_auc) {
+        add(true, fmt::format("from features alone a classifier tells the applicants of late from "
+                              "those of the vault with an AUC of at most {}",
+                              *config.max_drift_auc));
+    }
+    add(true, "impacts lie in the declared range");
+    const bool overrides = has_overrides(c.plan);
+    if (config.declined_impact && config.declines_overridden) {
+        add(false, fmt::format("the impact of a loan that is not granted is {}, as declared",
+                               *config.declined_impact));
+    } else if (config.declined_impact) {
+        add(false, fmt::format("a decline's impact is {}, as declared", *config.declined_impact));
+        if (overrides) add(true, "people granted nothing that was drawn as a decline");
+    }
+    if (overrides || config.declines_overridden) {
+        add(false,
+            "what people do with a draw depends on the applicant and the action drawn, and would "
+            "be the same under the candidate: impacts count for the action that was drawn");
+    }
+}
+
+/// Adds the assumptions about the constraints' conditions and labels.
+void add_about_constraints(const Certificate& c, std::vector<Assumption>& out) {
+    const GateConfig& config = c.plan.config;
+    const Adder add{out};
+    if (!c.plan.constraint_plans.empty()) {
+        add(false,
+            "who meets the constraints' conditions is as the signer read it from features and "
+            "protected attributes, which are not in the evidence");
+    }
+    if (uses_labels(c.plan)) {
+        add(true, fmt::format("at most a share of {} of the labels that each of the constraints' "
+                              "means needs is missing, and those are counted at their worst",
+                              config.max_missing_rate));
+        if (config.labels_of == LabelsOf::kGranted) {
+            add(true,
+                "everybody who may meet a condition that involves labels had a positive "
+                "logged probability of approval");
+            add(false,
+                "the label is what becomes of a loan once it is granted, whoever grants it: "
+                "loans that were drawn to be approved stand for those that were not");
+        }
+    }
+}
+
+/// Adds the assumptions about the run and the world.
+void add_about_rest(const Certificate& c, std::vector<Assumption>& out) {
+    const GateConfig& config = c.plan.config;
+    const Adder add{out};
+    if (c.ledger->registration.look > 0) {
+        add(false,
+            "all records of the earlier looks at this candidate are among those of this one");
+    }
+    add(false,
+        "logged probabilities are those that the draws were made with, and draws for different "
+        "persons are independent");
+    add(false, "what becomes of a person does not depend on decisions about others");
+    add(false, "candidate, centres and planned bets were made without impacts of the vault");
+    if (c.ledger->certificates_before > 0 && config.spending == Spending::kEqual) {
+        add(false,
+            "the certificates given earlier in this epoch did not steer the choice of this "
+            "candidate; the epoch's error budget is proven up to its first certificate");
+    }
+    if (config.bound == Bound::kStudentT) {
+        add(false,
+            "the mean of the units' values is close to normal: not so when harm is rare and "
+            "severe");
+    }
+    add(false, "the claim is about the logged period; another population needs another test");
 }
 
 }  // namespace
@@ -163,7 +285,7 @@ std::string recipe_of(const RunPlan& plan) {
                           "(q_approve - q_decline) if approved, "
                           "else -(pi - s) / (1 - p) * (impact - q_decline) + (pi - s) * "
                           "(q_approve - q_decline)";
-    const std::string own = plan.config.centres == Centres::kRegression
+    const std::string own = plan.config.control_variates == ControlVariateKind::kRegression
                                 ? "; q_approve and q_decline are the record's q1 and q0"
                                 : "";
     const std::string anchored =
@@ -215,95 +337,12 @@ std::string recipe_of(const RunPlan& plan) {
 
 std::vector<Assumption> assumptions_of(const Certificate& c) {
     if (!c.ledger) return {};
-    const GateConfig& config = c.plan.config;
     std::vector<Assumption> out;
-    const auto add = [&](bool tested, std::string text) {
-        out.push_back({std::move(text), tested});
-    };
-    const std::string bound =
-        config.max_calibration_z
-            ? fmt::format("|z| <= {}", *config.max_calibration_z)
-            : fmt::format("at a level of {} for the epoch, {} for each test,",
-                          config.calibration_level, calibration_level_of_a_test(c.plan));
-    add(true, fmt::format("approvals drawn agree with the logged probabilities: {} over all "
-                          "records, for each logging policy and in each group, and so within "
-                          "tenths of the probability",
-                          bound));
-    add(true, fmt::format("each action that matters had a positive logged probability wherever the "
-                          "candidate {}",
-                          config.at_least ? "may take it" : "differs from the reference"));
-    add(true, fmt::format("the candidate lies within {} of the reference s on every vault record",
-                          trust_region_text(config)));
-    add(true, "no person is both in D_c and in the vault; all records of a person are one unit");
-    const std::string share = fmt::format(
-        "at most a share of {} of each group's outcomes is missing", config.max_missing_rate);
-    if (config.missing_gamma) {
-        add(true, share);
-        add(false, fmt::format("missing impacts lie within {} of the centre of the action drawn{}",
-                               *config.missing_gamma,
-                               c.tipping_gamma
-                                   ? fmt::format("; all groups pass up to {}", *c.tipping_gamma)
-                                   : ""));
-    } else {
-        add(true, fmt::format("{}, and those are counted as the worst for the candidate", share));
-    }
-    if (config.max_drift_auc) {
-        add(true, fmt::format("from features alone a classifier tells the applicants of late from "
-                              "those of the vault with an AUC of at most {}",
-                              *config.max_drift_auc));
-    }
-    add(true, "impacts lie in the declared range");
-    const bool overrides = has_overrides(c.plan);
-    if (config.declined_impact && config.declines_overridden) {
-        add(false, fmt::format("the impact of a loan that is not granted is {}, as declared",
-                               *config.declined_impact));
-    } else if (config.declined_impact) {
-        add(false, fmt::format("a decline's impact is {}, as declared", *config.declined_impact));
-        if (overrides) add(true, "people granted nothing that was drawn as a decline");
-    }
-    if (overrides || config.declines_overridden) {
-        add(false,
-            "what people do with a draw depends on the applicant and the action drawn, and would "
-            "be the same under the candidate: impacts count for the action that was drawn");
-    }
-    if (!c.plan.constraint_plans.empty()) {
-        add(false,
-            "who meets the constraints' conditions is as the signer read it from features and "
-            "protected attributes, which are not in the evidence");
-    }
-    if (uses_labels(c.plan)) {
-        add(true, fmt::format("at most a share of {} of the labels that each of the constraints' "
-                              "means needs is missing, and those are counted at their worst",
-                              config.max_missing_rate));
-        if (config.labels_of == LabelsOf::kGranted) {
-            add(true,
-                "everybody who may meet a condition that involves labels had a positive "
-                "logged probability of approval");
-            add(false,
-                "the label is what becomes of a loan once it is granted, whoever grants it: "
-                "loans that were drawn to be approved stand for those that were not");
-        }
-    }
-    if (c.ledger->registration.look > 0) {
-        add(false,
-            "all records of the earlier looks at this candidate are among those of this one");
-    }
-    add(false,
-        "logged probabilities are those that the draws were made with, and draws for different "
-        "persons are independent");
-    add(false, "what becomes of a person does not depend on decisions about others");
-    add(false, "candidate, centres and planned bets were made without impacts of the vault");
-    if (c.ledger->certificates_before > 0 && config.spending == Spending::kEqual) {
-        add(false,
-            "the certificates given earlier in this epoch did not steer the choice of this "
-            "candidate; the epoch's error budget is proven up to its first certificate");
-    }
-    if (config.bound == Bound::kStudentT) {
-        add(false,
-            "the mean of the units' values is close to normal: not so when harm is rare and "
-            "severe");
-    }
-    add(false, "the claim is about the logged period; another population needs another test");
+    add_about_log(c, out);
+    add_about_missing(c, out);
+    add_about_impacts(c, out);
+    add_about_constraints(c, out);
+    add_about_rest(c, out);
     return out;
 }
 

@@ -11,7 +11,7 @@ Expression change_of_impact(const std::string& group) {
     return impact_of(group) - impact_of(group, Policy::kReference);
 }
 
-/// Of decisions, among all of a group or those with a label.
+/// Returns the mean of decisions in a group, or among its members with a label.
 Expression approval_rate(const std::string& group) {
     return mean(Quantity::kDecision, in_group(group));
 }

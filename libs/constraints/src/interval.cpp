@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Towards minus infinity if the exact result lies below the rounded one: `error` is exact minus
-/// rounded, or has its sign.
+/// Rounds towards minus infinity if the exact result lies below the rounded one: `error` is exact
+/// minus rounded, or has its sign.
 double down(double rounded, double error) {
     return error < 0 ? std::nextafter(rounded, -kInfinity) : rounded;
 }
@@ -29,7 +29,7 @@ Interval around(double rounded, double error) {
     return {down(rounded, error), up(rounded, error)};
 }
 
-/// Below this, the error of a product or quotient may itself be too small to be computed.
+/// Limit below which the error of a product or quotient may be too small to be computed.
 constexpr double kTiny = 1e-280;
 
 Interval sum_of(double a, double b) {

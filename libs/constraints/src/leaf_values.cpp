@@ -8,8 +8,8 @@
 namespace rampart::constraints {
 namespace {
 
-/// Of the impact, or for the upper end of minus the impact: what is missing is then at its worst
-/// for that end.
+/// Returns the model of the impact, or for the upper end of minus the impact, so that missing
+/// outcomes are at their worst for that end.
 ope::ImpactModel impact_model(const LeafView& view, const LeafPlan& plan, bool upper) {
     const Settings& s = view.settings;
     const double sign = upper ? -1 : 1;
@@ -33,21 +33,21 @@ ope::Record record_of(const LeafView& view, size_t i) {
             .overridden = log.overridden[i] != 0};
 }
 
-/// P(approve) of the leaf's policy, or the difference of its two.
+/// Returns P(approve) by the leaf's policy, or the difference of its two.
 double approval(const LeafView& view, size_t i) {
     const double own = view.probability(view.leaf.policy, i);
     return view.leaf.minus ? own - view.probability(*view.leaf.minus, i) : own;
 }
 
-/// The impact of an application with a known label, given the impact of granting it. A decline's is
-/// known; it cancels in a difference.
+/// Returns the impact of an application with a known label, given the impact of granting it. A
+/// decline's is known; it cancels in a difference.
 double impact_given_label(const LeafView& view, size_t i, double granted) {
     const double declined = *view.settings.declined_impact, change = approval(view, i);
     return view.leaf.minus ? change * (granted - declined)
                            : change * granted + (1 - change) * declined;
 }
 
-/// v of everything but an impact.
+/// Returns v for all quantities but an impact.
 double plain_value(const LeafView& view, size_t i, double label) {
     switch (view.leaf.quantity) {
         case Quantity::kLabel:
@@ -67,7 +67,8 @@ double plain_value(const LeafView& view, size_t i, double label) {
     return std::nan("");
 }
 
-/// v of a record for the lower end, or -v for the upper one; the label is known if it matters.
+/// Returns v of a record for the lower end, or -v for the upper one; the label is known if it
+/// matters.
 double value(const LeafView& view, const LeafPlan& plan, const ope::ImpactModel& model, size_t i,
              double label, double impact, bool upper) {
     const double sign = upper ? -1 : 1;
@@ -127,7 +128,7 @@ Sums sums_of(const LeafView& view, const LeafPlan& plan, const Outcomes& outcome
     std::vector<uint32_t> unit(view.log.persons, kNobody);
     Sums out;
     for (size_t i = 0; i < view.log.size(); ++i) {
-        if (!view.tells(i)) continue;
+        if (!view.contributes(i)) continue;
         uint32_t& u = unit[view.log.person[i]];
         if (u == kNobody) {
             u = static_cast<uint32_t>(out.n.size());

@@ -2,12 +2,12 @@
 
 #include <vector>
 
-#include "rampart/constraints/constraint_test.hpp"
+#include "rampart/constraints/evaluation.hpp"
 #include "rampart/constraints/membership.hpp"
 
 namespace rampart::constraints {
 
-/// One leaf on one log.
+/// A leaf on a log.
 struct LeafView {
     const Leaf& leaf;
     Interval impact_range;
@@ -16,11 +16,13 @@ struct LeafView {
     std::span<const uint8_t> members;
 
     bool weighted() const { return uses_label(leaf) && settings.labels == LabelsOf::kGranted; }
-    /// Its impact is seen together with its label, of a granted loan alone.
+    /// Returns whether the impact is known together with the label, for granted loans only.
     bool impact_by_label() const { return weighted() && leaf.quantity == Quantity::kImpact; }
     bool may_belong(size_t i) const { return members[i] != 0; }
-    /// Whether the record can add anything, as far as is known before its outcome.
-    bool tells(size_t i) const { return may_belong(i) && (!weighted() || log.approved[i] != 0); }
+    /// Returns whether the record may contribute, as far as is known before its outcome.
+    bool contributes(size_t i) const {
+        return may_belong(i) && (!weighted() || log.approved[i] != 0);
+    }
     double weight(size_t i) const { return weighted() ? 1 / log.p_approve[i] : 1; }
     bool label_matters() const { return uses_label(leaf); }
     bool impact_matters(size_t i) const {
@@ -34,17 +36,17 @@ struct LeafView {
     }
 };
 
-/// Range of v over the records that may belong: from x alone.
+/// Returns the range of v over the records that may belong, from x alone.
 Interval value_range(const LeafView& view, const LeafPlan& plan);
 
-/// Whether the logger could take the actions that the estimate needs.
+/// Returns whether the logger could take the actions that the estimate needs.
 bool has_support(const LeafView& view, size_t record);
 
-/// N and D of each person who tells something, by first appearance.
+/// N and D of each person with a known value, by first appearance.
 struct Sums {
     std::vector<double> n, d;
 };
-/// For the lower end; or for the upper one, with -v in the place of v.
+/// Returns the sums for the lower end or, with -v in the place of v, for the upper one.
 Sums sums_of(const LeafView& view, const LeafPlan& plan, const Outcomes& outcomes, bool upper);
 
 }  // namespace rampart::constraints

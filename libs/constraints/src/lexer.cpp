@@ -27,7 +27,7 @@ std::string shown(std::string_view content) {
     return std::string(content.substr(0, length)) + "…";
 }
 
-/// Signs that people know from elsewhere, and what stands for them here.
+/// Signs of other languages, and their form in this one.
 struct Foreign {
     std::string_view sign, instead;
 };

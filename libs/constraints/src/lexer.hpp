@@ -18,18 +18,18 @@ struct Token {
         kEnd,
     };
     Kind kind = Kind::kEnd;
-    std::string content{};  // of texts without quotes and escapes
+    std::string content{};  // texts: without quotes and escapes
     double number = 0;
-    size_t column = 1;  // of its first character
+    size_t column = 1;  // position of its first character
 
     bool is(std::string_view sign) const { return kind == Kind::kSign && content == sign; }
     bool is_word(std::string_view word) const { return kind == Kind::kWord && content == word; }
 };
 
-/// Errors as parse()'s. The last token is kEnd.
+/// Splits a text into tokens, the last one kEnd. Errors as parse()'s.
 base::Result<std::vector<Token>> tokens_of(std::string_view text);
 
-/// "column 7, at 'xyz'": a long content is cut.
+/// Returns "column 7, at 'xyz'"; a long content is cut.
 std::string where(const Token& token);
 
 }  // namespace rampart::constraints

@@ -34,7 +34,7 @@ void collect(const Condition& condition, std::set<std::string>& names) {
     for (const Condition& part : condition.parts) collect(part, names);
 }
 
-/// Of the form "attribute=value", not an intersection.
+/// Returns whether a group has the form "attribute=value" and is no intersection.
 bool is_value_of(const std::string& group, const std::string& attribute) {
     return group.size() > attribute.size() && group.starts_with(attribute) &&
            group[attribute.size()] == '=' && group.find(',') == std::string::npos;
@@ -171,7 +171,8 @@ class Evaluator {
         return false;
     }
 
-    /// One of the values; or, of !=, another one. A missing value is neither.
+    /// Returns whether the value is one of the condition's or, with !=, another one. A missing
+    /// value is neither.
     Result<Mask> category(const Condition& c) const {
         const Column* found = column(c.name);
         const bool attribute = is_attribute(c.name);

@@ -13,7 +13,7 @@ using base::Error;
 using base::invalid_argument;
 using base::Result;
 
-/// Recursive descent over the tokens, one function a rule of the grammar.
+/// Recursive descent over the tokens, one function per rule of the grammar.
 class Parser {
   public:
     explicit Parser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
@@ -37,7 +37,7 @@ class Parser {
     }
 
   private:
-    /// One level deeper, as long as it lives.
+    /// Counts one level of nesting during its lifetime.
     struct Level {
         explicit Level(size_t& count) : depth(count) { ++depth; }
         ~Level() { --depth; }
@@ -231,7 +231,7 @@ class Parser {
 
     Result<Condition> any() { return joined("or"); }
 
-    /// Parts joined by `or` or, within those, by `and`.
+    /// Reads parts joined by `or` or, within those, by `and`.
     Result<Condition> joined(std::string_view word) {
         const bool outer = word == "or";
         std::vector<Condition> parts;
@@ -347,7 +347,7 @@ class Parser {
     size_t at_ = 0, nodes_ = 0, means_ = 0, depth_ = 0;
 };
 
-/// Arities and finite numbers, so that the tree can be written at all.
+/// Checks arities and that numbers are finite, so that the tree has a text.
 bool well_formed(const Condition& c) {
     using Kind = Condition::Kind;
     const size_t parts = c.parts.size(), values = c.values.size();

@@ -20,7 +20,7 @@ Formula combine(Formula::Kind kind, Parts parts) {
 
 Formula constant(double value) { return {.number = value}; }
 
-/// The leaf's formula; `leaves` gets it if it is not there yet.
+/// Returns the leaf's formula; adds the leaf to `leaves` if it is new.
 Formula leaf_formula(const Leaf& leaf, std::vector<Leaf>& leaves) {
     const auto found = std::find(leaves.begin(), leaves.end(), leaf);
     const auto index = static_cast<size_t>(found - leaves.begin());
@@ -28,7 +28,7 @@ Formula leaf_formula(const Leaf& leaf, std::vector<Leaf>& leaves) {
     return {.kind = Kind::kLeaf, .leaf = index};
 }
 
-/// The expression as it was written, every mean a leaf.
+/// Returns the formula of an expression as written, every mean a leaf.
 Formula formula_of(const Expression& e, std::vector<Leaf>& leaves) {
     constexpr std::array<Kind, 10> kKinds{
         Kind::kNumber,   Kind::kLeaf,   Kind::kNegate, Kind::kAdd, Kind::kSubtract,
@@ -43,7 +43,7 @@ Formula formula_of(const Expression& e, std::vector<Leaf>& leaves) {
     return combine(kKinds[static_cast<size_t>(e.kind)], std::move(parts));
 }
 
-/// Every sum or difference of a part of `a` and a part of `b`. Too many are cut off one past the
+/// Returns every sum or difference of a part of `a` and a part of `b`, at most one more than the
 /// limit, which is then the error.
 Parts crossed(Kind kind, Parts a, Parts b) {
     Parts out;
@@ -81,7 +81,7 @@ void append(Parts& out, Parts more) {
 
 bool is_factor(const Formula& f) { return f.kind == Kind::kNumber && f.number != 0; }
 
-/// Formulas of which f is the smallest (`lower`) or the largest: exactly, as real numbers.
+/// Returns formulas of which f is the smallest (`lower`) or the largest: exactly, as real numbers.
 Parts split(const Formula& f, bool lower) {
     const auto whole = [&] { return Parts{f}; };
     switch (f.kind) {
@@ -219,7 +219,7 @@ class Pairing {
     std::vector<Leaf>& leaves_;
 };
 
-/// Which ends of the leaves the asked ends of a formula depend on.
+/// Finds the ends of the leaves that the requested ends of a formula depend on.
 class NeedFinder {
   public:
     NeedFinder(std::span<const Known> ranges) : ranges_(ranges), needs_(2 * ranges.size()) {}
@@ -236,7 +236,7 @@ class NeedFinder {
   private:
     enum class Sign { kPositive, kNegative, kBoth };
 
-    /// Of the formula, whatever the data.
+    /// Returns the range of the formula for any data.
     Sign sign(const Formula& formula) const {
         const Known range = propagate(formula, ranges_);
         if (range && range->lo >= 0) return Sign::kPositive;
@@ -244,7 +244,7 @@ class NeedFinder {
         return Sign::kBoth;
     }
 
-    /// The part enters multiplied by something of this sign.
+    /// Marks the ends of a part that enters multiplied by a factor of this sign.
     void scaled(const Formula& part, Sign sign, bool lower, bool upper) {
         switch (sign) {
             case Sign::kPositive:

@@ -40,7 +40,7 @@ std::string values_text(const Condition& c) {
     return out + ")";
 }
 
-/// 0: or, 1: and, 2: all that needs no brackets.
+/// Returns the binding strength: 0 for or, 1 for and, 2 for what needs no brackets.
 int binding(const Condition& c) {
     return c.kind == Condition::Kind::kAny ? 0 : c.kind == Condition::Kind::kAll ? 1 : 2;
 }
@@ -59,7 +59,8 @@ std::string joined(const Condition& c, std::string_view word) {
     return out;
 }
 
-/// 0: + and -, 1: * and /, 2: a sign, 3: all that needs no brackets.
+/// Returns the binding strength: 0 for + and -, 1 for * and /, 2 for a sign, 3 for what needs no
+/// brackets.
 int binding(const Expression& e) {
     switch (e.kind) {
         case Expression::Kind::kAdd:

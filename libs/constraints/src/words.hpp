@@ -4,9 +4,10 @@
 
 namespace rampart::constraints {
 
-/// A word of the language, which a feature can only have as its name in backticks.
+/// Returns whether a name is a word of the language: such a feature is written in backticks.
 bool is_reserved(std::string_view word);
-/// Letters, digits, '_' and '.', not beginning with a digit or '.': needs no backticks.
+/// Returns whether a name needs no backticks: letters, digits, '_' and '.', not beginning with a
+/// digit or '.'.
 bool is_plain_name(std::string_view word);
 
 inline bool is_name_start(char c) {

@@ -19,9 +19,9 @@ using base::Result;
 using base::Status;
 using dataset::Dataset;
 
-/// One row of each person, and on which side of the test the person is.
+/// One row of each person, and the person's side of the test.
 struct Chosen {
-    double hash = 0;      // of the person
+    double hash = 0;      // the person's
     double row_hash = 0;  // the smallest of the person's rows
     uint32_t row = 0;
 };
@@ -55,13 +55,13 @@ Status check_half(const Dataset& half) {
         static_cast<size_t>(std::count(half.label.begin(), half.label.end(), uint8_t{1}));
     const size_t earlier = half.rows() - later;
     if (std::min(earlier, later) >= kMinDriftRows) return base::ok();
-    return base::failed_precondition("too_few_rows",
+    return base::failed_precondition(kTooFewRows,
                                      "half of the persons are {} of the earlier and {} of the "
                                      "later period; {} of each are wanted: take longer periods",
                                      earlier, later, kMinDriftRows);
 }
 
-/// 1 - sum (t^3 - t) / (N^3 - N): what ties leave of the variance.
+/// 1 - sum (t^3 - t) / (N^3 - N): share of the variance that ties leave.
 double tie_factor(std::vector<double> scores) {
     std::sort(scores.begin(), scores.end());
     const auto n = static_cast<double>(scores.size());

@@ -20,8 +20,9 @@ using ope::LoggedDecisions;
 using ope::LoggedFeedback;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr size_t kMinOutcomes = 10;  // of an action that matters, for its centre
-/// Later applicants may differ a little more between the two policies than any in D_c.
+constexpr size_t kMinOutcomes = 10;  // per action that matters, for its control variate
+/// Later applicants may differ a little more between the two policies than any in the development
+/// set.
 constexpr double kRangeReserve = 1.25;
 
 ope::Record record_at(const LoggedFeedback& f, uint32_t i) {
@@ -32,7 +33,7 @@ ope::Record record_at(const LoggedFeedback& f, uint32_t i) {
     return record;
 }
 
-/// The first record of each person among `records`, in their order.
+/// Returns the first record of each person among `records`, in their order.
 std::vector<uint32_t> first_of_each(const LoggedDecisions& d,
                                     const std::vector<uint32_t>& records) {
     std::vector<uint32_t> first;
@@ -44,14 +45,14 @@ std::vector<uint32_t> first_of_each(const LoggedDecisions& d,
     return first;
 }
 
-/// Impact of what was done; a missing one in the champion's favour.
+/// Returns the impact of the action taken; a missing one counts in the champion's favour.
 double realised(const LoggedDecisions& d, uint32_t i, std::optional<double> impact,
                 const ImpactModel& model) {
     if (model.declined && !d.granted(i)) return *model.declined;
     return impact.value_or(model.hi);
 }
 
-/// A drawn decline whose impact is taken as known, but that people granted.
+/// Returns whether a drawn decline, whose impact is taken as known, was granted by people.
 bool granted_decline(const LoggedDecisions& d, uint32_t i, const ImpactModel& model) {
     return model.declined && !model.declines_overridden && d.approved[i] == 0 && d.is_overridden(i);
 }
@@ -60,7 +61,7 @@ bool missing(const LoggedDecisions& d, uint32_t i, const ImpactModel& model) {
     return d.has_impact[i] == 0 && !(model.declined && !d.granted(i));
 }
 
-/// Mean impact of the drawn approvals or declines of known impact; nullopt: too few.
+/// Returns the mean impact of drawn approvals or declines with known impact; nullopt: too few.
 std::optional<double> mean_impact(const LoggedFeedback& f, const std::vector<uint32_t>& records,
                                   bool approved) {
     stats::Sum sum;
@@ -74,7 +75,8 @@ std::optional<double> mean_impact(const LoggedFeedback& f, const std::vector<uin
     return sum.value() / static_cast<double>(count);
 }
 
-/// The bets on the change, from what Z would be if the champion had decided the persons of D_c.
+/// Plans the bets on the change, from the values of Z if the champion had decided the persons of
+/// the development set.
 Status plan_change(const MonitorConfig& config, const LoggedFeedback& before,
                    const std::vector<uint32_t>& persons, double delta, PlannedGroup& group) {
     std::vector<double> values;
@@ -100,7 +102,7 @@ Status plan_change(const MonitorConfig& config, const LoggedFeedback& before,
     return base::ok();
 }
 
-/// The bets against "the realised impact is at least the floor".
+/// Plans the bets against "the realised impact is at least the floor".
 Status plan_level(const MonitorConfig& config, const LoggedFeedback& before,
                   const std::vector<uint32_t>& persons, double delta, PlannedGroup& group) {
     std::vector<double> impacts;
@@ -127,19 +129,20 @@ Result<PlannedGroup> plan_group(const MonitorConfig& config, const ImpactModel& 
     const bool declines_matter = !impact.declined || impact.declines_overridden;
     const auto approve = mean_impact(before, persons, true);
     const auto decline = declines_matter ? mean_impact(before, persons, false) : 0.0;
-    // people seldom grant what was drawn as a decline: its centre is then near the known impact
-    const auto centre = decline ? decline : impact.declined;
-    if (!approve || !centre) {
+    // people seldom grant what was drawn as a decline: its control variate is then near the known
+    // impact
+    const auto control_variates = decline ? decline : impact.declined;
+    if (!approve || !control_variates) {
         group.unplanned = std::string("too_few_outcomes");
         return group;
     }
     group.impact.q_approve = std::clamp(*approve, impact.lo, impact.hi);
-    group.impact.q_decline = std::clamp(*centre, impact.lo, impact.hi);
+    group.impact.q_decline = std::clamp(*control_variates, impact.lo, impact.hi);
     RAMPART_RETURN_IF_ERROR(plan_change(config, before, persons, delta, group));
     return group;
 }
 
-/// What look() gathers of a group's persons, in order.
+/// Values of a group's persons in order, for look().
 struct Gathered {
     std::vector<double> changes;  // Z - margin
     std::vector<double> levels;   // floor - realised impact

@@ -18,7 +18,7 @@ double impact_of(const Record& r, const ImpactModel& m, double worst) {
 struct Change {
     double approve = 0, decline = 0;
     double offset = 0;
-    Centre q;
+    ControlVariates q;
 };
 
 bool unchanged(const Record& r, const ImpactModel& m) {
@@ -27,7 +27,7 @@ bool unchanged(const Record& r, const ImpactModel& m) {
 
 Change change_of(const Record& r, const ImpactModel& m) {
     Change c;
-    c.q = r.centre.value_or(Centre{m.q_approve, m.q_decline});
+    c.q = r.control_variates.value_or(ControlVariates{m.q_approve, m.q_decline});
     const double cut_approve = m.max_weight ? std::max(0.0, r.candidate - *m.max_weight * r.p) : 0;
     c.approve = (m.absolute ? r.candidate : r.candidate - r.reference) - cut_approve;
     c.decline = m.absolute ? 1 - r.candidate : r.reference - r.candidate;

@@ -224,7 +224,7 @@ base::Result<ImpactRegression> ImpactRegression::fit(const RegressionData& data,
     return ImpactRegression(std::move(model));
 }
 
-Centre ImpactRegression::predict(std::span<const double> x) const {
+ControlVariates ImpactRegression::predict(std::span<const double> x) const {
     RAMPART_CHECK(x.size() == model_->features, "{} features, fitted with {}", x.size(),
                   model_->features);
     VectorXd scratch(model_->columns());
@@ -234,10 +234,9 @@ Centre ImpactRegression::predict(std::span<const double> x) const {
 
 Interval ImpactRegression::fitted_range() const { return model_->range; }
 
-base::Result<std::vector<Centre>> cross_fitted_centres(const RegressionData& data,
-                                                       std::span<const uint32_t> unit, size_t folds,
-                                                       Interval impact_range,
-                                                       const RegressionOptions& options) {
+base::Result<std::vector<ControlVariates>> cross_fitted_control_variates(
+    const RegressionData& data, std::span<const uint32_t> unit, size_t folds, Interval impact_range,
+    const RegressionOptions& options) {
     const size_t n = data.impact.size();
     if (folds < 2 || folds > 100) {
         return invalid_argument("bad_folds", "{} folds: must be 2 to 100", folds);
@@ -246,7 +245,7 @@ base::Result<std::vector<Centre>> cross_fitted_centres(const RegressionData& dat
         return invalid_argument("bad_shape", "{} units for {} records", unit.size(), n);
     }
     RAMPART_RETURN_IF_ERROR(check_shapes(data, impact_range, options));
-    std::vector<Centre> centres(n);
+    std::vector<ControlVariates> control_variates(n);
     std::vector<double> weight(n);
     for (size_t fold = 0; fold < folds; ++fold) {
         const auto in_fold = [&](size_t i) { return base::mix64(unit[i]) % folds == fold; };
@@ -258,10 +257,10 @@ base::Result<std::vector<Centre>> cross_fitted_centres(const RegressionData& dat
         RAMPART_TRY(const auto model, ImpactRegression::fit(others, impact_range, options));
         for (size_t i = 0; i < n; ++i) {
             if (!in_fold(i)) continue;
-            centres[i] = model.predict(data.x.subspan(i * data.features, data.features));
+            control_variates[i] = model.predict(data.x.subspan(i * data.features, data.features));
         }
     }
-    return centres;
+    return control_variates;
 }
 
 }  // namespace rampart::ope

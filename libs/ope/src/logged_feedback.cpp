@@ -36,9 +36,9 @@ Status check_shapes(const LoggedDecisions& d) {
         return invalid_argument("bad_shape", "anchor has {} entries for {} records",
                                 d.anchor.size(), n);
     }
-    if (!d.centres.empty() && d.centres.size() != n) {
+    if (!d.control_variates.empty() && d.control_variates.size() != n) {
         return invalid_argument("bad_shape", "centres has {} entries for {} records",
-                                d.centres.size(), n);
+                                d.control_variates.size(), n);
     }
     if (d.has_label.size() != d.conditions.size() ||
         (!d.has_label.empty() && d.has_label.size() != n)) {
@@ -84,10 +84,10 @@ Status check_record(const LoggedDecisions& d, size_t i) {
             "(0, 1], so the log is wrong",
             id, propensity);
     }
-    if (!d.centres.empty() &&
-        !(std::isfinite(d.centres[i].approve) && std::isfinite(d.centres[i].decline))) {
+    if (!d.control_variates.empty() && !(std::isfinite(d.control_variates[i].approve) &&
+                                         std::isfinite(d.control_variates[i].decline))) {
         return invalid_argument("bad_centre", "record {}: centres {} and {} must be finite", id,
-                                d.centres[i].approve, d.centres[i].decline);
+                                d.control_variates[i].approve, d.control_variates[i].decline);
     }
     if (d.logger[i] >= d.logger_ids.size()) {
         return invalid_argument("bad_logger", "record {}: logger {} of {}", id, d.logger[i],

@@ -11,7 +11,7 @@ namespace {
 Record record_at(const LoggedDecisions& d, uint32_t i) {
     Record out{d.p_approve[i], d.approved[i] != 0, d.candidate[i],
                d.reference[i], std::nullopt,       d.is_overridden(i)};
-    if (!d.centres.empty()) out.centre = d.centres[i];
+    if (!d.control_variates.empty()) out.control_variates = d.control_variates[i];
     return out;
 }
 

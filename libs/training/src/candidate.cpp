@@ -23,13 +23,14 @@ struct ScoreMap {
     double slope = 2, intercept = -1;
 };
 
-/// Mean impact of an approval by label, as declared or, for a reported impact, as seen in D_c.
+/// Returns the map from the mean impacts of an approval by label: the declared ones or, for a
+/// reported impact, those in the development set.
 Result<ScoreMap> score_map(const DevelopmentSet& development, const domain::Impact& impact) {
     double favourable = impact.favourable, unfavourable = impact.unfavourable;
     if (impact.measure) {
         double sum[2] = {0, 0}, count[2] = {0, 0};
         for (const auto& row : development.rows) {
-            if (!row.teaches() || !row.impact) continue;
+            if (!row.is_training_example() || !row.impact) continue;
             const int y = *row.label == 1 ? 1 : 0;
             sum[y] += *row.impact / row.p_approve;
             count[y] += 1 / row.p_approve;
@@ -51,8 +52,8 @@ struct Halves {
     dataset::Dataset train, validation;
 };
 
-/// Holds a part of the people out; all rows of a person on one side. `table` may be a part of the
-/// set.
+/// Splits off a part of the persons; all rows of a person are on one side. `table` may be a part of
+/// the set.
 Halves hold_out(const DevelopmentSet& development, const training_set::TrainingTable& table,
                 const Recipe& recipe) {
     std::vector<uint32_t> train, validation;
@@ -67,7 +68,7 @@ Halves hold_out(const DevelopmentSet& development, const training_set::TrainingT
 
 Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& recipe,
                             base::ThreadPool* pool, std::map<std::string, std::string>& figures) {
-    const bool fair = recipe.learner == "fairgbm";
+    const bool fair = recipe.learner == Learner::kFairGbm;
     const training_set::DatasetOptions options{
         recipe.ipw_cap, fair ? training_set::GroupBy::kCells : training_set::GroupBy::kNone};
     RAMPART_TRY(const auto table, training_set::to_dataset(development, options));
@@ -114,7 +115,8 @@ Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& rec
     return std::move(result.ensemble);
 }
 
-/// Medians of numbers, commonest categories: what a reason code compares an applicant with.
+/// Returns medians of numbers and the most frequent categories: reason codes compare applicants
+/// with this row.
 std::vector<float> reference_row(const DevelopmentSet& development) {
     std::vector<float> reference(development.schema.size());
     std::vector<float> values;
@@ -147,7 +149,7 @@ std::vector<float> reference_row(const DevelopmentSet& development) {
     return reference;
 }
 
-/// f of every row by one ensemble.
+/// Returns f of every row by one ensemble.
 std::vector<double> scores_of(const DevelopmentSet& development, const model::Ensemble& ensemble,
                               const ScoreMap& map) {
     std::vector<double> scores(development.rows.size());
@@ -165,7 +167,7 @@ ramp::RampParams parity_params(const Recipe& recipe, double gamma) {
     return params;
 }
 
-/// f of every row by an ensemble that did not learn from its person: what the search may believe.
+/// Returns f of every row by an ensemble that did not learn from the row's person, for the search.
 Result<std::vector<double>> out_of_fold_scores(const DevelopmentSet& development,
                                                const Recipe& recipe, const ScoreMap& map,
                                                base::ThreadPool* pool) {
@@ -199,8 +201,8 @@ Result<std::vector<double>> out_of_fold_scores(const DevelopmentSet& development
     return scores;
 }
 
-/// P(approve) of every row; 0 where the policy needs a cell that the row has not (nobody looks
-/// there).
+/// Returns P(approve) of every row; 0 where the policy needs a cell that the row has not (these are
+/// not used).
 std::vector<double> approvals_of(const DevelopmentSet& development, const model::Policy& policy) {
     std::vector<double> out;
     for (size_t i = 0; i < development.rows.size(); ++i) {
@@ -212,45 +214,57 @@ std::vector<double> approvals_of(const DevelopmentSet& development, const model:
     return out;
 }
 
-Result<SearchedParameters> select(const DevelopmentSet& development, const model::Policy& champion,
-                                  const std::vector<model::Link>& links,
-                                  const LinkParameters& begin, const ScoreMap& map,
-                                  const Recipe& recipe, const GateOutlook& outlook,
-                                  base::ThreadPool* pool) {
-    const bool parity = recipe.criterion == "statistical_parity";
+/// Search for the parameters of the next link.
+struct LinkSearch {
+    const CandidateInputs& in;
+    const std::vector<model::Link>& links;  // before the new one
+    const ScoreMap& map;
+    LinkParameters begin;
+};
+
+Result<SearchedParameters> search(const LinkSearch& next) {
+    const DevelopmentSet& development = next.in.development;
+    const model::Policy& champion = next.in.champion;
+    const Recipe& recipe = next.in.recipe;
+    const bool parity = recipe.criterion == Criterion::kStatisticalParity;
     SearchRows rows;
-    RAMPART_TRY(rows.score, out_of_fold_scores(development, recipe, map, pool));
+    RAMPART_TRY(rows.score, out_of_fold_scores(development, recipe, next.map, next.in.pool));
     for (size_t i = 0; i < rows.score.size(); ++i) {
         if (parity && !development.rows[i].cell) rows.score[i] = std::nan("");
     }
     rows.reference = approvals_of(development, champion);
     RAMPART_TRY(const auto before,
-                model::Policy::create(development.schema, links, champion.group_names(), {}));
+                model::Policy::create(development.schema, next.links, champion.group_names(), {}));
     rows.before = approvals_of(development, before);
     const auto params = parity_params(recipe, recipe.gamma);
-    const SearchLimits limits{static_cast<size_t>(recipe.selection_evaluations),
-                              recipe.selection_power, recipe.seed};
-    return search_parameters(development, rows, champion, begin, recipe.exploration.mode,
-                             parity ? &params : nullptr, outlook, limits);
+    return search_parameters({.development = development,
+                              .rows = rows,
+                              .champion = champion,
+                              .begin = next.begin,
+                              .exploration = recipe.exploration.mode,
+                              .parity = parity ? &params : nullptr,
+                              .gate = *next.in.gate,
+                              .limits = {static_cast<size_t>(recipe.selection_evaluations),
+                                         recipe.selection_power, recipe.seed}});
 }
 
-/// The search's parameters or, where nothing can be predicted, those to begin with; says which in
-/// figures.
-Result<LinkParameters> selected_parameters(const DevelopmentSet& development,
-                                           const model::Policy& champion,
+/// Returns the parameters that the search finds or, where nothing can be predicted, the recipe's;
+/// notes in `figures` which.
+Result<LinkParameters> selected_parameters(const CandidateInputs& in,
                                            const std::vector<model::Link>& links,
-                                           const ScoreMap& map, const Recipe& recipe,
-                                           const GateOutlook* outlook, base::ThreadPool* pool,
+                                           const ScoreMap& map,
                                            std::map<std::string, std::string>& figures) {
+    const Recipe& recipe = in.recipe;
     const LinkParameters begin{0, recipe.gamma, recipe.exploration.epsilon, recipe.kappa};
-    if (recipe.selection == "none") return begin;
-    if (outlook == nullptr) {
+    if (recipe.selection == Selection::kNone) return begin;
+    if (in.gate == nullptr) {
         return base::invalid_argument(
-            "bad_selection", "selection is {}, and nothing is known of the gate: give an outlook",
-            recipe.selection);
+            kBadSelection,
+            "selection is {}, and nothing is known of the gate: give its forecast's inputs",
+            to_string(recipe.selection));
     }
-    const auto found = select(development, champion, links, begin, map, recipe, *outlook, pool);
-    if (!found && found.error().reason == "bad_selection") return found.error();
+    const auto found = search({in, links, map, begin});
+    if (!found && found.error().reason == kBadSelection) return found.error();
     if (!found) {
         figures["selection"] = fmt::format("as given: {}", found.error().message);
         return begin;
@@ -266,7 +280,7 @@ Result<LinkParameters> selected_parameters(const DevelopmentSet& development,
     return p;
 }
 
-/// Whether the gate may see a candidate that misses the constraints of its training.
+/// Fails if the candidate misses the constraints of its training and the recipe does not allow it.
 base::Status check_constraints(const Recipe& recipe,
                                const std::map<std::string, std::string>& figures) {
     const auto missed = figures.find(std::string(kMissedConstraints));
@@ -279,8 +293,8 @@ base::Status check_constraints(const Recipe& recipe,
         missed->second);
 }
 
-/// The teacher's probabilities have no noise to overfit, so the student is large: what counts is
-/// that it comes close everywhere.
+/// Returns parameters for distillation: the teacher's probabilities have no noise to overfit, so
+/// the student is large, to be close to the teacher everywhere.
 gbdt::LearnerParams student_params(uint64_t seed) {
     gbdt::LearnerParams params;
     params.trees = 400;
@@ -291,7 +305,30 @@ gbdt::LearnerParams student_params(uint64_t seed) {
     return params;
 }
 
+/// Returns the provenance of the model file, with the figures of the training.
+std::map<std::string, std::string> provenance_of(
+    const CandidateInputs& in, const std::map<std::string, std::string>& figures) {
+    std::map<std::string, std::string> provenance{
+        {"learner", std::string(to_string(in.recipe.learner))},
+        {"criterion", std::string(to_string(in.recipe.criterion))},
+        {"seed", fmt::format("{}", in.recipe.seed)},
+        {"parent", in.champion_id},
+        {"as_known_at", base::to_iso8601(in.development.as_known_at)},
+        {"development_set", in.development.digest.hex()},
+        {std::string(decision::kReferenceRowKey),
+         decision::reference_row_text(reference_row(in.development))},
+        {std::string(decision::kReasonMethodKey), std::string(decision::kShapleyMethod)},
+    };
+    for (const auto& [name, value] : figures) provenance["training." + name] = value;
+    return provenance;
+}
+
 }  // namespace
+
+std::string missed_in_training(const model::Policy& candidate) {
+    const auto found = candidate.provenance().find(std::string(kMissedConstraintsKey));
+    return found == candidate.provenance().end() ? std::string() : found->second;
+}
 
 Result<model::LearnedLink> distil(const DevelopmentSet& development, const model::Policy& champion,
                                   const Recipe& recipe, base::ThreadPool* pool) {
@@ -312,60 +349,44 @@ Result<model::LearnedLink> distil(const DevelopmentSet& development, const model
     const gbdt::LearnerParams params = student_params(recipe.seed);
     model::LearnedLink link;
     RAMPART_TRY(link.ensemble, gbdt::train(data, objective, params, pool));
-    // with gamma 2 and offset 1/2 the ramp is the identity on P(approve): q = (2p - 1) / 2 + 1/2 =
-    // p
+    // with gamma 2 and offset 1/2 the ramp is the identity: q = (2p - 1) / 2 + 1/2 = p
     link.ramp = {2.0, 0.5, {0.0}, {1.0}};
     link.exploration = recipe.exploration;
     link.kappa = recipe.kappa;
     return link;
 }
 
-Result<Candidate> make_candidate(const DevelopmentSet& development, const domain::Impact& impact,
-                                 const model::Policy& champion, const std::string& champion_id,
-                                 const Recipe& recipe, base::ThreadPool* pool,
-                                 const GateOutlook* outlook) {
+Result<Candidate> make_candidate(const CandidateInputs& in) {
+    const DevelopmentSet& development = in.development;
+    const Recipe& recipe = in.recipe;
     std::map<std::string, std::string> figures;
-    RAMPART_TRY(const ScoreMap map, score_map(development, impact));
+    RAMPART_TRY(const ScoreMap map, score_map(development, in.impact));
     model::LearnedLink link;
-    RAMPART_TRY(link.ensemble, fit(development, recipe, pool, figures));
+    RAMPART_TRY(link.ensemble, fit(development, recipe, in.pool, figures));
     RAMPART_RETURN_IF_ERROR(check_constraints(recipe, figures));
-    std::vector<model::Link> links = champion.links();
+    std::vector<model::Link> links = in.champion.links();
     const bool long_chain = links.size() >= static_cast<size_t>(recipe.max_links);
     if (long_chain) {
-        RAMPART_TRY(auto student, distil(development, champion, recipe, pool));
+        RAMPART_TRY(auto student, distil(development, in.champion, recipe, in.pool));
         links = {std::move(student)};
     }
     figures["distilled"] = long_chain ? "yes" : "no";
-    RAMPART_TRY(const auto parameters, selected_parameters(development, champion, links, map,
-                                                           recipe, outlook, pool, figures));
+    RAMPART_TRY(const auto parameters, selected_parameters(in, links, map, figures));
     link.score_slope = map.slope;
     link.score_intercept = map.intercept;
     link.exploration = {recipe.exploration.mode, parameters.epsilon};
     link.kappa = parameters.kappa;
     link.ramp = {parameters.gamma, 0.5, {parameters.threshold}, {1.0}};
-    const bool parity = recipe.criterion == "statistical_parity";
+    const bool parity = recipe.criterion == Criterion::kStatisticalParity;
     if (parity) {
         RAMPART_TRY(link.ramp, solve_parity(development, scores_of(development, link.ensemble, map),
                                             parity_params(recipe, parameters.gamma)));
     }
     links.emplace_back(std::move(link));
-
-    std::map<std::string, std::string> provenance{
-        {"learner", recipe.learner},
-        {"criterion", recipe.criterion},
-        {"seed", fmt::format("{}", recipe.seed)},
-        {"parent", champion_id},
-        {"as_known_at", base::to_iso8601(development.as_known_at)},
-        {"development_set", development.digest.hex()},
-        {std::string(decision::kReferenceRowKey),
-         decision::reference_row_text(reference_row(development))},
-        {std::string(decision::kReasonMethodKey), std::string(decision::kShapleyMethod)},
-    };
-    for (const auto& [name, value] : figures) provenance["training." + name] = value;
     RAMPART_TRY(auto policy,
                 model::Policy::create(development.schema, std::move(links),
                                       parity ? development.cell_names : std::vector<std::string>{},
-                                      std::move(provenance)));
+                                      provenance_of(in, figures)));
     return Candidate{std::move(policy), std::move(figures), long_chain};
 }
 

@@ -26,7 +26,7 @@ std::vector<size_t> decidable_rows(const DecisionSet<Side>& set, const model::Po
     return rows;
 }
 
-/// The features that conditions mention; no rows yet.
+/// Returns columns for the features that conditions mention, without rows.
 std::vector<constraints::Column> columns_for(const certification::ConstraintSet& constraints,
                                              const dataset::FeatureSchema& schema) {
     std::vector<constraints::Column> columns;
@@ -37,7 +37,7 @@ std::vector<constraints::Column> columns_for(const certification::ConstraintSet&
     return columns;
 }
 
-/// Who meets the conditions, for the rows whose decisions are already in `out`.
+/// Adds the conditions that are met by the rows whose decisions are already in `out`.
 template <class Side>
 base::Status add_conditions(const DecisionSet<Side>& set, const std::vector<size_t>& rows,
                             const certification::ConstraintSet& constraints,
@@ -94,10 +94,10 @@ std::vector<double> impacts_of(const DecisionSet<Side>& set, const model::Policy
     return impacts;
 }
 
-constexpr size_t kMaxCategories = 32;  // of a feature that a regression reads
+constexpr size_t kMaxCategories = 32;  // per feature that a regression reads
 constexpr size_t kFolds = 5;
 
-/// The features that a regression reads: a number, or one column for each category.
+/// Features that a regression reads: a number, or one column for each category.
 class DesignColumns {
   public:
     explicit DesignColumns(const dataset::FeatureSchema& schema) {
@@ -140,22 +140,24 @@ std::vector<double> design_of(const DecisionSet<Side>& set, const DesignColumns&
     return x;
 }
 
-/// What each record of D_c teaches about the impact of what was drawn; NaN: nothing.
-std::vector<double> taught_impacts(const certification::GateConfig& config,
+/// Returns for each record of the development set the impact of the action drawn, for the
+/// regression; NaN: not known.
+std::vector<double> impacts_to_fit(const certification::GateConfig& config,
                                    const ope::LoggedFeedback& selection) {
     std::vector<double> out = selection.impact;
     const auto& d = selection.decisions;
     for (size_t i = 0; i < out.size(); ++i) {
         if (!config.declined_impact) continue;
         if (!d.granted(i)) out[i] = *config.declined_impact;
-        // the centre of a decline of known impact is that
+        // a known impact of declines is their control variate
         if (d.approved[i] == 0 && !config.declines_overridden)
             out[i] = std::numeric_limits<double>::quiet_NaN();
     }
     return out;
 }
 
-/// Of a group-aware anchor a row without a cell has no probability: NaN, which the gate refuses.
+/// Returns P(approve) by `policy`. For a group-aware policy a row without a cell has none: NaN,
+/// which the gate refuses.
 template <class Side>
 std::vector<double> probabilities(const DecisionSet<Side>& set, const model::Policy& candidate,
                                   const model::Policy& reference, const model::Policy& policy) {
@@ -184,6 +186,12 @@ std::vector<double> labels_of(const DecisionSet<Side>& set, const model::Policy&
 }
 
 }  // namespace
+
+bool is_about_data(const base::Error& error) {
+    return error.code == base::ErrorCode::kFailedPrecondition ||
+           error.code == base::ErrorCode::kInvalidArgument ||
+           error.code == base::ErrorCode::kOutOfRange;
+}
 
 std::vector<double> anchor_probabilities(const training_set::DevelopmentSet& set,
                                          const model::Policy& candidate,
@@ -273,32 +281,31 @@ Result<ope::LoggedDecisions> vault_decisions(const training_set::VaultSet& vault
     return decisions;
 }
 
-base::Status add_centres(const training_set::DevelopmentSet& development,
-                         const training_set::VaultSet& vault, const model::Policy& candidate,
-                         const model::Policy& reference, const certification::GateConfig& config,
-                         ope::LoggedFeedback& selection, ope::LoggedDecisions& decisions) {
-    const DesignColumns columns(development.schema);
-    const auto known = design_of(development, columns, candidate, reference);
-    const auto impact = taught_impacts(config, selection);
+base::Status add_control_variates(const ControlVariateInputs& in, ope::LoggedFeedback& selection,
+                                  ope::LoggedDecisions& decisions) {
+    const auto& config = in.config;
+    const DesignColumns columns(in.development.schema);
+    const auto known = design_of(in.development, columns, in.candidate, in.reference);
+    const auto impact = impacts_to_fit(config, selection);
     const ope::RegressionData data{columns.size(), known, selection.decisions.approved, impact};
     const ope::Interval range{config.impact_lo, config.impact_hi};
     std::vector<uint32_t> all(selection.decisions.size());
     std::iota(all.begin(), all.end(), 0u);
     const auto persons = ope::map_units(selection.decisions, all);
-    // one that is unused, where a decline's impact is known, says what is known
-    const auto known_decline = [&](ope::Centre centre) {
+    // where a decline's impact is known, the value for declines is not used and is that impact
+    const auto known_decline = [&](ope::ControlVariates q) {
         if (config.declined_impact && !config.declines_overridden)
-            centre.decline = *config.declined_impact;
-        return centre;
+            q.decline = *config.declined_impact;
+        return q;
     };
-    RAMPART_TRY(selection.decisions.centres,
-                ope::cross_fitted_centres(data, persons.unit_of, kFolds, range));
+    RAMPART_TRY(selection.decisions.control_variates,
+                ope::cross_fitted_control_variates(data, persons.unit_of, kFolds, range));
     RAMPART_TRY(const auto model, ope::ImpactRegression::fit(data, range));
-    const auto tested = design_of(vault, columns, candidate, reference);
-    for (auto& centre : selection.decisions.centres) centre = known_decline(centre);
-    decisions.centres.clear();
+    const auto tested = design_of(in.vault, columns, in.candidate, in.reference);
+    for (auto& q : selection.decisions.control_variates) q = known_decline(q);
+    decisions.control_variates.clear();
     for (size_t i = 0; i < decisions.size(); ++i) {
-        decisions.centres.push_back(known_decline(
+        decisions.control_variates.push_back(known_decline(
             model.predict(std::span(tested).subspan(i * columns.size(), columns.size()))));
     }
     return base::ok();
@@ -314,10 +321,10 @@ VaultOutcomes vault_outcomes(const certification::RunTicket&, const training_set
 base::Status check_conditions(const certification::ConstraintSet& constraints,
                               const dataset::FeatureSchema& schema,
                               const std::vector<std::string>& group_names) {
-    constraints::People nobody{
+    constraints::People none{
         .records = 0, .columns = columns_for(constraints, schema), .groups = {}};
-    for (const auto& name : group_names) nobody.groups.push_back({name, {}});
-    return constraints.conditions_met(nobody).map([](const auto&) {});
+    for (const auto& name : group_names) none.groups.push_back({name, {}});
+    return constraints.conditions_met(none).map([](const auto&) {});
 }
 
 }  // namespace rampart::training

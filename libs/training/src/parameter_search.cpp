@@ -34,7 +34,8 @@ candidate_selection::Bound bound_of(certification::Bound bound) {
     return candidate_selection::Bound::kHoeffding;
 }
 
-/// Centres by action from D_c's own group; the range's middle where an action has no outcome.
+/// Returns the impact model with control variates by action from the group itself; the range's
+/// middle where an action has no outcome.
 ope::ImpactModel model_of(const certification::GateConfig& gate,
                           const ope::LoggedFeedback& feedback, std::span<const uint32_t> records) {
     double sum[2] = {0, 0}, count[2] = {0, 0};
@@ -57,36 +58,37 @@ ope::ImpactModel model_of(const certification::GateConfig& gate,
     return model;
 }
 
-/// Mean change of impact over everybody, taken for a loss: its sign turned. Where an outcome is
-/// missing the estimate has two slopes; the loss takes their mean.
-candidate_selection::Loss loss_of(const Constraint& everybody, std::span<const double> reference) {
+/// Returns the mean change of impact over all records with its sign changed, as a loss. Where an
+/// outcome is missing the estimate has two slopes; the loss takes their mean.
+candidate_selection::Loss loss_of(const Constraint& all, std::span<const double> reference) {
     candidate_selection::Loss loss;
-    for (size_t k = 0; k < everybody.rows.size(); ++k) {
-        const double slope = (everybody.more[k] - everybody.less[k]) / 2;
+    for (size_t k = 0; k < all.rows.size(); ++k) {
+        const double slope = (all.more[k] - all.less[k]) / 2;
         loss.slope.push_back(slope);
-        loss.offset.push_back(-slope * reference[everybody.rows[k]]);
+        loss.offset.push_back(-slope * reference[all.rows[k]]);
     }
     return loss;
 }
 
 Result<SafetyObjective> objective_of(const ope::LoggedFeedback& feedback,
-                                     const GateOutlook& outlook, const SearchLimits& limits) {
-    const auto& gate = outlook.config;
+                                     const GateForecastInputs& forecast,
+                                     const SearchLimits& limits) {
+    const auto& gate = forecast.config;
     std::vector<Constraint> constraints;
     for (size_t g = 0; g < feedback.decisions.groups.size(); ++g) {
         const auto& group = feedback.decisions.groups[g];
         RAMPART_TRY(auto c,
                     candidate_selection::paired_constraint(
                         feedback, group, model_of(gate, feedback, group.records), gate.margin,
-                        static_cast<double>(outlook.vault_units[g]), outlook.delta));
+                        static_cast<double>(forecast.vault_units[g]), forecast.delta));
         constraints.push_back(std::move(c));
     }
-    ope::Group everybody{"everybody", {}};
-    for (uint32_t i = 0; i < feedback.decisions.size(); ++i) everybody.records.push_back(i);
-    RAMPART_TRY(
-        const auto all,
-        candidate_selection::paired_constraint(
-            feedback, everybody, model_of(gate, feedback, everybody.records), 0, 2, outlook.delta));
+    ope::Group all_records{"everybody", {}};
+    for (uint32_t i = 0; i < feedback.decisions.size(); ++i) all_records.records.push_back(i);
+    RAMPART_TRY(const auto all,
+                candidate_selection::paired_constraint(
+                    feedback, all_records, model_of(gate, feedback, all_records.records), 0, 2,
+                    forecast.delta));
     candidate_selection::ObjectiveConfig config;
     config.bound = bound_of(gate.bound);
     config.power = limits.power;
@@ -137,7 +139,7 @@ struct Coordinates {
     }
 };
 
-/// P(approve) of the rows that the gate would see, under given parameters.
+/// P(approve) of the rows that the gate would read, under given parameters.
 class LinkOnRows {
   public:
     LinkOnRows(const DevelopmentSet& development, const SearchRows& rows, std::vector<size_t> seen,
@@ -148,7 +150,7 @@ class LinkOnRows {
           mode_(mode),
           parity_(parity) {}
 
-    /// All NaN when no ramp can be solved for.
+    /// Returns one value per row; all are NaN when no ramp can be solved for.
     std::vector<double> approve(const LinkParameters& p) const {
         const auto rule = rule_of(p);
         if (!rule) return std::vector<double>(seen_.size(), kNaN);
@@ -184,22 +186,22 @@ class LinkOnRows {
 };
 
 base::Status check(const DevelopmentSet& development, const SearchRows& rows,
-                   const GateOutlook& outlook) {
-    if (outlook.config.at_least || outlook.config.max_weight) {
+                   const GateForecastInputs& forecast) {
+    if (forecast.config.at_least || forecast.config.max_weight) {
         return base::invalid_argument(
-            "bad_selection",
+            kBadSelection,
             "selection compares with the policy in charge, record by record: leave "
             "out gate.at_least and gate.max_weight, or set training.selection = \"none\"");
     }
     const size_t n = development.rows.size();
     if (rows.score.size() != n || rows.before.size() != n || rows.reference.size() != n ||
-        outlook.vault_units.size() != development.group_names.size()) {
+        forecast.vault_units.size() != development.group_names.size()) {
         return base::invalid_argument(
-            "bad_selection",
+            kBadSelection,
             "{} rows and {} groups: scores ({}), earlier links ({}), reference ({}) or "
             "vault units ({}) are not as many",
             n, development.group_names.size(), rows.score.size(), rows.before.size(),
-            rows.reference.size(), outlook.vault_units.size());
+            rows.reference.size(), forecast.vault_units.size());
     }
     return base::ok();
 }
@@ -221,25 +223,23 @@ Result<model::RampRule> solve_parity(const DevelopmentSet& development,
     return std::move(solution.rule);
 }
 
-Result<SearchedParameters> search_parameters(
-    const DevelopmentSet& development, const SearchRows& rows, const model::Policy& champion,
-    const LinkParameters& begin, model::ExplorationMode exploration, const ramp::RampParams* parity,
-    const GateOutlook& outlook, const SearchLimits& limits) {
-    RAMPART_RETURN_IF_ERROR(check(development, rows, outlook));
-    RAMPART_TRY(const auto feedback, selection_feedback(development, champion, champion));
-    RAMPART_TRY(const auto objective, objective_of(feedback, outlook, limits));
+Result<SearchedParameters> search_parameters(const SearchInputs& in) {
+    const DevelopmentSet& development = in.development;
+    RAMPART_RETURN_IF_ERROR(check(development, in.rows, in.gate));
+    RAMPART_TRY(const auto feedback, selection_feedback(development, in.champion, in.champion));
+    RAMPART_TRY(const auto objective, objective_of(feedback, in.gate, in.limits));
     std::vector<size_t> seen;
     for (size_t i = 0; i < development.rows.size(); ++i) {
-        if (decidable(development.rows[i], champion, champion)) seen.push_back(i);
+        if (decidable(development.rows[i], in.champion, in.champion)) seen.push_back(i);
     }
-    const LinkOnRows link(development, rows, std::move(seen), exploration, parity);
-    const Coordinates coordinates{exploration != model::ExplorationMode::kNone, parity == nullptr,
-                                  begin};
+    const LinkOnRows link(development, in.rows, std::move(seen), in.exploration, in.parity);
+    const Coordinates coordinates{in.exploration != model::ExplorationMode::kNone,
+                                  in.parity == nullptr, in.begin};
     numeric::CmaEsOptions options;
     options.scales = coordinates.scales();
-    options.max_evaluations = limits.evaluations;
+    options.max_evaluations = in.limits.evaluations;
     options.max_restarts = 1;
-    options.seed = limits.seed;
+    options.seed = in.limits.seed;
     const auto cost = [&](std::span<const double> theta) {
         return objective.cost(link.approve(coordinates.decode(theta)));
     };

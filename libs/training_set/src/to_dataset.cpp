@@ -8,7 +8,7 @@ namespace {
 
 using base::Result;
 
-/// The rows to learn from; counts the others.
+/// Returns the rows to learn from; counts the others.
 void select_rows(const DevelopmentSet& set, GroupBy groups, TrainingTable& table) {
     for (size_t i = 0; i < set.rows.size(); ++i) {
         const Row& row = set.rows[i];
@@ -28,7 +28,7 @@ void select_rows(const DevelopmentSet& set, GroupBy groups, TrainingTable& table
     }
 }
 
-/// Group indices without holes: cells that nobody is in are left out.
+/// Renumbers groups without holes: cells without a row are left out.
 void add_groups(const DevelopmentSet& set, TrainingTable& table) {
     std::vector<int32_t> index(set.cell_names.size(), -1);
     for (const uint32_t i : table.rows) index[*set.rows[i].cell] = 0;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kMinSaltBytes = 16;
 
-/// The application with the features that the schema has, and null for those that it lacks.
+/// Returns the application with the schema's features, and null for those that it lacks.
 domain::Application fit_to(const dataset::FeatureSchema& schema,
                            const domain::Application& application) {
     std::map<std::string_view, const domain::FeatureValue*> given;
@@ -34,14 +34,14 @@ domain::Application fit_to(const dataset::FeatureSchema& schema,
     return fitted;
 }
 
-/// What was read of the measure that reports the impact, by decision id.
+/// Reports of the measure of impact, by decision id.
 struct Reported {
     std::optional<double> value;
     uint32_t version = 0;
 };
 using ReportedById = std::unordered_map<std::string, Reported>;
 
-/// Identifies one row in the digest.
+/// Appends the bytes that identify one row in the digest.
 std::string identify(const Row& row, uint32_t label_version, const Reported* impact) {
     std::string out;
     base::append_field(out, row.decision.value());

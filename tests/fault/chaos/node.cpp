@@ -34,7 +34,7 @@ std::string config_text(const Group& group, const std::string& node, const Share
         "[kafka]\nbootstrap_servers = \"{}\"\nnode = \"{}\"\nlease_ms = {}\n"
         "request_timeout_ms = 2000\ndelivery_timeout_ms = 3000\nstall_limit_ms = 1000\n"
         "[memory]\ndatabases_mib = 64\n"
-        "[training]\nhere = {}\n{}every_months = 0\nevery_matured = 1000000000\n",
+        "[training]\nenabled = {}\n{}every_months = 0\nevery_matured = 1000000000\n",
         store.string(), group.partitions, group.topic_prefix, fmt::join(share.own, ", "),
         fmt::join(share.follow, ", "), group.bootstrap_servers, node, group.lease_ms, share.trains,
         share.trains ? "" : fmt::format("gate_key = \"{}\"\n", (store / "gate.pub.pem").string()));

@@ -36,8 +36,9 @@ struct Case {
         config.max_missing_rate = 0.1;
         if (change) change(*this);
         ledger = test::ledger_for(config);
-        auto checked = precheck(config, test::lender_identity(), ledger, test::kPseudonymKey,
-                                selection, vault.decisions);
+        auto checked =
+            precheck({config, test::lender_identity(), ledger, test::kPseudonymKey, selection},
+                     vault.decisions);
         prepared = std::move(checked->prepared);
         EXPECT_TRUE(prepared) << checked->result.message;
         EXPECT_TRUE(ledger.append(*ledger.next_registration(prepared->request(), kRegistered)));
@@ -47,7 +48,7 @@ struct Case {
         result = std::move(*ran);
     }
     base::Result<SealedCertificate> sealed(const SealedResult& r) const {
-        return seal(*prepared, *ticket, r, vault.impact, kRead, kIssued, key);
+        return seal(*prepared, {*ticket, r, kRead, kIssued, key}, vault.impact);
     }
     SealedCertificate sealed() const {
         auto out = sealed(result);
@@ -106,12 +107,12 @@ TEST(Certificate, OfALogWithOverridesIsVerifiedAndSaysSo) {
     EXPECT_FALSE(verify(sealed.certificate, forged, c.key.public_key()));
 }
 
-TEST(Certificate, OfCentresOfTheRecordsOwnIsVerifiedFromThoseInTheEvidence) {
+TEST(Certificate, WithControlVariatesByRecordIsVerifiedFromTheEvidence) {
     const auto regression = [](Case& c) {
-        c.config.centres = Centres::kRegression;
+        c.config.control_variates = ControlVariateKind::kRegression;
         for (auto* f : {&c.selection, &c.vault}) {
             for (size_t i = 0; i < f->decisions.size(); ++i) {
-                f->decisions.centres.push_back({i % 2 == 0 ? 40.0 : -20.5, 0});
+                f->decisions.control_variates.push_back({i % 2 == 0 ? 40.0 : -20.5, 0});
             }
         }
     };
@@ -119,7 +120,7 @@ TEST(Certificate, OfCentresOfTheRecordsOwnIsVerifiedFromThoseInTheEvidence) {
     const SealedCertificate sealed = c.sealed();
     const auto read = verify(sealed.certificate, sealed.evidence, c.key.public_key());
     ASSERT_TRUE(read) << read.error().message;
-    EXPECT_EQ(read->plan.config.centres, Centres::kRegression);
+    EXPECT_EQ(read->plan.config.control_variates, ControlVariateKind::kRegression);
     EXPECT_NE(read->recipe.find("the record's q1 and q0"), std::string::npos);
     EXPECT_NE(sealed.evidence.find(",\"q1\":-20.5,\"q0\":0"), std::string::npos);
     for (const auto& [from, to] : {std::pair{"\"q1\":40", "\"q1\":41"}, {",\"q0\":0", ""}}) {
@@ -135,7 +136,7 @@ TEST(Certificate, OfEachWayToEstimateIsVerifiedAndSaysWhich) {
     const auto absolute = [](Case& c) {
         c.config.at_least = -40;
         c.config.max_weight = 1.4;
-        c.config.centres = Centres::kBest;
+        c.config.control_variates = ControlVariateKind::kBest;
         c.config.bound = Bound::kMaurerPontil;
     };
     const Case c(1.0, 11, 400, absolute);
@@ -144,7 +145,7 @@ TEST(Certificate, OfEachWayToEstimateIsVerifiedAndSaysWhich) {
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(read->plan.config.at_least, -40);
     EXPECT_EQ(read->plan.config.max_weight, 1.4);
-    EXPECT_EQ(read->plan.config.centres, Centres::kBest);
+    EXPECT_EQ(read->plan.config.control_variates, ControlVariateKind::kBest);
     EXPECT_NE(read->recipe.find("M = 1.4"), std::string::npos);
     EXPECT_NE(read->recipe.find("- -40"), std::string::npos) << read->recipe;
     EXPECT_NE(read->assumptions[1].text.find("wherever the candidate may take it"),
@@ -204,9 +205,11 @@ TEST(Certificate, AVerdictThatTheEvidenceDoesNotGiveIsNotSealed) {
 
 TEST(Certificate, TheVaultMustBeReadAfterTheRegistration) {
     const Case c(1.0);
-    EXPECT_FALSE(seal(*c.prepared, *c.ticket, c.result, c.vault.impact,
-                      kRegistered - base::Duration::seconds(1), kIssued, c.key));
-    EXPECT_FALSE(seal(*c.prepared, *c.ticket, c.result, c.vault.impact, kIssued, kRead, c.key));
+    EXPECT_FALSE(
+        seal(*c.prepared,
+             {*c.ticket, c.result, kRegistered - base::Duration::seconds(1), kIssued, c.key},
+             c.vault.impact));
+    EXPECT_FALSE(seal(*c.prepared, {*c.ticket, c.result, kIssued, kRead, c.key}, c.vault.impact));
 }
 
 TEST(Certificate, OfAnotherPolicyIsRefused) {
@@ -228,7 +231,8 @@ TEST(Certificate, SignedByAnotherKeyIsRefused) {
     EXPECT_EQ(read_certificate(sealed.certificate, other.public_key()).error().reason, "other_key");
     // an impostor who writes the right key's name over a signature of his own
     std::string forged =
-        seal(*c.prepared, *c.ticket, c.result, c.vault.impact, kRead, kIssued, other)->certificate;
+        seal(*c.prepared, {*c.ticket, c.result, kRead, kIssued, other}, c.vault.impact)
+            ->certificate;
     forged.replace(forged.find(other.public_key().id()), 16, c.key.public_key().id());
     EXPECT_EQ(read_certificate(forged, c.key.public_key()).error().reason, "bad_signature");
 }

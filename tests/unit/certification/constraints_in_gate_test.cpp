@@ -33,8 +33,9 @@ struct Gate {
     }
 
     PrecheckResult check() const {
-        auto checked = precheck(config, test::lender_identity(), ledger, test::kPseudonymKey,
-                                selection, vault.decisions);
+        auto checked =
+            precheck({config, test::lender_identity(), ledger, test::kPseudonymKey, selection},
+                     vault.decisions);
         EXPECT_TRUE(checked) << (checked ? "" : checked.error().message);
         return checked ? std::move(*checked) : PrecheckResult{};
     }
@@ -52,7 +53,7 @@ struct Gate {
         return *result;
     }
     base::Result<SealedCertificate> sealed(const SealedResult& result) const {
-        return seal(*prepared, *ticket, result, vault.impact, kRead, kRead, key, vault.label);
+        return seal(*prepared, {*ticket, result, kRead, kRead, key}, vault.impact, vault.label);
     }
 };
 
@@ -340,9 +341,9 @@ TEST(ConstrainedCertificate, WithoutConstraintsHasNoTraceOfThem) {
 TEST(ConstrainedGate, AFurtherLookIsNotOffered) {
     Gate gate({gap(0.1)});
     gate.test();
-    const auto checked =
-        precheck(gate.config, test::lender_identity(), gate.ledger, test::kPseudonymKey,
-                 gate.selection, gate.vault.decisions, &gate.prepared->plan());
+    const auto checked = precheck({gate.config, test::lender_identity(), gate.ledger,
+                                   test::kPseudonymKey, gate.selection, &gate.prepared->plan()},
+                                  gate.vault.decisions);
     ASSERT_TRUE(checked);
     EXPECT_EQ(checked->result.reason, "other_settings");
 }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 #include "support/gate_scenario.hpp"
 
 namespace rampart::certification {
@@ -20,7 +20,8 @@ struct Gate {
         vault = test::simulate({.records = records, .skill = skill, .missing = missing}, random);
     }
     base::Result<PrecheckResult> check() const {
-        return precheck(config, identity, ledger, test::kPseudonymKey, selection, vault.decisions);
+        return precheck({config, identity, ledger, test::kPseudonymKey, selection},
+                        vault.decisions);
     }
     PublicResult refusal() const {
         const auto result = check();
@@ -38,10 +39,11 @@ struct Gate {
 
 /// The mean impact of the good and of the others, whom the candidate tells apart: what a
 /// regression would find.
-inline void centre_each(ope::LoggedFeedback& f) {
+inline void add_control_variates(ope::LoggedFeedback& f) {
     const auto& d = f.decisions;
     for (size_t i = 0; i < d.size(); ++i) {
-        f.decisions.centres.push_back({d.candidate[i] > d.reference[i] ? 52.5 : -71.25, 0});
+        f.decisions.control_variates.push_back(
+            {d.candidate[i] > d.reference[i] ? 52.5 : -71.25, 0});
     }
 }
 

@@ -23,15 +23,16 @@ struct Looks {
         }
         for (auto* column : {&d.approved, &d.has_impact}) column->resize(n);
         d.record_id.resize(n), d.unit_id.resize(n), d.logger.resize(n);
-        if (!d.centres.empty()) d.centres.resize(n);
+        if (!d.control_variates.empty()) d.control_variates.resize(n);
         for (ope::Group& group : d.groups) {
             std::erase_if(group.records, [n](uint32_t i) { return i >= n; });
         }
         gate.identity.vault_rule = fmt::format("the first {}", n);
     }
     base::Result<PrecheckResult> check(const RunPlan* earlier) const {
-        return precheck(gate.config, gate.identity, gate.ledger, test::kPseudonymKey,
-                        gate.selection, gate.vault.decisions, earlier);
+        return precheck(
+            {gate.config, gate.identity, gate.ledger, test::kPseudonymKey, gate.selection, earlier},
+            gate.vault.decisions);
     }
     /// A look, registered, run and closed with its certificate; returns that.
     Certificate look(const RunPlan* earlier) {
@@ -44,7 +45,7 @@ struct Looks {
         const auto result = *run(*checked.prepared, ticket, gate.vault.impact);
         const auto at = base::TimePoint::from_micros(1);
         const auto sealed =
-            *seal(*checked.prepared, ticket, result, gate.vault.impact, at, at, key);
+            *seal(*checked.prepared, {ticket, result, at, at, key}, gate.vault.impact);
         EXPECT_TRUE(gate.ledger.append(*gate.ledger.next_closing(
             result.verdict, base::sha256(sealed.certificate).hex(), "", at)));
         const auto read = verify(sealed.certificate, sealed.evidence, key.public_key());
@@ -98,8 +99,8 @@ TEST(Looks, NeedTheSettingsOfTheFirstAndAllOfItsRecords) {
 
 TEST(Looks, ARegressionHasNone) {
     Looks looks;
-    looks.gate.config.centres = Centres::kRegression;
-    centre_each(looks.gate.selection), centre_each(looks.whole);
+    looks.gate.config.control_variates = ControlVariateKind::kRegression;
+    add_control_variates(looks.gate.selection), add_control_variates(looks.whole);
     looks.mature(0.2);
     const auto first = looks.check(nullptr);
     ASSERT_TRUE(first->prepared) << first->result.message;

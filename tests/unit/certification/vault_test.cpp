@@ -24,8 +24,9 @@ struct Streamed final : VaultSource {
 TEST(Vault, ThatIsStreamedGivesTheSameRunAsOneInMemory) {
     Gate gate(1.0);
     const auto vault = *MemoryVault::from(gate.vault.decisions, test::kPseudonymKey);
-    const auto streamed = precheck(gate.config, gate.identity, gate.ledger, test::kPseudonymKey,
-                                   gate.selection, Streamed(vault));
+    const auto streamed =
+        precheck({gate.config, gate.identity, gate.ledger, test::kPseudonymKey, gate.selection},
+                 Streamed(vault));
     ASSERT_TRUE(streamed->prepared) << streamed->result.message;
     const auto request = streamed->prepared->request();
     EXPECT_EQ(request.plan, gate.check()->prepared->request().plan);

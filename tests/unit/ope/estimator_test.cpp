@@ -29,7 +29,7 @@ TEST(Estimator, TwoActionsAgreeWithTheGoldenVectors) {
         model.q_approve = 1, model.q_decline = 0.5;
         EXPECT_NEAR(impact_change(record, model), robust[i], 1e-12);
         Record own = record;
-        own.centre = Centre{1, 0.5};
+        own.control_variates = ControlVariates{1, 0.5};
         model.q_approve = model.q_decline = kNaN;
         EXPECT_NEAR(impact_change(own, model), robust[i], 1e-12) << "a record's own centres";
         model.q_approve = model.q_decline = 0.7;
@@ -164,7 +164,7 @@ Case any_case() {
     const bool known = c.model.declined && !c.model.declines_overridden;
     if (c.record.approved || !known) c.record.overridden = *rc::gen::arbitrary<bool>();
     if (*rc::gen::arbitrary<bool>()) {
-        c.record.centre = Centre{-150 + 225 * share(), -150 + 225 * share()};
+        c.record.control_variates = ControlVariates{-150 + 225 * share(), -150 + 225 * share()};
     }
     return c;
 }
@@ -239,8 +239,9 @@ RC_GTEST_PROP(Estimator, DoesNotDependOnTheOriginOfTheImpactScale, ()) {
     *moved.record.impact += shift;
     moved.model.lo += shift, moved.model.hi += shift;
     moved.model.q_approve += shift, moved.model.q_decline += shift;
-    if (moved.record.centre) {
-        moved.record.centre->approve += shift, moved.record.centre->decline += shift;
+    if (moved.record.control_variates) {
+        moved.record.control_variates->approve += shift,
+            moved.record.control_variates->decline += shift;
     }
     if (moved.model.declined) *moved.model.declined += shift;
     if (moved.model.absolute) *moved.model.absolute += shift;

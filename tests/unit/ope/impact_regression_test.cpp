@@ -60,7 +60,7 @@ TEST(ImpactRegression, FindsALinearImpactOfEachAction) {
     const auto model = fitted(rows, {.ridge = 1e-12});
     // where both predictions lie within the fitted values
     for (size_t i = 0; i < rows.size(); ++i) {
-        const Centre q = model.predict(rows.row(i));
+        const ControlVariates q = model.predict(rows.row(i));
         const Interval range = model.fitted_range();
         EXPECT_NEAR(q.approve, std::clamp(truth(rows.row(i), true), range.lo, range.hi), 1e-6);
         EXPECT_NEAR(q.decline, std::clamp(truth(rows.row(i), false), range.lo, range.hi), 1e-6);
@@ -70,8 +70,8 @@ TEST(ImpactRegression, FindsALinearImpactOfEachAction) {
 TEST(ImpactRegression, SharedSlopesGiveEveryoneTheSameEffectOfTheAction) {
     const auto rows = linear(500, 2, 0.1);
     const auto model = fitted(rows, {.own_slopes = false});
-    const Centre a = model.predict(std::vector<double>{0, 5}),
-                 b = model.predict(std::vector<double>{0.5, 4});
+    const ControlVariates a = model.predict(std::vector<double>{0, 5}),
+                          b = model.predict(std::vector<double>{0.5, 4});
     EXPECT_NEAR(a.approve - a.decline, b.approve - b.decline, 1e-9);
 }
 
@@ -181,7 +181,7 @@ TEST(ImpactRegression, PredictionsStayInTheDeclaredRange) {
     const Rows rows = linear(200, 10);
     const auto model = fitted(rows, {}, {-1, 1});
     for (const double x : {-1e6, 0.0, 1e6}) {
-        const Centre q = model.predict(std::vector<double>{x, x});
+        const ControlVariates q = model.predict(std::vector<double>{x, x});
         EXPECT_GE(std::min(q.approve, q.decline), -1);
         EXPECT_LE(std::max(q.approve, q.decline), 1);
     }
@@ -235,9 +235,9 @@ TEST(CrossFitted, CentresDoNotKnowTheOutcomesOfTheirOwnUnit) {
     Rows rows = linear(120, 12, 1);
     std::vector<uint32_t> unit;
     for (uint32_t i = 0; i < 120; ++i) unit.push_back(i / 3);
-    const auto before = *cross_fitted_centres(rows.data(), unit, 5, kWide);
+    const auto before = *cross_fitted_control_variates(rows.data(), unit, 5, kWide);
     for (size_t i = 30; i < 33; ++i) rows.impact[i] += 500;
-    const auto after = *cross_fitted_centres(rows.data(), unit, 5, kWide);
+    const auto after = *cross_fitted_control_variates(rows.data(), unit, 5, kWide);
     size_t changed = 0;
     for (size_t i = 0; i < rows.size(); ++i) {
         if (unit[i] == 10) {
@@ -253,7 +253,7 @@ TEST(CrossFitted, BadInputIsRefusedByName) {
     const Rows rows = linear(10, 13);
     const std::vector<uint32_t> unit(10, 0), short_unit(9, 0);
     const auto why = [&](std::span<const uint32_t> units, size_t folds) {
-        const auto out = cross_fitted_centres(rows.data(), units, folds, kWide);
+        const auto out = cross_fitted_control_variates(rows.data(), units, folds, kWide);
         return out ? "" : out.error().reason;
     };
     EXPECT_EQ(why(unit, 1), "bad_folds");

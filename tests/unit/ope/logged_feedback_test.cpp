@@ -58,14 +58,14 @@ TEST(LoggedFeedback, ProbabilitiesOutsideTheUnitIntervalAreNamed) {
 }
 
 TEST(LoggedFeedback, CentresAreForAllRecordsOrNone) {
-    EXPECT_EQ(reason_after([](auto& f) { f.decisions.centres = {{1, 2}, {3, 4}}; }), "");
-    EXPECT_EQ(reason_after([](auto& f) { f.decisions.centres = {{1, 2}}; }), "bad_shape");
+    EXPECT_EQ(reason_after([](auto& f) { f.decisions.control_variates = {{1, 2}, {3, 4}}; }), "");
+    EXPECT_EQ(reason_after([](auto& f) { f.decisions.control_variates = {{1, 2}}; }), "bad_shape");
     EXPECT_EQ(reason_after([](auto& f) {
-                  f.decisions.centres = {{1, 2}, {kNan, 4}};
+                  f.decisions.control_variates = {{1, 2}, {kNan, 4}};
               }),
               "bad_centre");
     EXPECT_EQ(reason_after([](auto& f) {
-                  f.decisions.centres = {{1, 2}, {3, -INFINITY}};
+                  f.decisions.control_variates = {{1, 2}, {3, -INFINITY}};
               }),
               "bad_centre");
 }

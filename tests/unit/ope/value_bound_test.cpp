@@ -30,7 +30,7 @@ struct Example {
 
 TEST(ValueBound, RecordsAreCentredByTheirOwnCentresWhereTheyHaveThem) {
     Example e;
-    e.decisions.centres = {{0.5, 0}, {0.5, 0}, {-1, 0}};
+    e.decisions.control_variates = {{0.5, 0}, {0.5, 0}, {-1, 0}};
     const auto values = unit_values(e.decisions, e.records, e.units, e.impact, kModel, 0);
     // Anna: 0.2 (1 - 0.5) + 0.1 * 0.5 = 0.15, and 0.2 (-1 + 1) - 0.1 = -0.1 at its worst
     EXPECT_NEAR(values[0], 0.05, 1e-15);

@@ -10,7 +10,7 @@
 #include "rampart/base/random.hpp"
 #include "rampart/certification/certificate_file.hpp"
 #include "rampart/certification/delta_ledger.hpp"
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 
 /// A small real run of the gate, for tests that need a certificate: two groups, applicants who are
 /// good (impact +75 if approved) or bad (-150) as x says, a reference that approves half of
@@ -89,8 +89,8 @@ inline GateRun run_gate(const std::string& candidate, const std::string& referen
                                .period_to = at(2)};
     const auto selection = feedback(1200, "c", good, bad);
     const auto vault = feedback(2400, "v", good, bad);
-    const auto checked =
-        must(precheck(config, identity, ledger, "a key of the tests", selection, vault.decisions));
+    const auto checked = must(
+        precheck({config, identity, ledger, "a key of the tests", selection}, vault.decisions));
     if (!checked.prepared) {
         return {checked.result.verdict,
                 must(seal_refusal(config, identity, checked.result, at(4), key)), ledger.entries()};
@@ -99,7 +99,7 @@ inline GateRun run_gate(const std::string& candidate, const std::string& referen
     append(must(ledger.next_registration(prepared.request(), at(3))));
     const auto ticket = must(ledger.ticket(prepared.request()));
     const auto sealed = must(run(prepared, ticket, vault.impact));
-    auto files = must(seal(prepared, ticket, sealed, vault.impact, at(3), at(4), key));
+    auto files = must(seal(prepared, {ticket, sealed, at(3), at(4), key}, vault.impact));
     append(must(
         ledger.next_closing(sealed.verdict, base::sha256(files.certificate).hex(), "", at(4))));
     return {sealed.verdict, std::move(files), ledger.entries()};

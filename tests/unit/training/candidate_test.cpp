@@ -40,8 +40,7 @@ double mean_gain(const training_set::DevelopmentSet& set, const model::Policy& c
 TEST(Candidate, GainsOnTheChampionAndStaysInItsTrustRegion) {
     const auto set = development_set();
     const auto champion = bootstrap(set);
-    const auto candidate =
-        make_candidate(set, impact(), champion, "champion", recipe(), nullptr).value();
+    const auto candidate = make_candidate({set, impact(), champion, "champion", recipe()}).value();
     EXPECT_EQ(candidate.policy.links().size(), 2u);
     EXPECT_FALSE(candidate.policy.group_aware());
     EXPECT_GT(mean_gain(set, candidate.policy, champion), 5);
@@ -59,15 +58,15 @@ TEST(Candidate, TheSameArgumentsGiveTheSameFile) {
     const auto set = development_set();
     const auto champion = bootstrap(set);
     base::ThreadPool pool(2);
-    const auto a = make_candidate(set, impact(), champion, "champion", recipe(), nullptr).value();
-    const auto b = make_candidate(set, impact(), champion, "champion", recipe(), &pool).value();
+    const auto a = make_candidate({set, impact(), champion, "champion", recipe()}).value();
+    const auto b = make_candidate({set, impact(), champion, "champion", recipe(), &pool}).value();
     EXPECT_EQ(model::encode_model_file(a.policy), model::encode_model_file(b.policy));
 }
 
 TEST(Candidate, StatisticalParityEqualisesTheApprovalRatesOfItsOwnRule) {
     const auto set = development_set();
     auto wanted = recipe();
-    wanted.criterion = "statistical_parity";
+    wanted.criterion = Criterion::kStatisticalParity;
     wanted.epsilon = 0.02;
     const auto rate_gap = [&](const model::Policy& policy) {
         const auto& link = std::get<model::LearnedLink>(policy.links().back());
@@ -82,24 +81,23 @@ TEST(Candidate, StatisticalParityEqualisesTheApprovalRatesOfItsOwnRule) {
         }
         return std::abs(rate[0] - rate[1]);
     };
-    const auto fair =
-        make_candidate(set, impact(), bootstrap(set), "champion", wanted, nullptr).value();
+    const auto fair = make_candidate({set, impact(), bootstrap(set), "champion", wanted}).value();
     EXPECT_TRUE(fair.policy.group_aware());
     EXPECT_LE(rate_gap(fair.policy), 0.02 + 1e-9);
     const auto plain =
-        make_candidate(set, impact(), bootstrap(set), "champion", recipe(), nullptr).value();
+        make_candidate({set, impact(), bootstrap(set), "champion", recipe()}).value();
     EXPECT_GT(rate_gap(plain.policy), 0.1) << "the data must not be fair by themselves";
 }
 
 TEST(Candidate, FairGbmIsALearnerLikeTheOther) {
     const auto set = development_set();
     auto wanted = recipe();
-    wanted.learner = "fairgbm";
+    wanted.learner = Learner::kFairGbm;
     wanted.constraints = {"fnr"};
     wanted.tolerance = 0.1;
     wanted.allow_infeasible = true;
     const auto candidate =
-        make_candidate(set, impact(), bootstrap(set), "champion", wanted, nullptr).value();
+        make_candidate({set, impact(), bootstrap(set), "champion", wanted}).value();
     EXPECT_EQ(candidate.policy.provenance().at("learner"), "fairgbm");
     EXPECT_TRUE(candidate.figures.contains("feasible"));
 }
@@ -107,11 +105,11 @@ TEST(Candidate, FairGbmIsALearnerLikeTheOther) {
 TEST(Candidate, OneThatMissesItsConstraintsIsMadeOnlyWhereThatIsAllowed) {
     const auto set = development_set();
     auto wanted = recipe();
-    wanted.learner = "fairgbm";
+    wanted.learner = Learner::kFairGbm;
     wanted.constraints = {"fnr"};
     wanted.tolerance = 0;
     wanted.multiplier_step = 1e-6;
-    const auto refused = make_candidate(set, impact(), bootstrap(set), "champion", wanted, nullptr);
+    const auto refused = make_candidate({set, impact(), bootstrap(set), "champion", wanted});
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, base::ErrorCode::kFailedPrecondition);
     EXPECT_EQ(refused.error().reason, "constraints_missed");
@@ -120,7 +118,7 @@ TEST(Candidate, OneThatMissesItsConstraintsIsMadeOnlyWhereThatIsAllowed) {
         EXPECT_NE(refused.error().message.find(part), std::string::npos) << part;
     wanted.allow_infeasible = true;
     const auto candidate =
-        make_candidate(set, impact(), bootstrap(set), "champion", wanted, nullptr).value();
+        make_candidate({set, impact(), bootstrap(set), "champion", wanted}).value();
     const auto& missed = candidate.figures.at(std::string(kMissedConstraints));
     EXPECT_TRUE(missed.starts_with("fnr differs by 0.")) << missed;
     EXPECT_EQ(candidate.policy.provenance().at(std::string(kMissedConstraintsKey)), missed);
@@ -130,25 +128,24 @@ TEST(Candidate, SelectionSearchesTheSettingsAndSaysWhichItTook) {
     const auto set = development_set();
     const auto champion = bootstrap(set);
     auto wanted = recipe();
-    wanted.selection = "cma_es";
+    wanted.selection = Selection::kCmaEs;
     wanted.selection_evaluations = 60;
-    GateOutlook outlook;
-    outlook.config.impact_lo = -150, outlook.config.impact_hi = 75,
-    outlook.config.declined_impact = 0;
-    outlook.delta = 0.01;
-    outlook.vault_units = {1300, 1300};
+    GateForecastInputs gate;
+    gate.config.impact_lo = -150, gate.config.impact_hi = 75, gate.config.declined_impact = 0;
+    gate.delta = 0.01;
+    gate.vault_units = {1300, 1300};
     const auto candidate =
-        make_candidate(set, impact(), champion, "champion", wanted, nullptr, &outlook).value();
+        make_candidate({set, impact(), champion, "champion", wanted, nullptr, &gate}).value();
     const auto& link = std::get<model::LearnedLink>(candidate.policy.links().back());
     EXPECT_EQ(candidate.figures.at("selected_kappa"), fmt::format("{:.4f}", link.kappa));
     EXPECT_EQ(candidate.figures.at("selected_gamma"), fmt::format("{:.4f}", link.ramp.gamma));
     EXPECT_GT(mean_gain(set, candidate.policy, champion), 3);
-    const auto missing = make_candidate(set, impact(), champion, "champion", wanted, nullptr);
+    const auto missing = make_candidate({set, impact(), champion, "champion", wanted});
     ASSERT_FALSE(missing);
-    EXPECT_EQ(missing.error().reason, "bad_selection");
-    outlook.vault_units = {1300, 0};  // nobody to predict for: as given, and said so
+    EXPECT_EQ(missing.error().reason, kBadSelection);
+    gate.vault_units = {1300, 0};  // no person to predict for: as given, and the figure says so
     const auto given =
-        make_candidate(set, impact(), champion, "champion", wanted, nullptr, &outlook).value();
+        make_candidate({set, impact(), champion, "champion", wanted, nullptr, &gate}).value();
     EXPECT_TRUE(given.figures.at("selection").starts_with("as given"))
         << given.figures.at("selection");
     EXPECT_EQ(std::get<model::LearnedLink>(given.policy.links().back()).kappa, wanted.kappa);
@@ -157,8 +154,7 @@ TEST(Candidate, SelectionSearchesTheSettingsAndSaysWhichItTook) {
 TEST(Candidate, TooLittleToLearnFromIsSaid) {
     auto set = development_set();
     for (auto& row : set.rows) row.label.reset();
-    const auto candidate =
-        make_candidate(set, impact(), bootstrap(set), "champion", recipe(), nullptr);
+    const auto candidate = make_candidate({set, impact(), bootstrap(set), "champion", recipe()});
     ASSERT_FALSE(candidate);
     EXPECT_EQ(candidate.error().code, base::ErrorCode::kFailedPrecondition);
 }
@@ -168,7 +164,7 @@ TEST(Candidate, ALongChainIsDistilledIntoOneLinkThatComesClose) {
     auto wanted = recipe();
     wanted.max_links = 2;
     auto champion = bootstrap(set);
-    champion = make_candidate(set, impact(), champion, "a", wanted, nullptr).value().policy;
+    champion = make_candidate({set, impact(), champion, "a", wanted}).value().policy;
     ASSERT_EQ(champion.links().size(), 2u);
     const auto student = distil(set, champion, wanted, nullptr).value();
     const auto alone = model::Policy::create(set.schema, {student}, {}, {}).value();
@@ -181,7 +177,7 @@ TEST(Candidate, ALongChainIsDistilledIntoOneLinkThatComesClose) {
     }
     EXPECT_LT(sum / kRows, 0.01);
     EXPECT_LT(worst, 0.2);
-    const auto next = make_candidate(set, impact(), champion, "b", wanted, nullptr).value();
+    const auto next = make_candidate({set, impact(), champion, "b", wanted}).value();
     EXPECT_EQ(next.policy.links().size(), 2u) << "the student and one link on top of it";
     EXPECT_EQ(next.policy.provenance().at("training.distilled"), "yes");
 }

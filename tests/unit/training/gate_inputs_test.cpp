@@ -55,7 +55,7 @@ certification::ConstraintSet constraint_set(const std::string& expression) {
     return certification::ConstraintSet::compile(config).value();
 }
 
-TEST(GateInputs, ForConstraintsTheySayWhoMeetsTheConditionsAndWhoseLabelIsKnown) {
+TEST(GateInputs, ForConstraintsTheyHoldConditionsMetAndKnownLabels) {
     const auto development = development_set();
     const auto champion = bootstrap(development);
     const auto constraints =
@@ -87,7 +87,7 @@ TEST(GateInputs, NamesThatConstraintsMentionAreLookedUpBeforeThereAreData) {
     EXPECT_EQ(reason("mean(decision | group = \"women\") >= 0"), "unknown_group");
 }
 
-TEST(GateInputs, CentresComeFromARegressionOfDcOnly) {
+TEST(GateInputs, ControlVariatesComeFromTheDevelopmentSetOnly) {
     auto development = development_set();
     const auto champion = bootstrap(development);
     training_set::VaultSet vault;
@@ -101,34 +101,37 @@ TEST(GateInputs, CentresComeFromARegressionOfDcOnly) {
     config.impact_lo = -150, config.impact_hi = 75, config.declined_impact = 0;
     auto selection = selection_feedback(development, champion, champion).value();
     auto decisions = vault_decisions(vault, champion, champion).value();
-    ASSERT_TRUE(add_centres(development, vault, champion, champion, config, selection, decisions));
-    ASSERT_EQ(decisions.centres.size(), 500u);
-    ASSERT_EQ(selection.decisions.centres.size(), kRows - 500);
+    ASSERT_TRUE(add_control_variates({development, vault, champion, champion, config}, selection,
+                                     decisions));
+    ASSERT_EQ(decisions.control_variates.size(), 500u);
+    ASSERT_EQ(selection.decisions.control_variates.size(), kRows - 500);
     EXPECT_TRUE(ope::validate(decisions));
     double constant = 0, regression = 0, mean = 0;
     for (size_t i = 0; i < 500; ++i) mean += expected_points(vault.features_of(i)) / 500;
     for (size_t i = 0; i < 500; ++i) {
         const double truth = expected_points(vault.features_of(i)),
-                     q = decisions.centres[i].approve;
+                     q = decisions.control_variates[i].approve;
         EXPECT_TRUE(q >= -150 && q <= 75);
         constant += (truth - mean) * (truth - mean);
         regression += (truth - q) * (truth - q);
     }
     EXPECT_LT(regression, 0.2 * constant) << "they follow the features";
-    // no outcome of the vault has a part in them, and none of a D_c record in its own
-    const auto before = decisions.centres;
+    // no outcome of the vault has a part in them, and no outcome of a development record in its own
+    const auto before = decisions.control_variates;
     for (auto& row : vault.rows) row.impact.reset();
-    const double own = selection.decisions.centres[0].approve;
+    const double own = selection.decisions.control_variates[0].approve;
     for (size_t i = 0; i < selection.impact.size(); ++i) {
         if (selection.decisions.unit_id[i] == selection.decisions.unit_id[0] &&
             !std::isnan(selection.impact[i]))
             selection.impact[i] = -150;
     }
-    ASSERT_TRUE(add_centres(development, vault, champion, champion, config, selection, decisions));
-    EXPECT_EQ(selection.decisions.centres[0].approve, own);
+    ASSERT_TRUE(add_control_variates({development, vault, champion, champion, config}, selection,
+                                     decisions));
+    EXPECT_EQ(selection.decisions.control_variates[0].approve, own);
     vault.features[0] = std::numeric_limits<float>::quiet_NaN();
-    ASSERT_TRUE(add_centres(development, vault, champion, champion, config, selection, decisions));
-    EXPECT_NE(decisions.centres[0].approve, before[0].approve)
+    ASSERT_TRUE(add_control_variates({development, vault, champion, champion, config}, selection,
+                                     decisions));
+    EXPECT_NE(decisions.control_variates[0].approve, before[0].approve)
         << "an unknown feature counts as its mean";
 }
 
@@ -155,10 +158,11 @@ TEST(GateInputs, CategoriesAreReadOneByOne) {
     config.impact_lo = -150, config.impact_hi = 75, config.declined_impact = 0;
     auto selection = selection_feedback(development, champion, champion).value();
     auto decisions = vault_decisions(vault, champion, champion).value();
-    ASSERT_TRUE(add_centres(development, vault, champion, champion, config, selection, decisions));
-    EXPECT_NEAR(decisions.centres[0].approve, -75, 5);
-    EXPECT_NEAR(decisions.centres[1].approve, 75, 5);
-    EXPECT_NEAR(decisions.centres[2].approve, -75, 5);
+    ASSERT_TRUE(add_control_variates({development, vault, champion, champion, config}, selection,
+                                     decisions));
+    EXPECT_NEAR(decisions.control_variates[0].approve, -75, 5);
+    EXPECT_NEAR(decisions.control_variates[1].approve, 75, 5);
+    EXPECT_NEAR(decisions.control_variates[2].approve, -75, 5);
 }
 
 TEST(GateInputs, AnEpochHasVaultRecordsOfItsOwn) {

@@ -13,8 +13,8 @@ using test::bootstrap;
 using test::development_set;
 using test::kRows;
 
-GateOutlook outlook(size_t vault_units) {
-    GateOutlook out;
+GateForecastInputs forecast_inputs(size_t vault_units) {
+    GateForecastInputs out;
     out.config.impact_lo = -150, out.config.impact_hi = 75, out.config.declined_impact = 0;
     out.delta = 0.01;
     out.vault_units = {vault_units, vault_units};
@@ -39,9 +39,13 @@ constexpr LinkParameters kBegin{0, 0.3, 0.05, 0.5};
 SearchedParameters search(const training_set::DevelopmentSet& set, const SearchRows& rows,
                           size_t vault_units, const SearchLimits& limits = {}) {
     const auto champion = bootstrap(set);
-    const auto found =
-        search_parameters(set, rows, champion, kBegin, model::ExplorationMode::kOneSided, nullptr,
-                          outlook(vault_units), limits);
+    const auto found = search_parameters({.development = set,
+                                          .rows = rows,
+                                          .champion = champion,
+                                          .begin = kBegin,
+                                          .exploration = model::ExplorationMode::kOneSided,
+                                          .gate = forecast_inputs(vault_units),
+                                          .limits = limits});
     EXPECT_TRUE(found) << found.error().message;
     return found.value_or(SearchedParameters{});
 }
@@ -89,8 +93,14 @@ TEST(ParameterSearch, UnderParityTheThresholdsAreSolvedNotSearched) {
     const auto rows = rows_of(set, champion);
     ramp::RampParams parity;
     parity.epsilon = 0.02;
-    const auto found = search_parameters(set, rows, champion, kBegin, model::ExplorationMode::kNone,
-                                         &parity, outlook(1300), {.evaluations = 60});
+    const auto found = search_parameters({.development = set,
+                                          .rows = rows,
+                                          .champion = champion,
+                                          .begin = kBegin,
+                                          .exploration = model::ExplorationMode::kNone,
+                                          .parity = &parity,
+                                          .gate = forecast_inputs(1300),
+                                          .limits = {.evaluations = 60}});
     ASSERT_TRUE(found) << found.error().message;
     EXPECT_EQ(found->parameters.threshold, 0);
     EXPECT_EQ(found->parameters.epsilon, kBegin.epsilon);
@@ -106,18 +116,22 @@ TEST(ParameterSearch, RefusesWhatItCannotPredict) {
     const auto champion = bootstrap(set);
     const auto refused = [&](auto change) {
         auto rows = rows_of(set, champion);
-        auto gate = outlook(500);
+        auto gate = forecast_inputs(500);
         change(rows, gate);
-        const auto found =
-            search_parameters(set, rows, champion, kBegin, model::ExplorationMode::kNone, nullptr,
-                              gate, {.evaluations = 1});
+        const auto found = search_parameters({.development = set,
+                                              .rows = rows,
+                                              .champion = champion,
+                                              .begin = kBegin,
+                                              .exploration = model::ExplorationMode::kNone,
+                                              .gate = gate,
+                                              .limits = {.evaluations = 1}});
         return found ? std::string() : found.error().reason;
     };
     EXPECT_EQ(refused([](auto&, auto&) {}), "");
-    EXPECT_EQ(refused([](auto& rows, auto&) { rows.score.pop_back(); }), "bad_selection");
-    EXPECT_EQ(refused([](auto&, auto& gate) { gate.vault_units.pop_back(); }), "bad_selection");
-    EXPECT_EQ(refused([](auto&, auto& gate) { gate.config.at_least = 1.0; }), "bad_selection");
-    EXPECT_EQ(refused([](auto&, auto& gate) { gate.config.max_weight = 5.0; }), "bad_selection");
+    EXPECT_EQ(refused([](auto& rows, auto&) { rows.score.pop_back(); }), kBadSelection);
+    EXPECT_EQ(refused([](auto&, auto& gate) { gate.vault_units.pop_back(); }), kBadSelection);
+    EXPECT_EQ(refused([](auto&, auto& gate) { gate.config.at_least = 1.0; }), kBadSelection);
+    EXPECT_EQ(refused([](auto&, auto& gate) { gate.config.max_weight = 5.0; }), kBadSelection);
     EXPECT_EQ(refused([](auto&, auto& gate) { gate.vault_units = {500, 1}; }), "bad_objective");
 }
 

@@ -295,7 +295,7 @@ TEST_F(TrainingSetTest, WhatPeopleDidInsteadCountsForTheActionThatWasDrawn) {
     EXPECT_FALSE(granted.approved);
     EXPECT_TRUE(granted.granted());
     EXPECT_EQ(granted.impact, 75);
-    EXPECT_FALSE(granted.teaches());
+    EXPECT_FALSE(granted.is_training_example());
     EXPECT_TRUE(refused.approved);
     EXPECT_FALSE(refused.granted());
     EXPECT_EQ(refused.label, std::nullopt);

@@ -3,13 +3,13 @@
 #include <array>
 #include <memory>
 
+#include "rampart/joiner/catch_up.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/storage/memory_budget.hpp"
 #include "rampart/streaming_kafka/kafka_reader.hpp"
 #include "rampart/streaming_kafka/kafka_writer.hpp"
 #include "rampart/streaming_kafka/topic_admin.hpp"
 #include "rampart/streaming_local/local_log.hpp"
-#include "services/outcome_joiner/joiner_service.hpp"
 #include "tools/peers/stream/commands.hpp"
 #include "tools/peers/stream/log_place.hpp"
 #include "tools/peers/stream/stopwatch.hpp"
@@ -95,9 +95,9 @@ base::Status join(const LogPlace& place, const std::filesystem::path& store) {
     }
     RAMPART_TRY(const auto joiner, open_joiner(place, store, *reader));
     const Stopwatch watch;
-    RAMPART_TRY(const auto caught_up, outcome_joiner::catch_up(*joiner));
+    RAMPART_TRY(const auto caught_up, joiner::catch_up(*joiner));
     const double seconds = watch.seconds(), cpu_seconds = watch.cpu_seconds();
-    RAMPART_RETURN_IF_ERROR(outcome_joiner::nothing_stopped(caught_up.stopped));
+    RAMPART_RETURN_IF_ERROR(joiner::nothing_stopped(caught_up.stopped));
     const auto counts = joiner->counts();
     fmt::print(
         "{{\"records\": {}, \"seconds\": {}, \"cpu_seconds\": {}, \"decisions\": {}, "

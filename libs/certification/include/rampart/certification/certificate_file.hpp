@@ -9,38 +9,38 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/base/result.hpp"
 #include "rampart/base/signing.hpp"
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 
 namespace rampart::certification {
 
-/// Something the certificate relies on, and whether the gate tested it or takes it for granted.
+/// Assumption of the certificate, and whether the gate tested it.
 struct Assumption {
     std::string text;
     bool tested = false;
 };
 
-/// The registration of the run in the ledger, and what precedes it there.
+/// Registration of the run in the ledger, and the state of the ledger before it.
 struct LedgerReference {
     EpochOpened epoch;
     Registration registration;
     uint64_t sequence = 0;
-    base::Digest previous;             // of the entry before
-    base::Digest entry;                // of the registration's bytes
+    base::Digest previous;             // digest of the entry before
+    base::Digest entry;                // digest of the registration's bytes
     unsigned certificates_before = 0;  // in the epoch, when the run was first registered
     unsigned looks_before = 0;         // further looks then, where the epoch counts them
 };
 
-/// What a certificate file says. CERTIFIED and NO_SOLUTION_FOUND carry everything; REFUSED and
+/// Content of a certificate file. CERTIFIED and NO_SOLUTION_FOUND carry everything; REFUSED and
 /// IDENTICAL have no ledger entry, no plan's numbers and no results.
 struct Certificate {
     Verdict verdict = Verdict::kRefused;
     std::string claim;            // one sentence, with delta and period
-    std::string reason, message;  // of REFUSED and IDENTICAL
+    std::string reason, message;  // for REFUSED and IDENTICAL
     RunPlan plan;
     std::optional<LedgerReference> ledger;
     std::vector<GroupResult> results;                  // in the order of plan.groups
     std::vector<ConstraintResult> constraint_results;  // in the order of plan.constraint_plans
-    std::optional<double> tipping_gamma;               // SealedResult's
+    std::optional<double> tipping_gamma;               // as in SealedResult
     size_t evidence_records = 0;
     base::Digest evidence_root;  // Merkle root (RFC 6962) of the evidence file's lines
     std::string recipe;          // how the numbers are computed
@@ -62,43 +62,47 @@ struct SealedCertificate {
     std::string evidence;     // bytes of the file
 };
 
-/// Of a run. `feedback`: as given to run(). Errors: invalid_argument when result or impacts do
-/// not belong to the run, or when the vault was read before it was registered.
-base::Result<SealedCertificate> seal(const PreparedRun& run, const RunTicket& ticket,
-                                     const SealedResult& result, const VaultSource& feedback,
-                                     base::TimePoint vault_read_at, base::TimePoint issued_at,
-                                     const base::SigningKey& key);
-/// The same for a vault in memory; `vault_label` as given to run().
-base::Result<SealedCertificate> seal(const PreparedRun& run, const RunTicket& ticket,
-                                     const SealedResult& result,
+/// What a certificate is made from besides the run and the vault's outcomes.
+struct SealInputs {
+    const RunTicket& ticket;
+    const SealedResult& result;
+    base::TimePoint vault_read_at, issued_at;
+    const base::SigningKey& key;
+};
+
+/// Makes the certificate of a run. `feedback`: as given to run(). Errors: invalid_argument when
+/// result or impacts do not belong to the run, or when the vault was read before it was registered.
+base::Result<SealedCertificate> seal(const PreparedRun& run, const SealInputs& inputs,
+                                     const VaultSource& feedback);
+/// The same for a vault in memory; `vault_impact`, `vault_label`: as given to run().
+base::Result<SealedCertificate> seal(const PreparedRun& run, const SealInputs& inputs,
                                      const std::vector<double>& vault_impact,
-                                     base::TimePoint vault_read_at, base::TimePoint issued_at,
-                                     const base::SigningKey& key,
                                      const std::vector<double>& vault_label = {});
 
-/// Of a REFUSED or IDENTICAL. Errors: invalid_argument for another verdict.
+/// Makes the certificate of a REFUSED or IDENTICAL. Errors: invalid_argument for another verdict.
 base::Result<SealedCertificate> seal_refusal(const GateConfig& config, const RunIdentity& identity,
                                              const PublicResult& result, base::TimePoint issued_at,
                                              const base::SigningKey& key);
 
-/// What the reader expects the certificate to be about; an empty id is not compared.
+/// Ids that the reader expects in the certificate; an empty id is not compared.
 struct Expected {
     std::string candidate_id;
     std::string reference_id;
 };
 
-/// Signature, canonical form and ids only: for a reader that has no evidence. Errors: data_loss
+/// Checks signature, canonical form and ids only: for a reader without evidence. Errors: data_loss
 /// (truncated, not ours), permission_denied (other key, bad signature), failed_precondition
 /// (another candidate or reference).
 base::Result<Certificate> read_certificate(std::string_view certificate,
                                            const base::VerifyingKey& key,
                                            const Expected& expected = {});
 
-/// All of that, then the evidence: Merkle root, order, and every figure, bet, bound and the verdict
-/// recomputed from the lines with the recorded settings; each must agree to 1e-9 (bit for bit on
-/// the same kind of machine), counts, digests and the verdict exactly. What stays trusted to the
-/// signer: centres and plan variances (from D_c, whose digest is recorded), and the ledger's other
-/// entries. Errors: as above, and data_loss naming the figure that differs.
+/// Checks all of that, then the evidence: Merkle root, order, and every figure, bet, bound and the
+/// verdict recomputed from the lines with the recorded settings; each must agree to 1e-9 (bit for
+/// bit on the same kind of machine), counts, digests and the verdict exactly. Not checked, but
+/// trusted to the signer: control variates and plan variances (from the development set, whose
+/// digest is recorded), and the ledger's other entries. Errors: as above, and data_loss naming the
+/// figure that differs.
 base::Result<Certificate> verify(std::string_view certificate, std::string_view evidence,
                                  const base::VerifyingKey& key, const Expected& expected = {});
 

@@ -16,28 +16,29 @@
 
 namespace rampart::certification {
 
-/// 16 bytes of HMAC-SHA-256 under a secret key: the same person, the same pseudonym.
+/// Pseudonym: 16 bytes of HMAC-SHA-256 under a secret key. The same id has the same pseudonym.
 using Pseudonym = std::array<uint8_t, 16>;
 
-/// kind: "unit" or "record", so that equal ids of different kinds differ.
+/// Returns the pseudonym of `id`; `kind`, "unit" or "record", separates equal ids of both kinds.
 Pseudonym pseudonym(std::string_view key, std::string_view kind, std::string_view id);
 
-/// One logged decision of the vault as the gate sees it: no ids, no features.
+/// Logged decision of the vault without ids and features.
 struct VaultRecord {
     Pseudonym unit{}, id{};
     double p = 0;          // P(approve | x) of the policy that decided it
     double candidate = 0;  // pi(1|x)
     double reference = 0;  // s(1|x)
-    double anchor = 0;     // of the anchor policy, where the run has one
+    double anchor = 0;     // probability by the anchor policy, where the run has one
     double impact = std::numeric_limits<double>::quiet_NaN();  // in feedback, where has_impact
-    std::optional<ope::Centre> centre{};  // its own, in the run that has Centres::kRegression
+    std::optional<ope::ControlVariates>
+        control_variates{};  // its own, with ControlVariateKind::kRegression
     double label = std::numeric_limits<double>::quiet_NaN();  // in feedback, where has_label
-    uint64_t conditions = 0;  // of constraints: ope::LoggedDecisions::conditions
+    uint64_t conditions = 0;  // bits as ope::LoggedDecisions::conditions
     uint64_t groups = 0;      // bit g: in group g (base::limits::kMaxGroups bits)
     uint32_t logger = 0;      // index into VaultNames::loggers
     bool approved = false;    // drawn
     bool has_impact = false;  // a matured impact is on record
-    bool has_label = false;   // a matured label is
+    bool has_label = false;   // a matured label is on record
     bool overridden = false;  // people did the other action
 
     bool granted() const { return approved != overridden; }
@@ -47,12 +48,12 @@ struct VaultNames {
     std::vector<std::string> loggers, groups;
 };
 
-/// The vault's records in ascending order of (unit, id), so that all records of a person are
-/// neighbours and every sum has one order. Read as often as asked, a block at a time and always the
-/// same: a run reads it twice, however large it is, and keeps none of it.
+/// Source of the vault's records in ascending order of (unit, id), so that all records of a person
+/// are neighbours and every sum has one order. It can be read repeatedly, a block at a time, always
+/// with the same records: a run reads it twice, however large it is, and keeps nothing.
 class VaultSource {
   public:
-    /// An error that it returns ends the reading, which returns it.
+    /// Receives a block; an error that it returns ends the reading, which returns it.
     using See = std::function<base::Status(std::span<const VaultRecord>)>;
     virtual ~VaultSource() = default;
     virtual const VaultNames& names() const = 0;
@@ -62,7 +63,7 @@ class VaultSource {
 /// A vault in memory.
 class MemoryVault final : public VaultSource {
   public:
-    /// Under pseudonyms, in their order. Errors: ope::validate's.
+    /// Gives the records pseudonyms and sorts by them. Errors: ope::validate's.
     static base::Result<MemoryVault> from(const ope::LoggedDecisions& decisions,
                                           std::string_view pseudonym_key);
     MemoryVault(VaultNames names, std::vector<VaultRecord> records)
@@ -72,8 +73,8 @@ class MemoryVault final : public VaultSource {
     base::Status read(const See& see) const override { return see(records_); }
     const std::vector<VaultRecord>& records() const { return records_; }
 
-    /// The same records with their outcomes, which are indexed like the decisions that it was made
-    /// from; labels where constraints ask for them. Errors: invalid_argument "bad_shape".
+    /// Returns the same records with their outcomes, which are indexed like the decisions that it
+    /// was made from; labels where constraints ask for them. Errors: invalid_argument "bad_shape".
     base::Result<MemoryVault> with_impacts(std::span<const double> impact,
                                            std::span<const double> label = {}) const;
 

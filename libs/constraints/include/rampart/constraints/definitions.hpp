@@ -5,12 +5,12 @@
 #include "rampart/constraints/expression.hpp"
 
 /// Well-known definitions as constraints. Groups are names of protected groups; `allowed` >= 0 is
-/// the difference or the change that is tolerated, in the units of what is compared.
+/// the allowed difference or change, in the units of what is compared.
 namespace rampart::constraints {
 
-/// The paper's definition (2): the average impact in the group is at least `tau`.
+/// ELF (Weber et al. 2022), eq. 2: the average impact in the group is at least `tau`.
 Constraint impact_at_least(const std::string& group, double tau);
-/// Liu et al. 2018, long-term improvement: no lower than under the reference, but for `allowed`.
+/// Liu et al. 2018, long-term improvement: at most `allowed` below that of the reference.
 Constraint long_term_improvement(const std::string& group, double allowed = 0);
 /// Long-term stagnation: the average impact changes by at most `allowed` either way.
 Constraint long_term_stagnation(const std::string& group, double allowed);
@@ -19,15 +19,15 @@ Constraint long_term_decline(const std::string& group, double by = 0);
 /// |E_A - E_B| <= allowed, of impacts.
 Constraint equal_impact(const std::string& a, const std::string& b, double allowed);
 
-/// Paper, (20): the share of right decisions.
+/// ELF, eq. 20: share of correct decisions.
 Constraint accuracy_at_least(double share);
 /// Statistical parity: approval rates.
 Constraint approval_rate_gap(const std::string& a, const std::string& b, double allowed);
 /// Approval rates as a ratio: the four-fifths rule with share = 0.8.
 Constraint approval_rate_ratio(const std::string& a, const std::string& b, double share);
-/// Paper, (21), predictive equality: approvals among those who would not repay.
+/// ELF, eq. 21, predictive equality: approvals among applicants who would not repay.
 Constraint false_positive_rate_gap(const std::string& a, const std::string& b, double allowed);
-/// Equal opportunity: declines among those who would repay.
+/// Equal opportunity: declines among applicants who would repay.
 Constraint false_negative_rate_gap(const std::string& a, const std::string& b, double allowed);
 
 }  // namespace rampart::constraints

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-/// What a constraint says: averages over people, and how they have to compare.
+/// A constraint: averages over applicants, and a comparison of them.
 ///
 ///     mean(impact | group = "sex=female") >= mean(impact, reference | group = "sex=female")
 ///     abs(mean(decision | sex = "F") - mean(decision | sex = "M")) <= 0.05
@@ -14,10 +14,10 @@
 /// (`text`), and parse(text(x)) == x for every tree that validate() of parse.hpp accepts.
 namespace rampart::constraints {
 
-/// What is averaged, per application.
+/// Quantity that is averaged, one value per application.
 enum class Quantity {
-    kImpact,         // the declared measure of what became of the person, under the policy
-    kLabel,          // 1 favourable, 0 not: of a loan that is granted; no policy changes it
+    kImpact,         // declared measure of the outcome for the person, under the policy
+    kLabel,          // 1 favourable, 0 not: for a granted loan; no policy changes it
     kDecision,       // 1 approve, 0 decline: known exactly, as the policy's P(approve)
     kLoss,           // 1 where decision and label differ
     kDecisionLabel,  // 1 where approved with a favourable label
@@ -25,10 +25,10 @@ enum class Quantity {
 enum class Policy { kCandidate, kReference, kAnchor };
 enum class Relation { kEqual, kNotEqual, kLess, kAtMost, kGreater, kAtLeast, kIn };
 
-/// Which applications count: features X, the label Y, protected attributes T.
+/// Condition on applications: features X, the label Y, protected attributes T.
 struct Condition {
     enum class Kind {
-        kAlways,    // everybody
+        kAlways,    // holds for all
         kAll,       // every part holds; >= 2 parts
         kAny,       // some part holds; >= 2 parts
         kNot,       // its part does not hold
@@ -102,16 +102,16 @@ Condition all_of(std::vector<Condition> parts);
 Condition any_of(std::vector<Condition> parts);
 Condition negated(Condition part);
 
-/// True if the condition mentions the label.
+/// Returns whether the condition mentions the label.
 bool uses_label(const Condition& condition);
-/// True if the average depends on labels: by what it averages or over whom.
+/// Returns whether the average depends on labels, by its quantity or its condition.
 bool uses_label(const Mean& mean);
 
 std::string_view to_string(Quantity quantity);  // "decision * label"
 std::string_view to_string(Policy policy);
 std::string_view to_string(Relation relation);
 
-/// The one text of a tree: brackets only where they are needed.
+/// Returns the canonical text of a tree: brackets only where they are needed.
 std::string text(const Condition& condition);
 std::string text(const Mean& mean);
 std::string text(const Expression& expression);

@@ -11,10 +11,10 @@ struct Interval {
     bool operator==(const Interval&) const = default;
 };
 
-/// What the result of an operation can be when its operands lie anywhere in their intervals. Ends
+/// Interval of an operation's result when its operands lie anywhere in their intervals. Ends
 /// are rounded outwards, so that the interval holds the exact result whatever the rounding; min,
 /// max, abs and the change of sign round nothing. nullopt: no statement, because something is NaN
-/// or a divisor may be 0; it stays that through every further operation.
+/// or a divisor may be 0; every further operation keeps that.
 using Known = std::optional<Interval>;
 
 Known negate(const Known& a);
@@ -26,7 +26,7 @@ Known absolute(const Known& a);
 Known smallest(std::span<const Known> parts);  // at least one part
 Known largest(std::span<const Known> parts);
 
-/// What is in both; no statement when nothing is, for then one of them is wrong.
+/// Returns the intersection; no statement when it is empty, because then one of them is wrong.
 Known intersect(const Known& a, const Known& b);
 
 }  // namespace rampart::constraints

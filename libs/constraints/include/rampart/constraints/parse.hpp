@@ -7,7 +7,7 @@
 
 namespace rampart::constraints {
 
-inline constexpr size_t kMaxTextBytes = 4096;  // of one constraint
+inline constexpr size_t kMaxTextBytes = 4096;  // limit for one constraint
 inline constexpr size_t kMaxNesting = 32;      // brackets, signs and `not` within each other
 inline constexpr size_t kMaxNodes = 256;       // operators, means, numbers and conditions
 inline constexpr size_t kMaxMeans = 32;        // as written; see kMaxLeaves of program.hpp
@@ -31,13 +31,12 @@ inline constexpr size_t kMaxMeans = 32;        // as written; see kMaxLeaves of 
 ///
 /// NAME: letters, digits, '_' and '.', or anything in `backticks`. TEXT: in "…" or '…', with
 /// \ before a quote or a backslash. Errors: invalid_argument "constraint_syntax",
-/// "constraint_limit", saying at which column (a character, from 1) what is wrong and what to write
-/// instead.
+/// "constraint_limit", naming the column (in characters, from 1), the fault and the remedy.
 base::Result<Constraint> parse(std::string_view text);
 
-/// Of a tree built by hand: its text reads back as itself. Errors: invalid_argument as parse's, or
-/// "bad_constraint" for a tree that no text can say (a number that is not finite, a name with a
-/// backtick, `min` of one part).
+/// Checks that the text of a tree built by hand reads back as the same tree. Errors:
+/// invalid_argument as parse's, or "bad_constraint" for a tree that has no text (a number that is
+/// not finite, a name with a backtick, `min` of one part).
 base::Status validate(const Constraint& constraint);
 
 }  // namespace rampart::constraints

@@ -9,10 +9,10 @@
 #include "rampart/constraints/expression.hpp"
 #include "rampart/constraints/interval.hpp"
 
-/// What has to be bounded for a constraint to be certified.
+/// Compiles a constraint into the bounds that certify it.
 ///
 /// 1. The constraint becomes  g >= 0,  g the difference of its sides.
-/// 2. Where g >= 0 says several things at once, each is a statement of its own: min(a, b) >= 0 is
+/// 2. Where g >= 0 combines several conditions, each is a statement of its own: min(a, b) >= 0 is
 ///    a >= 0 and b >= 0;  e - |d| >= 0 is  e - d >= 0 and e + d >= 0. Each statement is tested with
 ///    the constraint's whole delta: if the constraint is violated, one of them is, and the chance
 ///    that all pass is at most the chance that this one does (intersection-union).
@@ -27,8 +27,8 @@
 ///    interval's lower end is >= 0.
 namespace rampart::constraints {
 
-inline constexpr size_t kMaxLeaves = 16;      // different ones, of a constraint
-inline constexpr size_t kMaxStatements = 32;  // of a constraint
+inline constexpr size_t kMaxLeaves = 16;      // distinct ones per constraint
+inline constexpr size_t kMaxStatements = 32;  // per constraint
 
 /// A mean, or the mean of the difference between two policies.
 struct Leaf {
@@ -38,7 +38,7 @@ struct Leaf {
     Condition condition{};
     bool operator==(const Leaf&) const = default;
 };
-/// "mean(loss)", "mean(loss | c) - mean(loss, reference | c)".
+/// Returns "mean(loss)" or "mean(loss | c) - mean(loss, reference | c)".
 std::string text(const Leaf& leaf);
 bool uses_label(const Leaf& leaf);
 
@@ -84,17 +84,18 @@ struct Program {
     bool operator==(const Program&) const = default;
 };
 
-/// Errors: validate()'s; invalid_argument "constraint_limit" beyond kMaxLeaves or kMaxStatements;
-/// "constraint_empty" when everything cancels; "bad_impact_range".
+/// Compiles a constraint. Errors: validate()'s; invalid_argument "constraint_limit" beyond
+/// kMaxLeaves or kMaxStatements; "constraint_empty" when everything cancels; "bad_impact_range".
 base::Result<Program> compile(const Constraint& constraint, Interval impact_range);
-/// Of a text.
+/// Parses, then compiles.
 base::Result<Program> compile(std::string_view constraint, Interval impact_range);
 
-/// Where the mean must lie whatever the data: [0, 1], the declared range of impacts, or the range
+/// Returns the range of the mean for any data: [0, 1], the declared range of impacts, or the range
 /// of a difference of two of them.
 Interval range_of(const Leaf& leaf, Interval impact_range);
 
-/// The interval of the formula when each leaf lies in its own; one entry a leaf of the program.
+/// Returns the interval of the formula when each leaf lies in its own; `leaves` has one entry per
+/// leaf of the program.
 Known propagate(const Formula& formula, std::span<const Known> leaves);
 
 }  // namespace rampart::constraints

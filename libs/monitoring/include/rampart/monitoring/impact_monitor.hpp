@@ -11,65 +11,68 @@
 
 namespace rampart::monitoring {
 
-/// After a promotion: does the champion do worse by a protected group than the policy it replaced?
+/// Tests after a promotion whether a protected group fares worse under the champion than under the
+/// policy that it replaced.
 ///
-/// The gate's estimate with the roles changed: the policy before is the candidate, the champion the
-/// reference, and Z of a matured decision estimates what the policy before would have added. Bets
-/// are fixed when the promotion is made, from D_c; wealth
+/// It is the gate's estimate with exchanged roles: the policy before is the candidate, the champion
+/// the reference, and Z of a matured decision estimates the gain of the policy before. Bets
+/// are fixed when the promotion is made, from the development set; wealth
 ///     W = sum_k weight_k prod_i (1 + bet_k (Z_i - margin))
 /// over the persons so far, an alarm when W >= 1/delta_g. By Ville's inequality the chance that a
-/// group that is no worse off EVER raises an alarm, however often one looks, is at most delta_g;
-/// delta_g = delta / (groups x tests), so that of any alarm at all is at most delta. Bets are
-/// constant, so an alarm speaks of the average over all decisions since the promotion, also where
+/// group that is no worse off EVER raises an alarm, at any number of looks, is at most delta_g;
+/// delta_g = delta / (groups x tests), so that the chance of any alarm is at most delta. Bets are
+/// constant, so an alarm is about the average over all decisions since the promotion, also where
 /// the world drifts (stats/betting.hpp).
 ///
-/// A person counts once, with the first decision about them since the promotion: what is decided
-/// about them later depends on what became of the first, and a sum that goes on growing between
-/// looks is no martingale. Decisions enter when they mature, whatever became of them; an outcome
-/// that never came counts in the champion's favour, so it can hide harm but not feign it, and is
-/// counted. What depends on x alone may be left out without harm to the bound: decisions without
-/// support, and those whose Z could fall below the range that the bets were planned for.
+/// A person counts once, with the first decision since the promotion: later decisions depend on the
+/// outcome of the first, and a sum that grows between looks is no martingale. Decisions enter when
+/// they mature, whatever their outcome; a missing outcome counts in the champion's favour, so that
+/// it can hide harm but not feign it, and is counted. Records may be excluded by x alone without
+/// harm to the bound: decisions without support, and those whose Z could fall below the range that
+/// the bets were planned for.
 ///
-/// Only non-vault persons' decisions belong in here if what comes out is shown to anybody who makes
-/// candidates. Pure, deterministic, safe to call from many threads.
+/// If modellers see the results, the decisions must be those of persons outside the vault. Pure,
+/// deterministic, safe to call from many threads.
 
 struct MonitorConfig {
-    double delta = 0.05;            // (0, 0.5]: chance of a false alarm, ever, about a promotion
-    double margin = 0;              // >= 0, impact units a decision: so much worse is tolerated
-    std::optional<double> floor{};  // in [a, b): alarm too where the realised impact lies below
+    double delta = 0.05;            // (0, 0.5]: chance that a promotion ever has a false alarm
+    double margin = 0;              // >= 0, impact units per decision: tolerated loss
+    std::optional<double> floor{};  // in [a, b): an impact below it raises an alarm, too
     unsigned min_units = 50;        // persons of a group before it can raise an alarm, >= 1
-    double bet_cap = 0.95;          // (0, 1): the most that one person can cost
+    double bet_cap = 0.95;          // (0, 1): largest share of the wealth that one person can cost
 };
-/// Errors: invalid_argument naming the setting, its value and what is allowed. `impact`: the range.
+/// Checks ranges. Errors: invalid_argument naming the setting, its value and what is allowed.
+/// `impact`: the range.
 base::Status validate(const MonitorConfig& config, const ope::ImpactModel& impact);
 
 struct PlannedGroup {
     std::string name;
     std::string
-        unplanned;     // why there is no plan: "too_few_outcomes", "nothing_changes"; empty: is
-    size_t units = 0;  // persons in D_c when it was made: what the bets are tuned for
-    ope::ImpactModel impact;  // with the centres, mean impacts by action in D_c
-    double lo = 0;            // the least that a person's Z - margin may be
+        unplanned;     // reason for no plan: "too_few_outcomes", "nothing_changes"; empty: plan
+    size_t units = 0;  // persons in the development set at the promotion: the bets fit them
+    ope::ImpactModel impact;  // with control variates
+    double lo = 0;            // least value of a person's Z - margin
     stats::Bets change;
     std::optional<stats::Bets> level;
 };
 
-/// All that is fixed with the promotion.
+/// Plan of a watch, fixed with the promotion.
 struct WatchPlan {
     MonitorConfig config;
     double log_needed = 0;  // ln(1 / delta_g)
     std::vector<PlannedGroup> groups;
 };
 
-/// `before`: D_c as known at the promotion, with candidate = the policy replaced, reference = the
-/// policy promoted. `impact`: range and known decline; centres are filled in. A group that D_c says
-/// too little about is listed and not watched. Errors: validate()'s of all three.
+/// Plans a watch. `before`: the development set as known at the promotion, with candidate = the
+/// policy replaced, reference = the policy promoted. `impact`: range and known decline; control
+/// variates are filled in. A group with too few outcomes in the development set is listed and not
+/// watched. Errors: validate()'s of all three.
 base::Result<WatchPlan> plan_watch(const MonitorConfig& config, const ope::ImpactModel& impact,
                                    const ope::LoggedFeedback& before);
 
-/// The realised impact of a group's decisions against the floor.
+/// Realised impact of a group's decisions, compared with the floor.
 struct Level {
-    double mean = 0;     // a decision
+    double mean = 0;     // per decision
     double at_most = 0;  // upper bound of level 1 - delta_g, valid at every look; +infinity: none
     double log_wealth = 0;
     bool below = false;
@@ -77,13 +80,13 @@ struct Level {
 
 struct GroupState {
     std::string name;
-    std::string blind;                         // why nothing can be said; empty: something can
-    size_t persons = 0, repeats = 0;           // counted; later decisions about them, left out
-    size_t missing = 0;                        // counted, and no outcome came
-    size_t unsupported = 0, out_of_range = 0;  // left out for their x
-    double change = 0;   // mean, champion less the policy before, impact units a decision
+    std::string blind;                         // reason for no result; empty: there is one
+    size_t persons = 0, repeats = 0;           // counted; excluded later decisions about them
+    size_t missing = 0;                        // counted, without outcome
+    size_t unsupported = 0, out_of_range = 0;  // excluded by their x
+    double change = 0;                         // mean of champion less policy before, per decision
     double at_most = 0;  // upper bound of the change of level 1 - delta_g, valid at every look
-    double shown_lo = 0, shown_hi = 0;  // asymptotic confidence sequence of the change: to be shown
+    double shown_lo = 0, shown_hi = 0;  // asymptotic confidence sequence of the change
     double log_wealth = 0;              // against "no worse"; alarm at log_needed
     bool worse = false;
     std::optional<Level> level;  // with a floor
@@ -92,13 +95,13 @@ struct GroupState {
 
 struct WatchState {
     double log_needed = 0;
-    std::vector<GroupState> groups;  // of the plan
+    std::vector<GroupState> groups;  // in the plan's order
     bool alarm() const;
 };
 
-/// `since`: the decisions that the promoted policy took since the promotion and that have matured,
-/// in the order of decision time, groups as in the plan, candidate and reference as for the plan.
-/// Errors: ope::validate's; invalid_argument "other_groups".
+/// Looks at the matured decisions. `since`: those that the promoted policy took since the
+/// promotion, in the order of decision time, groups as in the plan, candidate and reference as for
+/// the plan. Errors: ope::validate's; invalid_argument "other_groups".
 base::Result<WatchState> look(const WatchPlan& plan, const ope::LoggedFeedback& since);
 
 }  // namespace rampart::monitoring

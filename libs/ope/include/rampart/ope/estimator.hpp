@@ -32,7 +32,7 @@ struct ImpactModel {
 };
 
 /// Expected impacts of both actions for one record: its own centres, instead of the model's.
-struct Centre {
+struct ControlVariates {
     double approve = 0, decline = 0;  // in [a, b]; decline unused where its impact is known
 };
 
@@ -47,7 +47,7 @@ struct Record {
     /// that was declined in the end it is c0, if declared.
     bool overridden = false;
     /// From other data (impact_regression.hpp); none: the model's.
-    std::optional<Centre> centre{};
+    std::optional<ControlVariates> control_variates{};
 };
 
 /// Interval that contains a record's Z for every action and

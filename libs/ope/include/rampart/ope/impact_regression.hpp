@@ -48,7 +48,7 @@ class ImpactRegression {
 
     /// Expected impacts of both actions for one row of d features, the same d as in the data (a
     /// check fails otherwise). An infinite feature counts as not known.
-    Centre predict(std::span<const double> x) const;
+    ControlVariates predict(std::span<const double> x) const;
 
     /// Returns the range of the predictions.
     Interval fitted_range() const;
@@ -64,9 +64,8 @@ class ImpactRegression {
 /// the folds follow from the units' numbers (n of them). The values then hang together weakly: fit
 /// for Student's t, not for betting, which needs centres that no test record had a part in. Errors
 /// as fit(); invalid_argument "bad_folds" for folds outside [2, 100].
-base::Result<std::vector<Centre>> cross_fitted_centres(const RegressionData& data,
-                                                       std::span<const uint32_t> unit, size_t folds,
-                                                       Interval impact_range,
-                                                       const RegressionOptions& options = {});
+base::Result<std::vector<ControlVariates>> cross_fitted_control_variates(
+    const RegressionData& data, std::span<const uint32_t> unit, size_t folds, Interval impact_range,
+    const RegressionOptions& options = {});
 
 }  // namespace rampart::ope

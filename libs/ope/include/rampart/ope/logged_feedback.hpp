@@ -37,7 +37,7 @@ struct LoggedDecisions {
     /// Expected impacts of both actions for each record, which no outcome of these records had a
     /// part in; empty: none. An estimate then centres each record by its own (ImpactModel's centres
     /// stand back).
-    std::vector<Centre> centres{};
+    std::vector<ControlVariates> control_variates{};
     /// For constraints, empty where there are none. Whether a label is on record, 0 or 1; and which
     /// of their conditions the record meets, two bits each, condition k from bit 2k on: bit 0 if it
     /// does with an unfavourable label, bit 1 if with a favourable one.

@@ -1,52 +1,63 @@
 #pragma once
 
 #include "rampart/certification/constraint_set.hpp"
-#include "rampart/certification/safety_test.hpp"
+#include "rampart/certification/gate_run.hpp"
 #include "rampart/model/policy.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
 
 namespace rampart::training {
 
-/// The policy reads the features of the set, in its order, and its groups are the set's cells; a
-/// group-aware policy is for deployments that allow it. failed_precondition "other_schema",
-/// "other_groups", "group_blind_deployment" otherwise.
+/// Returns whether an error is about the data, as opposed to a store that failed: the run is then
+/// refused, and the work goes on.
+bool is_about_data(const base::Error& error);
+
+/// Checks that the policy reads the features of the set, in its order, that its groups are the
+/// set's cells, and that a group-aware policy is allowed here. Errors: failed_precondition
+/// "other_schema", "other_groups", "group_blind_deployment".
 base::Status check_fits(const model::Policy& policy, const dataset::FeatureSchema& schema,
                         const std::vector<std::string>& cell_names, bool group_aware_allowed);
 
-/// Both policies can say something about the row: it has a cell, or neither asks for one.
+/// Returns whether both policies can decide the row: it has a cell, or neither needs one.
 bool decidable(const training_set::Row& row, const model::Policy& candidate,
                const model::Policy& reference);
 
-/// The rows decided at `from` or later: each epoch of the error budget has vault records of its
-/// own.
+/// Returns the rows decided at `from` or later: each epoch of the error budget has vault records of
+/// its own.
 training_set::VaultSet decided_since(const training_set::VaultSet& vault, base::TimePoint from);
 
-/// D_c as the gate plans from it: decisions and impacts; for constraints who meets their
-/// conditions, and labels. Errors: also ConstraintSet::conditions_met's, for a name that neither
-/// features nor groups have.
+/// Returns the development set in the form that the gate plans from: decisions and impacts, and for
+/// constraints labels and the conditions that each row meets. Errors: also
+/// ConstraintSet::conditions_met's, for a name that neither features nor groups have.
 base::Result<ope::LoggedFeedback> selection_feedback(
     const training_set::DevelopmentSet& development, const model::Policy& candidate,
     const model::Policy& reference, const certification::ConstraintSet& constraints = {});
 
-/// How many people of each group the vault holds; of their outcomes it says nothing.
+/// Returns the number of persons of each group in the vault, which reveals no outcome.
 std::vector<size_t> persons_by_group(const training_set::VaultSet& vault);
 
-/// The vault without impacts: all that may be looked at before a run is charged. Rows that a
+/// Returns the vault without impacts: all that may be read before a run is charged. Rows that a
 /// group-aware policy could not have decided (no cell) are left out.
 base::Result<ope::LoggedDecisions> vault_decisions(
     const training_set::VaultSet& vault, const model::Policy& candidate,
     const model::Policy& reference, const certification::ConstraintSet& constraints = {});
 
-/// Gives every record of both sides centres of its own: a linear regression of D_c's impacts on
-/// features (a category of up to 32 as 0 or 1, others left aside) and the action drawn. A record of
-/// D_c gets them from the four fifths of D_c that do not hold its person, so that D_c forecasts as
-/// the vault will be. Errors: ope::ImpactRegression's, where D_c has too few impacts.
-base::Status add_centres(const training_set::DevelopmentSet& development,
-                         const training_set::VaultSet& vault, const model::Policy& candidate,
-                         const model::Policy& reference, const certification::GateConfig& config,
-                         ope::LoggedFeedback& selection, ope::LoggedDecisions& decisions);
+/// What control variates by a regression are made from.
+struct ControlVariateInputs {
+    const training_set::DevelopmentSet& development;
+    const training_set::VaultSet& vault;
+    const model::Policy& candidate;
+    const model::Policy& reference;
+    const certification::GateConfig& config;
+};
+/// Gives every record of both sides control variates of its own: a linear regression of the
+/// development set's impacts on features (a category of up to 32 as 0 or 1, others left aside) and
+/// the action drawn. A record of the development set gets them from the four fifths of it that do
+/// not hold its person, so that it forecasts as the vault will be. Errors: ope::ImpactRegression's,
+/// where the development set has too few impacts.
+base::Status add_control_variates(const ControlVariateInputs& inputs,
+                                  ope::LoggedFeedback& selection, ope::LoggedDecisions& decisions);
 
-/// P(approve) of a third policy on the rows of the two above, in the same order.
+/// Returns P(approve) by a third policy on the rows of the two above, in the same order.
 std::vector<double> anchor_probabilities(const training_set::DevelopmentSet& set,
                                          const model::Policy& candidate,
                                          const model::Policy& reference,
@@ -60,14 +71,14 @@ struct VaultOutcomes {
     std::vector<double> impact;
     std::vector<double> label;  // empty without constraints
 };
-/// The outcomes of the same rows, in the same order: only for a run that is charged.
+/// Returns the outcomes of the same rows, in the same order: only for a run that is charged.
 VaultOutcomes vault_outcomes(const certification::RunTicket& ticket,
                              const training_set::VaultSet& vault, const model::Policy& candidate,
                              const model::Policy& reference,
                              const certification::ConstraintSet& constraints = {});
 
-/// The names that conditions mention are features of the schema or protected attributes and groups,
-/// and so are the values: what conditions_met would refuse, before there is any data.
+/// Checks that the names and values in conditions are those of the schema's features or of
+/// protected attributes and groups: conditions_met's errors, before there is any data.
 base::Status check_conditions(const certification::ConstraintSet& constraints,
                               const dataset::FeatureSchema& schema,
                               const std::vector<std::string>& group_names);

@@ -2,42 +2,43 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rampart/base/result.hpp"
-#include "rampart/certification/constraint.hpp"
+#include "rampart/certification/gate_config.hpp"
 #include "rampart/model/policy.hpp"
 #include "rampart/ramp/solver.hpp"
 #include "rampart/training_set/training_set_builder.hpp"
 
 namespace rampart::training {
 
-/// What the gate will ask of the next candidate, as far as it can be known beforehand.
-struct GateOutlook {
+/// Demands of the gate on the next candidate, as far as they are known beforehand.
+struct GateForecastInputs {
     certification::GateConfig config;
-    double delta = 0;  // of each group's bound in the coming run
+    double delta = 0;  // level of each group's bound in the coming run
     std::vector<size_t>
         vault_units;  // persons a group has in the vault, in the set's order of groups
 };
 
-/// theta of the search: what stands between a score and P(approve) in one link of a policy.
+/// Parameters between a score and P(approve) in one link of a policy: theta of the search.
 struct LinkParameters {
-    double threshold = 0;  // of the pooled ramp, in score units; 0 and not searched under parity
+    double threshold = 0;  // pooled ramp's, in score units; 0 and not searched under parity
     double gamma = 0.3;    // width of the ramp
     double epsilon = 0;    // exploration
-    double kappa = 0.5;    // how far the link may step from what the links before it say
+    double kappa = 0.5;    // largest step of the link from the links before it
 };
 
 struct SearchLimits {
-    size_t evaluations = 400;  // of the cost, >= 1
+    size_t evaluations = 400;  // evaluations of the cost, >= 1
     double power = 0.9;        // (0.5, 1): chance that each group passes, before impact counts
     uint64_t seed = 0;
 };
 
-/// The rows of D_c as the search sees them; n rows each.
+/// Rows of the development set for the search; n entries each.
 struct SearchRows {
     /// Scores f in [-1, 1] by an ensemble that did not learn from the row's person; NaN: the policy
-    /// could not decide the row (it then says what the reference says).
+    /// cannot decide the row (it then decides as the reference).
     std::vector<double> score;
     std::vector<double> before;     // P(approve) by the links before the new one
     std::vector<double> reference;  // P(approve) of the policy in charge
@@ -46,28 +47,38 @@ struct SearchRows {
 struct SearchedParameters {
     LinkParameters parameters;
     bool predicted_to_pass = false;
-    double predicted_gain = 0;  // impact per record over all of D_c, against the reference
-    double weakest_signal = 0;  // > 0: so many standard errors short of it in the weakest group
+    double predicted_gain = 0;  // impact per record, against the reference
+    double weakest_signal = 0;  // > 0: standard errors short of it in the weakest group
     size_t evaluations = 0;
 };
 
-/// Candidate selection (ELF paper, Algorithms 2 and 4) over a link's parameters, by CMA-ES from
-/// `begin` (the recipe's; epsilon is not taken below it, kappa not above):
-///   cost       expected loss of impact on D_c, paired difference to the reference, where every
-///              group's bound is predicted to pass at its own number of persons in the vault;
-///              otherwise more than any loss, by the weakest group's signal
-///   policy     clip(exploration(ramp(score)), trust region around `before`)
-///   `parity`   with it the ramp's thresholds by cell are solved anew for each gamma
-/// Deterministic. Never worse than `begin` in its own cost. Errors: candidate_selection's (a group
-/// without two persons in D_c or in the vault); invalid_argument "bad_selection": an absolute or a
-/// clipped comparison (gate.at_least, gate.max_weight), shapes.
-base::Result<SearchedParameters> search_parameters(
-    const training_set::DevelopmentSet& development, const SearchRows& rows,
-    const model::Policy& champion, const LinkParameters& begin, model::ExplorationMode exploration,
-    const ramp::RampParams* parity, const GateOutlook& outlook, const SearchLimits& limits);
+inline constexpr std::string_view kBadSelection = "bad_selection";  // reason of errors
 
-/// The ramp with thresholds by cell such that approval rates differ by at most params.epsilon, over
-/// the rows whose cell and score are known.
+/// What a link's parameters are searched with.
+struct SearchInputs {
+    const training_set::DevelopmentSet& development;
+    const SearchRows& rows;
+    const model::Policy& champion;
+    LinkParameters begin;  // the recipe's; epsilon is not taken below it, kappa not above
+    model::ExplorationMode exploration = model::ExplorationMode::kNone;
+    /// Statistical parity: the ramp's thresholds by cell are solved anew for each gamma.
+    const ramp::RampParams* parity = nullptr;
+    const GateForecastInputs& gate;
+    SearchLimits limits{};
+};
+
+/// Selects a link's parameters by CMA-ES (candidate selection of ELF, Algorithms 2 and 4):
+///   cost       expected loss of impact on the development set, paired difference to the reference,
+///              where every group's bound is predicted to pass at its own number of persons in the
+///              vault; otherwise more than any loss, by the weakest group's signal
+///   policy     clip(exploration(ramp(score)), trust region around `before`)
+/// Deterministic. Never worse than `begin` in its own cost. Errors: candidate_selection's (a group
+/// without two persons in the development set or in the vault); invalid_argument kBadSelection: an
+/// absolute or a clipped comparison (gate.at_least, gate.max_weight), shapes.
+base::Result<SearchedParameters> search_parameters(const SearchInputs& inputs);
+
+/// Solves the ramp with thresholds by cell such that approval rates differ by at most
+/// params.epsilon, over the rows whose cell and score are known.
 base::Result<model::RampRule> solve_parity(const training_set::DevelopmentSet& development,
                                            std::span<const double> score,
                                            const ramp::RampParams& params);

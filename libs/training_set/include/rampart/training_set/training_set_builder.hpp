@@ -22,12 +22,12 @@ namespace rampart::training_set {
 inline constexpr double kVaultShare = 0.4;
 
 /// One matured decision, by intention to treat: `approved` is what was drawn, with p_approve its
-/// probability; label and impact are of what was done in the end, and count for what was drawn.
+/// probability; label and impact are those of the action taken in the end, and count for the one
+/// drawn.
 ///
-/// A censored report leaves label and impact empty, as if none had come: the learner does without
-/// the row, and the gate counts it as missing, at its worst and against max_missing_rate. So that
-/// it can be no way to make bad outcomes disappear; who knows how a loan ended reports that
-/// instead.
+/// A censored report leaves label and impact empty, as if none had come: the learner skips
+/// the row, and the gate counts it as missing, at its worst and against max_missing_rate, so that
+/// bad outcomes cannot be removed by censoring them. A loan's known end is reported as an outcome.
 struct Row {
     domain::DecisionId decision;
     domain::PersonId person;
@@ -37,19 +37,20 @@ struct Row {
     bool approved = false;         // drawn
     bool overridden = false;       // people did the other action
     bool censored = false;         // granted, and the last report says that no outcome will come
-    std::optional<double> label;   // of what was granted: 1 favourable, 0 not; nullopt: none came
-    std::optional<double> impact;  // of what was granted; nullopt: not granted, or not known
+    std::optional<double> label;   // if granted: 1 favourable, 0 not; nullopt: none came
+    std::optional<double> impact;  // if granted; nullopt: not granted, or not known
     std::optional<uint32_t> cell;  // index into cell_names; nullopt: attributes not (all) known
     std::vector<uint32_t> groups;  // indices into group_names, increasing
 
     bool granted() const { return approved != overridden; }
-    /// The label may teach: the loan was granted because it was drawn so, with a known probability.
-    bool teaches() const { return approved && !overridden && label.has_value(); }
+    /// Returns whether the label may be learnt from: the loan was granted because it was drawn so,
+    /// with a known probability.
+    bool is_training_example() const { return approved && !overridden && label.has_value(); }
 };
 
-/// Rows of one side of the split, by event time, then decision id. The two sides are types of their
-/// own without a way from one to the other: what takes a DevelopmentSet cannot be handed the vault
-/// by mistake.
+/// Rows of one side of the split, by event time, then decision id. The two sides are
+/// different types without a conversion: a function of a DevelopmentSet cannot get the vault by
+/// mistake.
 template <class Side>
 struct DecisionSet {
     base::TimePoint as_known_at;
@@ -67,22 +68,23 @@ struct DecisionSet {
         return std::span(features).subspan(row * schema.size(), schema.size());
     }
 };
-using DevelopmentSet = DecisionSet<struct DevelopmentSide>;  // D_c: training and selection
-using VaultSet = DecisionSet<struct VaultSide>;              // D_f: the gate alone
+using DevelopmentSet =
+    DecisionSet<struct DevelopmentSide>;         // D_c in the ELF paper: training, selection
+using VaultSet = DecisionSet<struct VaultSide>;  // D_f in the ELF paper: the gate alone
 
-/// Who applied in a period, and with what: no action, no outcome, nobody's attributes. So it may be
-/// of everybody, vault or not, and what is computed from it may be told to anybody.
+/// Applicants of a period and their features, without actions, outcomes and protected attributes.
+/// So it may contain all persons, vault or not, and results computed from it may be public.
 struct ApplicantSet {
     dataset::FeatureSchema schema;
     std::vector<domain::PersonId> persons;  // [rows], by event time, then decision id
     std::vector<float> features;            // [rows][schema.size()], encoded
 };
 
-/// True: the person's rows are in the vault, for ever. HMAC-SHA-256(salt, person) in the upper 40
-/// %.
+/// Returns whether the person's rows are in the vault, which never changes: HMAC-SHA-256(salt,
+/// person) lies in the upper 40 %.
 bool in_vault(std::string_view split_salt, const domain::PersonId& person);
 
-/// Builds sets from what joiner and protected store hold; both have to outlive it. Thread safe.
+/// Builds sets from the content of joiner and protected store; both must outlive it. Thread safe.
 ///
 /// Features are encoded by decision::encode_row, so that a training row is the row that was, or
 /// would have been, served; but features that the schema lacks are left aside and those that an
@@ -90,22 +92,22 @@ bool in_vault(std::string_view split_salt, const domain::PersonId& person);
 /// since. A value that does not fit its feature is encode_row's error, with the decision's id.
 class TrainingSetBuilder {
   public:
-    /// invalid_argument "bad_split_salt": under 16 bytes; "no_features": empty schema;
+    /// Errors: invalid_argument "bad_split_salt": under 16 bytes; "no_features": empty schema;
     /// validate(product)'s.
     static base::Result<TrainingSetBuilder> create(
         const joiner::OutcomeJoiner& joiner, const domain::Product& product,
         dataset::FeatureSchema schema, const protected_attributes::ProtectedStore& store,
         std::string split_salt);
 
-    /// D_c as known at `t`: decisions whose label had matured; with `from` only those about
-    /// applications of that event time or later, which alone are then read.
+    /// Returns the development set as known at `t`: decisions whose label had matured; with `from`
+    /// only those about applications of that event time or later, which alone are then read.
     base::Result<DevelopmentSet> development_rows(
         base::TimePoint t, std::optional<base::TimePoint> from = std::nullopt) const;
-    /// The vault as known at `t`: decisions whose label and, if it is reported, impact had matured,
-    /// so that an impact still to come is never taken for one that never came.
+    /// Returns the vault as known at `t`: decisions whose label and, if it is reported, impact had
+    /// matured, so that an impact still to come is never taken for one that never came.
     base::Result<VaultSet> vault_rows(base::TimePoint t) const;
 
-    /// Of the decisions about applications of event time in [from, to) that are known now.
+    /// Returns the applicants with known decisions and event time in [from, to).
     base::Result<ApplicantSet> applicants(base::TimePoint from, base::TimePoint to) const;
 
     const dataset::FeatureSchema& schema() const { return schema_; }
@@ -136,7 +138,7 @@ struct DatasetOptions {
     GroupBy groups = GroupBy::kNone;
 };
 
-/// What to_dataset made, and of what.
+/// Result of to_dataset and the rows that it left out.
 struct TrainingTable {
     dataset::Dataset data;
     std::vector<uint32_t> rows;  // data's row i is set.rows[rows[i]]
@@ -149,10 +151,10 @@ struct TrainingTable {
     std::vector<std::string> empty_groups;  // cells without a row: not among data.group_names
 };
 
-/// Approved, granted and labelled rows as a table to learn from, weighted so that they stand for
-/// all applicants (inverse propensity: only approved ones have labels). out_of_range
-/// "bad_weight_cap"; failed_precondition "no_training_rows": none is left; dataset::validate's
-/// errors.
+/// Returns approved, granted and labelled rows as a table to learn from, weighted so that they
+/// stand for all applicants (inverse propensity: only approved ones have labels). Errors:
+/// out_of_range "bad_weight_cap"; failed_precondition "no_training_rows": none is left;
+/// dataset::validate's errors.
 base::Result<TrainingTable> to_dataset(const DevelopmentSet& set,
                                        const DatasetOptions& options = {});
 

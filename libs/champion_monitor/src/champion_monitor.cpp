@@ -1,0 +1,311 @@
+#include "rampart/champion_monitor/champion_monitor.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "rampart/base/log.hpp"
+#include "rampart/training/gate_inputs.hpp"
+
+namespace rampart::champion_monitor {
+namespace {
+
+using base::Result;
+using base::Status;
+using base::TimePoint;
+using training_set::DevelopmentSet;
+
+constexpr base::Logger kLog("monitor");
+constexpr std::string_view kActor = "monitor", kAlarm = "monitor_alarm";
+
+/// Returns the rows that `wanted` accepts, with the parts that a gate input reads.
+template <class Wanted>
+DevelopmentSet rows_of(const DevelopmentSet& set, const Wanted& wanted) {
+    DevelopmentSet out;
+    out.as_known_at = set.as_known_at;
+    out.schema = set.schema;
+    out.group_names = set.group_names;
+    out.cell_names = set.cell_names;
+    for (size_t i = 0; i < set.rows.size(); ++i) {
+        if (!wanted(set.rows[i])) continue;
+        const auto features = set.features_of(i);
+        out.rows.push_back(set.rows[i]);
+        out.features.insert(out.features.end(), features.begin(), features.end());
+    }
+    return out;
+}
+
+std::string groups_in_alarm(const monitoring::WatchState& state) {
+    std::string out;
+    for (const auto& group : state.groups) {
+        if (!group.alarm()) continue;
+        out += fmt::format("{}{} ({})", out.empty() ? "" : "; ", group.name,
+                           !group.worse                        ? "level"
+                           : group.level && group.level->below ? "change, level"
+                                                               : "change");
+    }
+    return out;
+}
+
+/// Returns the figures of the groups in alarm as text.
+std::string figures_of(const monitoring::WatchState& state) {
+    std::string out;
+    for (const auto& group : state.groups) {
+        if (!group.alarm()) continue;
+        out += out.empty() ? "" : "; ";
+        if (group.worse) {
+            out += fmt::format("{}: change {:.4g} a decision, at most {:.4g}, over {} persons",
+                               group.name, group.change, group.at_most, group.persons);
+        } else {
+            out += fmt::format("{}: impact {:.4g} a decision, at most {:.4g}", group.name,
+                               group.level->mean, group.level->at_most);
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ChampionMonitor>> ChampionMonitor::open(MonitorSettings settings,
+                                                               MonitorDeps deps) {
+    ope::ImpactModel range;
+    range.lo = deps.product.impact.lo;
+    range.hi = deps.product.impact.hi;
+    const auto valid = monitoring::validate(settings.config, range);
+    if (!valid) return valid.error().with_context(std::string("section [monitor]"));
+    return std::unique_ptr<ChampionMonitor>(new ChampionMonitor(std::move(settings), deps));
+}
+
+bool ChampionMonitor::is_due(TimePoint t) const {
+    return t.micros() % base::Duration::days(settings_.every_days).micros() == 0;
+}
+
+std::vector<TimePoint> ChampionMonitor::due(TimePoint after, TimePoint until) const {
+    std::vector<TimePoint> times;
+    if (!settings_.enabled) return times;
+    const auto every = base::Duration::days(settings_.every_days);
+    int64_t steps = after.micros() / every.micros();
+    if (after.micros() < 0) --steps;  // towards zero is upwards there
+    for (auto t = TimePoint::from_micros(steps * every.micros()); t <= until; t = t + every) {
+        if (t > after) times.push_back(t);
+    }
+    return times;
+}
+
+std::vector<ChampionMonitor::Standing> ChampionMonitor::standing(TimePoint t) const {
+    std::vector<Standing> stack;
+    for (const auto& promotion : deps_.registry.promotions()) {
+        if (promotion.at > t) break;
+        if (promotion.kind == registry::PromotionKind::kRollback) {
+            stack.pop_back();
+            stack.back().superseded.reset();
+        } else {
+            if (!stack.empty()) stack.back().superseded = promotion.at;
+            stack.push_back({promotion, std::nullopt});
+        }
+    }
+    return stack;
+}
+
+/// Returns the time at which all outcomes of a decision of that time have matured.
+TimePoint ChampionMonitor::all_matured(TimePoint decided) const {
+    const auto& product = deps_.product;
+    TimePoint last = product.label.maturity(decided);
+    if (const auto& name = product.impact.measure) {
+        if (const auto* measure = product.find_measure(*name)) {
+            last = std::max(last, measure->maturity(decided));
+        }
+    }
+    return last;
+}
+
+Result<monitoring::WatchPlan> ChampionMonitor::make_plan(
+    const registry::Promotion& promotion) const {
+    RAMPART_TRY(const auto policy, deps_.registry.load_model(promotion.policy));
+    RAMPART_TRY(const auto previous, deps_.registry.load_model(*promotion.replaced));
+    RAMPART_TRY(const auto known, deps_.builder.development_rows(promotion.at));
+    const auto matured = rows_of(
+        known, [&](const auto& row) { return all_matured(row.event_time) <= promotion.at; });
+    RAMPART_TRY(const auto before,
+                training::selection_feedback(matured, previous.policy, policy.policy));
+    const auto& impact = deps_.product.impact;
+    ope::ImpactModel model;
+    model.lo = impact.lo;
+    model.hi = impact.hi;
+    model.declined = impact.declined;
+    model.declines_overridden = deps_.declines_overridden;
+    return monitoring::plan_watch(settings_.config, model, before);
+}
+
+Result<monitoring::WatchState> ChampionMonitor::state_of(const registry::Promotion& promotion,
+                                                         const DevelopmentSet& known) {
+    auto plan = plans_.find(promotion.sequence);
+    if (plan == plans_.end()) {
+        RAMPART_TRY(auto made, make_plan(promotion));
+        plan = plans_.emplace(promotion.sequence, std::move(made)).first;
+    }
+    RAMPART_TRY(const auto policy, deps_.registry.load_model(promotion.policy));
+    RAMPART_TRY(const auto previous, deps_.registry.load_model(*promotion.replaced));
+    const auto since = rows_of(known, [&](const auto& row) {
+        return row.policy == promotion.policy && row.event_time >= promotion.at &&
+               all_matured(row.event_time) <= known.as_known_at;
+    });
+    RAMPART_TRY(const auto decisions,
+                training::selection_feedback(since, previous.policy, policy.policy));
+    return monitoring::look(plan->second, decisions);
+}
+
+Result<std::map<uint64_t, Alarm>> ChampionMonitor::alarms() const {
+    RAMPART_TRY(const auto entries, deps_.registry.audit_entries());
+    std::map<uint64_t, Alarm> found;
+    for (const auto& entry : entries) {
+        if (entry.action != kAlarm || entry.actor != kActor) continue;
+        const auto promotion = entry.details.find("promotion");
+        const auto groups = entry.details.find("groups");
+        if (promotion == entry.details.end() || groups == entry.details.end()) continue;
+        uint64_t sequence = 0;
+        const auto& digits = promotion->second;
+        std::from_chars(digits.data(), digits.data() + digits.size(), sequence);
+        found.try_emplace(sequence, Alarm{entry.at, groups->second});
+    }
+    return found;
+}
+
+Result<Look> ChampionMonitor::watch_all(TimePoint t) {
+    Look out{.at = t, .watches = {}};
+    const auto every = base::Duration::days(settings_.every_days);
+    std::optional<DevelopmentSet> known;
+    std::map<uint64_t, Alarm> raised;
+    for (const auto& one : standing(t)) {
+        const auto& promotion = one.promotion;
+        if (promotion.kind != registry::PromotionKind::kPromotion) continue;
+        if (one.superseded && all_matured(*one.superseded) + every <= t) continue;
+        if (!known) {
+            // the oldest comes first
+            RAMPART_TRY(known, deps_.builder.development_rows(t, promotion.at));
+            RAMPART_TRY(raised, alarms());
+        }
+        Watch watch;
+        watch.promotion = promotion.sequence;
+        watch.policy = promotion.policy;
+        watch.previous = *promotion.replaced;
+        watch.since = promotion.at;
+        watch.decides = !one.superseded;
+        if (const auto alarm = raised.find(promotion.sequence); alarm != raised.end()) {
+            watch.alarm = alarm->second;
+        }
+        auto state = state_of(promotion, *known);
+        if (!state && !training::is_about_data(state.error())) return state.error();
+        if (state) watch.state = std::move(*state);
+        if (!state) watch.problem = state.error().message;
+        out.watches.push_back(std::move(watch));
+    }
+    std::erase_if(plans_, [&](const auto& plan) {
+        return std::none_of(out.watches.begin(), out.watches.end(),
+                            [&](const auto& watch) { return watch.promotion == plan.first; });
+    });
+    return out;
+}
+
+Status ChampionMonitor::raise(Watch& watch, TimePoint t) {
+    const Alarm alarm{t, groups_in_alarm(watch.state)};
+    kLog.warning("msg=\"alarm: a group fares worse than under the policy before\" promotion={}",
+                 watch.promotion);
+    RAMPART_RETURN_IF_ERROR(
+        deps_.registry.record_operation(t, kActor, kAlarm,
+                                        {{"promotion", fmt::format("{}", watch.promotion)},
+                                         {"policy", watch.policy.value()},
+                                         {"previous", watch.previous.value()},
+                                         {"groups", alarm.groups},
+                                         {"figures", figures_of(watch.state)},
+                                         {"delta", fmt::format("{}", settings_.config.delta)}}));
+    watch.alarm = alarm;
+    return base::ok();
+}
+
+/// Rolls the promotion back; returns whether that was done. The certificate distinguishes this
+/// promotion of the policy from another one.
+Result<bool> ChampionMonitor::roll_back(const Watch& watch, TimePoint t) {
+    const auto champion = deps_.registry.champion();
+    const auto promotions = deps_.registry.promotions();
+    const auto promoted = std::find_if(promotions.begin(), promotions.end(), [&](const auto& p) {
+        return p.sequence == watch.promotion;
+    });
+    if (!champion || promoted == promotions.end() || champion->policy != watch.policy ||
+        champion->certificate != promoted->certificate || champion->at > t) {
+        return false;
+    }
+    const auto reason =
+        fmt::format("monitor: alarm of {} about promotion {}: {}",
+                    base::to_iso8601(watch.alarm->at), watch.promotion, watch.alarm->groups);
+    const auto done = deps_.registry.rollback(t, kActor, reason, watch.policy);
+    if (done) return true;
+    if (done.error().code == base::ErrorCode::kFailedPrecondition) return false;  // an operator did
+    return done.error();
+}
+
+Status ChampionMonitor::act(Look& look) {
+    for (auto& watch : look.watches) {
+        if (!watch.alarm && watch.problem.empty() && watch.state.alarm()) {
+            RAMPART_RETURN_IF_ERROR(raise(watch, look.at));
+        }
+    }
+    // the last promotion alone decides
+    if (!settings_.rollback || look.watches.empty()) return base::ok();
+    auto& watch = look.watches.back();
+    if (!watch.decides || !watch.alarm) return base::ok();
+    RAMPART_TRY(look.rolled_back, roll_back(watch, look.at));
+    if (look.rolled_back) watch.decides = false;
+    return base::ok();
+}
+
+void ChampionMonitor::count(const Look& look) {
+    auto& metrics = deps_.metrics;
+    metrics.counter("rampart_monitor_looks_total", "Looks at how the champions do.").add();
+    if (look.rolled_back) {
+        metrics.counter("rampart_monitor_rollbacks_total", "Champions rolled back by the monitor.")
+            .add();
+    }
+    const auto alarms = std::count_if(look.watches.begin(), look.watches.end(),
+                                      [](const auto& watch) { return watch.alarm.has_value(); });
+    metrics.gauge("rampart_monitor_alarms", "Promotions that are watched and have raised an alarm.")
+        .set(static_cast<double>(alarms));
+    const auto* champion =
+        !look.watches.empty() && look.watches.back().decides ? &look.watches.back().state : nullptr;
+    for (const auto& group : deps_.builder.group_names()) {
+        double evidence = 0;
+        if (champion != nullptr) {
+            for (const auto& one : champion->groups) {
+                if (one.name != group) continue;
+                const double wealth =
+                    std::max(one.log_wealth, one.level ? one.level->log_wealth : 0.0);
+                evidence = std::max(0.0, wealth / champion->log_needed);
+            }
+        }
+        metrics
+            .gauge("rampart_monitor_evidence",
+                   "Evidence that the champion does harm, by group; 1 raises an alarm.",
+                   {{"group", group}})
+            .set(evidence);
+    }
+}
+
+Result<Look> ChampionMonitor::look(TimePoint t) {
+    const std::lock_guard lock(mutex_);
+    RAMPART_TRY(auto look, watch_all(t));
+    RAMPART_RETURN_IF_ERROR(act(look));
+    count(look);
+    last_ = look;
+    return look;
+}
+
+Result<Look> ChampionMonitor::observe(TimePoint t) {
+    const std::lock_guard lock(mutex_);
+    return watch_all(t);
+}
+
+std::optional<Look> ChampionMonitor::last_look() const {
+    const std::lock_guard lock(mutex_);
+    return last_;
+}
+
+}  // namespace rampart::champion_monitor

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "rampart/base/result.hpp"
+#include "rampart/constraints/interval.hpp"
+#include "rampart/constraints/program.hpp"
+#include "rampart/stats/betting.hpp"
+
+/// Tests whether a log proves a constraint, in phases, so that nothing reads an outcome before it
+/// may: plan() looks at the development set, and at the vault without outcomes; evaluate() takes
+/// the vault's outcomes.
+///
+/// The mean of a leaf is a ratio E[N] / E[D], over persons, of sums over their records of
+///     n = w v,  d = w  where the record meets the condition, 0 else;
+/// v is the quantity, w = 1 where nothing depends on the label. Labels are mostly known for granted
+/// loans only: then w = A / p, A the draw to approve and p its logged probability, so that the
+/// approved stand for all applicants (they need p > 0). A decision's v is the policy's
+/// P(approve | x), so that no importance weights are needed; an impact's v is the estimate of
+/// rampart/ope, whose range follows from x; all others lie in [0, 1], or [-1, 1] for a difference.
+///
+/// With m and M the range of v and W the largest possible sum of w of a person, the values
+///     V(theta) = N - theta D >= -W (theta - m)
+/// have mean 0 at theta = E[N] / E[D] and fall in theta. So a bound for a mean gives one for the
+/// ratio without spending delta on numerator and denominator: theta is rejected while the bound
+/// says E[V(theta)] > 0, and the lower end of the interval is the largest theta up to which all
+/// are. (The wealth of betting falls in theta, because bets are capped by W (theta - m); the other
+/// bounds are concave in theta.) An upper end is minus the lower one of -v.
+///
+/// Missing outcomes, up to the declared rate, count as the worst for the end that is computed: a
+/// record whose label is missing as one that meets the condition with the worst value.
+///
+/// Deterministic; safe to call from many threads.
+namespace rampart::constraints {
+
+enum class Bound { kBetting, kStudentT, kHoeffding, kMaurerPontil };
+std::string_view to_string(Bound bound);  // "betting", "student_t", "hoeffding", "maurer_pontil"
+
+/// Applicants with observed labels.
+enum class LabelsOf {
+    kGranted,        // granted loans only
+    kAllApplicants,  // declined applicants too
+};
+std::string_view to_string(LabelsOf labels);  // "granted", "everybody"
+
+struct Settings {
+    double delta = 0.1;  // in (0, 1): level of each constraint
+    Bound bound = Bound::kBetting;
+    double bet_cap = 0.95;  // in (0, 1)
+    size_t min_units = 50;  // persons with a known value for each mean, >= 2
+    /// Outcomes for each mean and action that matters in the development set, >= 2.
+    size_t min_outcomes = 10;
+    double max_missing_rate = 0.02;  // share of the labels and impacts that are due
+    LabelsOf labels = LabelsOf::kGranted;
+    std::optional<double> declined_impact{};  // known impact of a loan not granted
+    bool declines_overridden = false;         // see ope::ImpactModel
+};
+
+/// Decisions without their outcomes: all spans have n entries.
+struct Log {
+    std::span<const uint32_t> person{};  // number below `persons`
+    size_t persons = 0;
+    std::span<const double> p_approve{};    // P(approve | x) of the policy that decided
+    std::span<const uint8_t> approved{};    // as drawn
+    std::span<const uint8_t> overridden{};  // people did the other action
+    std::span<const uint8_t> has_label{}, has_impact{};
+    std::span<const double> candidate{}, reference{};  // P(approve | x)
+    std::span<const double> anchor{};                  // empty: none
+    /// For each leaf of the program, the records that meet its condition: members().
+    std::vector<std::span<const uint8_t>> members{};
+    size_t size() const { return person.size(); }
+};
+
+/// Outcomes of the decisions under the action that was drawn; NaN where has_label or has_impact is
+/// 0.
+struct Outcomes {
+    std::span<const double> label{};  // 0 or 1
+    std::span<const double> impact{};
+};
+
+/// Plan of a leaf, made before the vault's outcomes are read.
+struct LeafPlan {
+    // from the development set
+    double q_approve = 0, q_decline = 0;  // control variates of impacts
+    size_t selection_units = 0;           // persons who meet the condition
+    double selection_share = 0;           // share of the persons who may
+    double selection_mean = 0;            // N / D
+    double selection_variance = 0;        // variance of N - selection_mean D over them
+    // from the vault without outcomes
+    size_t records = 0;                // records that may meet the condition
+    size_t units = 0;                  // persons with a known value: for w = A / p, approved ones
+    size_t expected = 0, missing = 0;  // outcomes
+    double lo = 0, hi = 0;             // m, M
+    double max_weight = 0;             // W
+    bool operator==(const LeafPlan&) const = default;
+};
+
+/// Test of one end.
+struct EndPlan {
+    End end{};
+    double delta = 0;  // level of this end
+    stats::Bets bets{};
+};
+
+struct Plan {
+    std::vector<LeafPlan> leaves;                  // as Program::leaves
+    std::vector<std::vector<EndPlan>> statements;  // as Statement::needs
+};
+
+/// Plans the test. Errors: invalid_argument for settings or shapes; failed_precondition with a
+/// reason for what the data do not allow: "no_anchor", "no_support", "impact_by_label",
+/// "too_few_units", "too_few_selection_outcomes", "too_many_missing".
+base::Result<Plan> plan(const Program& program, const Settings& settings, const Log& selection,
+                        const Outcomes& selection_outcomes, const Log& vault);
+
+/// Completes a plan from the figures of the development set in `plan`: the part of plan() that does
+/// not need that set itself, to recompute a plan. Errors: as plan's.
+base::Status complete(const Program& program, const Settings& settings, const Log& vault,
+                      Plan& plan);
+
+/// Returns the chance of passing, estimated on the development set, of the least likely statement.
+/// Widths are those of Bernstein's inequality, with the uncertainty of the development set's own
+/// means. It decides whether a test is worth its budget; no guarantee rests on it.
+double pass_probability(const Program& program, const Settings& settings, const Plan& plan,
+                        const Log& selection, const Outcomes& selection_outcomes);
+
+struct EndResult {
+    double estimate = 0;  // N / D of the vault, missing outcomes at their worst for this end
+    double bound = 0;     // bound of the leaf; NaN: none can be given
+    bool operator==(const EndResult&) const = default;
+};
+struct StatementResult {
+    std::vector<EndResult> ends;  // as Statement::needs
+    double lower = 0;             // lower bound of g; -infinity: no statement
+    bool passed = false;
+    bool operator==(const StatementResult&) const = default;
+};
+struct ConstraintResult {
+    std::vector<StatementResult> statements;
+    bool passed = false;  // all of them
+    bool operator==(const ConstraintResult&) const = default;
+};
+
+/// Computes bounds, propagates them and answers. `plan` is plan()'s for the same log; impacts lie
+/// in the declared range where they matter (a value outside it gives no bound).
+ConstraintResult evaluate(const Program& program, const Settings& settings, const Plan& plan,
+                          const Log& vault, const Outcomes& outcomes);
+
+}  // namespace rampart::constraints

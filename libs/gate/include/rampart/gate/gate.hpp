@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "rampart/base/clock.hpp"
+#include "rampart/base/result.hpp"
+#include "rampart/base/signing.hpp"
+#include "rampart/base/thread_pool.hpp"
+#include "rampart/certification/delta_ledger.hpp"
+#include "rampart/certification/gate_run.hpp"
+#include "rampart/certification/ledger_view.hpp"
+#include "rampart/domain/product.hpp"
+#include "rampart/gate/gate_settings.hpp"
+#include "rampart/gate/stores.hpp"
+#include "rampart/model/model_file.hpp"
+#include "rampart/training/parameter_search.hpp"
+#include "rampart/training_set/training_set_builder.hpp"
+
+namespace rampart::gate {
+
+/// What the gate works with; all of it must outlive the gate.
+struct GateDeps {
+    const domain::Product& product;
+    const RecordSource& records;
+    GateStore& store;
+    const base::SigningKey& signing_key;
+    std::string evidence_key;  // secret behind the pseudonyms in evidence files
+    base::ThreadPool* pool = nullptr;
+    certification::KeyIds key_ids{};  // ids of the store's keys, for the ledger
+};
+
+/// A candidate for the gate. The same submission again, after a crash, is the same run.
+struct Submission {
+    const model::LoadedPolicy& candidate;
+    const model::LoadedPolicy& reference;             // the policy in charge
+    const training_set::DevelopmentSet& development;  // as known at `at`
+    base::TimePoint at;                               // event time of the run
+    bool distilled = false;    // the trainer made the candidate by distillation
+    uint32_t opens_epoch = 0;  // number of the budget epoch that the run opens; 0: none
+    std::string epoch_note{};  // reason for that epoch
+};
+
+/// Verdict on a submission.
+struct Answer {
+    certification::PublicResult result;
+    std::string certificate;  // id; empty: none was made
+};
+
+/// The gate's protocol: open the ledger → precheck the candidate without an impact of the vault →
+/// charge the run in the ledger → read the impacts → test → seal and store the certificate → close
+/// the run in the ledger.
+///
+/// Every step may be repeated. After a crash the same submission takes the open run up again, comes
+/// to the same bytes and charges nothing twice; a run that is closed gives its verdict again. Not
+/// thread safe.
+class Gate {
+  public:
+    /// Errors: certification::validate's.
+    static base::Result<std::unique_ptr<Gate>> create(GateSettings settings, GateDeps deps);
+
+    /// Tests a candidate. A refused run costs nothing; it has a certificate too. Errors: those of
+    /// the stores, and of data that cannot be laid out for the gate (training::is_about_data).
+    base::Result<Answer> test(const Submission& run);
+
+    /// Checks that an epoch can be opened at `at`; returns the number that it would have. Errors:
+    /// DeltaLedger::next_epoch's.
+    base::Result<uint32_t> check_new_epoch(const std::string& note, base::TimePoint at) const;
+
+    /// Returns what the next run at `t` will demand: its share of the budget, and numbers of
+    /// persons in the vault. No outcome of the vault has a part in it.
+    base::Result<training::GateForecastInputs> forecast_inputs(base::TimePoint t) const;
+
+    /// Whether the pair's last run can be looked at again at no charge: it did not pass, no run is
+    /// open, and the settings allow further looks.
+    base::Result<bool> allows_further_look(const certification::PolicyPair& pair) const;
+
+    /// Says where the current epoch's spending differs from the configured one, and what is not
+    /// proven then; empty: it does not differ.
+    base::Result<std::string> spending_note() const;
+
+  private:
+    struct Inputs;
+    Gate(GateSettings settings, GateDeps deps)
+        : settings_(std::move(settings)), deps_(std::move(deps)) {}
+    base::Result<certification::DeltaLedger> read_ledger() const;
+    base::Status write_entry(certification::DeltaLedger& ledger, const std::string& entry,
+                             base::TimePoint t);
+    base::Result<std::string> epoch_entry(const certification::DeltaLedger& ledger,
+                                          std::string note, base::TimePoint t) const;
+    base::Result<bool> begin_epoch(const Submission& run, certification::DeltaLedger& ledger) const;
+    certification::GateConfig config_of(const Submission& run,
+                                        const certification::DeltaLedger& ledger) const;
+    base::Result<training_set::VaultSet> vault_of_epoch(const certification::LedgerView& history,
+                                                        base::TimePoint t) const;
+    base::Result<std::optional<double>> drift_auc(const training_set::VaultSet& vault,
+                                                  base::TimePoint t) const;
+    base::Result<std::optional<model::LoadedPolicy>> anchor_of(
+        const certification::LedgerView& history, const model::LoadedPolicy& reference) const;
+    base::Result<std::optional<certification::RunPlan>> earlier_plan(
+        const certification::LedgerView& history, const Submission& run,
+        const Inputs& inputs) const;
+    base::Result<Inputs> inputs_of(const Submission& run,
+                                   const certification::DeltaLedger& ledger) const;
+    base::Status abandon_open_run(certification::DeltaLedger& ledger, std::string_view why,
+                                  base::TimePoint t);
+    base::Result<Answer> refuse(const Inputs& inputs, const certification::PublicResult& result,
+                                base::TimePoint t);
+    base::Result<Answer> run_test(const Submission& run, const certification::PreparedRun& prepared,
+                                  const Inputs& inputs, certification::DeltaLedger& ledger);
+
+    GateSettings settings_;
+    GateDeps deps_;
+};
+
+}  // namespace rampart::gate

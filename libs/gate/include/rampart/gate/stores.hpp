@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rampart/base/clock.hpp"
+#include "rampart/base/digest.hpp"
+#include "rampart/base/result.hpp"
+#include "rampart/certification/certificate_file.hpp"
+#include "rampart/domain/ids.hpp"
+#include "rampart/model/model_file.hpp"
+#include "rampart/training_set/training_set_builder.hpp"
+
+namespace rampart::gate {
+
+/// Where the gate keeps its ledger and its certificates, and finds earlier policies. A change is
+/// durable when the call returns, and the same change again does no harm.
+class GateStore {
+  public:
+    virtual ~GateStore() = default;
+
+    virtual base::Result<std::vector<std::string>> ledger_entries() const = 0;  // in order
+    /// Appends the entries from `position` on: all of them or, after a crash, none. Errors:
+    /// failed_precondition where other bytes are there already, or there is a gap.
+    virtual base::Status append_ledger_entries(uint64_t position,
+                                               std::span<const std::string> added,
+                                               base::TimePoint at) = 0;
+
+    /// Keeps certificate and evidence; returns the certificate's id, the SHA-256 of its bytes.
+    virtual base::Result<base::Digest> store_certificate(
+        const certification::SealedCertificate& files, base::TimePoint at) = 0;
+    virtual base::Result<std::string> certificate_file(const base::Digest& id) const = 0;
+
+    virtual base::Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const = 0;
+};
+
+/// Where the gate reads the records that it tests on.
+class RecordSource {
+  public:
+    virtual ~RecordSource() = default;
+
+    /// The vault as known at `t`: TrainingSetBuilder::vault_rows.
+    virtual base::Result<training_set::VaultSet> vault_rows(base::TimePoint t) const = 0;
+    /// All applicants with event time in [from, to): TrainingSetBuilder::applicants.
+    virtual base::Result<training_set::ApplicantSet> applicants(base::TimePoint from,
+                                                                base::TimePoint to) const = 0;
+};
+
+}  // namespace rampart::gate

@@ -1,0 +1,300 @@
+#include "rampart/gate/gate.hpp"
+
+#include <algorithm>
+
+#include "identity.hpp"
+#include "rampart/certification/certificate_file.hpp"
+#include "rampart/certification/constraint_set.hpp"
+#include "rampart/monitoring/drift.hpp"
+#include "rampart/training/covariate_shift.hpp"
+#include "rampart/training/gate_inputs.hpp"
+
+namespace rampart::gate {
+namespace {
+
+using base::Result;
+using base::Status;
+using base::TimePoint;
+using certification::DeltaLedger;
+using certification::LedgerView;
+using certification::PolicyPair;
+using certification::RunPlan;
+
+PolicyPair pair_of(const Submission& run) {
+    return {run.candidate.id.value(), run.reference.id.value()};
+}
+
+}  // namespace
+
+/// A submission laid out for the test, without an impact of the vault.
+struct Gate::Inputs {
+    certification::GateConfig config;
+    certification::RunIdentity identity;
+    certification::ConstraintSet constraints;
+    training_set::VaultSet vault;
+    ope::LoggedFeedback selection;     // the development set's decisions with impacts
+    ope::LoggedDecisions decisions;    // the vault's, without
+    std::optional<RunPlan> earlier{};  // plan of the look that this run continues
+};
+
+Result<std::unique_ptr<Gate>> Gate::create(GateSettings settings, GateDeps deps) {
+    RAMPART_RETURN_IF_ERROR(certification::validate(settings.config));
+    return std::unique_ptr<Gate>(new Gate(std::move(settings), std::move(deps)));
+}
+
+Result<DeltaLedger> Gate::read_ledger() const {
+    RAMPART_TRY(const auto entries, deps_.store.ledger_entries());
+    return DeltaLedger::open(entries);
+}
+
+/// Stores the entry and, in the same write, the epoch in front of it that is not stored yet.
+Status Gate::write_entry(DeltaLedger& ledger, const std::string& entry, TimePoint t) {
+    RAMPART_TRY(const auto stored, deps_.store.ledger_entries());
+    std::vector<std::string> added(
+        ledger.entries().begin() +
+            static_cast<ptrdiff_t>(std::min(stored.size(), ledger.entries().size())),
+        ledger.entries().end());
+    const size_t position = ledger.entries().size() - added.size();
+    added.push_back(entry);
+    RAMPART_RETURN_IF_ERROR(deps_.store.append_ledger_entries(position, added, t));
+    return ledger.append(entry);
+}
+
+Result<std::string> Gate::epoch_entry(const DeltaLedger& ledger, std::string note,
+                                      TimePoint t) const {
+    const auto& config = settings_.config;
+    return ledger.next_epoch(config.delta_epoch, config.runs_per_epoch, config.spending,
+                             std::move(note), t, deps_.key_ids);
+}
+
+Result<uint32_t> Gate::check_new_epoch(const std::string& note, TimePoint at) const {
+    RAMPART_TRY(const auto ledger, read_ledger());
+    RAMPART_RETURN_IF_ERROR(epoch_entry(ledger, note, at).map([](const std::string&) {}));
+    return ledger.epoch() + 1;
+}
+
+/// Adds the epoch that the run opens to `ledger`, but stores nothing: it is stored with the charge
+/// of its first run. False: the run opens none, or did before a crash.
+Result<bool> Gate::begin_epoch(const Submission& run, DeltaLedger& ledger) const {
+    if (ledger.epoch() > 0 && run.opens_epoch <= ledger.epoch()) return false;
+    RAMPART_TRY(
+        const auto entry,
+        epoch_entry(ledger, run.opens_epoch > 0 ? run.epoch_note : "the first epoch", run.at));
+    RAMPART_RETURN_IF_ERROR(ledger.append(entry));
+    return true;
+}
+
+Result<std::string> Gate::spending_note() const {
+    using certification::Spending;
+    RAMPART_TRY(const auto ledger, read_ledger());
+    if (!ledger.current()) return std::string();
+    const auto& epoch = *ledger.current();
+    const bool looks = epoch.spending == Spending::kByHistory && !epoch.counts_looks;
+    if (epoch.spending == settings_.config.spending && !looks) return std::string();
+    const std::string_view proves =
+        looks ? ", which proves its budget while no run is looked at again"
+        : epoch.spending == Spending::kEqual
+            ? ", which proves its budget up to the first certificate only"
+            : "";
+    return fmt::format(
+        "epoch {} keeps the spending that it was opened with, {}{}; gate.spending = \"{}\" holds "
+        "from the next epoch on",
+        epoch.epoch, to_string(epoch.spending), proves, to_string(settings_.config.spending));
+}
+
+/// Returns the settings of the run's test: the epoch's spending and, for a distilled candidate,
+/// another trust region. It carries no exact copy of the reference to be clipped to, so that the
+/// gate measures how far it strays in P(approve), the one that matters where declines have a known
+/// impact. Whether it is distilled is known from the trainer, never from the model file.
+certification::GateConfig Gate::config_of(const Submission& run, const DeltaLedger& ledger) const {
+    certification::GateConfig config = settings_.config;
+    config.spending = ledger.current()->spending;
+    if (run.distilled) {
+        config.trust_region = certification::TrustRegion::kApprovals;
+        config.kappa = settings_.distilled_kappa;
+    }
+    return config;
+}
+
+/// Returns the vault as known at `t` without records that a run of an earlier epoch has read: an
+/// epoch after the first is a new budget, and needs records of its own.
+Result<training_set::VaultSet> Gate::vault_of_epoch(const LedgerView& history, TimePoint t) const {
+    RAMPART_TRY(auto vault, deps_.records.vault_rows(t));
+    if (settings_.max_age_months > 0)
+        vault = training::decided_since(vault, base::add_months(t, -settings_.max_age_months));
+    const auto charged = history.epoch_start();
+    if (!charged) return vault;
+    RAMPART_TRY(const auto read, deps_.records.vault_rows(*charged));
+    if (read.rows.empty()) return vault;
+    return training::decided_since(vault, read.rows.back().event_time + base::Duration::micros(1));
+}
+
+/// Returns the AUC of the vault's records against all applicants of the last weeks; nullopt: too
+/// few applied, or the figure is not asked for.
+Result<std::optional<double>> Gate::drift_auc(const training_set::VaultSet& vault,
+                                              TimePoint t) const {
+    if (!settings_.config.max_drift_auc || vault.rows.empty()) return std::optional<double>();
+    const auto after_vault = vault.rows.back().event_time + base::Duration::micros(1);
+    const auto from = std::max(t - base::Duration::days(7 * settings_.drift_weeks), after_vault);
+    RAMPART_TRY(const auto latest, deps_.records.applicants(from, t));
+    const auto drift = training::covariate_shift(vault, latest, deps_.pool);
+    if (drift) return std::optional(drift->auc);
+    if (drift.error().reason == monitoring::kTooFewRows) return std::optional<double>();
+    return drift.error();
+}
+
+/// Returns the reference of the epoch's first run, where it is another than this run's.
+Result<std::optional<model::LoadedPolicy>> Gate::anchor_of(
+    const LedgerView& history, const model::LoadedPolicy& reference) const {
+    if (!settings_.anchor) return std::optional<model::LoadedPolicy>();
+    const auto anchor = history.anchor();
+    if (!anchor || *anchor == reference.id.value()) return std::optional<model::LoadedPolicy>();
+    RAMPART_TRY(auto policy, deps_.store.load_model(domain::PolicyId(std::string(*anchor))));
+    return std::optional(std::move(policy));
+}
+
+/// Returns the plan of the earlier look at the same pair, also where a crash cut a further look
+/// off; nullopt: there is none, or it has other settings, so that this is a run of its own.
+Result<std::optional<RunPlan>> Gate::earlier_plan(const LedgerView& history, const Submission& run,
+                                                  const Inputs& inputs) const {
+    if (!settings_.look_again) return std::optional<RunPlan>();
+    const auto certificate = history.plan_of(pair_of(run));
+    if (!certificate) return std::optional<RunPlan>();
+    RAMPART_TRY(const auto id, base::Digest::from_hex(*certificate));
+    RAMPART_TRY(const auto file, deps_.store.certificate_file(id));
+    RAMPART_TRY(auto read, certification::read_certificate(
+                               file, deps_.signing_key.public_key(),
+                               {run.candidate.id.value(), run.reference.id.value()}));
+    if (!certification::may_look_again(read.plan, inputs.config, inputs.identity))
+        return std::optional<RunPlan>();
+    return std::optional(std::move(read.plan));
+}
+
+Result<Gate::Inputs> Gate::inputs_of(const Submission& run, const DeltaLedger& ledger) const {
+    const auto &candidate = run.candidate.policy, &reference = run.reference.policy;
+    RAMPART_TRY(const auto history, LedgerView::of(ledger));
+    Inputs in;
+    RAMPART_TRY(in.vault, vault_of_epoch(history, run.at));
+    in.identity = identity_of(run, deps_.product, in.vault, settings_.max_age_months);
+    RAMPART_TRY(in.identity.drift_auc, drift_auc(in.vault, run.at));
+    in.config = config_of(run, ledger);
+    RAMPART_TRY(in.constraints, certification::ConstraintSet::compile(in.config));
+    RAMPART_TRY(in.selection, training::selection_feedback(run.development, candidate, reference,
+                                                           in.constraints));
+    RAMPART_TRY(in.decisions,
+                training::vault_decisions(in.vault, candidate, reference, in.constraints));
+    if (in.config.control_variates == certification::ControlVariateKind::kRegression) {
+        RAMPART_RETURN_IF_ERROR(training::add_control_variates(
+            {run.development, in.vault, candidate, reference, in.config}, in.selection,
+            in.decisions));
+    }
+    RAMPART_TRY(const auto anchor, anchor_of(history, run.reference));
+    if (anchor) {
+        in.identity.anchor_id = anchor->id.value();
+        in.selection.decisions.anchor =
+            training::anchor_probabilities(run.development, candidate, reference, anchor->policy);
+        in.decisions.anchor =
+            training::anchor_probabilities(in.vault, candidate, reference, anchor->policy);
+    }
+    RAMPART_TRY(in.earlier, earlier_plan(history, run, in));
+    return in;
+}
+
+Result<training::GateForecastInputs> Gate::forecast_inputs(TimePoint t) const {
+    RAMPART_TRY(const auto ledger, read_ledger());
+    const auto& config = settings_.config;
+    const auto delta = ledger.next_delta();  // none before the first epoch, or when it is spent
+    RAMPART_TRY(const auto history, LedgerView::of(ledger));
+    RAMPART_TRY(const auto vault, vault_of_epoch(history, t));
+    return training::GateForecastInputs{
+        config,
+        delta ? *delta
+              : certification::delta_of_run(config.delta_epoch, config.runs_per_epoch,
+                                            config.spending, 0, 0),
+        training::persons_by_group(vault)};
+}
+
+Result<bool> Gate::allows_further_look(const PolicyPair& pair) const {
+    // where a look would be a run of its own, and charged, a new candidate is worth more
+    if (!settings_.look_again || !certification::allows_further_looks(settings_.config))
+        return false;
+    RAMPART_TRY(const auto ledger, read_ledger());
+    if (ledger.open_run()) return false;
+    RAMPART_TRY(const auto history, LedgerView::of(ledger));
+    return history.plan_of(pair).has_value();
+}
+
+Status Gate::abandon_open_run(DeltaLedger& ledger, std::string_view why, TimePoint t) {
+    RAMPART_TRY(const auto closing, ledger.next_closing(certification::Verdict::kNoSolutionFound,
+                                                        "", fmt::format("abandoned: {}", why), t));
+    return write_entry(ledger, closing, t);
+}
+
+Result<Answer> Gate::refuse(const Inputs& inputs, const certification::PublicResult& result,
+                            TimePoint t) {
+    RAMPART_TRY(const auto files, certification::seal_refusal(inputs.config, inputs.identity,
+                                                              result, t, deps_.signing_key));
+    RAMPART_TRY(const auto id, deps_.store.store_certificate(files, t));
+    return Answer{result, id.hex()};
+}
+
+/// Charges the run, unless it is charged already, reads the vault's impacts, tests, and closes.
+Result<Answer> Gate::run_test(const Submission& run, const certification::PreparedRun& prepared,
+                              const Inputs& inputs, DeltaLedger& ledger) {
+    const auto request = prepared.request();
+    if (!ledger.open_run()) {
+        RAMPART_TRY(const auto registration, ledger.next_registration(request, run.at));
+        RAMPART_RETURN_IF_ERROR(write_entry(ledger, registration, run.at));
+    }
+    RAMPART_TRY(const auto ticket, ledger.ticket(request));
+    // only now, with the charge on the disk
+    const auto outcomes = training::vault_outcomes(ticket, inputs.vault, run.candidate.policy,
+                                                   run.reference.policy, inputs.constraints);
+    const auto sealed = certification::run(prepared, ticket, outcomes.impact, outcomes.label);
+    if (!sealed) {
+        if (!training::is_about_data(sealed.error())) return sealed.error();
+        RAMPART_RETURN_IF_ERROR(abandon_open_run(ledger, sealed.error().message, run.at));
+        return Answer{{certification::Verdict::kNoSolutionFound, sealed.error().reason,
+                       sealed.error().message},
+                      ""};
+    }
+    RAMPART_TRY(const auto files,
+                certification::seal(prepared, {ticket, *sealed, run.at, run.at, deps_.signing_key},
+                                    outcomes.impact, outcomes.label));
+    RAMPART_TRY(const auto id, deps_.store.store_certificate(files, run.at));
+    RAMPART_TRY(const auto closing, ledger.next_closing(sealed->verdict, id.hex(), "", run.at));
+    RAMPART_RETURN_IF_ERROR(write_entry(ledger, closing, run.at));
+    return Answer{sealed->published(), id.hex()};
+}
+
+Result<Answer> Gate::test(const Submission& run) {
+    RAMPART_TRY(auto ledger, read_ledger());
+    RAMPART_TRY(const auto history, LedgerView::of(ledger));
+    if (const auto* answered = history.answered_run(pair_of(run), run.at, run.opens_epoch)) {
+        return Answer{{answered->closing->verdict, "", ""}, answered->closing->certificate};
+    }
+    RAMPART_TRY(const bool opens_epoch, begin_epoch(run, ledger));
+    RAMPART_TRY(const auto inputs, inputs_of(run, ledger));
+    const auto check = [&] {
+        return certification::precheck(
+            {inputs.config, inputs.identity, ledger, deps_.evidence_key, inputs.selection,
+             inputs.earlier ? &*inputs.earlier : nullptr},
+            inputs.decisions);
+    };
+    RAMPART_TRY(auto checked, check());
+    if (ledger.open_run() && !(checked.prepared && ledger.ticket(checked.prepared->request()))) {
+        // A run that crashed and can't be finished as it was registered. Its charge stays; this one
+        // is a new run.
+        RAMPART_RETURN_IF_ERROR(abandon_open_run(
+            ledger, "settings or data are not those it was registered for", run.at));
+        RAMPART_TRY(checked, check());
+    }
+    if (!checked.prepared) {
+        if (opens_epoch && run.opens_epoch > 0)
+            checked.result.message += "; no new epoch was opened";
+        return refuse(inputs, checked.result, run.at);
+    }
+    return run_test(run, *checked.prepared, inputs, ledger);
+}
+
+}  // namespace rampart::gate

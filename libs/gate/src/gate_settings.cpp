@@ -1,0 +1,77 @@
+#include "rampart/gate/gate_settings.hpp"
+
+#include "rampart/constraints/parse.hpp"
+
+namespace rampart::gate {
+namespace {
+
+/// Reads the bound and the estimate by which the gate decides.
+void read_estimate(config::Table& gate, certification::GateConfig& config) {
+    using certification::Bound;
+    using certification::ControlVariateKind;
+    const auto bound =
+        gate.choice("bound", {"betting", "student_t", "hoeffding", "maurer_pontil"}, "betting");
+    for (const Bound b :
+         {Bound::kBetting, Bound::kStudentT, Bound::kHoeffding, Bound::kMaurerPontil}) {
+        if (to_string(b) == bound) config.bound = b;
+    }
+    const auto kind = gate.choice("centres", {"per_action", "single", "none", "best", "regression"},
+                                  "per_action");
+    for (const ControlVariateKind c :
+         {ControlVariateKind::kPerAction, ControlVariateKind::kSingle, ControlVariateKind::kNone,
+          ControlVariateKind::kBest, ControlVariateKind::kRegression}) {
+        if (to_string(c) == kind) config.control_variates = c;
+    }
+    config.min_power = gate.number("min_power", 0, 1, 0.5);
+    if (gate.has("at_least")) config.at_least = gate.number("at_least", -1e9, 1e9);
+    if (gate.has("max_weight")) config.max_weight = gate.number("max_weight", 1, 1000);
+}
+
+/// Reads [[gate.constraint]]: names and texts. The names in a text are looked up later, when schema
+/// and groups are known.
+void read_constraints(config::Table& gate, certification::GateConfig& config) {
+    for (auto& table : gate.tables("constraint")) {
+        certification::NamedConstraint named{table.string("name"), table.string("expression")};
+        const auto parsed = constraints::parse(named.expression);
+        if (!parsed) table.fail("expression", parsed.error().message);
+        config.named_constraints.push_back(std::move(named));
+    }
+}
+
+}  // namespace
+
+GateSettings read_gate_settings(config::Table& root) {
+    GateSettings settings;
+    auto gate = root.table("gate");
+    settings.config.delta_epoch = gate.number("delta_epoch", 1e-9, 0.5, 0.1);
+    settings.config.runs_per_epoch =
+        static_cast<unsigned>(gate.integer("runs_per_epoch", 1, 1000, 12));
+    read_estimate(gate, settings.config);
+    settings.config.kappa = gate.number("kappa", 0.01, 1, 0.5);
+    settings.distilled_kappa = gate.number("distilled_kappa", 0.01, 10, settings.distilled_kappa);
+    settings.config.margin = gate.number("margin", 0, 1e9, 0);
+    settings.config.spending =
+        gate.choice("spending", {"equal", "by_history"}, "by_history") == "equal"
+            ? certification::Spending::kEqual
+            : certification::Spending::kByHistory;
+    settings.config.min_units =
+        static_cast<unsigned>(gate.integer("min_units_per_group", 2, 1'000'000'000, 100));
+    settings.config.declines_overridden = gate.boolean("declines_overridden", false);
+    if (gate.has("max_drift_auc"))
+        settings.config.max_drift_auc = gate.number("max_drift_auc", 0.5, 1);
+    settings.drift_weeks =
+        static_cast<int>(gate.integer("drift_weeks", 1, 520, settings.drift_weeks));
+    settings.config.calibration_level =
+        gate.number("calibration_level", 1e-6, 0.5, settings.config.calibration_level);
+    settings.config.max_missing_rate = gate.number("max_missing_rate", 0, 1, 0.02);
+    if (gate.has("missing_gamma"))
+        settings.config.missing_gamma = gate.number("missing_gamma", 0, 1e9);
+    settings.look_again = gate.boolean("look_again", false);
+    // a tolerated loss must not add up from promotion to promotion
+    settings.anchor = gate.boolean("anchor", settings.config.margin > 0);
+    settings.max_age_months = static_cast<int>(gate.integer("max_age_months", 0, 1200, 0));
+    read_constraints(gate, settings.config);
+    return settings;
+}
+
+}  // namespace rampart::gate

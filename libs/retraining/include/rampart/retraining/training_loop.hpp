@@ -1,0 +1,88 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rampart/base/signing.hpp"
+#include "rampart/base/thread_pool.hpp"
+#include "rampart/gate/gate.hpp"
+#include "rampart/joiner/outcome_joiner.hpp"
+#include "rampart/registry/model_registry.hpp"
+#include "rampart/retraining/run_store.hpp"
+#include "rampart/retraining/training_settings.hpp"
+#include "rampart/training_set/training_set_builder.hpp"
+
+namespace rampart::retraining {
+
+/// What the trainer works with; all of it must outlive the trainer.
+struct TrainerDeps {
+    const domain::Product& product;
+    joiner::OutcomeJoiner& joiner;
+    const training_set::TrainingSetBuilder& builder;
+    registry::ModelRegistry& registry;
+    const base::SigningKey& signing_key;
+    std::string evidence_key;  // secret behind the pseudonyms in evidence files
+    base::ThreadPool* pool;
+    certification::KeyIds key_ids{};  // ids of the store's keys, for the ledger
+};
+
+/// Retrains on schedule and takes each candidate to the gate.
+///
+/// One run at time t: development set as known at t → candidate → registered → tested by the gate
+/// (gate::Gate) → promoted if CERTIFIED → recorded. Every step may be repeated: after a crash the
+/// run is continued under its number, time and reference, and comes to the same result. Not
+/// thread safe.
+class TrainingLoop {
+  public:
+    static base::Result<std::unique_ptr<TrainingLoop>> open(const std::filesystem::path& folder,
+                                                            TrainingSettings settings,
+                                                            TrainerDeps deps);
+
+    /// Moves the joiner's clock to `now` and does all runs that fall due on the way, oldest first.
+    base::Status advance(base::TimePoint now);
+
+    /// Makes a run now, whatever the schedule says.
+    base::Result<RunRecord> run_at(base::TimePoint t);
+
+    /// Takes a registered model to the gate, as run_at does with its own candidate. Errors:
+    /// failed_precondition: it does not fit this deployment, or `t` lies before the present
+    /// champion's promotion. A non-empty `new_epoch` opens the next budget epoch and is its reason;
+    /// its entry is written together with the run's charge, so that a command that fails or is
+    /// refused opens none.
+    base::Result<RunRecord> certify(const domain::PolicyId& candidate, base::TimePoint t,
+                                    const std::string& new_epoch = "");
+
+    /// Continues an interrupted run, if there is one.
+    base::Status finish_started();
+
+    base::Result<std::vector<RunRecord>> runs() const { return store_.runs(); }
+
+  private:
+    TrainingLoop(RunStore store, TrainingSettings settings, TrainerDeps deps);
+
+    std::vector<base::TimePoint> due_months(base::TimePoint after, base::TimePoint until) const;
+    base::Result<bool> due_by_count() const;
+    base::Result<std::optional<RunRecord>> look_again(base::TimePoint t);
+    base::Result<RunRecord> execute(StartedRun run);
+    base::Result<RunRecord> begin(base::TimePoint t, std::string candidate,
+                                  const std::string& new_epoch = "");
+    base::Result<model::LoadedPolicy> candidate_of(StartedRun& run,
+                                                   const training_set::DevelopmentSet& development,
+                                                   const model::LoadedPolicy& reference);
+    base::Status judge(StartedRun& run, RunRecord& record);
+    base::Status check_fits(const model::Policy& policy) const;
+    base::Status promote(const StartedRun& run, const domain::PolicyId& candidate,
+                         const std::string& certificate);
+
+    RunStore store_;
+    TrainingSettings settings_;
+    TrainerDeps deps_;
+    std::unique_ptr<gate::RecordSource> records_;
+    std::unique_ptr<gate::GateStore> gate_store_;
+    std::unique_ptr<gate::Gate> gate_;
+};
+
+}  // namespace rampart::retraining

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "rampart/config/table.hpp"
+#include "rampart/gate/gate_settings.hpp"
+#include "rampart/training/candidate.hpp"
+
+namespace rampart::retraining {
+
+/// Schedule of training runs, in event time.
+struct Schedule {
+    int every_months = 2;     // at the first instant of every n-th month; 0: not by time
+    long every_matured = 0;   // after every n newly matured decisions; 0: not by count
+    long min_examples = 500;  // labelled examples in the development set before the first run
+};
+
+struct TrainingSettings {
+    Schedule schedule;
+    training::Recipe recipe;
+    gate::GateSettings gate;
+    bool group_aware = false;
+};
+
+/// Reads [training], [postprocess], [exploration] and [gate]; impact settings of the gate come from
+/// the product. Errors stick to the table and come out of its finish().
+TrainingSettings read_training_settings(config::Table& root);
+
+}  // namespace rampart::retraining

@@ -1,0 +1,66 @@
+#include "gate_stores.hpp"
+
+namespace rampart::retraining {
+namespace {
+
+using base::Result;
+using base::TimePoint;
+
+constexpr std::string_view kGate = "gate";
+
+class BuilderRecords final : public gate::RecordSource {
+  public:
+    explicit BuilderRecords(const training_set::TrainingSetBuilder& builder) : builder_(builder) {}
+
+    Result<training_set::VaultSet> vault_rows(TimePoint t) const override {
+        return builder_.vault_rows(t);
+    }
+    Result<training_set::ApplicantSet> applicants(TimePoint from, TimePoint to) const override {
+        return builder_.applicants(from, to);
+    }
+
+  private:
+    const training_set::TrainingSetBuilder& builder_;
+};
+
+class RegistryStore final : public gate::GateStore {
+  public:
+    RegistryStore(registry::ModelRegistry& registry, const base::SigningKey& key)
+        : registry_(registry), key_(key) {}
+
+    Result<std::vector<std::string>> ledger_entries() const override {
+        return registry_.ledger_entries();
+    }
+    base::Status append_ledger_entries(uint64_t position, std::span<const std::string> added,
+                                       TimePoint at) override {
+        return registry_.append_ledger_entries(position, added, at, kGate);
+    }
+    Result<base::Digest> store_certificate(const certification::SealedCertificate& files,
+                                           TimePoint at) override {
+        const registry::Proof proof{files.certificate, files.evidence, key_.public_key()};
+        return registry_.store_certificate(proof, at, kGate);
+    }
+    Result<std::string> certificate_file(const base::Digest& id) const override {
+        return registry_.certificate_file(id);
+    }
+    Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const override {
+        return registry_.load_model(id);
+    }
+
+  private:
+    registry::ModelRegistry& registry_;
+    const base::SigningKey& key_;
+};
+
+}  // namespace
+
+std::unique_ptr<gate::RecordSource> records_of(const training_set::TrainingSetBuilder& builder) {
+    return std::make_unique<BuilderRecords>(builder);
+}
+
+std::unique_ptr<gate::GateStore> gate_store_of(registry::ModelRegistry& registry,
+                                               const base::SigningKey& key) {
+    return std::make_unique<RegistryStore>(registry, key);
+}
+
+}  // namespace rampart::retraining

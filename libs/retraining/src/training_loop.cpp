@@ -1,0 +1,272 @@
+#include "rampart/retraining/training_loop.hpp"
+
+#include <algorithm>
+
+#include "gate_stores.hpp"
+#include "rampart/base/log.hpp"
+#include "rampart/base/random.hpp"
+#include "rampart/training/candidate.hpp"
+#include "rampart/training/gate_inputs.hpp"
+
+namespace rampart::retraining {
+namespace {
+
+using base::Result;
+using base::Status;
+using base::TimePoint;
+
+constexpr base::Logger kLog("trainer");
+constexpr std::string_view kTrainer = "trainer";
+
+void say_missed(const std::string& missed, RunRecord& record) {
+    if (missed.empty()) return;
+    record.message += fmt::format("{}the candidate misses constraints of its training: {}",
+                                  record.message.empty() ? "" : "; ", missed);
+    kLog.warning("run={} missed_in_training=\"{}\"", record.ordinal, missed);
+}
+
+}  // namespace
+
+TrainingLoop::TrainingLoop(RunStore store, TrainingSettings settings, TrainerDeps deps)
+    : store_(std::move(store)),
+      settings_(std::move(settings)),
+      deps_(std::move(deps)),
+      records_(records_of(deps_.builder)),
+      gate_store_(gate_store_of(deps_.registry, deps_.signing_key)) {}
+
+Result<std::unique_ptr<TrainingLoop>> TrainingLoop::open(const std::filesystem::path& folder,
+                                                         TrainingSettings settings,
+                                                         TrainerDeps deps) {
+    RAMPART_RETURN_IF_ERROR(certification::validate(settings.gate.config));
+    RAMPART_RETURN_IF_ERROR(gbdt::validate(settings.recipe.params));
+    RAMPART_TRY(auto store, RunStore::open(folder));
+    std::unique_ptr<TrainingLoop> loop(
+        new TrainingLoop(std::move(store), std::move(settings), std::move(deps)));
+    const auto& with = loop->deps_;
+    RAMPART_TRY(loop->gate_,
+                gate::Gate::create(loop->settings_.gate,
+                                   {with.product, *loop->records_, *loop->gate_store_,
+                                    with.signing_key, with.evidence_key, with.pool, with.key_ids}));
+    return loop;
+}
+
+std::vector<TimePoint> TrainingLoop::due_months(TimePoint after, TimePoint until) const {
+    std::vector<TimePoint> due;
+    const int every = settings_.schedule.every_months;
+    if (every == 0) return due;
+    TimePoint month = base::parse_iso8601(base::month_of(after) + "-01").value();
+    for (; month <= until; month = base::add_months(month, 1)) {
+        const std::string name = base::month_of(month);
+        const int months = std::stoi(name.substr(0, 4)) * 12 + std::stoi(name.substr(5)) - 1;
+        if (month > after && months % every == 0) due.push_back(month);
+    }
+    return due;
+}
+
+Result<bool> TrainingLoop::due_by_count() const {
+    if (settings_.schedule.every_matured == 0) return false;
+    RAMPART_TRY(const auto last, store_.last_run());
+    const uint64_t before = last ? last->matured : 0;
+    return deps_.joiner.counts().matured >=
+           before + static_cast<uint64_t>(settings_.schedule.every_matured);
+}
+
+Status TrainingLoop::finish_started() {
+    RAMPART_TRY(const auto started, store_.started());
+    if (!started) return base::ok();
+    kLog.warning("msg=\"taking an interrupted run up again\" run={}", started->ordinal);
+    return execute(*started).map([](const RunRecord&) {});
+}
+
+Status TrainingLoop::advance(TimePoint time) {
+    const TimePoint now =
+        std::max(time, deps_.joiner.clock().value_or(time));  // time never goes back
+    RAMPART_RETURN_IF_ERROR(finish_started());
+    RAMPART_TRY(const auto served, store_.served_until());
+    if (!served) {
+        RAMPART_RETURN_IF_ERROR(deps_.joiner.advance(now).map([](size_t) {}));
+        return store_.serve_until(now);
+    }
+    for (const TimePoint due : due_months(*served, now)) {
+        RAMPART_RETURN_IF_ERROR(deps_.joiner.advance(due).map([](size_t) {}));
+        RAMPART_RETURN_IF_ERROR(run_at(due).map([](const RunRecord&) {}));
+    }
+    RAMPART_RETURN_IF_ERROR(deps_.joiner.advance(now).map([](size_t) {}));
+    RAMPART_TRY(const bool by_count, due_by_count());
+    if (by_count) RAMPART_RETURN_IF_ERROR(run_at(now).map([](const RunRecord&) {}));
+    return store_.serve_until(now);
+}
+
+/// Looks again at the last candidate, if it did not pass and its reference still decides, with the
+/// records that have matured since. It costs nothing; a new candidate is made only where it does
+/// not pass.
+Result<std::optional<RunRecord>> TrainingLoop::look_again(TimePoint t) {
+    RAMPART_TRY(const auto last, store_.last_run());
+    const auto champion = deps_.registry.champion();
+    if (!last || !champion || last->at >= t || last->reference != champion->policy.value())
+        return std::optional<RunRecord>();
+    RAMPART_TRY(const bool allowed, gate_->allows_further_look({last->candidate, last->reference}));
+    if (!allowed) return std::optional<RunRecord>();
+    RAMPART_TRY(auto record, begin(t, last->candidate));
+    return std::optional(std::move(record));
+}
+
+Result<RunRecord> TrainingLoop::run_at(TimePoint t) {
+    RAMPART_TRY(auto looked, look_again(t));
+    if (looked && looked->verdict == certification::Verdict::kCertified) {
+        RAMPART_RETURN_IF_ERROR(store_.serve_until(t));
+        return std::move(*looked);
+    }
+    RAMPART_TRY(const auto development, deps_.builder.development_rows(t));
+    const auto labelled = std::count_if(development.rows.begin(), development.rows.end(),
+                                        [](const auto& row) { return row.is_training_example(); });
+    if (labelled < settings_.schedule.min_examples) {
+        kLog.info("msg=\"too early to train\" labelled={} wanted={}", labelled,
+                  settings_.schedule.min_examples);
+        RAMPART_RETURN_IF_ERROR(store_.serve_until(t));
+        RunRecord record;
+        record.at = t;
+        record.verdict = certification::Verdict::kRefused;
+        record.reason = "too_few_examples";
+        record.message = fmt::format("{} labelled examples, {} are wanted", labelled,
+                                     settings_.schedule.min_examples);
+        return record;
+    }
+    return begin(t, "");
+}
+
+Status TrainingLoop::check_fits(const model::Policy& policy) const {
+    return training::check_fits(policy, deps_.builder.schema(), deps_.builder.cell_names(),
+                                settings_.group_aware);
+}
+
+Result<RunRecord> TrainingLoop::certify(const domain::PolicyId& candidate, TimePoint t,
+                                        const std::string& new_epoch) {
+    RAMPART_RETURN_IF_ERROR(finish_started());
+    RAMPART_TRY(const auto loaded, deps_.registry.load_model(candidate));
+    RAMPART_RETURN_IF_ERROR(check_fits(loaded.policy));
+    const auto champion = deps_.registry.champion();
+    if (champion && t < champion->at) {
+        return base::failed_precondition(
+            "before_promotion",
+            "the present champion decides since {}; a candidate can't be compared with it as of {}",
+            base::to_iso8601(champion->at), base::to_iso8601(t));
+    }
+    return begin(t, candidate.value(), new_epoch);
+}
+
+Result<RunRecord> TrainingLoop::begin(TimePoint t, std::string candidate,
+                                      const std::string& new_epoch) {
+    const auto champion = deps_.registry.champion();
+    if (!champion)
+        return base::failed_precondition(
+            "no_champion", "there is no policy in charge to compare a candidate with");
+    RAMPART_TRY(const auto last, store_.last_run());
+    StartedRun run;
+    run.ordinal = last ? last->ordinal + 1 : 1;
+    run.at = t;
+    run.reference = champion->policy.value();
+    run.on_request = !candidate.empty();
+    run.candidate = std::move(candidate);
+    run.matured = deps_.joiner.counts().matured;
+    if (!new_epoch.empty()) {
+        RAMPART_TRY(run.opens_epoch, gate_->check_new_epoch(new_epoch, t));
+        run.epoch_note = new_epoch;
+    }
+    RAMPART_RETURN_IF_ERROR(store_.start(run));
+    return execute(std::move(run));
+}
+
+Result<model::LoadedPolicy> TrainingLoop::candidate_of(
+    StartedRun& run, const training_set::DevelopmentSet& development,
+    const model::LoadedPolicy& reference) {
+    if (!run.candidate.empty()) return deps_.registry.load_model(domain::PolicyId(run.candidate));
+    training::Recipe recipe = settings_.recipe;
+    recipe.seed = base::mix64(settings_.recipe.seed ^ base::mix64(run.ordinal));
+    recipe.params.seed = recipe.seed;
+    std::optional<training::GateForecastInputs> forecast;
+    if (recipe.selection != training::Selection::kNone) {
+        RAMPART_TRY(forecast, gate_->forecast_inputs(run.at));
+    }
+    RAMPART_TRY(auto candidate,
+                training::make_candidate({development, deps_.product.impact, reference.policy,
+                                          run.reference, recipe, deps_.pool,
+                                          forecast ? &*forecast : nullptr}));
+    RAMPART_TRY(const auto id, deps_.registry.register_model(
+                                   model::encode_model_file(candidate.policy), run.at, kTrainer));
+    // From here on the run is about this model, whatever becomes known before a restart.
+    run.candidate = id.value();
+    run.distilled = candidate.distilled;
+    run.figures = std::move(candidate.figures);
+    RAMPART_RETURN_IF_ERROR(store_.start(run));
+    return model::LoadedPolicy{std::move(candidate.policy), id};
+}
+
+/// Makes or loads the candidate and takes it to the gate; fills verdict and reasons in.
+Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
+    RAMPART_TRY(const auto reference, deps_.registry.load_model(domain::PolicyId(run.reference)));
+    RAMPART_RETURN_IF_ERROR(check_fits(reference.policy));
+    RAMPART_TRY(const auto development, deps_.builder.development_rows(run.at));
+    RAMPART_TRY(const auto candidate, candidate_of(run, development, reference));
+    RAMPART_RETURN_IF_ERROR(check_fits(candidate.policy));
+    RAMPART_TRY(const auto answer, gate_->test({candidate, reference, development, run.at,
+                                                run.distilled, run.opens_epoch, run.epoch_note}));
+    record.verdict = answer.result.verdict;
+    record.reason = answer.result.reason;
+    record.message = answer.result.message;
+    record.certificate = answer.certificate;
+    RAMPART_TRY(const auto spending, gate_->spending_note());
+    record.message += (record.message.empty() || spending.empty() ? "" : "; ") + spending;
+    const auto missed = training::missed_in_training(candidate.policy);
+    say_missed(missed, record);
+    if (answer.result.verdict != certification::Verdict::kCertified) return base::ok();
+    const auto promoted = promote(run, candidate.id, answer.certificate);
+    if (promoted || !training::is_about_data(promoted.error())) return promoted;
+    // e.g. an operator rolled back meanwhile: the certificate is valid, but no longer for promotion
+    record.reason = promoted.error().reason;
+    record.message = "certified, but not promoted: " + promoted.error().message;
+    say_missed(missed, record);
+    return base::ok();
+}
+
+Result<RunRecord> TrainingLoop::execute(StartedRun run) {
+    RunRecord record;
+    record.ordinal = run.ordinal;
+    record.at = run.at;
+    record.reference = run.reference;
+    record.matured = run.matured;
+    const auto judged = judge(run, record);
+    if (!judged) {
+        if (!training::is_about_data(judged.error())) return judged.error();
+        // Fail closed and continue: a run that is impossible with these data must not block the
+        // next.
+        record.verdict = certification::Verdict::kRefused;
+        record.reason = judged.error().reason;
+        record.message = judged.error().message;
+    }
+    record.candidate = run.candidate;
+    record.figures = run.figures;
+    kLog.info("run={} at={} verdict={} reason={}", record.ordinal, base::to_iso8601(record.at),
+              to_string(record.verdict), record.reason);
+    RAMPART_RETURN_IF_ERROR(store_.finish(record, !run.on_request));
+    return record;
+}
+
+Status TrainingLoop::promote(const StartedRun& run, const domain::PolicyId& candidate,
+                             const std::string& certificate) {
+    RAMPART_TRY(const auto id, base::Digest::from_hex(certificate));
+    RAMPART_TRY(const auto file, deps_.registry.certificate_file(id));
+    RAMPART_TRY(const auto certificates, deps_.registry.certificates());
+    const auto info = std::find_if(certificates.begin(), certificates.end(),
+                                   [&](const auto& c) { return c.id == id; });
+    if (info == certificates.end() || !info->evidence) {
+        return base::data_loss("no_evidence", "certificate {} has no evidence in the registry",
+                               certificate);
+    }
+    RAMPART_TRY(const auto evidence, deps_.registry.evidence_file(*info->evidence));
+    const registry::Proof proof{file, evidence, deps_.signing_key.public_key()};
+    return deps_.registry.promote(candidate, proof, run.at, kTrainer)
+        .map([](const registry::Promotion&) {});
+}
+
+}  // namespace rampart::retraining

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rampart/gbdt/learner.hpp"
+#include "rampart/model/policy.hpp"
+
+namespace rampart::training {
+
+enum class Learner { kGbdt, kFairGbm };
+enum class Criterion {
+    kNone,
+    kStatisticalParity,  // ramp with thresholds by cell: group-aware deployments only
+};
+/// How a link's parameters are chosen: the ramp's width and threshold, exploration and step.
+enum class Selection {
+    kNone,   // as the recipe gives them
+    kCmaEs,  // search on the development set for parameters predicted to pass
+};
+
+/// A value and its text in configurations and model files.
+template <class E>
+struct Named {
+    E value;
+    std::string_view text;
+};
+inline constexpr std::array kLearners{Named{Learner::kGbdt, "gbdt"},
+                                      Named{Learner::kFairGbm, "fairgbm"}};
+inline constexpr std::array kCriteria{Named{Criterion::kNone, "none"},
+                                      Named{Criterion::kStatisticalParity, "statistical_parity"}};
+inline constexpr std::array kSelections{Named{Selection::kNone, "none"},
+                                        Named{Selection::kCmaEs, "cma_es"}};
+std::string_view to_string(Learner learner);
+std::string_view to_string(Criterion criterion);
+std::string_view to_string(Selection selection);
+
+/// Recipe of a candidate.
+struct Recipe {
+    Learner learner = Learner::kGbdt;
+    gbdt::LearnerParams params;
+    std::vector<std::string> constraints;  // FairGBM: names that parse_parity() knows
+    double tolerance = 0.02;               // FairGBM: allowed difference
+    double multiplier_step = 4;            // FairGBM
+    bool allow_infeasible = false;         // FairGBM: keeps a candidate that misses its constraints
+    double validation_fraction = 0.2;  // share of the development set held out for early stopping
+    double ipw_cap = 10;               // cap of the inverse-propensity weights
+    Criterion criterion = Criterion::kNone;
+    double epsilon = 0.05;  // statistical parity: total range of approval rates
+    double gamma = 0.3;     // width of the ramp, in units of the score f in [-1, 1]
+    model::Exploration exploration{model::ExplorationMode::kOneSided, 0.05};
+    double kappa = 0.5;  // trust region of each link
+    int max_links = 16;  // length at which a chain is distilled
+    uint64_t seed = 0;
+    Selection selection = Selection::kNone;
+    int selection_folds = 4;  // 2 … 20: the search scores a row by an ensemble fitted without its
+                              // person
+    int selection_evaluations = 400;
+    double selection_power = 0.9;  // (0.5, 1): chance that each group passes the gate
+};
+
+}  // namespace rampart::training

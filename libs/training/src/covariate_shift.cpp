@@ -1,0 +1,36 @@
+#include "rampart/training/covariate_shift.hpp"
+
+namespace rampart::training {
+namespace {
+
+void append(dataset::Dataset& data, std::span<const float> row, uint8_t period) {
+    for (size_t j = 0; j < row.size(); ++j) data.columns[j].push_back(row[j]);
+    data.label.push_back(period);
+}
+
+}  // namespace
+
+base::Result<monitoring::Drift> covariate_shift(const training_set::VaultSet& vault,
+                                                const training_set::ApplicantSet& latest,
+                                                base::ThreadPool* pool) {
+    if (vault.schema.digest() != latest.schema.digest()) {
+        return base::failed_precondition(
+            "other_schema", "the latest applicants have other features than the vault");
+    }
+    dataset::Dataset data;
+    data.schema = vault.schema;
+    data.columns.resize(vault.schema.size());
+    std::vector<std::string> person;
+    for (size_t i = 0; i < vault.rows.size(); ++i) {
+        append(data, vault.features_of(i), 0);
+        person.push_back(vault.rows[i].person.value());
+    }
+    const std::span all(latest.features);
+    for (size_t i = 0; i < latest.persons.size(); ++i) {
+        append(data, all.subspan(i * latest.schema.size(), latest.schema.size()), 1);
+        person.push_back(latest.persons[i].value());
+    }
+    return monitoring::measure_drift(data, person, {}, pool);
+}
+
+}  // namespace rampart::training

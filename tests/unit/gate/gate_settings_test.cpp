@@ -1,0 +1,48 @@
+#include "rampart/gate/gate_settings.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rampart::gate {
+namespace {
+
+base::Result<GateSettings> settings_of(const std::string& text) {
+    RAMPART_TRY(auto root, config::parse("[gate]\n" + text, "t.toml"));
+    auto settings = read_gate_settings(root);
+    RAMPART_RETURN_IF_ERROR(root.finish());
+    return settings;
+}
+
+TEST(GateSettings, ByDefaultTheBudgetHoldsByHistoryAndNoCandidateIsLookedAtAgain) {
+    const auto settings = settings_of("").value();
+    EXPECT_EQ(settings.config.spending, certification::Spending::kByHistory);
+    EXPECT_EQ(certification::GateConfig().spending, certification::Spending::kByHistory);
+    EXPECT_FALSE(settings.look_again);
+    EXPECT_FALSE(settings.anchor);
+}
+
+TEST(GateSettings, AToleratedLossBringsTheAnchorUnlessItIsSwitchedOff) {
+    EXPECT_TRUE(settings_of("margin = 1.0").value().anchor);
+    EXPECT_FALSE(settings_of("margin = 1.0\nanchor = false").value().anchor);
+}
+
+TEST(GateSettings, TheLevelOfTheCalibrationAlarmIsSetInItsRange) {
+    EXPECT_EQ(settings_of("").value().config.calibration_level, 0.01);
+    EXPECT_EQ(settings_of("calibration_level = 0.001").value().config.calibration_level, 0.001);
+    for (const char* value : {"0.0", "0.51", "-1.0"}) {
+        const auto settings = settings_of(fmt::format("calibration_level = {}", value));
+        ASSERT_FALSE(settings);
+        EXPECT_NE(settings.error().message.find("gate.calibration_level"), std::string::npos)
+            << settings.error().message;
+    }
+}
+
+TEST(GateSettings, AConstraintThatCannotBeReadNamesItsPlace) {
+    const auto settings =
+        settings_of("[[gate.constraint]]\nname = \"c\"\nexpression = \"mean(decision\"");
+    ASSERT_FALSE(settings);
+    EXPECT_NE(settings.error().message.find("expression"), std::string::npos)
+        << settings.error().message;
+}
+
+}  // namespace
+}  // namespace rampart::gate

@@ -1,0 +1,159 @@
+#include "rampart/gate/gate.hpp"
+
+#include "gate_scene.hpp"
+
+namespace rampart::gate {
+namespace {
+
+using certification::Verdict;
+
+constexpr int64_t kHalf = 2000, kAll = 4000;  // times at which that many records are known
+
+TEST_F(GateScene, AGainIsCertifiedAndTheRunIsChargedAndClosed) {
+    const auto answer = test(submission("better", kAll));
+    EXPECT_EQ(answer.result.verdict, Verdict::kCertified) << answer.result.message;
+    EXPECT_TRUE(store.certificates.contains(answer.certificate));
+    EXPECT_EQ(store.ledger.size(), 3u) << "epoch, registration, closing";
+    EXPECT_EQ(ledger().runs_used(), 1u);
+    EXPECT_FALSE(ledger().open_run());
+    const auto& files = store.certificates.at(answer.certificate);
+    EXPECT_TRUE(certification::verify(files.certificate, files.evidence, key.public_key(),
+                                      {"better", "reference"}));
+}
+
+TEST_F(GateScene, ALossIsChargedAndNotCertified) {
+    settings.config.min_power = 0;
+    const auto answer = test(submission("worse", kAll));
+    EXPECT_EQ(answer.result.verdict, Verdict::kNoSolutionFound);
+    EXPECT_TRUE(answer.result.message.empty()) << "no number of the vault is published";
+    EXPECT_EQ(ledger().runs_used(), 1u);
+}
+
+TEST_F(GateScene, ARefusalHasACertificateAndCostsNothing) {
+    const auto answer = test(submission("far", kAll));
+    EXPECT_EQ(answer.result.verdict, Verdict::kRefused);
+    EXPECT_TRUE(store.certificates.contains(answer.certificate));
+    EXPECT_TRUE(store.ledger.empty()) << "an epoch is stored with its first charge";
+}
+
+TEST_F(GateScene, WhereverItCrashesTheSameSubmissionComesToTheSameBytesAndIsChargedOnce) {
+    const auto whole = test(submission("better", kAll));
+    const auto bytes = store.ledger;
+    ASSERT_EQ(whole.result.verdict, Verdict::kCertified);
+    for (const bool written : {false, true}) {
+        for (int writes = 0; writes < 3; ++writes) {  // registration, certificate, closing
+            store.ledger.clear();
+            store.certificates.clear();
+            store.writes_left = writes;
+            store.ends_after_writing = written;
+            const auto crashed = gate()->test(submission("better", kAll));
+            ASSERT_FALSE(crashed) << writes;
+            EXPECT_EQ(crashed.error().reason, "crash");
+            store.writes_left = 1000;
+            const auto again = test(submission("better", kAll));
+            EXPECT_EQ(again.certificate, whole.certificate) << writes;
+            EXPECT_EQ(again.result.verdict, whole.result.verdict);
+            EXPECT_EQ(store.ledger, bytes) << writes;
+            EXPECT_EQ(store.certificates.size(), 1u);
+        }
+    }
+}
+
+TEST_F(GateScene, ARunThatCannotBeFinishedAsRegisteredKeepsItsChargeAndIsANewOne) {
+    store.writes_left = 1;  // the registration is stored, the certificate is not
+    ASSERT_FALSE(gate()->test(submission("better", kAll)));
+    ASSERT_TRUE(ledger().open_run());
+    store.writes_left = 1000;
+    settings.config.margin = 1;
+    const auto answer = test(submission("better", kAll));
+    EXPECT_EQ(answer.result.verdict, Verdict::kCertified) << answer.result.message;
+    EXPECT_EQ(ledger().runs_used(), 2u);
+    EXPECT_EQ(ledger().runs_left(), 0u);
+    const auto entry = certification::decode_ledger_entry(store.ledger[2]).value();
+    EXPECT_TRUE(std::get<certification::Closing>(entry.body).note.starts_with("abandoned: "));
+}
+
+TEST_F(GateScene, ABudgetThatIsSpentRefusesUntilANewEpochWithRecordsOfItsOwn) {
+    settings.config.runs_per_epoch = 1;
+    test(submission("worse", kHalf));
+    const auto spent = test(submission("better", kAll));
+    EXPECT_EQ(spent.result.verdict, Verdict::kRefused);
+    EXPECT_EQ(spent.result.reason, "delta_spent");
+    auto run = submission("better", kAll);
+    run.epoch_note = "the first is spent";
+    run.opens_epoch = gate()->check_new_epoch(run.epoch_note, at(kAll)).value();
+    EXPECT_EQ(run.opens_epoch, 2u);
+    const auto answer = test(run);
+    EXPECT_EQ(answer.result.verdict, Verdict::kCertified) << answer.result.message;
+    EXPECT_EQ(ledger().epoch(), 2u);
+    EXPECT_GT(certificate(answer).plan.identity.period_from, at(kHalf))
+        << "records that epoch 1 did not read";
+    EXPECT_EQ(test(run).certificate, answer.certificate) << "the same submission opens no third";
+    EXPECT_EQ(ledger().epoch(), 2u);
+}
+
+TEST_F(GateScene, ARefusedRunOpensNoEpochAndSaysSo) {
+    test(submission("worse", kHalf));
+    auto run = submission("far", kAll);
+    run.opens_epoch = 2;
+    run.epoch_note = "test";
+    const auto answer = test(run);
+    EXPECT_EQ(answer.result.verdict, Verdict::kRefused);
+    EXPECT_TRUE(answer.result.message.ends_with("; no new epoch was opened"))
+        << answer.result.message;
+    EXPECT_EQ(ledger().epoch(), 1u);
+}
+
+TEST_F(GateScene, AFurtherLookIsAllowedOnlyWhereConfiguredAndIsNotCharged) {
+    test(submission("worse", kHalf));
+    const certification::PolicyPair pair{"worse", "reference"};
+    EXPECT_FALSE(gate()->allows_further_look(pair).value());
+    settings.look_again = true;
+    EXPECT_TRUE(gate()->allows_further_look(pair).value());
+    EXPECT_FALSE(gate()->allows_further_look({"better", "reference"}).value());
+    const double spent = ledger().spent();
+    const auto answer = test(submission("worse", kAll));
+    EXPECT_EQ(answer.result.verdict, Verdict::kNoSolutionFound) << answer.result.message;
+    EXPECT_EQ(ledger().runs_used(), 1u);
+    EXPECT_EQ(ledger().looks_counted(), 1u);
+    EXPECT_EQ(ledger().spent(), spent);
+}
+
+TEST_F(GateScene, TheAnchorIsTheFirstReferenceOfTheEpoch) {
+    settings.anchor = true;
+    ASSERT_FALSE(test(submission("better", kHalf)).certificate.empty());
+    add("still-better", 0.2, 0.8);
+    const Submission next{store.models.at("still-better"), store.models.at("better"), development,
+                          at(kAll)};
+    EXPECT_EQ(certificate(test(next)).plan.identity.anchor_id, "reference");
+    settings.anchor = false;
+    const Submission later{store.models.at("still-better"), store.models.at("better"), development,
+                           at(kAll - 1)};
+    EXPECT_EQ(certificate(test(later)).plan.identity.anchor_id, "");
+}
+
+TEST_F(GateScene, TheForecastKnowsTheBudgetAndHowManyPersonsTheVaultHas) {
+    const auto before = gate()->forecast_inputs(at(kHalf)).value();
+    EXPECT_DOUBLE_EQ(before.delta, certification::delta_of_run(settings.config.delta_epoch, 2,
+                                                               settings.config.spending, 0, 0));
+    ASSERT_EQ(before.vault_units.size(), 2u);
+    EXPECT_EQ(before.vault_units[0] + before.vault_units[1], static_cast<size_t>(kHalf) + 1);
+}
+
+TEST_F(GateScene, SpendingThatIsNotTheEpochsIsSaid) {
+    test(submission("worse", kHalf));
+    EXPECT_EQ(gate()->spending_note().value(), "");
+    settings.config.spending = certification::Spending::kEqual;
+    EXPECT_NE(gate()->spending_note().value().find("epoch 1 keeps the spending"),
+              std::string::npos);
+}
+
+TEST_F(GateScene, SettingsThatNoTestCanHaveAreRefused) {
+    settings.config.kappa = 0;
+    const auto made =
+        Gate::create(settings, {product, records, store, key, "a secret of 16 bytes", nullptr, {}});
+    EXPECT_EQ(made.error().reason, "bad_gate_config");
+}
+
+}  // namespace
+}  // namespace rampart::gate

@@ -1,0 +1,78 @@
+#include "rampart/retraining/training_loop.hpp"
+
+#include "support/small_node.hpp"
+
+namespace rampart::retraining {
+namespace {
+
+using support::day;
+
+class TrainingLoopTest : public testing::Test {
+  protected:
+    TrainingLoopTest() {
+        settings.gate.config.impact_lo = node.product.impact.lo;
+        settings.gate.config.impact_hi = node.product.impact.hi;
+    }
+    base::Result<std::unique_ptr<TrainingLoop>> open() {
+        return TrainingLoop::open(node.folder() / "trainer", settings,
+                                  {node.product,
+                                   *node.joiner,
+                                   *node.builder,
+                                   *node.registry,
+                                   key,
+                                   "a secret of 16 bytes",
+                                   nullptr,
+                                   {}});
+    }
+
+    support::SmallNode node;
+    const base::SigningKey key = base::SigningKey::generate();
+    TrainingSettings settings;
+};
+
+TEST_F(TrainingLoopTest, SettingsThatNoRunCanHaveAreRefused) {
+    EXPECT_TRUE(open());
+    settings.gate.config.kappa = 0;
+    EXPECT_EQ(open().error().reason, "bad_gate_config");
+    settings.gate.config.kappa = 0.5;
+    settings.recipe.params.leaves = 1;
+    EXPECT_FALSE(open());
+}
+
+TEST_F(TrainingLoopTest, TimeThatPassesMovesTheJoinersClockButTooFewExamplesMakeNoRun) {
+    node.bootstrap(day(0));
+    const auto loop = open().value();
+    ASSERT_TRUE(loop->advance(day(1)));
+    EXPECT_EQ(node.joiner->clock(), day(1));
+    ASSERT_TRUE(loop->advance(day(400)));
+    EXPECT_EQ(node.joiner->clock(), day(400));
+    EXPECT_TRUE(loop->runs().value().empty());
+    const auto run = loop->run_at(day(400)).value();
+    EXPECT_EQ(run.reason, "too_few_examples");
+    EXPECT_TRUE(loop->runs().value().empty()) << "no run was begun";
+}
+
+TEST_F(TrainingLoopTest, AModelIsCertifiedAgainstTheChampionOfItsTime) {
+    const auto loop = open().value();
+    EXPECT_EQ(loop->certify(domain::PolicyId(std::string(64, '0')), day(1)).error().reason,
+              "unknown_model");
+    const auto champion = node.bootstrap(day(5));
+    EXPECT_EQ(loop->certify(champion, day(4)).error().reason, "before_promotion");
+}
+
+TEST_F(TrainingLoopTest, ARunIsRecordedOnceAndARefusalIsNotCharged) {
+    const auto champion = node.bootstrap(day(0));
+    const auto loop = open().value();
+    const auto run = loop->certify(champion, day(3)).value();
+    EXPECT_EQ(run.ordinal, 1u);
+    EXPECT_EQ(run.candidate, champion.value());
+    EXPECT_EQ(run.reference, champion.value());
+    EXPECT_EQ(run.reason, "too_few_units") << run.message;
+    ASSERT_EQ(loop->runs().value().size(), 1u);
+    ASSERT_TRUE(loop->finish_started());
+    EXPECT_EQ(loop->runs().value().size(), 1u);
+    EXPECT_TRUE(node.registry->ledger_entries().value().empty()) << "nothing was charged";
+}
+
+}  // namespace
+}  // namespace rampart::retraining

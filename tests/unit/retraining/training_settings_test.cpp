@@ -1,0 +1,47 @@
+#include "rampart/retraining/training_settings.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rampart::retraining {
+namespace {
+
+base::Result<TrainingSettings> settings_of(const std::string& text) {
+    RAMPART_TRY(auto root, config::parse(text, "t.toml"));
+    auto settings = read_training_settings(root);
+    RAMPART_RETURN_IF_ERROR(root.finish());
+    return settings;
+}
+
+TEST(TrainingSettings, AnEmptyFileIsEveryMonthAndTheDefaultsOfTheGate) {
+    const auto settings = settings_of("").value();
+    EXPECT_EQ(settings.schedule.every_months, 1);
+    EXPECT_EQ(settings.gate.config.spending, certification::Spending::kByHistory);
+}
+
+TEST(TrainingSettings, AScheduleThatIsNeverDueIsRefused) {
+    const auto settings = settings_of("[training]\nevery_months = 0");
+    ASSERT_FALSE(settings);
+    EXPECT_NE(settings.error().message.find("training.every_months"), std::string::npos)
+        << settings.error().message;
+}
+
+TEST(TrainingSettings, AStepThatTheGateWouldRefuseIsRefused) {
+    EXPECT_FALSE(settings_of("[training]\nkappa = 0.9\n[gate]\nkappa = 0.5"));
+    EXPECT_TRUE(settings_of("[training]\nkappa = 0.5\n[gate]\nkappa = 0.5"));
+}
+
+TEST(TrainingSettings, TheSearchComparesWithThePolicyInChargeOnly) {
+    const std::string search = "[training]\nselection = \"cma_es\"\n[gate]\n";
+    EXPECT_TRUE(settings_of(search));
+    EXPECT_FALSE(settings_of(search + "at_least = 0.0"));
+    EXPECT_FALSE(settings_of(search + "max_weight = 3.0"));
+}
+
+TEST(TrainingSettings, FairGbmHasAConstraintEvenWhereNoneIsNamed) {
+    const auto settings = settings_of("[training]\nlearner = \"fairgbm\"").value();
+    EXPECT_EQ(settings.recipe.constraints, std::vector<std::string>{"fnr"});
+    EXPECT_FALSE(settings_of("[training]\nconstraints = [\"nonsense\"]"));
+}
+
+}  // namespace
+}  // namespace rampart::retraining
