@@ -45,6 +45,7 @@ function(rampart_service name)
     if(EXISTS ${dir}/main.cpp)
         add_executable(${name} ${dir}/main.cpp)
         target_link_libraries(${name} PRIVATE rampart_service_${name} ${ARG_PRIVATE_PACKAGES})
+        set_property(GLOBAL APPEND PROPERTY RAMPART_PROGRAMS ${name})
     endif()
 endfunction()
 
