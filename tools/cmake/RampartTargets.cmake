@@ -1,3 +1,23 @@
+# What nearly every source file of the product includes, parsed once: a fifth of the time that one takes
+# to compile. That a header compiles alone is seen where nothing is precompiled (tests/architecture).
+# The compiler takes it only with the options with which it was made: a target with other options sets
+# DISABLE_PRECOMPILE_HEADERS, a file SKIP_PRECOMPILE_HEADERS.
+function(rampart_precompiled_headers target)
+    if(NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+        return()
+    endif()
+    if(NOT TARGET rampart_headers)
+        file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/headers.cpp CONTENT "")
+        add_library(rampart_headers OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/headers.cpp)
+        target_precompile_headers(rampart_headers PRIVATE <algorithm> <array> <atomic> <chrono> <cmath>
+            <condition_variable> <cstdint> <filesystem> <functional> <limits> <map> <memory> <mutex>
+            <numeric> <optional> <set> <span> <sstream> <string> <string_view> <thread> <unordered_map>
+            <utility> <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
+        target_link_libraries(rampart_headers PRIVATE fmt::fmt tl::expected)
+    endif()
+    target_precompile_headers(${target} REUSE_FROM rampart_headers)
+endfunction()
+
 # rampart_library(name [DEPS rampart libs] [PUBLIC_PACKAGES ...] [PRIVATE_PACKAGES ...])
 #
 # Declares libs/<name> as the target rampart::<name>. A library may depend only on libraries declared
@@ -19,6 +39,7 @@ function(rampart_library name)
         set(scope PUBLIC)
         target_link_libraries(rampart_${name} PRIVATE ${ARG_PRIVATE_PACKAGES})
         target_include_directories(rampart_${name} PRIVATE ${dir}/src)
+        rampart_precompiled_headers(rampart_${name})
     else()
         add_library(rampart_${name} INTERFACE)
         set(scope INTERFACE)
@@ -42,6 +63,7 @@ function(rampart_service name)
     target_include_directories(rampart_service_${name} PUBLIC ${CMAKE_SOURCE_DIR})
     target_link_libraries(rampart_service_${name} PUBLIC ${deps} PRIVATE ${ARG_PRIVATE_PACKAGES})
     add_library(rampart::service_${name} ALIAS rampart_service_${name})
+    rampart_precompiled_headers(rampart_service_${name})
     if(EXISTS ${dir}/main.cpp)
         add_executable(${name} ${dir}/main.cpp)
         target_link_libraries(${name} PRIVATE rampart_service_${name} ${ARG_PRIVATE_PACKAGES})
