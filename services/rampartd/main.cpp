@@ -1,16 +1,21 @@
-// rampartd: the whole loop in one process; the same as `rampart serve`.
+// rampartd: the whole loop in one process; the same as `rampart serve`, and so it takes its arguments.
 #include <cstdio>
+#include <span>
 #include <string_view>
 
 #include "services/rampartd/node.hpp"
 
 int main(int argc, char** argv) {
-    if (argc != 3 || std::string_view(argv[1]) != "--config") {
-        std::fprintf(
-            stderr, "usage: rampartd --config FILE.toml   (every key: ops/config/rampartd.toml)\n");
+    auto arguments = std::span(argv, static_cast<size_t>(argc)).subspan(1);
+    if (!arguments.empty() && std::string_view(arguments[0]) == "serve")
+        arguments = arguments.subspan(1);
+    if (arguments.size() != 2 || std::string_view(arguments[0]) != "--config") {
+        std::fprintf(stderr,
+                     "usage: rampartd [serve] --config FILE.toml   (every key: "
+                     "ops/config/rampartd.toml)\n");
         return 2;
     }
-    const auto status = rampart::rampartd::serve(argv[2]);
+    const auto status = rampart::rampartd::serve(arguments[1]);
     if (status) return 0;
     std::fprintf(stderr, "rampartd: %s\n", status.error().message.c_str());
     return 2;

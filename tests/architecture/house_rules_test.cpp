@@ -133,8 +133,8 @@ TEST(HouseRules, EveryPublicHeaderHasAUnitTestOfItsName) {
     }
 }
 
-// The build compiles alone only those headers that have no source file.
-TEST(HouseRules, ASourceFileIncludesItsHeaderFirstSoThatItCompilesAlone) {
+// A reader finds first what the file is for. That headers compile alone is a matter of the build.
+TEST(HouseRules, ASourceFileIncludesItsHeaderFirst) {
     size_t pairs = 0;
     for (const auto& [library, deps] : declared_dependencies()) {
         const fs::path source = fs::path("libs") / library / "src";

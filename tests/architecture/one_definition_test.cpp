@@ -1,117 +1,92 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cpp_scanner.hpp"
 #include "source_tree.hpp"
 
-/// Two types of one name in one namespace make a program undefined wherever both are linked: the
-/// linker keeps one of each pair of inline functions, and says nothing.
+/// Two definitions of one name in one namespace make a program undefined wherever both are linked:
+/// the linker keeps one of each pair of inline functions, and gives no message.
 namespace rampart::architecture {
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+using Texts = std::map<std::string, std::string>;  // file -> its text
 
-std::string trimmed(const std::string& text) {
-    const size_t from = text.find_first_not_of(" \n\t");
-    if (from == std::string::npos) return {};
-    return text.substr(from, text.find_last_not_of(" \n\t") - from + 1);
-}
-
-/// Removes `word` from the front if it stands there as a word of its own.
-bool take_word(std::string& text, const std::string& word) {
-    const bool there =
-        text.starts_with(word) && (text.size() == word.size() || !is_word(text[word.size()]));
-    if (there) text = trimmed(text.substr(word.size()));
-    return there;
-}
-
-/// Removes what is in brackets at the front, `[[nodiscard]]` or `<class T>`.
-void take_brackets(std::string& text, char open, char close) {
-    if (text.empty() || text.front() != open) return;
-    int depth = 0;
-    for (size_t i = 0; i < text.size(); ++i) {
-        depth += (text[i] == open) - (text[i] == close);
-        if (depth > 0) continue;
-        text = trimmed(text.substr(i + 1));
-        return;
-    }
-}
-
-/// What a brace opens.
-struct Scope {
-    enum { kNamespace, kUnnamed, kType, kOther } kind = kOther;
-    std::string name;
+struct Definitions {
+    std::map<std::string, std::set<std::string>> files_of;  // name -> files that define it
+    /// unnamed namespaces in headers, files that the scanner does not understand
+    std::vector<std::string> faults;
 };
 
-/// `head`: what stands between the brace and the statement before it.
-Scope scope_of(std::string head) {
-    head = trimmed(head);
-    if (head == "extern") return {Scope::kNamespace, ""};
-    take_word(head, "inline");
-    if (take_word(head, "namespace"))
-        return head.empty() ? Scope{Scope::kUnnamed, ""} : Scope{Scope::kNamespace, head};
-    while (take_word(head, "template")) take_brackets(head, '<', '>');
-    const bool an_enum = take_word(head, "enum");
-    const bool a_class =
-        take_word(head, "struct") || take_word(head, "class") || take_word(head, "union");
-    if (!an_enum && !a_class) return {};
-    take_brackets(head, '[', ']');
-    if (take_word(head, "alignas")) take_brackets(head, '(', ')');
-    size_t end = 0;
-    while (end < head.size() && (is_word(head[end]) || head.compare(end, 2, "::") == 0))
-        end += is_word(head[end]) ? 1 : 2;
-    const std::string name = head.substr(0, end);
-    head = trimmed(head.substr(end));
-    take_word(head, "final");
-    const bool defined =
-        head.empty() || head.front() == ':';  // else a specialisation or a function
-    return defined && !name.empty() ? Scope{Scope::kType, name} : Scope{};
-}
-
-/// Types that a file defines at namespace scope, "rampart::stats::Interval". Those in unnamed
-/// namespaces, in other types and in functions cannot clash with those of another file.
-std::vector<std::string> types_defined(const std::string& text) {
-    std::string code;
-    for (const auto& line : lines_of(code_only(text)))
-        if (!trimmed(line).starts_with("#")) code += line + "\n";
-    std::vector<std::string> types;
-    std::vector<Scope> open;
-    std::string head;
-    for (const char c : code) {
-        if (c == '{') {
-            const Scope scope = scope_of(head);
-            std::string path;
-            for (const auto& outer : open)
-                if (!outer.name.empty()) path += outer.name + "::";
-            const bool seen = std::all_of(open.begin(), open.end(), [](const Scope& outer) {
-                return outer.kind == Scope::kNamespace;
-            });
-            if (seen && scope.kind == Scope::kType) types.push_back(path + scope.name);
-            open.push_back(scope);
-        }
-        if (c == '}' && !open.empty()) open.pop_back();
-        if (c == '{' || c == '}' || c == ';') {
-            head.clear();
-        } else {
-            head += c;
-        }
+void add(Definitions& all, const std::string& file, const std::string& text) {
+    const Scan found = scan(text);
+    if (!found.balanced) all.faults.push_back(file + ": its braces do not match");
+    if (found.unnamed_namespace && file.ends_with(".hpp"))
+        all.faults.push_back(file + ": a header has an unnamed namespace");
+    for (const auto& definition : found.definitions) {
+        // members are defined where their type is, and each program has a main
+        if (definition.internal || definition.in_type || definition.specialisation) continue;
+        if (definition.name != "main")
+            all.files_of[definition.name + definition.parameters].insert(file);
     }
-    return types;
 }
 
-TEST(OneDefinition, ATypeHasOneDefinitionPerNamespace) {
-    std::map<std::string, std::set<std::string>> files_of;
-    for (const char* folder : {"libs", "services", "tools"})
-        for (const auto& file : source_files(folder))
-            for (const auto& type : types_defined(read_source(file)))
-                files_of[type].insert(file.string());
-    ASSERT_GT(files_of.size(), 500u);
-    for (const auto& [type, files] : files_of)
-        EXPECT_EQ(files.size(), 1u) << type << " is defined in " << testing::PrintToString(files)
-                                    << ": give one of them another name or namespace";
+/// One sentence for each fault.
+std::vector<std::string> faults_of(const Definitions& all) {
+    auto faults = all.faults;
+    for (const auto& [name, files] : all.files_of)
+        if (files.size() > 1)
+            faults.push_back(name + " is defined in " + testing::PrintToString(files) +
+                             ": give one of them another name or namespace");
+    return faults;
 }
 
-TEST(OneDefinition, TheScannerSeesTypesAndNothingElse) {
-    const auto types = types_defined(R"x(
+Definitions definitions_in(const Texts& files) {
+    Definitions all;
+    for (const auto& [file, text] : files) add(all, file, text);
+    return all;
+}
+
+Texts texts_in(const std::vector<std::string>& folders) {
+    Texts texts;
+    for (const auto& folder : folders)
+        for (const auto& file : source_files(folder)) texts[file.string()] = read_source(file);
+    return texts;
+}
+
+TEST(OneDefinition, ANameHasOneDefinitionInTheWholeProgram) {
+    const auto texts = texts_in({"libs", "services", "tools"});
+    ASSERT_GT(texts.size(), 500u);
+    EXPECT_THAT(faults_of(definitions_in(texts)), testing::IsEmpty());
+}
+
+// Tests of one folder are linked together, with what they test.
+TEST(OneDefinition, ANameHasOneDefinitionInEachFolderOfTestsToo) {
+    const auto product = definitions_in(texts_in({"libs", "services", "tools", "tests/support"}));
+    std::map<std::string, Texts> folders;
+    for (const auto& [file, text] : texts_in({"tests"}))
+        folders[fs::path(file).parent_path().string()][file] = text;
+    EXPECT_GT(folders.size(), 20u);
+    folders.erase("tests/fuzz");  // a program each
+    for (const auto& [folder, texts] : folders) {
+        if (folder == "tests/support" || folder.starts_with("tests/architecture/planted")) continue;
+        auto all = definitions_in(texts);
+        for (auto& [name, files] : all.files_of)
+            if (const auto found = product.files_of.find(name); found != product.files_of.end())
+                files.insert(found->second.begin(), found->second.end());
+        EXPECT_THAT(faults_of(all), testing::IsEmpty()) << folder;
+    }
+}
+
+std::vector<std::string> names_in(const std::string& text, bool visible_only = true) {
+    std::vector<std::string> names;
+    for (const auto& found : scan(text).definitions)
+        if (!visible_only || !(found.internal || found.in_type || found.specialisation))
+            names.push_back(found.name + found.parameters);
+    return names;
+}
+
+TEST(OneDefinition, TheScannerSeesTypes) {
+    EXPECT_THAT(names_in(R"x(
         #define OPEN {
         namespace a::b {
         struct Plain { int x = 0; struct Inner {}; };
@@ -125,9 +100,59 @@ TEST(OneDefinition, TheScannerSeesTypesAndNothingElse) {
         }
         extern "C" { union Foreign { int i; }; }
         // struct Comment {};
-    )x");
-    EXPECT_THAT(types, testing::ElementsAre("a::b::Plain", "a::b::Marked", "a::b::Of", "a::b::Word",
-                                            "Foreign"));
+    )x"),
+                testing::ElementsAre("a::b::Plain", "a::b::Marked", "a::b::Of", "a::b::Word",
+                                     "a::b::make(struct Plain)", "Foreign"));
+}
+
+TEST(OneDefinition, TheScannerSeesFunctionsByTheTypesOfTheirParameters) {
+    EXPECT_THAT(names_in(R"x(
+        namespace a {
+        inline double mean(std::span<const double> values, size_t n = 3) { return values[n]; }
+        template <class T> T mean(const std::map<T, std::vector<T>>&, unsigned char) { return {}; }
+        double mean(double);
+        Owner::Owner(int x) : Base(x), x_{x}, f_([] { return 1; }) { start(); }
+        Owner::~Owner() { stop(); }
+        Result<std::vector<int>> Owner::find(const Key& key) const { return at(key); }
+        bool operator==(const Key& a, const Key& b) { return a.x == b.x; }
+        std::unique_ptr<Impl, void (*)(Impl*)> make() { return {nullptr, [](Impl*) {}}; }
+        static int only_here() { return 1; }
+        namespace { int nor_here() { return 1; } }
+        inline constexpr int kLimit = 3;
+        constexpr int kOfThisFile = 3;
+        const std::vector<int> kTable{1, 2};
+        }
+    )x"),
+                testing::ElementsAre(
+                    "a::mean(std::span<const double>,size_t)",
+                    "a::mean(const std::map<T,std::vector<T>>&,unsigned char)",
+                    "a::Owner::Owner(int)", "a::Owner::~Owner()", "a::Owner::find(const Key&)const",
+                    "a::operator==(const Key&,const Key&)", "a::make()", "a::kLimit"));
+}
+
+TEST(OneDefinition, PlantedFaultsAreFound) {
+    const std::string type = "namespace rampart::stats { struct Interval { double low, high; }; }";
+    const auto faults = [](const std::string& one, const std::string& two) {
+        return faults_of(definitions_in({{"libs/a/x.hpp", one}, {"services/b/y.cpp", two}})).size();
+    };
+    EXPECT_EQ(faults(type, type), 1u);
+    EXPECT_EQ(faults(type, "namespace rampart { namespace stats { enum class Interval {}; } }"),
+              1u);
+    EXPECT_EQ(faults("namespace a { inline int f(int n) { return n; } }",
+                     "namespace a { int f(int other) { return other + 1; } }"),
+              1u);
+    EXPECT_EQ(faults("namespace a { inline int k = 1; }", "namespace a { inline int k{2}; }"), 1u);
+    EXPECT_EQ(faults("namespace a { namespace { int f() { return 1; } } }", ""), 1u);  // a header
+    EXPECT_EQ(faults("namespace a { struct B {", ""), 1u);
+
+    EXPECT_EQ(faults(type, "namespace rampart::ope { struct Interval {}; }"), 0u);
+    EXPECT_EQ(faults(type, "namespace rampart::stats { struct Interval; }"), 0u);
+    EXPECT_EQ(faults(type, "namespace rampart::stats { namespace { struct Interval {}; } }"), 0u);
+    EXPECT_EQ(faults("namespace a { inline int f(int n) { return n; } }",
+                     "namespace a { int f(double n) { return 1; } }"),
+              0u);
+    EXPECT_EQ(faults("namespace a { struct B { void f() {} }; }", "namespace a { void f() {} }"),
+              0u);
 }
 
 }  // namespace

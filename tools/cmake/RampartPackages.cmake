@@ -1,4 +1,4 @@
-# Every third-party package, in one place. README.md says what each is for.
+# Every third-party package, in one place. CONTRIBUTING.md says what each is for.
 find_package(Threads REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(ZLIB REQUIRED)

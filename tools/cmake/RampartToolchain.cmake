@@ -29,10 +29,12 @@ if(RAMPART_SANITIZE)
     add_link_options(-fsanitize=${RAMPART_SANITIZE})
     if(RAMPART_SANITIZE MATCHES undefined)
         # these three cost minutes of compile time in Boost.Beast and find nothing there
-        add_compile_options(-fno-sanitize=null,alignment,object-size,vptr -fno-sanitize-recover=undefined)
+        add_compile_options(-fno-sanitize=null,alignment,object-size,vptr
+            -fno-sanitize-recover=undefined)
     endif()
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
         # g++ 12 sees phantom overflows in the standard library once sanitizers are on
-        add_compile_options(-Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds -Wno-restrict)
+        add_compile_options(-Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds
+            -Wno-restrict)
     endif()
 endif()

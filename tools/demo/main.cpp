@@ -143,7 +143,8 @@ int main(int argc, char** argv) {
         ->capture_default_str();
     app.add_option("--config-dir", options.config_dir, "folder of the demo and product files")
         ->capture_default_str();
-    app.add_option("--program", options.program, "the rampart program")->required();
+    app.add_option("--program", options.program, "the program that serves: rampartd or rampart")
+        ->required();
     app.add_option("--kafka", options.kafka,
                    "bootstrap servers of a cluster that has the topics; default: the embedded log");
     app.add_flag("--serve", options.serve, "leave the service running and print its address");

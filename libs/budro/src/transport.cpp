@@ -291,8 +291,6 @@ base::Result<Transport> TransportSolver::solve(std::span<const double> losses) {
     return out;
 }
 
-size_t TransportSolver::distinct_points() const { return parts_->places.count(); }
-
 size_t TransportSolver::bytes() const {
     return parts_->bytes_of_people() + parts_->search->bytes();
 }

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 18> kReserved{
     "mean",  "abs",  "min",    "max",    "and",      "or",   "not",       "in",        "group",
     "label", "loss", "impact", "anchor", "decision", "true", "candidate", "reference", "false"};
 
-std::string quoted(std::string_view value) {
+std::string in_quotes(std::string_view value) {
     std::string out = "\"";
     for (const char c : value) {
         if (c == '"' || c == '\\') out += '\\';
@@ -30,12 +30,12 @@ std::string name_text(const std::string& name) {
 
 std::string values_text(const Condition& c) {
     if (c.relation != Relation::kIn) {
-        return c.values.empty() ? std::string() : quoted(c.values.front());
+        return c.values.empty() ? std::string() : in_quotes(c.values.front());
     }
     std::string out = "(";
     for (const std::string& value : c.values) {
         if (out.size() > 1) out += ", ";
-        out += quoted(value);
+        out += in_quotes(value);
     }
     return out + ")";
 }

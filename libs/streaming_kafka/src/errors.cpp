@@ -6,9 +6,12 @@ namespace rampart::streaming_kafka {
 
 using enum base::ErrorCode;
 
-// The enumeration is the library's and grows with its versions: what is not named here is a broker
-// that cannot answer now.
-Meaning meaning_of(rd_kafka_resp_err_t error) {
+namespace {
+
+// Each of these three returns a meaning without a reason for an error that it does not know.
+
+/// Returns the meaning of errors about what may be read and by whom.
+Meaning access_meaning(rd_kafka_resp_err_t error) {
     switch (error) {
         case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
         case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
@@ -37,7 +40,14 @@ Meaning meaning_of(rd_kafka_resp_err_t error) {
         case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
         case RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
             return {kPermissionDenied, "not_authorized", "give the user the right on the broker"};
+        default:
+            return {};
+    }
+}
 
+/// Returns the meaning of errors about records and about the making of topics.
+Meaning record_meaning(rd_kafka_resp_err_t error) {
+    switch (error) {
         case RD_KAFKA_RESP_ERR__BAD_MSG:
         case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
         case RD_KAFKA_RESP_ERR_INVALID_MSG:
@@ -74,7 +84,14 @@ Meaning meaning_of(rd_kafka_resp_err_t error) {
         case RD_KAFKA_RESP_ERR_UNSUPPORTED_FOR_MESSAGE_FORMAT:
         case RD_KAFKA_RESP_ERR_UNSUPPORTED_COMPRESSION_TYPE:
             return {kFailedPrecondition, "broker_too_old", "Kafka 2.1 or newer is needed"};
+        default:
+            return {};
+    }
+}
 
+/// Returns the meaning of errors of the producer, of the connection and of this process.
+Meaning connection_meaning(rd_kafka_resp_err_t error) {
+    switch (error) {
         case RD_KAFKA_RESP_ERR__FATAL:
         case RD_KAFKA_RESP_ERR__FENCED:
         case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
@@ -102,8 +119,18 @@ Meaning meaning_of(rd_kafka_resp_err_t error) {
         case RD_KAFKA_RESP_ERR__CRIT_SYS_RESOURCE:
             return {kResourceExhausted, "out_of_resources", "memory or file handles ran out"};
         default:
-            return {kUnavailable, "broker_error", "see the broker's log", true};
+            return {};
     }
+}
+
+}  // namespace
+
+// The enumeration is the library's and grows with its versions: what is not named above is a broker
+// that cannot answer now.
+Meaning meaning_of(rd_kafka_resp_err_t error) {
+    for (const auto of : {access_meaning, record_meaning, connection_meaning})
+        if (const Meaning meaning = of(error); !meaning.reason.empty()) return meaning;
+    return {kUnavailable, "broker_error", "see the broker's log", true};
 }
 
 base::Error to_error(rd_kafka_resp_err_t error, std::string_view what, std::string_view detail) {

@@ -150,7 +150,6 @@ class TransportSolver {
     /// Errors: bad_size, bad_loss.
     base::Result<Transport> solve(std::span<const double> losses);
 
-    size_t distinct_points() const;
     size_t bytes() const;  // held, about
 
   private:
