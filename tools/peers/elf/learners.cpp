@@ -167,7 +167,7 @@ Decisions Trial::fairgbm() const {
     params.constraints.parity = {{fairness::Rate::kFalsePositive, 0.05},
                                  {fairness::Rate::kFalseNegative, 0.05}};
     const auto trained = fairgbm::train_fairgbm(data, params, nullptr);
-    if (!trained) return std::nullopt;  // a group without one of the labels
+    if (!trained) return std::nullopt;  // a group lacks one of the labels
     std::vector<double> pi(judge_.beta.size());
     std::vector<float> row(judge_.columns.size());
     for (size_t i = 0; i < pi.size(); ++i) {

@@ -31,7 +31,7 @@ struct ImpactModel {
     std::optional<double> missing_gamma{};
 };
 
-/// Expected impacts of both actions for one record: its own centres, instead of the model's.
+/// Expected impacts of both actions for one record: its own control variates, not the model's.
 struct ControlVariates {
     double approve = 0, decline = 0;  // in [a, b]; decline unused where its impact is known
 };
@@ -46,7 +46,7 @@ struct Record {
     /// People reversed the drawn action. The impact counts for the drawn action; for an application
     /// that was declined in the end it is c0, if declared.
     bool overridden = false;
-    /// From other data (impact_regression.hpp); none: the model's.
+    /// From other data (impact_regression.hpp); none: those of the model.
     std::optional<ControlVariates> control_variates{};
 };
 

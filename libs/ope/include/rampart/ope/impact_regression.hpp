@@ -46,8 +46,8 @@ class ImpactRegression {
     static base::Result<ImpactRegression> fit(const RegressionData& data, Interval impact_range,
                                               const RegressionOptions& options = {});
 
-    /// Expected impacts of both actions for one row of d features, the same d as in the data (a
-    /// check fails otherwise). An infinite feature counts as not known.
+    /// Returns the expected impacts of both actions for one row of d features; d must be that of
+    /// the data (RAMPART_CHECK). An infinite feature counts as missing.
     ControlVariates predict(std::span<const double> x) const;
 
     /// Returns the range of the predictions.
@@ -59,11 +59,11 @@ class ImpactRegression {
     std::shared_ptr<const Model> model_;
 };
 
-/// Centres of the records of `data`, each from a regression on the other folds only: where the
-/// centres have to come from the test records themselves. All records of a unit are in one fold;
-/// the folds follow from the units' numbers (n of them). The values then hang together weakly: fit
-/// for Student's t, not for betting, which needs centres that no test record had a part in. Errors
-/// as fit(); invalid_argument "bad_folds" for folds outside [2, 100].
+/// Returns control variates for the records of `data`, each from a regression on the other folds
+/// only: for use on the test records themselves. All records of a unit are in one fold, chosen by
+/// the unit's number (n of them). The values are then weakly dependent: valid for Student's t, not
+/// for betting, which needs control variates independent of all test records. Fails as fit() does;
+/// invalid_argument "bad_folds" for folds outside [2, 100].
 base::Result<std::vector<ControlVariates>> cross_fitted_control_variates(
     const RegressionData& data, std::span<const uint32_t> unit, size_t folds, Interval impact_range,
     const RegressionOptions& options = {});

@@ -34,13 +34,13 @@ struct LoggedDecisions {
     std::vector<uint32_t> overridden{};
     /// P(approve | x) of a second policy to compare with, [0, 1]; empty: none.
     std::vector<double> anchor{};
-    /// Expected impacts of both actions for each record, which no outcome of these records had a
-    /// part in; empty: none. An estimate then centres each record by its own (ImpactModel's centres
-    /// stand back).
+    /// Expected impacts of both actions for each record, estimated without the outcomes of these
+    /// records; empty: none. If given, an estimate uses them as control variates instead of
+    /// ImpactModel's centres.
     std::vector<ControlVariates> control_variates{};
-    /// For constraints, empty where there are none. Whether a label is on record, 0 or 1; and which
-    /// of their conditions the record meets, two bits each, condition k from bit 2k on: bit 0 if it
-    /// does with an unfavourable label, bit 1 if with a favourable one.
+    /// For constraints; empty if there are none. has_label: a label is on record, 0 or 1.
+    /// conditions: which conditions the record meets, two bits each, condition k from bit 2k on:
+    /// bit 0 if met with an unfavourable label, bit 1 if met with a favourable one.
     std::vector<uint8_t> has_label{};
     std::vector<uint64_t> conditions{};
 
