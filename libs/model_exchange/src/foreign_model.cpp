@@ -83,7 +83,7 @@ base::Result<std::vector<std::optional<size_t>>> match_features(
             count, schema.size());
     }
     for (size_t i = 0; i < count; ++i) places[i] = i;
-    notes.push_back("the model does not name its features: they are matched in the schema's order");
+    notes.emplace_back("the model does not name its features: they are matched in schema order");
     return places;
 }
 
