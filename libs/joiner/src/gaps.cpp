@@ -17,6 +17,7 @@ Result<std::optional<AcceptedGap>> OutcomeJoiner::Impl::accept(size_t i, const S
     if (fit) return std::optional<AcceptedGap>();
     if (!streaming::is_gap(fit.error())) return fit.error();
     RAMPART_TRY(const Offset begin, reader.begin_offset(source.topic, source.partition));
+    RAMPART_RETURN_IF_ERROR(partition.mark_beyond_log());
     JoinBatch batch = partition.begin();
     batch.put_bookmark(source, {begin, ""});
     ++batch.counts().gaps_accepted;
@@ -46,6 +47,7 @@ Result<std::vector<AcceptedGap>> OutcomeJoiner::accept_gap(std::string_view name
         RAMPART_TRY(const std::string identity, impl_->reader.identity(topic));
         if (decisions && count < impl_->options.partitions) return fit.error();
         for (size_t i = 0; i < impl_->partitions.size(); ++i) {
+            RAMPART_RETURN_IF_ERROR(impl_->partitions[i]->mark_beyond_log());
             JoinBatch batch = impl_->partitions[i]->begin();
             batch.put_known_topic(topic, {identity, count});
             ++batch.counts().gaps_accepted;

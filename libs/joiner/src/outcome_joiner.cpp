@@ -62,6 +62,7 @@ Status OutcomeJoiner::Impl::check_topic(Round& round, const std::string& topic,
                                          topic, count, options.partitions);
     }
     for (size_t i = 0; i < partitions.size(); ++i) {
+        if (is_out(i)) continue;
         RAMPART_TRY(const auto known, partitions[i]->store().known_topic(topic));
         if (!known) round.batches[i].put_known_topic(topic, {identity, count});
         if (known && known->identity != identity) {
@@ -77,7 +78,9 @@ Status OutcomeJoiner::Impl::check_topic(Round& round, const std::string& topic,
         }
     }
     if (decisions) {
-        for (const PartitionId id : held) sources.push_back({topic, id, true});
+        for (size_t i = 0; i < held.size(); ++i) {
+            if (!is_out(i)) sources.push_back({topic, held[i], true});
+        }
     } else {
         for (int32_t p = 0; p < count; ++p) sources.push_back({topic, PartitionId(p), false});
     }
@@ -98,7 +101,7 @@ Status OutcomeJoiner::Impl::commit(Round& round) {
 Result<std::vector<size_t>> OutcomeJoiner::Impl::readers_of(const Source& source) const {
     std::vector<size_t> readers;
     for (size_t i = 0; i < partitions.size(); ++i) {
-        if (source.decisions && held[i] != source.partition) continue;
+        if (is_out(i) || (source.decisions && held[i] != source.partition)) continue;
         RAMPART_RETURN_IF_ERROR(partitions[i]->verify(reader, source));
         readers.push_back(i);
     }
@@ -123,37 +126,49 @@ bool OutcomeJoiner::Impl::has_end(Round& round, const Source& source, Ends& ends
 /// Applies up to `limit` records of a source. One that stops is in the report; an error is ours.
 Status OutcomeJoiner::Impl::read(Round& round, const Source& source, size_t limit,
                                  const Ends* ends) const {
-    const auto readers = readers_of(source);
+    auto readers = readers_of(source);
     if (!readers) {
         stop(round, source, readers.error());
         return base::ok();
     }
-    std::vector<Offset> next(partitions.size());
-    Offset start(std::numeric_limits<int64_t>::max());
-    for (const size_t i : *readers) {
+    // those that are whole do not wait until one that is made anew stands where they do
+    const auto anew = std::stable_partition(readers->begin(), readers->end(),
+                                            [&](size_t i) { return !partitions[i]->rebuilding(); });
+    RAMPART_TRY(const bool goes_on, read_for(round, source, {readers->begin(), anew}, limit, ends));
+    if (!goes_on) return base::ok();
+    return read_for(round, source, {anew, readers->end()}, limit, ends).map([](bool) {});
+}
+
+/// The same for some of the partitions; false: the source has stopped.
+Result<bool> OutcomeJoiner::Impl::read_for(Round& round, const Source& source,
+                                           const std::vector<size_t>& readers, size_t limit,
+                                           const Ends* ends) const {
+    const Offset beyond(std::numeric_limits<int64_t>::max());
+    std::vector<Offset> next(partitions.size(), beyond);
+    Offset start = beyond;
+    for (const size_t i : readers) {
         RAMPART_TRY(const auto bookmark, partitions[i]->bookmark(source));
         next[i] = bookmark.next;
         start = std::min(start, next[i]);
     }
-    const Offset end = ends == nullptr ? Offset(std::numeric_limits<int64_t>::max())
-                                       : ends->at({source.topic, source.partition});
-    if (start == end) return base::ok();
+    const Offset end = ends == nullptr ? beyond : ends->at({source.topic, source.partition});
+    if (readers.empty() || start == end) return true;
     if (start < end) limit = std::min(limit, static_cast<size_t>(end.value() - start.value()));
     // past the end the reader says what is wrong
     auto records = reader.read(source.topic, source.partition, start, limit);
     if (!records) {
         stop(round, source, records.error());
-        return base::ok();
+        return false;
     }
     std::erase_if(*records, [&](const auto& stored) { return stored.offset >= end; });
-    if (records->empty()) return base::ok();
+    if (records->empty()) return true;
     for (const auto& record : *records) RAMPART_RETURN_IF_ERROR(apply(round, source, record, next));
     round.report.records += records->size();
     const auto bookmark = streaming::bookmark_after(records->back());
-    for (const size_t i : *readers) {
+    for (const size_t i : readers) {
         if (next[i] < bookmark.next) round.batches[i].put_bookmark(source, bookmark);
     }
-    return base::ok();
+    return true;
 }
 
 /// One record, for the held partition that it belongs to, unless that is further already.
@@ -222,36 +237,9 @@ Result<std::unique_ptr<OutcomeJoiner>> OutcomeJoiner::open(const std::filesystem
     return std::unique_ptr<OutcomeJoiner>(new OutcomeJoiner(std::move(impl)));
 }
 
-Result<PollReport> OutcomeJoiner::poll(size_t limit, Ends* ends) {
-    RAMPART_CHECK(limit >= 1, "poll(0)");
-    const std::lock_guard lock(impl_->write_mutex);
-    Impl::Round round;
-    for (const auto& partition : impl_->partitions) round.batches.push_back(partition->begin());
-    PollReport& report = round.report;
-    std::vector<Source> sources;
-    for (const auto& topic : {impl_->options.decisions_topic, impl_->options.outcomes_topic}) {
-        const Status fit = impl_->check_topic(round, topic, sources);
-        if (!fit) report.stopped.push_back({topic, kWholeTopic, fit.error()});
-    }
-    if (ends != nullptr) {
-        std::erase_if(sources, [&](const auto& one) { return !impl_->has_end(round, one, *ends); });
-    }
-    const size_t share = std::max<size_t>(1, limit / std::max<size_t>(1, sources.size()));
-    for (size_t i = 0; i < sources.size() && report.records < limit; ++i) {
-        const Source& source = sources[(impl_->turn + i) % sources.size()];
-        RAMPART_RETURN_IF_ERROR(
-            impl_->read(round, source, std::min(share, limit - report.records), ends));
-    }
-    ++impl_->turn;
-    if (!round.unreadable.empty() && impl_->options.on_unreadable) {
-        RAMPART_RETURN_IF_ERROR(impl_->options.on_unreadable(round.unreadable));
-    }
-    RAMPART_RETURN_IF_ERROR(impl_->commit(round));
-    return std::move(report);
-}
-
 Result<size_t> OutcomeJoiner::advance(TimePoint now) {
     const std::lock_guard lock(impl_->write_mutex);
+    RAMPART_RETURN_IF_ERROR(impl_->all_whole());
     if (const auto before = clock()) now = std::max(now, *before);
     size_t matured = 0;
     for (const auto& partition : impl_->partitions) {
@@ -281,6 +269,7 @@ Status OutcomeJoiner::examples(std::string_view measure, TimePoint t, const Exam
         return base::not_found("unknown_measure", "measure '{}' is not declared by product '{}'",
                                measure, impl_->options.product.name);
     }
+    RAMPART_RETURN_IF_ERROR(impl_->all_whole());
     std::vector<const JoinStore*> stores;
     for (const auto& partition : impl_->partitions) stores.push_back(&partition->store());
     return visit_by_time(stores, from, [&](const JoinState& state) -> Status {
@@ -292,6 +281,7 @@ Status OutcomeJoiner::examples(std::string_view measure, TimePoint t, const Exam
 }
 
 Status OutcomeJoiner::decisions(TimePoint from, TimePoint to, const DecisionVisitor& visit) const {
+    RAMPART_RETURN_IF_ERROR(impl_->all_whole());
     std::vector<const JoinStore*> stores;
     for (const auto& partition : impl_->partitions) stores.push_back(&partition->store());
     return visit_by_time(stores, from, [&](const JoinState& state) -> Status {
@@ -365,7 +355,9 @@ Result<std::vector<PartitionState>> OutcomeJoiner::partition_states() const {
                              partition->fence(),
                              {},
                              partition->counts()};
-        RAMPART_TRY(state.bookmarks, partition->store().bookmarks());
+        auto bookmarks = partition->store().bookmarks();
+        if (!bookmarks && partition->store().db().damage()) return bookmarks.error();
+        if (bookmarks) state.bookmarks = *std::move(bookmarks);
         states.push_back(std::move(state));
     }
     return states;

@@ -42,6 +42,15 @@ struct OutcomeJoiner::Impl {
     void stop(Round& round, const Source& source, const base::Error& why) const;
     bool has_end(Round& round, const Source& source, Ends& ends) const;
     base::Status read(Round& round, const Source& source, size_t limit, const Ends* ends) const;
+    base::Result<bool> read_for(Round& round, const Source& source,
+                                const std::vector<size_t>& readers, size_t limit,
+                                const Ends* ends) const;
+    base::Result<PollReport> poll_once(size_t limit, Ends* ends);
+    void mend();
+    base::Status check_log_is_whole(const PartitionJoiner& partition) const;
+    base::Status all_whole() const;
+    bool is_out(size_t i) const { return !partitions[i]->store().db().damage(); }
+    bool any_newly_damaged() const;
     base::Result<std::vector<size_t>> readers_of(const Source& source) const;
     base::Status apply(Round& round, const Source& source, const streaming::StoredRecord& record,
                        const std::vector<streaming::Offset>& next) const;
