@@ -29,7 +29,9 @@ constexpr size_t kRecordMargin = 4096;
 // Of one append; below what any log takes at once.
 constexpr size_t kMaxAppendBytes = 16u << 20;
 constexpr size_t kRecentOutcomes = 1u << 15;  // a second or more until they are joined
-constexpr size_t kNamedFeatures = 500;        // in a metric, which takes 1000 label sets
+// Of a partition, before anything is answered; what is further behind is read by mend().
+constexpr size_t kFirstReading = 1000;
+constexpr size_t kNamedFeatures = 500;  // in a metric, which takes 1000 label sets
 
 Status check_batch(std::string_view what, size_t size) {
     if (size >= 1 && size <= limits::kMaxBatch) return base::ok();
@@ -143,8 +145,8 @@ Status DecisionService::open_partitions() {
         partition = std::make_unique<OwnedPartition>(
             std::move(index),
             exploration_share(options_.exploration_per_day, p, options_.partitions));
-        const auto status = partition->catch_up();
-        if (!status && !is_gap(status.error())) return status;
+        const auto status = partition->begin(kFirstReading);
+        if (!status && !is_gap(status.error()) && !partition->is_rebuilding()) return status;
     }
     return base::ok();
 }
@@ -261,7 +263,7 @@ base::Error DecisionService::not_owner(PartitionId partition) const {
 base::Error DecisionService::refusal(const OwnedPartition& partition,
                                      const base::Error& why) const {
     if (partition.given_up()) return not_owner(partition.id());
-    if (!is_gap(why)) return why;
+    if (!is_gap(why) && why.reason != "state_damaged") return why;
     return base::unavailable("partition_stopped", "partition {} stands still: {}", partition.id(),
                              why.message);
 }
@@ -280,7 +282,7 @@ Result<DecisionService::Candidate> DecisionService::prepare(
     candidate.partition = owned(home);
     if (candidate.partition == nullptr) return not_owner(home);
     const OwnedPartition& partition = *candidate.partition;
-    RAMPART_TRY(auto stored, partition.index().find(domain::decision_id_of(application.id)));
+    RAMPART_TRY(auto stored, look_up(partition, domain::decision_id_of(application.id)));
     if (stored) {
         RAMPART_RETURN_IF_ERROR(check_same(application, *stored));
         candidate.decision = *std::move(stored);
@@ -333,11 +335,16 @@ Status DecisionService::run(Batch& batch, std::span<const Application> applicati
         }
         if (batch.whole) {
             return at("applications", batch.candidates.size(), applications.size(),
-                      candidate.error());
+                      unless_rebuilding(partition_of(application.id), candidate.error()));
         }
-        batch.candidates.emplace_back().error = candidate.error();
+        batch.candidates.emplace_back().error =
+            unless_rebuilding(partition_of(application.id), candidate.error());
     }
     wait_for_turn(batch);
+    for (auto& candidate : batch.candidates) {
+        if (!candidate.error || candidate.partition == nullptr) continue;
+        candidate.error = unless_rebuilding(candidate.partition->id(), *candidate.error);
+    }
     instruments_->decide_seconds.observe(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     return base::ok();
@@ -446,7 +453,9 @@ Result<std::optional<AcceptedGap>> DecisionService::accept_gap_of(OwnedPartition
     const Status caught_up = partition.catch_up();
     if (caught_up && partition.epoch() == 0) RAMPART_RETURN_IF_ERROR(take(partition));
     // what is a gap in this partition yet is in its status, to be accepted next
-    if (!caught_up && !is_gap(caught_up.error())) return caught_up.error();
+    if (!caught_up && !is_gap(caught_up.error()) && !partition.is_rebuilding()) {
+        return caught_up.error();
+    }
     return gap;
 }
 
@@ -466,7 +475,7 @@ Result<Decision> DecisionService::find(const domain::DecisionId& id) const {
     const PartitionId home = streaming::partition_of(id.value(), options_.partitions);
     const OwnedPartition* partition = owned(home);
     if (partition == nullptr) return not_owner(home);
-    RAMPART_TRY(auto decision, partition->index().find(id));
+    RAMPART_TRY(auto decision, look_up(*partition, id));
     if (decision) return *std::move(decision);
     // it may be in the part of the log that was not read
     if (const auto status = partition->status(); !status) {

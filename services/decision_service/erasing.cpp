@@ -29,7 +29,8 @@ Status DecisionService::erase(std::span<const domain::DecisionId> decisions, bas
     Batch batch;
     batch.job = [&] {
         for (const auto& partition : partitions_) {
-            if (!partition || partition->given_up() || !status) continue;
+            if (!partition || partition->given_up() || partition->is_rebuilding()) continue;
+            if (!status) continue;
             if (homes.empty() || homes.contains(partition->id())) status = partition->catch_up();
         }
     };
@@ -38,6 +39,8 @@ Status DecisionService::erase(std::span<const domain::DecisionId> decisions, bas
     RAMPART_RETURN_IF_ERROR(status);
     // decisions go on meanwhile
     for (const auto& [home, ids] : homes) {
+        const OwnedPartition* partition = owned(home);
+        if (partition != nullptr && partition->is_rebuilding()) continue;
         if (DecisionIndex* index = index_of(home)) {
             RAMPART_RETURN_IF_ERROR(index->compact_erased(ids));
         }
@@ -52,8 +55,9 @@ Status DecisionService::erase_unreadable(std::span<const domain::DecisionId> dec
     const auto look = [&](const domain::DecisionId& id) -> Status {
         const PartitionId home = streaming::partition_of(id.value(), options_.partitions);
         OwnedPartition* partition = owned(home);
-        if (partition == nullptr || partition->given_up()) {
-            left.push_back(id);  // the index of its owner may have it
+        if (partition == nullptr || partition->given_up() || partition->is_rebuilding()) {
+            left.push_back(
+                id);  // the index of its owner, or the one that is made anew, may have it
             return base::ok();
         }
         const auto found = partition->index().find(id);
