@@ -81,8 +81,7 @@ Status OutcomeJoiner::Impl::check_log_is_whole(const PartitionJoiner& partition)
     const auto& store = partition.store();
     const auto lacks = [&](const std::string& why) {
         return storage::state_damaged(
-            store.db().path(),
-            why + "; what was joined would be lost: restore the store from a backup");
+            store.db().path(), why + "; what was joined would be lost: restore it from a backup");
     };
     for (const auto& topic : {options.decisions_topic, options.outcomes_topic}) {
         RAMPART_TRY(const int32_t count, reader.partitions(topic));

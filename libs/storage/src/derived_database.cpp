@@ -158,7 +158,7 @@ Status DerivedDatabase::check_replaceable() const {
     if (fs::exists(beyond_log_mark(path_), error) || error) {
         return state_damaged(path_,
                              "a gap was accepted, so that it held what the log does not have; "
-                             "restore the store from a backup");
+                             "restore it from a backup");
     }
     if (set_aside_ > 0) {
         return state_damaged(path_,
