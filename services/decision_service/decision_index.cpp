@@ -292,7 +292,7 @@ Result<bool> DecisionIndex::catch_up_some(size_t limit) {
 base::Error DecisionIndex::cannot_be_made_anew(const std::string& why) const {
     return storage::state_damaged(options_.path,
                                   why +
-                                      "; decisions would be forgotten: restore the store from a "
+                                      "; decisions would be forgotten: restore it from a "
                                       "backup");
 }
 
