@@ -1,5 +1,6 @@
 #include "services/decision_service/decision_index.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "rampart/base/bytes.hpp"
@@ -63,6 +64,14 @@ std::string partition_value(const IndexOptions& options) {
     return value;
 }
 
+/// What a new index has.
+storage::WriteBatch first_batch(const IndexOptions& options) {
+    storage::WriteBatch batch;
+    batch.put(kMeta, kPartitionKey, partition_value(options));
+    batch.put(kMeta, kExploredByKey, kDecidedAt);
+    return batch;
+}
+
 std::string encode(const Fence& fence) {
     std::string value;
     base::append_u64(value, fence.epoch);
@@ -98,7 +107,7 @@ struct DecisionIndex::Changes {
 };
 
 DecisionIndex::DecisionIndex(IndexOptions options, const streaming::Reader& reader,
-                             std::unique_ptr<storage::Database> database)
+                             std::unique_ptr<storage::DerivedDatabase> database)
     : options_(std::move(options)), reader_(reader), database_(std::move(database)) {}
 
 Result<std::unique_ptr<DecisionIndex>> DecisionIndex::open(IndexOptions options,
@@ -110,24 +119,20 @@ Result<std::unique_ptr<DecisionIndex>> DecisionIndex::open(IndexOptions options,
     storage_options.recovery = storage::Recovery::kPointInTime;
     storage_options.budget = options.memory;
     storage_options.environment = options.environment;
-    RAMPART_TRY(auto database, storage::Database::open(
+    RAMPART_TRY(auto database, storage::DerivedDatabase::open(
                                    options.path, {"meta", "decisions", "explored", "quarantine"},
                                    storage_options));
     std::unique_ptr<DecisionIndex> index(
         new DecisionIndex(std::move(options), reader, std::move(database)));
-    RAMPART_RETURN_IF_ERROR(index->load());
+    const auto loaded = index->load();
+    if (!loaded && index->damage()) return loaded.error();
     return index;
 }
 
 Status DecisionIndex::load() {
     const std::string identity = partition_value(options_);
     RAMPART_TRY(const auto made_for, database_->get(kMeta, kPartitionKey));
-    if (!made_for) {
-        storage::WriteBatch batch;
-        batch.put(kMeta, kPartitionKey, identity);
-        batch.put(kMeta, kExploredByKey, kDecidedAt);
-        return database_->write(batch, storage::Sync::kAlways);
-    }
+    if (!made_for) return database_->write(first_batch(options_), storage::Sync::kAlways);
     if (*made_for != identity) {
         return base::failed_precondition("other_partition",
                                          "the index in '{}' is not that of partition {} of {}; set "
@@ -262,19 +267,71 @@ Status DecisionIndex::check(std::string_view topic, PartitionId partition) {
 }
 
 Status DecisionIndex::catch_up() {
-    if (!verified_) RAMPART_RETURN_IF_ERROR(check(options_.decisions_topic, options_.partition));
-    const auto status = read_on();
-    verified_ = status.has_value();
-    return status;
+    while (true) {
+        RAMPART_TRY(const bool at_end, catch_up_some(kReadBatch));
+        if (at_end) return base::ok();
+    }
 }
 
-Status DecisionIndex::read_on() {
-    while (true) {
-        RAMPART_TRY(const auto records, reader_.read(options_.decisions_topic, options_.partition,
-                                                     next_.next, kReadBatch));
-        if (records.empty()) return base::ok();
-        RAMPART_RETURN_IF_ERROR(index(records));
+Result<bool> DecisionIndex::catch_up_some(size_t limit) {
+    if (!verified_) RAMPART_RETURN_IF_ERROR(check(options_.decisions_topic, options_.partition));
+    verified_ = false;  // until nothing has failed
+    size_t left = limit;
+    bool at_end = false;
+    while (!at_end && left > 0) {
+        RAMPART_TRY(const auto records,
+                    reader_.read(options_.decisions_topic, options_.partition, next_.next, left));
+        if (!records.empty()) RAMPART_RETURN_IF_ERROR(index(records));
+        left -= std::min(left, records.size());
+        at_end = records.empty();
     }
+    verified_ = true;
+    return at_end;
+}
+
+base::Error DecisionIndex::cannot_be_made_anew(const std::string& why) const {
+    return storage::state_damaged(options_.path,
+                                  why +
+                                      "; decisions would be forgotten: restore it from a "
+                                      "backup");
+}
+
+/// Whether reading the log from its beginning gives back all that the index had. What cannot be
+/// read of it any more is not asked.
+Status DecisionIndex::check_log_is_whole() const {
+    const auto& topic = options_.decisions_topic;
+    RAMPART_TRY(const Offset begin, reader_.begin_offset(topic, options_.partition));
+    if (begin > Offset(0)) {
+        return cannot_be_made_anew(fmt::format("topic '{}' begins at {} by now", topic, begin));
+    }
+    RAMPART_TRY(const Topic now, topic_now(topic));
+    const auto known = known_topic(topic);
+    if (known && *known && (*known)->identity != now.identity) {
+        return cannot_be_made_anew(fmt::format("topic '{}' is another", topic));
+    }
+    RAMPART_TRY(const Offset end, reader_.end_offset(topic, options_.partition));
+    const auto mark = bookmark(topic, options_.partition);
+    if (mark && *mark && end < (*mark)->next) {
+        return cannot_be_made_anew(
+            fmt::format("topic '{}' ends at {}, and was read to {}", topic, end, (*mark)->next));
+    }
+    return base::ok();
+}
+
+Status DecisionIndex::renew() {
+    RAMPART_TRY(const bool renewed, database_->renew([this] { return check_log_is_whole(); },
+                                                     [this](storage::Database& database) {
+                                                         return database.write(
+                                                             first_batch(options_),
+                                                             storage::Sync::kAlways);
+                                                     }));
+    if (!renewed) return base::ok();
+    next_ = {};
+    verified_ = false;
+    const std::lock_guard lock(mutex_);
+    fence_ = {};
+    counts_ = {};
+    return base::ok();
 }
 
 Result<bool> DecisionIndex::apply(std::span<const StoredRecord> records) {
@@ -439,6 +496,7 @@ Result<std::optional<AcceptedGap>> DecisionIndex::accept_gap(std::string_view to
     if (!is_gap(fit.error())) return fit.error();
     RAMPART_TRY(const auto before, bookmark(topic, partition));
     RAMPART_TRY(const Offset begin, reader_.begin_offset(topic, partition));
+    if (topic == options_.decisions_topic) RAMPART_RETURN_IF_ERROR(database_->mark_beyond_log());
     RAMPART_RETURN_IF_ERROR(put_progress(topic, {{partition, {begin, ""}}}));
     if (topic == options_.decisions_topic) next_ = {begin, ""};
     return std::optional(AcceptedGap{options_.partition, std::string(topic), partition, fit.error(),
@@ -451,6 +509,9 @@ Result<std::optional<AcceptedGap>> DecisionIndex::accept_topic(std::string_view 
     RAMPART_TRY(const Topic now, topic_now(topic));
     const bool decisions = topic == options_.decisions_topic;
     if (decisions && now.partitions < options_.partitions) return why;
+    if (decisions && why.reason == "topic_recreated") {
+        RAMPART_RETURN_IF_ERROR(database_->mark_beyond_log());
+    }
     storage::WriteBatch batch;
     put_topic(batch, topic, now);
     if (why.reason == "topic_recreated") {

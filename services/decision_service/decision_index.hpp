@@ -13,7 +13,7 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/domain/decision.hpp"
-#include "rampart/storage/database.hpp"
+#include "rampart/storage/derived_database.hpp"
 #include "rampart/streaming/bookmark.hpp"
 #include "rampart/streaming/reader.hpp"
 #include "rampart/wire/quarantined.hpp"
@@ -70,7 +70,7 @@ class DecisionIndex {
   public:
     /// Opens or creates; nothing is read yet but its own database. Errors: those of
     /// storage::Database; failed_precondition "other_partition": made for another partition or
-    /// number of partitions. The reader has to outlive it.
+    /// number of partitions. Damage is no error here, but in damage(). The reader has to outlive it.
     static base::Result<std::unique_ptr<DecisionIndex>> open(IndexOptions options,
                                                              const streaming::Reader& reader);
 
@@ -92,6 +92,17 @@ class DecisionIndex {
     /// Reads the log from where the index stands to its end; the first time, and after an error, it
     /// compares the log with the bookmark before. Errors: is_gap(); those of Reader and storage.
     base::Status catch_up();
+    /// The same for up to `limit` records (>= 1). true: it stands at the log's end.
+    base::Result<bool> catch_up_some(size_t limit);
+
+    /// ok, or why renew() has to be called before anything else.
+    base::Status damage() const { return database_->damage(); }
+    /// Sets a damaged index aside and begins an empty one, to be read from the log's beginning.
+    /// data_loss "state_damaged": the log does not have all that was read before, so that decisions
+    /// would be forgotten. Those of storage::DerivedDatabase::renew.
+    base::Status renew();
+    /// How many were set aside since it was opened.
+    uint64_t set_aside() const { return database_->set_aside(); }
 
     /// Takes in records of this partition that were just appended, in their order. true: nothing
     /// had come before or between them, and all of them count. false: the log was read to its end
@@ -134,8 +145,10 @@ class DecisionIndex {
         int32_t partitions = 0;
     };
     DecisionIndex(IndexOptions options, const streaming::Reader& reader,
-                  std::unique_ptr<storage::Database> database);
+                  std::unique_ptr<storage::DerivedDatabase> database);
     base::Status load();
+    base::Status check_log_is_whole() const;
+    base::Error cannot_be_made_anew(const std::string& why) const;
     base::Status recount_explored();
     base::Result<std::optional<Topic>> known_topic(std::string_view topic) const;
     base::Result<Topic> topic_now(std::string_view topic) const;
@@ -144,13 +157,12 @@ class DecisionIndex {
     base::Result<std::optional<AcceptedGap>> accept_topic(std::string_view topic,
                                                           const base::Error& why);
     base::Status check(std::string_view topic, streaming::PartitionId partition);
-    base::Status read_on();
     base::Result<bool> index(std::span<const streaming::StoredRecord> records);
     base::Result<bool> index_one(const streaming::StoredRecord& stored, Changes& changes) const;
 
     const IndexOptions options_;
     const streaming::Reader& reader_;
-    const std::unique_ptr<storage::Database> database_;
+    const std::unique_ptr<storage::DerivedDatabase> database_;
     streaming::Bookmark next_;  // of the decisions
     bool verified_ = false;     // the log was compared with next_, and nothing failed since
 

@@ -29,7 +29,9 @@ constexpr size_t kRecordMargin = 4096;
 // Of one append; below what any log takes at once.
 constexpr size_t kMaxAppendBytes = 16u << 20;
 constexpr size_t kRecentOutcomes = 1u << 15;  // a second or more until they are joined
-constexpr size_t kNamedFeatures = 500;        // in a metric, which takes 1000 label sets
+// Of a partition, before anything is answered; what is further behind is read by mend().
+constexpr size_t kFirstReading = 1000;
+constexpr size_t kNamedFeatures = 500;  // in a metric, which takes 1000 label sets
 
 Status check_batch(std::string_view what, size_t size) {
     if (size >= 1 && size <= limits::kMaxBatch) return base::ok();
@@ -143,8 +145,8 @@ Status DecisionService::open_partitions() {
         partition = std::make_unique<OwnedPartition>(
             std::move(index),
             exploration_share(options_.exploration_per_day, p, options_.partitions));
-        const auto status = partition->catch_up();
-        if (!status && !is_gap(status.error())) return status;
+        const auto status = partition->begin(kFirstReading);
+        if (!status && !is_gap(status.error()) && !partition->is_rebuilding()) return status;
     }
     return base::ok();
 }
@@ -261,7 +263,7 @@ base::Error DecisionService::not_owner(PartitionId partition) const {
 base::Error DecisionService::refusal(const OwnedPartition& partition,
                                      const base::Error& why) const {
     if (partition.given_up()) return not_owner(partition.id());
-    if (!is_gap(why)) return why;
+    if (!is_gap(why) && why.reason != "state_damaged") return why;
     return base::unavailable("partition_stopped", "partition {} stands still: {}", partition.id(),
                              why.message);
 }
@@ -280,7 +282,7 @@ Result<DecisionService::Candidate> DecisionService::prepare(
     candidate.partition = owned(home);
     if (candidate.partition == nullptr) return not_owner(home);
     const OwnedPartition& partition = *candidate.partition;
-    RAMPART_TRY(auto stored, partition.index().find(domain::decision_id_of(application.id)));
+    RAMPART_TRY(auto stored, look_up(partition, domain::decision_id_of(application.id)));
     if (stored) {
         RAMPART_RETURN_IF_ERROR(check_same(application, *stored));
         candidate.decision = *std::move(stored);
@@ -333,11 +335,16 @@ Status DecisionService::run(Batch& batch, std::span<const Application> applicati
         }
         if (batch.whole) {
             return at("applications", batch.candidates.size(), applications.size(),
-                      candidate.error());
+                      unless_rebuilding(partition_of(application.id), candidate.error()));
         }
-        batch.candidates.emplace_back().error = candidate.error();
+        batch.candidates.emplace_back().error =
+            unless_rebuilding(partition_of(application.id), candidate.error());
     }
     wait_for_turn(batch);
+    for (auto& candidate : batch.candidates) {
+        if (!candidate.error || candidate.partition == nullptr) continue;
+        candidate.error = unless_rebuilding(candidate.partition->id(), *candidate.error);
+    }
     instruments_->decide_seconds.observe(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     return base::ok();
@@ -446,7 +453,9 @@ Result<std::optional<AcceptedGap>> DecisionService::accept_gap_of(OwnedPartition
     const Status caught_up = partition.catch_up();
     if (caught_up && partition.epoch() == 0) RAMPART_RETURN_IF_ERROR(take(partition));
     // what is a gap in this partition yet is in its status, to be accepted next
-    if (!caught_up && !is_gap(caught_up.error())) return caught_up.error();
+    if (!caught_up && !is_gap(caught_up.error()) && !partition.is_rebuilding()) {
+        return caught_up.error();
+    }
     return gap;
 }
 
@@ -466,7 +475,7 @@ Result<Decision> DecisionService::find(const domain::DecisionId& id) const {
     const PartitionId home = streaming::partition_of(id.value(), options_.partitions);
     const OwnedPartition* partition = owned(home);
     if (partition == nullptr) return not_owner(home);
-    RAMPART_TRY(auto decision, partition->index().find(id));
+    RAMPART_TRY(auto decision, look_up(*partition, id));
     if (decision) return *std::move(decision);
     // it may be in the part of the log that was not read
     if (const auto status = partition->status(); !status) {
@@ -524,76 +533,6 @@ Status DecisionService::submit_overrides(std::span<const domain::Override> overr
     if (options_.on_overrides) RAMPART_RETURN_IF_ERROR(options_.on_overrides(overrides));
     RAMPART_RETURN_IF_ERROR(deps_.writer.append(options_.outcomes_topic, records));
     instruments_->overrides.add(overrides.size());
-    return base::ok();
-}
-
-Status DecisionService::erase(std::span<const domain::DecisionId> decisions, base::TimePoint now) {
-    std::map<PartitionId, std::vector<domain::DecisionId>> homes;
-    for (const auto& id : decisions) {
-        homes[streaming::partition_of(id.value(), options_.partitions)].push_back(id);
-    }
-    for (const auto& [home, ids] : homes) {
-        std::vector<streaming::Record> records;
-        for (const auto& id : ids) records.push_back(wire::to_record(domain::Erasure{id, now}));
-        RAMPART_RETURN_IF_ERROR(deps_.writer.append_to(options_.decisions_topic, home, records));
-    }
-    Status status;
-    Batch batch;
-    batch.job = [&] {
-        for (const auto& partition : partitions_) {
-            if (!partition || partition->given_up() || !status) continue;
-            if (homes.empty() || homes.contains(partition->id())) status = partition->catch_up();
-        }
-    };
-    wait_for_turn(batch);
-    recent_outcomes_.clear();
-    RAMPART_RETURN_IF_ERROR(status);
-    // decisions go on meanwhile
-    for (const auto& [home, ids] : homes) {
-        if (DecisionIndex* index = index_of(home)) {
-            RAMPART_RETURN_IF_ERROR(index->compact_erased(ids));
-        }
-    }
-    return base::ok();
-}
-
-Status DecisionService::erase_unreadable(std::span<const domain::DecisionId> decisions,
-                                         base::TimePoint now) {
-    std::vector<domain::DecisionId> left;
-    Status status;
-    const auto look = [&](const domain::DecisionId& id) -> Status {
-        const PartitionId home = streaming::partition_of(id.value(), options_.partitions);
-        OwnedPartition* partition = owned(home);
-        if (partition == nullptr || partition->given_up()) {
-            left.push_back(id);  // the index of its owner may have it
-            return base::ok();
-        }
-        const auto found = partition->index().find(id);
-        if (!found) return found.error().reason == "erased" ? base::ok() : Status(found.error());
-        if (*found) left.push_back(id);
-        return base::ok();
-    };
-    // While nothing is decided: what was sealed before the key went is in the index by then. What
-    // is not will be read from the log, as an erasure.
-    Batch batch;
-    batch.job = [&] {
-        for (const auto& id : decisions) {
-            if (status) status = look(id);
-        }
-    };
-    wait_for_turn(batch);
-    RAMPART_RETURN_IF_ERROR(status);
-    if (left.empty()) return base::ok();
-    kLog.info("msg=\"erasing what was decided while the person's key was destroyed\" decisions={}",
-              left.size());
-    return erase(left, now);
-}
-
-Status DecisionService::compact_erased() {
-    for (const auto& partition : partitions_) {
-        if (!partition || partition->given_up()) continue;
-        RAMPART_RETURN_IF_ERROR(partition->index().compact_erased());
-    }
     return base::ok();
 }
 

@@ -110,7 +110,9 @@ struct DecisionServiceDeps {
 /// order of the log.
 ///
 /// A partition whose log or index fails refuses its applications, and is tried again with the next
-/// one and by tend(); after a gap in the log it waits for accept_gap(). The others go on. /readyz
+/// one and by tend(); after a gap in the log it waits for accept_gap(). One whose index is damaged,
+/// or far behind the log when it is opened, answers nothing until mend() has read the log to its
+/// end. The others go on. /readyz
 /// names what stands still; it is 503 only while nothing at all can be decided here.
 ///
 /// Thread safe.
@@ -137,7 +139,7 @@ class DecisionService {
     /// with other content; failed_precondition "not_owner": another node decides for its partition,
     /// "fenced": another node has just taken it over; out_of_range
     /// "event_time_outside": see EventWindow, not of what was decided before; unavailable
-    /// "no_policy", "partition_stopped": after a gap in the log; resource_exhausted "overloaded",
+    /// "no_policy", "partition_stopped": after a gap in the log, "partition_rebuilding"; resource_exhausted "overloaded",
     /// or the log is full: nothing was decided; those of encode_row, decide and Writer. After any
     /// other error than the first and resource_exhausted the application may have been decided: ask
     /// again.
@@ -149,7 +151,8 @@ class DecisionService {
     base::Result<std::vector<base::Result<domain::Decision>>> decide_each(
         std::span<const domain::Application> applications);
 
-    /// not_found "unknown_decision"; failed_precondition "not_owner".
+    /// not_found "unknown_decision"; failed_precondition "not_owner"; unavailable
+    /// "partition_rebuilding".
     base::Result<domain::Decision> find(const domain::DecisionId& id) const;
 
     /// The features of an application whose category the policy in force does not know.
@@ -168,7 +171,8 @@ class DecisionService {
     /// returns, and of those that are owned here nothing is left in the index nor in its files.
     /// With no decisions named, takes in what others have erased. Either way, what was on its way
     /// into the log when it was called is there when it returns. Whether they may be erased is not
-    /// asked. May be repeated. Errors: those of Writer, of the index's catch_up() and
+    /// asked. An index that is not whole reads of it in the log later: see all_whole(). May be
+    /// repeated. Errors: those of Writer, of the index's catch_up() and
     /// compact_erased().
     base::Status erase(std::span<const domain::DecisionId> decisions, base::TimePoint now);
     /// The same for decisions whose records in the log can no longer be opened. Those that the
@@ -182,6 +186,14 @@ class DecisionService {
     /// Tries again what failed, so that a service without requests becomes ready again. Call it
     /// every few seconds.
     void tend();
+
+    /// A turn of reading the log for each index that is damaged, or not whole, between the commits
+    /// of the others. true: there is more to do at once. Call it every second or so, and again while
+    /// it says so; one thread at a time.
+    bool mend();
+    /// unavailable "partition_rebuilding": the index of an owned partition is not whole, so that
+    /// what is erased now could be left in it.
+    base::Status all_whole() const;
 
     /// This node has lost the partition: decides nothing for it from now on.
     void give_up(streaming::PartitionId partition, const std::string& to);
@@ -231,6 +243,9 @@ class DecisionService {
     EventWindow event_window() const;
     base::Error not_owner(streaming::PartitionId partition) const;
     base::Error refusal(const OwnedPartition& partition, const base::Error& why) const;
+    base::Error unless_rebuilding(streaming::PartitionId partition, const base::Error& why) const;
+    base::Result<std::optional<domain::Decision>> look_up(const OwnedPartition& partition,
+                                                          const domain::DecisionId& id) const;
     base::Result<Candidate> prepare(const domain::Application& application,
                                     const decision::PolicyInForce& policy) const;
     base::Status run(Batch& batch, std::span<const domain::Application> applications);
@@ -257,6 +272,7 @@ class DecisionService {
     bool partitions_added_ = false;  // to the topic: a key's partition is not the decision's
     Epochs claimed_;
     std::unique_ptr<Instruments> instruments_;
+    uint64_t set_aside_ = 0;  // indices, as counted by mend()
     Admission admission_;
     RecentOutcomes recent_outcomes_;
 

@@ -78,6 +78,8 @@ base::Status serve(const std::filesystem::path& config) {
             return status;
         }
         service->tend();
+        while (service->mend() && !shutdown->wait_for(base::Duration())) {
+        }
         if (const auto status = champion.refresh(); !status) {
             kLog.warning("msg=\"champion not refreshed\" reason={} what=\"{}\"",
                          status.error().reason, status.error().message);

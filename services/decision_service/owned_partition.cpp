@@ -11,6 +11,7 @@ using base::Status;
 namespace {
 
 constexpr base::Logger kLog("decision_service");
+constexpr std::string_view kRebuilding = "partition_rebuilding";
 
 }  // namespace
 
@@ -35,7 +36,7 @@ Status OwnedPartition::take(uint64_t epoch, const std::string& node, base::TimeP
     if (const Fence before = index_->fence(); before.epoch >= epoch) return fenced(before);
     const auto record = wire::fence_record(epoch, node, now);
     RAMPART_RETURN_IF_ERROR(writer.append_to(topic, id(), {&record, 1}));
-    RAMPART_RETURN_IF_ERROR(catch_up());
+    RAMPART_RETURN_IF_ERROR(index_->catch_up());
     if (const Fence now_there = index_->fence(); now_there != Fence{epoch, node}) {
         return fenced(now_there);
     }
@@ -44,8 +45,23 @@ Status OwnedPartition::take(uint64_t epoch, const std::string& node, base::TimeP
 }
 
 Status OwnedPartition::status() const {
+    const Status damage = index_->damage();
     const std::lock_guard lock(mutex_);
+    if (!given_up_ && !rebuilding_ && !damage) return rebuilding();
     return trouble_;
+}
+
+bool OwnedPartition::is_rebuilding() const {
+    const Status damage = index_->damage();
+    const std::lock_guard lock(mutex_);
+    return !given_up_ && (rebuilding_ || !damage);
+}
+
+Status OwnedPartition::rebuilding() const {
+    return base::unavailable(kRebuilding,
+                             "the index of decisions of partition {} is being made anew from the "
+                             "log; try again in a while",
+                             id());
 }
 
 bool OwnedPartition::given_up() const {
@@ -55,16 +71,16 @@ bool OwnedPartition::given_up() const {
 
 bool OwnedPartition::is_behind() const {
     const std::lock_guard lock(mutex_);
-    return !trouble_ && !given_up_ && !is_gap(trouble_.error());
+    return !trouble_ && !given_up_ && !rebuilding_ && !is_gap(trouble_.error());
 }
 
 void OwnedPartition::fell_behind(const base::Error& why) {
     const std::lock_guard lock(mutex_);
-    if (!given_up_) trouble_ = why;
+    if (!given_up_ && !rebuilding_) trouble_ = why;
 }
 
 Status OwnedPartition::catch_up() {
-    if (given_up()) return status();
+    if (given_up() || is_rebuilding()) return status();
     const Status caught_up = index_->catch_up();
     const std::lock_guard lock(mutex_);
     if (given_up_) return trouble_;
@@ -74,6 +90,64 @@ Status OwnedPartition::catch_up() {
     }
     trouble_ = caught_up;
     return trouble_;
+}
+
+Status OwnedPartition::begin(size_t records) {
+    Status begun = index_->damage();
+    if (begun) {
+        const auto at_end = index_->catch_up_some(records);
+        begun = !at_end ? Status(at_end.error()) : *at_end ? base::ok() : rebuilding();
+    }
+    const bool damaged = !index_->damage();
+    const std::lock_guard lock(mutex_);
+    rebuilding_ = damaged || (!begun && begun.error().reason == kRebuilding);
+    trouble_ = rebuilding_ ? rebuilding() : begun;
+    return trouble_;
+}
+
+/// Says why rebuilding does not go on, once.
+void OwnedPartition::refuse(const base::Error& why) {
+    const std::lock_guard lock(mutex_);
+    if (given_up_ || (!trouble_ && trouble_.error() == why)) return;
+    trouble_ = why;
+    kLog.error(
+        "msg=\"partition is not made anew\" partition={} reason={} what=\"{}\" "
+        "runbook=ops/runbooks/damage.md",
+        id(), why.reason, why.message);
+}
+
+bool OwnedPartition::mend(size_t records, const std::function<Status()>& take) {
+    if (!is_rebuilding()) return false;
+    {
+        const std::lock_guard lock(mutex_);
+        if (!rebuilding_) trouble_ = rebuilding();
+        rebuilding_ = true;
+    }
+    if (const Status renewed = index_->renew(); !renewed) {
+        refuse(renewed.error());
+        return false;
+    }
+    const auto at_end = index_->catch_up_some(records);
+    if (!at_end) {
+        // what is damaged again is set aside with the next turn, or refused
+        if (index_->damage()) refuse(at_end.error());
+        return false;
+    }
+    if (*at_end && epoch_ == 0) {
+        if (const Status taken = take(); !taken) {
+            refuse(taken.error());
+            return false;
+        }
+    }
+    const std::lock_guard lock(mutex_);
+    if (given_up_) return false;
+    rebuilding_ = !*at_end;
+    trouble_ = *at_end ? base::ok() : rebuilding();
+    if (*at_end) {
+        kLog.info("msg=\"partition made anew from the log\" partition={} decisions={}", id(),
+                  index_->counts().decisions);
+    }
+    return rebuilding_;
 }
 
 bool OwnedPartition::give_up(const std::string& to) {

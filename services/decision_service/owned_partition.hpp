@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -32,21 +33,35 @@ class OwnedPartition {
     base::Status take(uint64_t epoch, const std::string& node, base::TimePoint now,
                       std::string_view topic, streaming::Writer& writer);
 
-    /// ok: decide. Otherwise failed_precondition "fenced": given up, for good; or what the log or
-    /// the index failed with last.
+    /// ok: decide. Otherwise failed_precondition "fenced": given up, for good; unavailable
+    /// "partition_rebuilding", or why that does not go on; or what the log or the index failed with
+    /// last.
     base::Status status() const;
     bool given_up() const;
+    /// The index is damaged, or is not read to the log's end yet: it answers nothing, since what it
+    /// does not know may have been decided, or be erased.
+    bool is_rebuilding() const;
     /// Failed with something that may pass: catch up before deciding again.
     bool is_behind() const;
 
     /// Notes that the log may hold more than the index.
     void fell_behind(const base::Error& why);
-    /// Reads the log to its end; status() says how that went. Nothing once it is given up.
+    /// Reads the log to its end; status() says how that went. Nothing once it is given up, or while
+    /// it is rebuilding.
     base::Status catch_up();
+    /// The first reading after it was opened, of up to `records`: if there are more, it is
+    /// rebuilding.
+    base::Status begin(size_t records);
+    /// A turn of rebuilding: sets a damaged index aside, reads on up to `records`, and at the log's
+    /// end calls `take` unless it has an epoch. true: there is more to do at once.
+    bool mend(size_t records, const std::function<base::Status()>& take);
     /// Somebody else owns it now; empty: nobody knows who. false: was given up before.
     bool give_up(const std::string& to);
 
   private:
+    base::Status rebuilding() const;
+    void refuse(const base::Error& why);
+
     const std::unique_ptr<DecisionIndex> index_;
     const uint64_t exploration_per_day_;
     uint64_t epoch_ = 0;
@@ -54,6 +69,7 @@ class OwnedPartition {
     mutable std::mutex mutex_;
     base::Status trouble_;
     bool given_up_ = false;
+    bool rebuilding_ = false;
 };
 
 /// What falls to a partition of the explored approvals that a day has, over all partitions: the

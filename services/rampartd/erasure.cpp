@@ -135,6 +135,10 @@ std::vector<std::string> what_remains(const ErasureDeps& deps, size_t in_clear) 
         "or features",
         "the log's outcomes: values under decision ids that lead to nobody any more",
         "backups made before this moment: remove them, or let them run out"};
+    for (const auto& folder : deps.set_aside) {
+        remains.push_back("partitions/" + folder +
+                          ": a damaged database that was set aside; delete the folder");
+    }
     if (in_clear > 0) {
         remains.push_back(fmt::format(
             "the log: {} of the decisions lie there in the clear, from before privacy.encrypt_log "
@@ -205,6 +209,7 @@ Result<size_t> carry_out(const ErasureDeps& deps, const ErasureRequest& request,
     // is decided from now on has a key of its own: it is a new person's, and stays.
     RAMPART_RETURN_IF_ERROR(deps.decisions.erase(found.ids, request.now));
     RAMPART_RETURN_IF_ERROR(deps.catch_up());
+    RAMPART_RETURN_IF_ERROR(deps.decisions.all_whole());
     // what was handed on before a crash is not handed on again
     if (resumed) RAMPART_RETURN_IF_ERROR(deps.decisions.compact_erased());
     RAMPART_RETURN_IF_ERROR(find_quarantined(deps, request.person, found));
@@ -242,6 +247,7 @@ Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest
         return base::invalid_argument("reason_missing", "say why, for the audit log");
     }
     RAMPART_RETURN_IF_ERROR(deps.catch_up());
+    RAMPART_RETURN_IF_ERROR(deps.decisions.all_whole());
     const auto tag = deps.keys.tag_of(request.person);
     RAMPART_TRY(const auto pending, deps.list.pending(tag));
     RAMPART_TRY(Findings found, find(deps, request, pending));

@@ -38,6 +38,7 @@ struct ErasureDeps {
     const LogSettings& log;
     int retention_months;
     std::string decisions_topic;
+    std::vector<std::string> set_aside;   // damaged databases of the store, which are left alone
     const streaming::Reader& sealed_log;  // as it lies
     joiner::OutcomeJoiner& joiner;
     decision_service::DecisionService& decisions;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
@@ -52,6 +53,11 @@ class Node {
     /// the embedded log's topics as of now(), but for what is not decided yet, and unless now() is
     /// in doubt. To be called every third of the lease's ttl (settings().log.lease_ttl).
     base::Status tend();
+
+    /// A turn of making damaged indices of decisions anew, between the commits of other partitions;
+    /// true: there is more to do at once. To be called every second or so, and again while it says
+    /// so. Joined states are made anew by advance().
+    bool mend();
 
     /// Gives the leases up, so that others need not wait. Nothing may be decided afterwards.
     base::Status release();
@@ -150,6 +156,7 @@ class Node {
     std::mutex wait_mutex_;
     std::condition_variable wait_;  // never notified: a wait that only shutdown or time ends
     const runtime::Shutdown* shutdown_ = nullptr;
+    std::atomic<uint64_t> set_aside_{0};  // joined states, as counted by mend()
     uint64_t erased_ = 0;  // decisions, when the index last read what others had erased
     std::shared_ptr<storage::MemoryBudget> memory_;
     std::unique_ptr<LogAccess> log_;

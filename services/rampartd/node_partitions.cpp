@@ -54,6 +54,25 @@ json::object to_json(const decision_service::IndexCounts& counts) {
 
 }  // namespace
 
+bool Node::mend() {
+    const bool more = decisions_->mend();
+    const runtime::Labels joins{{"database", "joins"}};
+    const auto upkeep = joiner_->upkeep();
+    metrics_
+        .counter("rampart_databases_set_aside_total",
+                 "Damaged databases set aside, to be made anew from the log.", joins)
+        .add(upkeep.set_aside - set_aside_.exchange(upkeep.set_aside));
+    metrics_
+        .gauge("rampart_partitions_rebuilding",
+               "Partitions whose database is being made anew from the log.", joins)
+        .set(static_cast<double>(upkeep.rebuilding));
+    metrics_
+        .gauge("rampart_partitions_refused",
+               "Partitions whose damaged database cannot be made anew from the log.", joins)
+        .set(static_cast<double>(upkeep.refused));
+    return more;
+}
+
 Result<http::Response> Node::list_partitions() const {
     RAMPART_TRY(const auto states, joiner_->partition_states());
     std::map<PartitionId, decision_service::DecisionService::PartitionView> decided;

@@ -1,4 +1,5 @@
 #include "rampart/base/digest.hpp"
+#include "rampart/storage/derived_database.hpp"
 #include "services/rampartd/node.hpp"
 #include "services/rampartd/route_bodies.hpp"
 
@@ -126,9 +127,11 @@ Result<domain::PersonId> Node::person_behind(const domain::ApplicationId& applic
 Result<ErasureReport> Node::erase(const domain::PersonId& person, std::string_view actor,
                                   std::string_view reason, bool dry_run) {
     const std::lock_guard lock(mutex_);
+    RAMPART_TRY(auto set_aside, storage::find_set_aside(settings_.store / "partitions"));
     const ErasureDeps deps{settings_.log,
                            settings_.privacy.retention_months,
                            log_->topics().decisions,
+                           std::move(set_aside),
                            log_->sealed_reader(),
                            *joiner_,
                            *decisions_,

@@ -59,6 +59,11 @@ base::Status serve(const std::filesystem::path& config) {
                                       });
     std::optional<Repeating> tending(std::in_place, *shutdown, beat,
                                      [&node] { return node->tend(); });
+    std::optional<Repeating> mending(std::in_place, *shutdown, base::Duration::seconds(1), [&] {
+        while (node->mend() && !shutdown->wait_for(base::Duration())) {
+        }
+        return base::ok();
+    });
     // along the wall clock; along event time the clock's route does it
     std::optional<Repeating> ticking;
     if (!node->settings().event_clock) {
@@ -74,6 +79,7 @@ base::Status serve(const std::filesystem::path& config) {
     std::filesystem::remove(endpoint_file, ignored);
     server->stop();
     ticking.reset();
+    mending.reset();
     tending.reset();
     watching.reset();
     const auto released = node->release();

@@ -4,6 +4,7 @@
 
 #include "rampart/base/file.hpp"
 #include "rampart/storage/database.hpp"
+#include "rampart/storage/derived_database.hpp"
 #include "rampart/storage/folder.hpp"
 #include "services/rampartd/settings.hpp"
 
@@ -24,6 +25,7 @@ Result<std::vector<fs::path>> databases_of(const fs::path& folder) {
     std::vector<fs::path> found;
     std::error_code failure;
     for (const auto& entry : fs::directory_iterator(folder, failure)) {
+        if (storage::is_set_aside(entry.path())) continue;
         if (storage::is_database(entry.path())) found.push_back(entry.path());
     }
     if (failure || found.empty()) {
@@ -92,6 +94,10 @@ Result<MovedPartition> move_partition(const fs::path& from_config, const fs::pat
     for (const auto& database : databases) {
         const auto name = database.filename();
         RAMPART_RETURN_IF_ERROR(copy_database(database, outgoing / name, incoming / name));
+        if (!fs::exists(storage::beyond_log_mark(database), failure)) continue;
+        fs::copy_file(storage::beyond_log_mark(database), storage::beyond_log_mark(incoming / name),
+                      failure);
+        if (failure) return io_error("copy to", incoming, failure);
     }
     fs::remove_all(outgoing, failure);
     // There under its name, and only then away here: after a crash in between both have it, and

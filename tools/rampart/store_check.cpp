@@ -6,6 +6,7 @@
 
 #include "commands.hpp"
 #include "existing_store.hpp"
+#include "rampart/storage/derived_database.hpp"
 #include "rampart/storage/inspection.hpp"
 #include "services/rampartd/store_layout.hpp"
 #include "store_checks.hpp"
@@ -76,6 +77,13 @@ Result<Answer> check(const fs::path& config) {
             continue;
         }
         RAMPART_RETURN_IF_ERROR(check_database(settings.store, name, report));
+    }
+    RAMPART_TRY(const auto set_aside, storage::find_set_aside(settings.store));
+    for (const auto& name : set_aside) {
+        report.answer.notes.push_back(
+            name +
+            ": a damaged database that was set aside; it holds personal data, delete it when the "
+            "one in its place is whole (ops/runbooks/damage.md)");
     }
     for (const auto& item : store_checks()) {
         const auto found = item.run(settings);

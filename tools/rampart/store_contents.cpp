@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rampart/storage/derived_database.hpp"
 #include "rampart/storage/folder.hpp"
 #include "rampart/storage/inspection.hpp"
 #include "services/rampartd/store_layout.hpp"
@@ -54,7 +55,9 @@ base::Result<StoreFiles> files_in(const fs::path& store, bool with_secrets) {
         std::error_code ignored;
         const bool folder = it->is_directory(ignored);
         const bool hidden = it->path().filename().native().starts_with('.');
-        if (folder && (hidden || storage::is_database(it->path()))) it.disable_recursion_pending();
+        const bool aside = folder && storage::is_set_aside(it->path());
+        if (folder && (hidden || aside || storage::is_database(it->path())))
+            it.disable_recursion_pending();
         const auto path = it->path().lexically_relative(store).generic_string();
         if (folder || hidden || !it->is_regular_file(ignored) || is_transient(path)) continue;
         if (path == kAuditHead) continue;

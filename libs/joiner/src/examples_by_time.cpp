@@ -47,7 +47,7 @@ class TimeLine {
     }
 
     const JoinStore& store_;
-    storage::Snapshot at_;
+    storage::DerivedSnapshot at_;
     std::string begin_;
     std::vector<std::string> keys_;
     size_t next_ = 0;

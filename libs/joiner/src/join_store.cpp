@@ -13,7 +13,7 @@ using base::TimePoint;
 
 constexpr std::string_view kMeasuresKey = "measures", kPartitionKey = "partition",
                            kClockKey = "clock", kCountsKey = "counts", kHashKey = "hash",
-                           kFenceKey = "fence";
+                           kFenceKey = "fence", kRebuildingKey = "rebuilding";
 
 std::string topic_key(std::string_view topic) { return "topic/" + std::string(topic); }
 
@@ -63,15 +63,21 @@ std::string partition_value(const StoreIdentity& identity) {
     return value;
 }
 
+/// What a new database has.
+storage::WriteBatch first_batch(const StoreIdentity& identity, bool rebuilding) {
+    storage::WriteBatch batch;
+    batch.put(kMeta, kMeasuresKey, identity.measures);
+    batch.put(kMeta, kPartitionKey, partition_value(identity));
+    if (rebuilding) batch.put(kMeta, kRebuildingKey, "");
+    return batch;
+}
+
 /// Marks a new database, and compares the marks of one that is there.
-base::Status check_identity(storage::Database& db, const StoreIdentity& identity) {
+base::Status check_identity(storage::DerivedDatabase& db, const StoreIdentity& identity) {
     RAMPART_TRY(const auto measures, db.get(kMeta, kMeasuresKey));
     RAMPART_TRY(const auto partition, db.get(kMeta, kPartitionKey));
     if (!measures && !partition) {
-        storage::WriteBatch batch;
-        batch.put(kMeta, kMeasuresKey, identity.measures);
-        batch.put(kMeta, kPartitionKey, partition_value(identity));
-        return db.write(batch, storage::Sync::kAlways);
+        return db.write(first_batch(identity, db.has_set_aside()), storage::Sync::kAlways);
     }
     if (measures != identity.measures) {
         return base::failed_precondition(
@@ -96,16 +102,29 @@ Result<JoinStore> JoinStore::open(const std::filesystem::path& folder,
                                   const StoreIdentity& identity,
                                   std::shared_ptr<storage::MemoryBudget> memory) {
     JoinStore store;
-    RAMPART_TRY(store.db_, storage::Database::open(folder,
-                                                   {"meta", "joins", "by_time", "pending",
-                                                    "dangling", "overdue", "quarantine"},
-                                                   {.budget = std::move(memory)}));
-    RAMPART_RETURN_IF_ERROR(check_identity(*store.db_, identity));
+    RAMPART_TRY(store.db_, storage::DerivedDatabase::open(folder,
+                                                          {"meta", "joins", "by_time", "pending",
+                                                           "dangling", "overdue", "quarantine"},
+                                                          {.budget = std::move(memory)}));
+    const auto fits = check_identity(*store.db_, identity);
+    if (!fits && store.db_->damage()) return fits.error();
     return store;
 }
 
+Result<bool> JoinStore::renew(const StoreIdentity& identity,
+                              const std::function<base::Status()>& allowed) {
+    return db_->renew(allowed, [&](storage::Database& database) {
+        return database.write(first_batch(identity, true), storage::Sync::kAlways);
+    });
+}
+
+Result<bool> JoinStore::rebuilding() const {
+    RAMPART_TRY(const auto mark, db_->get(kMeta, kRebuildingKey));
+    return mark.has_value();
+}
+
 Result<std::optional<JoinState>> JoinStore::load(std::string_view id,
-                                                 const storage::Snapshot* at) const {
+                                                 const storage::DerivedSnapshot* at) const {
     RAMPART_TRY(const auto bytes, db_->get(kJoins, id, at));
     if (!bytes) return std::optional<JoinState>();
     auto state = decode_join_state(*bytes);
@@ -225,6 +244,8 @@ void JoinBatch::put_clock(TimePoint clock) {
     base::append_i64(value, clock.micros());
     put(kMeta, kClockKey, value);
 }
+
+void JoinBatch::put_whole() { erase(kMeta, kRebuildingKey); }
 
 void JoinBatch::put_quarantined(const std::string& topic, const streaming::StoredRecord& stored,
                                 const base::Error& why) {

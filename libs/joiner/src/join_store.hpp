@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,7 +17,7 @@
 #include "rampart/joiner/join_state.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/joiner/state_hash.hpp"
-#include "rampart/storage/database.hpp"
+#include "rampart/storage/derived_database.hpp"
 #include "rampart/streaming/bookmark.hpp"
 
 /// How the joined state of one partition lies in its database (schemas/keys.md).
@@ -53,14 +54,20 @@ std::string digest_of(const domain::Product& product);
 
 class JoinStore {
   public:
-    /// failed_precondition "measures_changed", "other_partition".
+    /// failed_precondition "measures_changed", "other_partition". Damage is no error here, but in
+    /// db().damage().
     static base::Result<JoinStore> open(const std::filesystem::path& folder,
                                         const StoreIdentity& identity,
                                         std::shared_ptr<storage::MemoryBudget> memory);
 
-    storage::Database& db() const { return *db_; }
+    storage::DerivedDatabase& db() const { return *db_; }
+    /// As DerivedDatabase::renew; the new one is marked as rebuilding().
+    base::Result<bool> renew(const StoreIdentity& identity,
+                             const std::function<base::Status()>& allowed);
+    /// Whether it was begun in place of a damaged one, and not read to the log's end since.
+    base::Result<bool> rebuilding() const;
     base::Result<std::optional<JoinState>> load(std::string_view id,
-                                                const storage::Snapshot* at) const;
+                                                const storage::DerivedSnapshot* at) const;
     base::Result<std::optional<KnownTopic>> known_topic(std::string_view topic) const;
     base::Result<streaming::Bookmark> bookmark(const Source& source) const;
     /// All that there are, by "topic/partition".
@@ -72,7 +79,7 @@ class JoinStore {
     base::Result<std::optional<base::TimePoint>> first_pending() const;
 
   private:
-    std::unique_ptr<storage::Database> db_;
+    std::unique_ptr<storage::DerivedDatabase> db_;
 };
 
 /// Changes under way: reads see them, the database gets them in one write, or never.
@@ -104,6 +111,8 @@ class JoinBatch {
     void put_bookmark(const Source& source, streaming::Bookmark bookmark);
     const std::vector<std::pair<Source, streaming::Bookmark>>& moved() const { return moved_; }
     void put_clock(base::TimePoint clock);
+    /// The log was read to its end: no longer rebuilding().
+    void put_whole();
     void put_quarantined(const std::string& topic, const streaming::StoredRecord& record,
                          const base::Error& why);
     void raise_fence(uint64_t epoch) { totals_.fence = std::max(totals_.fence, epoch); }

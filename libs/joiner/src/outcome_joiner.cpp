@@ -7,7 +7,7 @@
 
 #include "examples_by_time.hpp"
 #include "listings.hpp"
-#include "partition_joiner.hpp"
+#include "outcome_joiner_impl.hpp"
 #include "person_scan.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/base/thread_pool.hpp"
@@ -29,8 +29,6 @@ using streaming::PartitionId;
 
 namespace {
 
-const PartitionId kWholeTopic(-1);
-
 /// `taken`: what people did, as far as it counts here; nullptr: nothing.
 Result<LabeledExample> to_example(const JoinState& state, const Version& version,
                                   const TakenAction* taken) {
@@ -43,44 +41,6 @@ Result<LabeledExample> to_example(const JoinState& state, const Version& version
 }
 
 }  // namespace
-
-struct OutcomeJoiner::Impl {
-    Impl(JoinerOptions given, const streaming::Reader& from)
-        : options(std::move(given)), reader(from) {}
-
-    const JoinerOptions options;
-    const streaming::Reader& reader;
-    std::vector<PartitionId> held;
-    std::vector<std::unique_ptr<PartitionJoiner>> partitions;  // one of each held
-    std::unique_ptr<base::ThreadPool> writers;                 // of a round's batches
-
-    std::mutex write_mutex;  // one poll, advance, replay or acceptance at a time
-    size_t turn = 0;         // which source is read first: nobody starves
-
-    /// A poll under way: a batch of each held partition.
-    struct Round {
-        std::vector<JoinBatch> batches;
-        std::vector<domain::DecisionId> unreadable;  // read for the first time
-        PollReport report;
-    };
-
-    size_t home_of(std::string_view decision_id) const;
-    Result<std::optional<JoinState>> load(std::string_view id) const;
-    Status check_topic(Round& round, const std::string& topic, std::vector<Source>& sources) const;
-    void stop(Round& round, const Source& source, const Error& why) const;
-    bool has_end(Round& round, const Source& source, Ends& ends) const;
-    Status read(Round& round, const Source& source, size_t limit, const Ends* ends) const;
-    Result<std::vector<size_t>> readers_of(const Source& source) const;
-    Status apply(Round& round, const Source& source, const streaming::StoredRecord& record,
-                 const std::vector<Offset>& next) const;
-    Result<std::optional<Error>> reduce(JoinBatch& batch, const PartitionJoiner& partition,
-                                        bool decision, const streaming::Record& record) const;
-    Status commit(Round& round);
-    Result<std::optional<AcceptedGap>> accept(size_t i, const Source& source);
-    Result<std::pair<size_t, Quarantined>> find_quarantined(std::string_view topic,
-                                                            PartitionId partition,
-                                                            Offset offset) const;
-};
 
 /// Position in `partitions` of the one that a decision id belongs to; their number: not held.
 size_t OutcomeJoiner::Impl::home_of(std::string_view decision_id) const {
@@ -102,6 +62,7 @@ Status OutcomeJoiner::Impl::check_topic(Round& round, const std::string& topic,
                                          topic, count, options.partitions);
     }
     for (size_t i = 0; i < partitions.size(); ++i) {
+        if (is_out(i)) continue;
         RAMPART_TRY(const auto known, partitions[i]->store().known_topic(topic));
         if (!known) round.batches[i].put_known_topic(topic, {identity, count});
         if (known && known->identity != identity) {
@@ -117,7 +78,9 @@ Status OutcomeJoiner::Impl::check_topic(Round& round, const std::string& topic,
         }
     }
     if (decisions) {
-        for (const PartitionId id : held) sources.push_back({topic, id, true});
+        for (size_t i = 0; i < held.size(); ++i) {
+            if (!is_out(i)) sources.push_back({topic, held[i], true});
+        }
     } else {
         for (int32_t p = 0; p < count; ++p) sources.push_back({topic, PartitionId(p), false});
     }
@@ -138,7 +101,7 @@ Status OutcomeJoiner::Impl::commit(Round& round) {
 Result<std::vector<size_t>> OutcomeJoiner::Impl::readers_of(const Source& source) const {
     std::vector<size_t> readers;
     for (size_t i = 0; i < partitions.size(); ++i) {
-        if (source.decisions && held[i] != source.partition) continue;
+        if (is_out(i) || (source.decisions && held[i] != source.partition)) continue;
         RAMPART_RETURN_IF_ERROR(partitions[i]->verify(reader, source));
         readers.push_back(i);
     }
@@ -163,37 +126,49 @@ bool OutcomeJoiner::Impl::has_end(Round& round, const Source& source, Ends& ends
 /// Applies up to `limit` records of a source. One that stops is in the report; an error is ours.
 Status OutcomeJoiner::Impl::read(Round& round, const Source& source, size_t limit,
                                  const Ends* ends) const {
-    const auto readers = readers_of(source);
+    auto readers = readers_of(source);
     if (!readers) {
         stop(round, source, readers.error());
         return base::ok();
     }
-    std::vector<Offset> next(partitions.size());
-    Offset start(std::numeric_limits<int64_t>::max());
-    for (const size_t i : *readers) {
+    // those that are whole do not wait until one that is made anew stands where they do
+    const auto anew = std::stable_partition(readers->begin(), readers->end(),
+                                            [&](size_t i) { return !partitions[i]->rebuilding(); });
+    RAMPART_TRY(const bool goes_on, read_for(round, source, {readers->begin(), anew}, limit, ends));
+    if (!goes_on) return base::ok();
+    return read_for(round, source, {anew, readers->end()}, limit, ends).map([](bool) {});
+}
+
+/// The same for some of the partitions; false: the source has stopped.
+Result<bool> OutcomeJoiner::Impl::read_for(Round& round, const Source& source,
+                                           const std::vector<size_t>& readers, size_t limit,
+                                           const Ends* ends) const {
+    const Offset beyond(std::numeric_limits<int64_t>::max());
+    std::vector<Offset> next(partitions.size(), beyond);
+    Offset start = beyond;
+    for (const size_t i : readers) {
         RAMPART_TRY(const auto bookmark, partitions[i]->bookmark(source));
         next[i] = bookmark.next;
         start = std::min(start, next[i]);
     }
-    const Offset end = ends == nullptr ? Offset(std::numeric_limits<int64_t>::max())
-                                       : ends->at({source.topic, source.partition});
-    if (start == end) return base::ok();
+    const Offset end = ends == nullptr ? beyond : ends->at({source.topic, source.partition});
+    if (readers.empty() || start == end) return true;
     if (start < end) limit = std::min(limit, static_cast<size_t>(end.value() - start.value()));
     // past the end the reader says what is wrong
     auto records = reader.read(source.topic, source.partition, start, limit);
     if (!records) {
         stop(round, source, records.error());
-        return base::ok();
+        return false;
     }
     std::erase_if(*records, [&](const auto& stored) { return stored.offset >= end; });
-    if (records->empty()) return base::ok();
+    if (records->empty()) return true;
     for (const auto& record : *records) RAMPART_RETURN_IF_ERROR(apply(round, source, record, next));
     round.report.records += records->size();
     const auto bookmark = streaming::bookmark_after(records->back());
-    for (const size_t i : *readers) {
+    for (const size_t i : readers) {
         if (next[i] < bookmark.next) round.batches[i].put_bookmark(source, bookmark);
     }
-    return base::ok();
+    return true;
 }
 
 /// One record, for the held partition that it belongs to, unless that is further already.
@@ -262,36 +237,9 @@ Result<std::unique_ptr<OutcomeJoiner>> OutcomeJoiner::open(const std::filesystem
     return std::unique_ptr<OutcomeJoiner>(new OutcomeJoiner(std::move(impl)));
 }
 
-Result<PollReport> OutcomeJoiner::poll(size_t limit, Ends* ends) {
-    RAMPART_CHECK(limit >= 1, "poll(0)");
-    const std::lock_guard lock(impl_->write_mutex);
-    Impl::Round round;
-    for (const auto& partition : impl_->partitions) round.batches.push_back(partition->begin());
-    PollReport& report = round.report;
-    std::vector<Source> sources;
-    for (const auto& topic : {impl_->options.decisions_topic, impl_->options.outcomes_topic}) {
-        const Status fit = impl_->check_topic(round, topic, sources);
-        if (!fit) report.stopped.push_back({topic, kWholeTopic, fit.error()});
-    }
-    if (ends != nullptr) {
-        std::erase_if(sources, [&](const auto& one) { return !impl_->has_end(round, one, *ends); });
-    }
-    const size_t share = std::max<size_t>(1, limit / std::max<size_t>(1, sources.size()));
-    for (size_t i = 0; i < sources.size() && report.records < limit; ++i) {
-        const Source& source = sources[(impl_->turn + i) % sources.size()];
-        RAMPART_RETURN_IF_ERROR(
-            impl_->read(round, source, std::min(share, limit - report.records), ends));
-    }
-    ++impl_->turn;
-    if (!round.unreadable.empty() && impl_->options.on_unreadable) {
-        RAMPART_RETURN_IF_ERROR(impl_->options.on_unreadable(round.unreadable));
-    }
-    RAMPART_RETURN_IF_ERROR(impl_->commit(round));
-    return std::move(report);
-}
-
 Result<size_t> OutcomeJoiner::advance(TimePoint now) {
     const std::lock_guard lock(impl_->write_mutex);
+    RAMPART_RETURN_IF_ERROR(impl_->all_whole());
     if (const auto before = clock()) now = std::max(now, *before);
     size_t matured = 0;
     for (const auto& partition : impl_->partitions) {
@@ -299,60 +247,6 @@ Result<size_t> OutcomeJoiner::advance(TimePoint now) {
         matured += n;
     }
     return matured;
-}
-
-/// What a source of one held partition needs to go on; nullopt: nothing, it is in order.
-Result<std::optional<AcceptedGap>> OutcomeJoiner::Impl::accept(size_t i, const Source& source) {
-    PartitionJoiner& partition = *partitions[i];
-    RAMPART_TRY(const auto bookmark, partition.bookmark(source));
-    const Status fit = streaming::check_bookmark(reader, source.topic, source.partition, bookmark);
-    if (fit) return std::optional<AcceptedGap>();
-    if (!streaming::is_gap(fit.error())) return fit.error();
-    RAMPART_TRY(const Offset begin, reader.begin_offset(source.topic, source.partition));
-    JoinBatch batch = partition.begin();
-    batch.put_bookmark(source, {begin, ""});
-    ++batch.counts().gaps_accepted;
-    RAMPART_RETURN_IF_ERROR(partition.commit(batch, Sync::kAlways));
-    partition.forget(source);
-    return std::optional(
-        AcceptedGap{held[i], source.topic, source.partition, fit.error(), bookmark.next, begin});
-}
-
-Result<std::vector<AcceptedGap>> OutcomeJoiner::accept_gap(std::string_view name, PartitionId id) {
-    const std::lock_guard lock(impl_->write_mutex);
-    const std::string topic(name);
-    const bool decisions = topic == impl_->options.decisions_topic;
-    if (!decisions && topic != impl_->options.outcomes_topic) {
-        return base::not_found("unknown_topic", "topic '{}' is not read here; '{}' and '{}' are",
-                               topic, impl_->options.decisions_topic,
-                               impl_->options.outcomes_topic);
-    }
-    std::vector<AcceptedGap> accepted;
-    std::vector<Source> sources;
-    Impl::Round round;
-    for (const auto& partition : impl_->partitions) round.batches.push_back(partition->begin());
-    const Status fit = impl_->check_topic(round, topic, sources);
-    if (!fit && !streaming::is_gap(fit.error())) return fit.error();
-    if (id == kWholeTopic && !fit) {
-        RAMPART_TRY(const int32_t count, impl_->reader.partitions(topic));
-        RAMPART_TRY(const std::string identity, impl_->reader.identity(topic));
-        if (decisions && count < impl_->options.partitions) return fit.error();
-        for (size_t i = 0; i < impl_->partitions.size(); ++i) {
-            JoinBatch batch = impl_->partitions[i]->begin();
-            batch.put_known_topic(topic, {identity, count});
-            ++batch.counts().gaps_accepted;
-            RAMPART_RETURN_IF_ERROR(impl_->partitions[i]->commit(batch, Sync::kAlways));
-            accepted.push_back({impl_->held[i], topic, kWholeTopic, fit.error(), {}, {}});
-        }
-    }
-    for (size_t i = 0; id != kWholeTopic && i < impl_->partitions.size(); ++i) {
-        if (decisions && impl_->held[i] != id) continue;
-        RAMPART_TRY(auto gap, impl_->accept(i, {topic, id, decisions}));
-        if (gap) accepted.push_back(*std::move(gap));
-    }
-    if (!accepted.empty()) return accepted;
-    return base::failed_precondition("not_stopped",
-                                     "partition {} of topic '{}' has no gap to accept", id, topic);
 }
 
 std::optional<TimePoint> OutcomeJoiner::clock() const {
@@ -375,6 +269,7 @@ Status OutcomeJoiner::examples(std::string_view measure, TimePoint t, const Exam
         return base::not_found("unknown_measure", "measure '{}' is not declared by product '{}'",
                                measure, impl_->options.product.name);
     }
+    RAMPART_RETURN_IF_ERROR(impl_->all_whole());
     std::vector<const JoinStore*> stores;
     for (const auto& partition : impl_->partitions) stores.push_back(&partition->store());
     return visit_by_time(stores, from, [&](const JoinState& state) -> Status {
@@ -386,6 +281,7 @@ Status OutcomeJoiner::examples(std::string_view measure, TimePoint t, const Exam
 }
 
 Status OutcomeJoiner::decisions(TimePoint from, TimePoint to, const DecisionVisitor& visit) const {
+    RAMPART_RETURN_IF_ERROR(impl_->all_whole());
     std::vector<const JoinStore*> stores;
     for (const auto& partition : impl_->partitions) stores.push_back(&partition->store());
     return visit_by_time(stores, from, [&](const JoinState& state) -> Status {
@@ -459,7 +355,9 @@ Result<std::vector<PartitionState>> OutcomeJoiner::partition_states() const {
                              partition->fence(),
                              {},
                              partition->counts()};
-        RAMPART_TRY(state.bookmarks, partition->store().bookmarks());
+        auto bookmarks = partition->store().bookmarks();
+        if (!bookmarks && partition->store().db().damage()) return bookmarks.error();
+        if (bookmarks) state.bookmarks = *std::move(bookmarks);
         states.push_back(std::move(state));
     }
     return states;
@@ -519,70 +417,6 @@ Result<std::vector<Quarantined>> OutcomeJoiner::list_quarantined(size_t limit) c
         RAMPART_RETURN_IF_ERROR(add_quarantined(partition->store(), limit, found));
     }
     return first_of(std::move(found), limit);
-}
-
-/// The record and the position in `partitions` of the one that keeps it.
-Result<std::pair<size_t, Quarantined>> OutcomeJoiner::Impl::find_quarantined(std::string_view topic,
-                                                                             PartitionId partition,
-                                                                             Offset offset) const {
-    const std::string key = wire::quarantine_key(topic, partition, offset);
-    for (size_t i = 0; i < partitions.size(); ++i) {
-        RAMPART_TRY(const auto value, partitions[i]->store().db().get(kQuarantine, key));
-        if (!value) continue;
-        RAMPART_TRY(auto found, wire::decode_quarantined(key, *value));
-        return std::pair(i, std::move(found));
-    }
-    return base::not_found("not_quarantined",
-                           "offset {} of partition {} of topic '{}' is not in quarantine here",
-                           offset, partition, topic);
-}
-
-Result<std::optional<Error>> OutcomeJoiner::replay_quarantined(std::string_view topic,
-                                                               PartitionId partition,
-                                                               Offset offset) {
-    const std::lock_guard lock(impl_->write_mutex);
-    RAMPART_TRY(const auto found, impl_->find_quarantined(topic, partition, offset));
-    const auto& [i, quarantined] = found;
-    const bool decision = quarantined.topic == impl_->options.decisions_topic;
-    size_t home = i;
-    if (!decision) {
-        const auto event = wire::decode_outcome_event(quarantined.record);
-        if (event) home = impl_->home_of(wire::decision_of(*event).value());
-        if (home == impl_->partitions.size()) {
-            return std::optional(Error(base::failed_precondition(
-                "not_held", "decision '{}' belongs to a partition that is held elsewhere",
-                wire::decision_of(*event))));
-        }
-    }
-    JoinBatch batch = impl_->partitions[home]->begin();
-    const PartitionJoiner& partition_joiner = *impl_->partitions[home];
-    RAMPART_TRY(const auto why,
-                decision ? partition_joiner.reducer().admitted_decision(
-                               batch, quarantined.record, partition_joiner.known_from())
-                         : impl_->reduce(batch, partition_joiner, false, quarantined.record));
-    if (why) return why;  // the batch is dropped: nothing changes
-    ++batch.counts().replayed;
-    if (home == i) {
-        batch.erase(kQuarantine, wire::quarantine_key(topic, partition, offset));
-        RAMPART_RETURN_IF_ERROR(impl_->partitions[i]->commit(batch, Sync::kAlways));
-        return std::optional<Error>();
-    }
-    // applied first: after a crash in between it is a duplicate
-    RAMPART_RETURN_IF_ERROR(impl_->partitions[home]->commit(batch, Sync::kAlways));
-    JoinBatch old = impl_->partitions[i]->begin();
-    old.erase(kQuarantine, wire::quarantine_key(topic, partition, offset));
-    RAMPART_RETURN_IF_ERROR(impl_->partitions[i]->commit(old, Sync::kAlways));
-    return std::optional<Error>();
-}
-
-Status OutcomeJoiner::drop_quarantined(std::string_view topic, PartitionId partition,
-                                       Offset offset) {
-    const std::lock_guard lock(impl_->write_mutex);
-    RAMPART_TRY(const auto found, impl_->find_quarantined(topic, partition, offset));
-    JoinBatch batch = impl_->partitions[found.first]->begin();
-    batch.erase(kQuarantine, wire::quarantine_key(topic, partition, offset));
-    ++batch.counts().dropped;
-    return impl_->partitions[found.first]->commit(batch, Sync::kAlways);
 }
 
 }  // namespace rampart::joiner

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "rampart/base/log.hpp"
+
 namespace rampart::joiner {
 
 using base::Result;
@@ -11,8 +13,9 @@ using base::TimePoint;
 using storage::Sync;
 
 namespace {
+constexpr base::Logger kLog("joiner");
 constexpr size_t kMaturedPerWrite = 1000;
-}
+}  // namespace
 
 Result<std::vector<streaming::PartitionId>> held_of(int32_t partitions,
                                                     std::vector<streaming::PartitionId> held) {
@@ -33,22 +36,84 @@ Result<std::vector<streaming::PartitionId>> held_of(int32_t partitions,
     return held;
 }
 
-PartitionJoiner::PartitionJoiner(streaming::PartitionId id, int32_t partitions,
-                                 const domain::Product& product, JoinStore store)
-    : id_(id), store_(std::move(store)), reducer_(product, id, partitions) {}
+PartitionJoiner::PartitionJoiner(const domain::Product& product, StoreIdentity identity,
+                                 JoinStore store)
+    : identity_(std::move(identity)),
+      store_(std::move(store)),
+      reducer_(product, identity_.partition, identity_.partitions) {}
 
 Result<std::unique_ptr<PartitionJoiner>> PartitionJoiner::open(
     const std::filesystem::path& folder, const domain::Product& product,
     const StoreIdentity& identity, std::shared_ptr<storage::MemoryBudget> memory) {
     RAMPART_TRY(auto store, JoinStore::open(folder, identity, std::move(memory)));
     std::unique_ptr<PartitionJoiner> joiner(
-        new PartitionJoiner(identity.partition, identity.partitions, product, std::move(store)));
-    RAMPART_TRY(joiner->totals_.counts, joiner->store_.counts());
-    RAMPART_TRY(joiner->totals_.hash, joiner->store_.hash());
-    RAMPART_TRY(joiner->totals_.fence, joiner->store_.fence());
-    RAMPART_TRY(joiner->clock_, joiner->store_.clock());
-    RAMPART_TRY(joiner->first_pending_, joiner->store_.first_pending());
+        new PartitionJoiner(product, identity, std::move(store)));
+    const auto loaded = joiner->load();
+    if (!loaded && joiner->store_.db().damage()) return loaded.error();
     return joiner;
+}
+
+Status PartitionJoiner::load() {
+    RAMPART_TRY(totals_.counts, store_.counts());
+    RAMPART_TRY(totals_.hash, store_.hash());
+    RAMPART_TRY(totals_.fence, store_.fence());
+    RAMPART_TRY(clock_, store_.clock());
+    RAMPART_TRY(first_pending_, store_.first_pending());
+    RAMPART_TRY(rebuilding_, store_.rebuilding());
+    // of a release that did not leave the mark
+    return totals_.counts.gaps_accepted > 0 ? mark_beyond_log() : base::ok();
+}
+
+Status PartitionJoiner::mend(const std::function<Status()>& allowed) {
+    const auto renewed = store_.renew(identity_, allowed);
+    const std::lock_guard lock(mutex_);
+    const Status status = renewed.map([](bool) {});
+    if (!status && (mended_ || mended_.error() != status.error())) {
+        kLog.error(
+            "msg=\"joined state is not made anew\" partition={} reason={} what=\"{}\" "
+            "runbook=ops/runbooks/damage.md",
+            id(), status.error().reason, status.error().message);
+    }
+    mended_ = status;
+    if (!renewed || !*renewed) return status;
+    totals_ = {};
+    clock_.reset();
+    bookmarks_.clear();
+    first_pending_.reset();
+    verified_.clear();
+    rebuilding_ = true;
+    return status;
+}
+
+Status PartitionJoiner::whole() const {
+    const std::lock_guard lock(mutex_);
+    RAMPART_RETURN_IF_ERROR(mended_);
+    if (!rebuilding_) return store_.db().damage();
+    return base::unavailable("state_rebuilding",
+                             "the joined state of partition {} was damaged, and is being made anew "
+                             "from the log; try again in a while",
+                             id());
+}
+
+bool PartitionJoiner::is_newly_damaged() const {
+    const std::lock_guard lock(mutex_);
+    return mended_ && !store_.db().damage();
+}
+
+bool PartitionJoiner::rebuilding() const {
+    const std::lock_guard lock(mutex_);
+    return rebuilding_;
+}
+
+Status PartitionJoiner::become_whole() {
+    JoinBatch batch = begin();
+    batch.put_whole();
+    RAMPART_RETURN_IF_ERROR(commit(batch, Sync::kAlways));
+    const std::lock_guard lock(mutex_);
+    rebuilding_ = false;
+    kLog.info("msg=\"joined state made anew from the log\" partition={} decisions={}", id(),
+              totals_.counts.decisions);
+    return base::ok();
 }
 
 Counts PartitionJoiner::counts() const {

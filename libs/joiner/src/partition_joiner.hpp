@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -23,17 +24,31 @@ class PartitionJoiner {
 
     const JoinStore& store() const { return store_; }
     const Reducer& reducer() const { return reducer_; }
-    streaming::PartitionId id() const { return id_; }
+    streaming::PartitionId id() const { return identity_.partition; }
 
     Counts counts() const;
     StateHash hash() const;
     uint64_t fence() const;
     std::optional<base::TimePoint> clock() const;
+    /// ok: all that the log says is in it, as far as it was read. unavailable "state_rebuilding":
+    /// it was damaged, and is being made anew. Otherwise why it is not: data_loss "state_damaged",
+    /// and others that may pass.
+    base::Status whole() const;
 
     /// What arrives now was not known when the clock was advanced to where it stands.
     base::TimePoint known_from() const;
 
     // --- of the thread that changes it
+
+    /// Sets a damaged database aside, and begins an empty one. Errors, which whole() gives until the
+    /// next call: storage::DerivedDatabase::renew's. Nothing where nothing is damaged.
+    base::Status mend(const std::function<base::Status()>& allowed);
+    /// Whether it is damaged, and was not when mend() was last called.
+    bool is_newly_damaged() const;
+    bool rebuilding() const;
+    /// The log was read to its end.
+    base::Status become_whole();
+    base::Status mark_beyond_log() { return store_.db().mark_beyond_log(); }
 
     JoinBatch begin() const { return {store_, totals_}; }
     base::Status commit(JoinBatch& batch, storage::Sync sync);
@@ -49,11 +64,11 @@ class PartitionJoiner {
     void forget(const Source& source) { verified_.erase(source); }
 
   private:
-    PartitionJoiner(streaming::PartitionId id, int32_t partitions, const domain::Product& product,
-                    JoinStore store);
+    PartitionJoiner(const domain::Product& product, StoreIdentity identity, JoinStore store);
+    base::Status load();
     base::Result<bool> advance_some(base::TimePoint now, size_t& matured);
 
-    const streaming::PartitionId id_;
+    const StoreIdentity identity_;
     JoinStore store_;
     const Reducer reducer_;
 
@@ -64,6 +79,8 @@ class PartitionJoiner {
     JoinBatch::Totals totals_;
     std::optional<base::TimePoint> clock_;
     std::map<Source, streaming::Bookmark> bookmarks_;
+    bool rebuilding_ = false;
+    base::Status mended_;  // what mend() last said
 };
 
 /// `held` of `partitions`, ascending; all of them where none is named. Errors: out_of_range

@@ -127,7 +127,7 @@ class Check {
     }
 
     const JoinStore& store_;
-    const storage::Snapshot at_;
+    const storage::DerivedSnapshot at_;
     std::vector<std::string> problems_;
     StateHash hash_;
     uint64_t decisions_ = 0, by_time_ = 0, dangling_ids_ = 0, dangling_reports_ = 0, overdue_ = 0,

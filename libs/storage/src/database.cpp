@@ -50,6 +50,12 @@ rocksdb::ColumnFamilyHandle* Database::Impl::handle(ColumnFamily family) const {
     return handles[family.index];
 }
 
+base::Error Database::Impl::failed(const rocksdb::Status& status, std::string_view action) const {
+    auto error = map_error(status, path, action);
+    damage->take(error);
+    return error;
+}
+
 base::Status Database::Impl::check_room(size_t bytes) const {
     std::error_code error;
     const auto space = std::filesystem::space(path, error);
@@ -76,7 +82,7 @@ base::Status Database::Impl::add(rocksdb::WriteBatch& batch, const WriteBatch& c
                 added = batch.DeleteRange(handle(change.family), key, value);
                 break;
         }
-        if (!added.ok()) return map_error(added, path, "write to");
+        if (!added.ok()) return failed(added, "write to");
     }
     return base::ok();
 }
@@ -86,7 +92,7 @@ base::Status Database::Impl::write(rocksdb::WriteBatch& batch, Sync sync) {
     rocksdb::WriteOptions options;
     options.sync = sync == Sync::kAlways;
     const auto status = db->Write(options, &batch);
-    if (!status.ok()) return map_error(status, path, "write to");
+    if (!status.ok()) return failed(status, "write to");
     if (budget) budget->impl().relieve();
     return base::ok();
 }
@@ -94,6 +100,7 @@ base::Status Database::Impl::write(rocksdb::WriteBatch& batch, Sync sync) {
 Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Database::~Database() = default;
 const std::filesystem::path& Database::path() const { return impl_->path; }
+base::Status Database::damage() const { return impl_->damage->status(); }
 
 uint32_t Database::version() const { return impl_->version; }
 
@@ -111,7 +118,7 @@ Result<std::optional<std::string>> Database::get(ColumnFamily family, std::strin
     std::string value;
     const auto status = impl_->db->Get(options, impl_->handle(family), slice(key), &value);
     if (status.IsNotFound()) return std::optional<std::string>();
-    if (!status.ok()) return map_error(status, impl_->path, "read");
+    if (!status.ok()) return impl_->failed(status, "read");
     return std::optional(std::move(value));
 }
 
@@ -127,7 +134,7 @@ Result<std::vector<std::optional<std::string>>> Database::get_many(
     std::vector<std::optional<std::string>> found(keys.size());
     for (size_t i = 0; i < keys.size(); ++i) {
         if (statuses[i].IsNotFound()) continue;
-        if (!statuses[i].ok()) return map_error(statuses[i], impl_->path, "read");
+        if (!statuses[i].ok()) return impl_->failed(statuses[i], "read");
         found[i] = values[i].ToString();
     }
     return found;
@@ -146,7 +153,7 @@ base::Status Database::scan(ColumnFamily family, const KeyRange& range, const Vi
         if (!more) return base::ok();
     }
     // An iterator that meets an error looks as if it were at its end.
-    if (!it->status().ok()) return map_error(it->status(), impl_->path, "read");
+    if (!it->status().ok()) return impl_->failed(it->status(), "read");
     return base::ok();
 }
 
@@ -159,7 +166,7 @@ Result<std::optional<std::pair<std::string, std::string>>> Database::last(
     const std::unique_ptr<rocksdb::Iterator> it(
         impl_->db->NewIterator(options, impl_->handle(family)));
     it->SeekToLast();
-    if (!it->status().ok()) return map_error(it->status(), impl_->path, "read");
+    if (!it->status().ok()) return impl_->failed(it->status(), "read");
     std::optional<std::pair<std::string, std::string>> found;
     if (it->Valid() && view(it->key()) >= range.begin) {
         found.emplace(it->key().ToString(), it->value().ToString());
@@ -219,7 +226,7 @@ base::Status Database::compact(ColumnFamily family, const KeyRange& range) {
     // Obsolete files are looked for when deletions are allowed again, and gone when that returns.
     if (status.ok()) status = db.DisableFileDeletions();
     if (status.ok()) status = db.EnableFileDeletions(/*force=*/false);
-    if (!status.ok()) return map_error(status, impl_->path, "compact");
+    if (!status.ok()) return impl_->failed(status, "compact");
     return base::ok();
 }
 
@@ -236,7 +243,7 @@ Result<uint64_t> Database::approximate_bytes(ColumnFamily family, const KeyRange
     uint64_t bytes = 0;
     const auto status =
         impl_->db->GetApproximateSizes(options, impl_->handle(family), &wanted, 1, &bytes);
-    if (!status.ok()) return map_error(status, impl_->path, "measure");
+    if (!status.ok()) return impl_->failed(status, "measure");
     return bytes;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "damage_note.hpp"
 #include "rampart/storage/database.hpp"
 
 namespace rampart::storage {
@@ -13,6 +14,7 @@ struct Database::Impl {
     std::filesystem::path path;
     std::shared_ptr<rocksdb::Env> environment;
     std::shared_ptr<MemoryBudget> budget;
+    std::shared_ptr<DamageNote> damage = std::make_shared<DamageNote>();
     std::unique_ptr<rocksdb::DB> db;  // declared after what has to outlive it
     // By ColumnFamily::index; behind them families of our own and RocksDB's.
     std::vector<rocksdb::ColumnFamilyHandle*> handles;
@@ -26,6 +28,8 @@ struct Database::Impl {
     /// Once a write-ahead log has failed, RocksDB takes no write until it is opened anew; so a full
     /// disk is seen before it is hit, and the refusal leaves the database in working order.
     base::Status check_room(size_t bytes) const;
+    /// RocksDB's error as ours; damage is noted.
+    base::Error failed(const rocksdb::Status& status, std::string_view action) const;
     base::Status add(rocksdb::WriteBatch& batch, const WriteBatch& changes) const;
     base::Status write(rocksdb::WriteBatch& batch, Sync sync);
     base::Result<uint32_t> present_version(const Schema& schema);

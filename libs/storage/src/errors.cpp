@@ -20,7 +20,9 @@ base::Error map_error(const rocksdb::Status& status, const std::filesystem::path
         return base::make_error(code, reason, "cannot {} database '{}': {}{}", action,
                                 path.string(), text, remedy);
     };
-    if (status.IsCorruption()) {
+    // RocksDB calls a table corrupt, too, whose size it could not ask for
+    const bool kept_out = mentions(text, "IO error: ") && !mentions(text, "No such file");
+    if (status.IsCorruption() && !kept_out) {
         return error(ErrorCode::kDataLoss, "corrupt",
                      "; restore a checkpoint or rebuild it from the log");
     }
@@ -39,7 +41,8 @@ base::Error map_error(const rocksdb::Status& status, const std::filesystem::path
     if (status.IsNotSupported()) {
         return error(ErrorCode::kFailedPrecondition, "read_only", "; it is open for reading only");
     }
-    if (status.IsIOError() || status.IsTimedOut() || status.IsBusy() || status.IsTryAgain()) {
+    if (kept_out || status.IsIOError() || status.IsTimedOut() || status.IsBusy() ||
+        status.IsTryAgain()) {
         return error(ErrorCode::kUnavailable, "io_error", "");
     }
     return error(ErrorCode::kInternal, "database_error", "");

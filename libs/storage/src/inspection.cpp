@@ -4,6 +4,7 @@
 
 #include "errors.hpp"
 #include "files.hpp"
+#include "rampart/storage/derived_database.hpp"
 #include "rampart/storage/folder.hpp"
 #include "schema.hpp"
 #include "whole_database.hpp"
@@ -68,6 +69,7 @@ void find_in(const fs::path& folder, const fs::path& relative, std::vector<std::
         const auto name = it->path().filename();
         std::error_code ignored;
         if (name.native().starts_with('.') || it->is_symlink(ignored)) continue;
+        if (is_set_aside(name)) continue;
         if (!it->is_directory(ignored)) continue;
         find_in(it->path(), relative / name, found, error);
         if (error) return;

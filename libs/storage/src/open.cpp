@@ -155,7 +155,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::filesystem::path& pa
 
     rocksdb::Options options = database_options(wanted);
     options.env = impl->environment.get();
-    options.listeners.push_back(stop_listener(path));
+    options.listeners.push_back(stop_listener(path, impl->damage, wanted.derived));
     options.info_log = rocksdb_log(path);
     std::error_code error;
     const bool exists = std::filesystem::exists(path / "CURRENT", error);

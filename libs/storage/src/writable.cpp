@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "errors.hpp"
 #include "stop_listener.hpp"
 
 namespace rampart::storage {
@@ -19,7 +20,8 @@ std::vector<Stopped> stopped;  // in the order in which they did
 
 class StopListener final : public rocksdb::EventListener {
   public:
-    explicit StopListener(std::string path) : path_(std::move(path)) {}
+    StopListener(std::string path, std::shared_ptr<DamageNote> damage, bool derived)
+        : path_(std::move(path)), damage_(std::move(damage)), derived_(derived) {}
     ~StopListener() override {
         const std::lock_guard lock(stopped_mutex);
         std::erase_if(stopped, [this](const Stopped& one) { return one.who == this; });
@@ -27,6 +29,9 @@ class StopListener final : public rocksdb::EventListener {
 
     void OnBackgroundError(rocksdb::BackgroundErrorReason reason,
                            rocksdb::Status* status) override {
+        const base::Error error = map_error(*status, path_, "work on");
+        damage_->take(error);
+        if (derived_ && is_damage(error)) return;
         const bool of_log = reason == rocksdb::BackgroundErrorReason::kWriteCallback;
         if (!of_log && status->severity() < rocksdb::Status::Severity::kFatalError) return;
         const std::lock_guard lock(stopped_mutex);
@@ -45,12 +50,16 @@ class StopListener final : public rocksdb::EventListener {
 
   private:
     const std::string path_;
+    const std::shared_ptr<DamageNote> damage_;
+    const bool derived_;
 };
 
 }  // namespace
 
-std::shared_ptr<rocksdb::EventListener> stop_listener(const std::filesystem::path& path) {
-    return std::make_shared<StopListener>(path.string());
+std::shared_ptr<rocksdb::EventListener> stop_listener(const std::filesystem::path& path,
+                                                      std::shared_ptr<DamageNote> damage,
+                                                      bool derived) {
+    return std::make_shared<StopListener>(path.string(), std::move(damage), derived);
 }
 
 base::Status all_writable() {

@@ -48,7 +48,7 @@ struct JoinerOptions {
 struct StoppedPartition {
     std::string topic;
     streaming::PartitionId partition;  // -1: all of the topic's
-    // data_loss "retention_gap"; out_of_range "offset_ahead"; failed_precondition
+    // data_loss "retention_gap", "state_damaged" (of the partition's joined state); out_of_range "offset_ahead"; failed_precondition
     // "topic_recreated", "partitions_changed"; the reader's own.
     base::Error error;
 };
@@ -152,6 +152,11 @@ struct PartitionState {
 /// ever. A state that is rebuilt by replay is the same but for known_at, which it has from event
 /// times: nobody remembers when things had arrived.
 ///
+/// A partition whose database turns out to be damaged is made anew from the log by poll(), while the
+/// others go on; until it has been read to its end, what is told of all partitions together is
+/// refused: unavailable "state_rebuilding", or data_loss "state_damaged" where the log does not have
+/// all that it knew.
+///
 /// One thread polls and advances; any number may call the const methods meanwhile, and see the
 /// state after a whole batch.
 class OutcomeJoiner {
@@ -176,7 +181,8 @@ class OutcomeJoiner {
 
     /// Time is `now`: every (decision, measure) with maturity <= now that has no example yet gets
     /// version 0, with a value or none. Returns the number of these. The clock never goes back: an
-    /// earlier `now` counts as the clock's time. Poll first, for what had arrived by `now`.
+    /// earlier `now` counts as the clock's time. Poll first, for what had arrived by `now`. Refused
+    /// while a partition is not whole.
     base::Result<size_t> advance(base::TimePoint now);
     /// Goes on where a source stopped for a gap: from the first record that the log has now, or in
     /// the topic as it is now (partition -1). What is lost stays lost; what was read before and
@@ -219,6 +225,13 @@ class OutcomeJoiner {
     base::Result<bool> contradicts(const domain::Outcome& report) const;
 
     Counts counts() const;
+
+    /// What became of damaged databases.
+    struct Upkeep {
+        uint64_t set_aside = 0;              // since it was opened
+        size_t rebuilding = 0, refused = 0;  // partitions, now
+    };
+    Upkeep upkeep() const;
 
     /// SHA-256 over the hashes of the held partitions: decisions, reports and the examples' last
     /// values. Does not depend on the order of arrival, repeats, batches of poll(), crashes, nor on

@@ -54,6 +54,9 @@ struct OpenOptions {
     int max_open_files = 256;  // 16 or more; those that were not read for longest are closed
     uint64_t min_free_bytes =
         64u << 20;  // of the file system: a write that would eat into it is refused
+    /// It can be made anew from elsewhere, and its user does so (DerivedDatabase): damage() is the
+    /// user's matter, and none of all_writable()'s.
+    bool derived = false;
     /// File system and clock: for tests that take them away. Null: the machine's.
     std::shared_ptr<rocksdb::Env> environment{};
 };
@@ -147,6 +150,10 @@ class Database {
 
     /// Bytes that the range takes up in files and memory, roughly.
     base::Result<uint64_t> approximate_bytes(ColumnFamily family, const KeyRange& range) const;
+
+    /// ok, or the first data_loss "corrupt" that was met since it was opened: by a call, or by
+    /// RocksDB's own work in the background. Thread safe.
+    base::Status damage() const;
 
     const std::filesystem::path& path() const;
 

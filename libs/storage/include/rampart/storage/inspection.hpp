@@ -19,7 +19,8 @@ struct DatabaseReport {
 };
 
 /// The databases under `root`, as paths relative to it, in order; "." if it is one itself. Folders
-/// whose names begin with a dot are passed over. not_found "no_folder".
+/// whose names begin with a dot, and databases that were set aside, are passed over. not_found
+/// "no_folder".
 base::Result<std::vector<std::string>> find_databases(const std::filesystem::path& root);
 
 /// As the database stands at this moment. Errors: those of Database::open for reading.

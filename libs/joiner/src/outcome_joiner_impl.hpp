@@ -1,0 +1,67 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "partition_joiner.hpp"
+#include "rampart/base/thread_pool.hpp"
+#include "rampart/joiner/outcome_joiner.hpp"
+
+namespace rampart::joiner {
+
+inline const streaming::PartitionId kWholeTopic(-1);
+
+struct OutcomeJoiner::Impl {
+    Impl(JoinerOptions given, const streaming::Reader& from)
+        : options(std::move(given)), reader(from) {}
+
+    const JoinerOptions options;
+    const streaming::Reader& reader;
+    std::vector<streaming::PartitionId> held;
+    std::vector<std::unique_ptr<PartitionJoiner>> partitions;  // one of each held
+    std::unique_ptr<base::ThreadPool> writers;                 // of a round's batches
+
+    std::mutex write_mutex;  // one poll, advance, replay or acceptance at a time
+    size_t turn = 0;         // which source is read first: nobody starves
+
+    /// A poll under way: a batch of each held partition.
+    struct Round {
+        std::vector<JoinBatch> batches;
+        std::vector<domain::DecisionId> unreadable;  // read for the first time
+        PollReport report;
+    };
+
+    size_t home_of(std::string_view decision_id) const;
+    base::Result<std::optional<JoinState>> load(std::string_view id) const;
+    base::Status check_topic(Round& round, const std::string& topic,
+                             std::vector<Source>& sources) const;
+    void stop(Round& round, const Source& source, const base::Error& why) const;
+    bool has_end(Round& round, const Source& source, Ends& ends) const;
+    base::Status read(Round& round, const Source& source, size_t limit, const Ends* ends) const;
+    base::Result<bool> read_for(Round& round, const Source& source,
+                                const std::vector<size_t>& readers, size_t limit,
+                                const Ends* ends) const;
+    base::Result<PollReport> poll_once(size_t limit, Ends* ends);
+    void mend();
+    base::Status check_log_is_whole(const PartitionJoiner& partition) const;
+    base::Status all_whole() const;
+    bool is_out(size_t i) const { return !partitions[i]->store().db().damage(); }
+    bool any_newly_damaged() const;
+    base::Result<std::vector<size_t>> readers_of(const Source& source) const;
+    base::Status apply(Round& round, const Source& source, const streaming::StoredRecord& record,
+                       const std::vector<streaming::Offset>& next) const;
+    base::Result<std::optional<base::Error>> reduce(JoinBatch& batch,
+                                                    const PartitionJoiner& partition, bool decision,
+                                                    const streaming::Record& record) const;
+    base::Status commit(Round& round);
+    base::Result<std::optional<AcceptedGap>> accept(size_t i, const Source& source);
+    base::Result<std::pair<size_t, Quarantined>> find_quarantined(std::string_view topic,
+                                                                  streaming::PartitionId partition,
+                                                                  streaming::Offset offset) const;
+};
+
+}  // namespace rampart::joiner

@@ -1,0 +1,78 @@
+#include "outcome_joiner_impl.hpp"
+#include "rampart/wire/event_codec.hpp"
+
+/// The part of OutcomeJoiner that works on what lies in quarantine.
+namespace rampart::joiner {
+
+using base::Error;
+using base::Result;
+using base::Status;
+using storage::Sync;
+using streaming::Offset;
+using streaming::PartitionId;
+
+/// The record and the position in `partitions` of the one that keeps it.
+Result<std::pair<size_t, Quarantined>> OutcomeJoiner::Impl::find_quarantined(std::string_view topic,
+                                                                             PartitionId partition,
+                                                                             Offset offset) const {
+    const std::string key = wire::quarantine_key(topic, partition, offset);
+    for (size_t i = 0; i < partitions.size(); ++i) {
+        RAMPART_TRY(const auto value, partitions[i]->store().db().get(kQuarantine, key));
+        if (!value) continue;
+        RAMPART_TRY(auto found, wire::decode_quarantined(key, *value));
+        return std::pair(i, std::move(found));
+    }
+    return base::not_found("not_quarantined",
+                           "offset {} of partition {} of topic '{}' is not in quarantine here",
+                           offset, partition, topic);
+}
+
+Result<std::optional<Error>> OutcomeJoiner::replay_quarantined(std::string_view topic,
+                                                               PartitionId partition,
+                                                               Offset offset) {
+    const std::lock_guard lock(impl_->write_mutex);
+    RAMPART_TRY(const auto found, impl_->find_quarantined(topic, partition, offset));
+    const auto& [i, quarantined] = found;
+    const bool decision = quarantined.topic == impl_->options.decisions_topic;
+    size_t home = i;
+    if (!decision) {
+        const auto event = wire::decode_outcome_event(quarantined.record);
+        if (event) home = impl_->home_of(wire::decision_of(*event).value());
+        if (home == impl_->partitions.size()) {
+            return std::optional(Error(base::failed_precondition(
+                "not_held", "decision '{}' belongs to a partition that is held elsewhere",
+                wire::decision_of(*event))));
+        }
+    }
+    JoinBatch batch = impl_->partitions[home]->begin();
+    const PartitionJoiner& partition_joiner = *impl_->partitions[home];
+    RAMPART_TRY(const auto why,
+                decision ? partition_joiner.reducer().admitted_decision(
+                               batch, quarantined.record, partition_joiner.known_from())
+                         : impl_->reduce(batch, partition_joiner, false, quarantined.record));
+    if (why) return why;  // the batch is dropped: nothing changes
+    ++batch.counts().replayed;
+    if (home == i) {
+        batch.erase(kQuarantine, wire::quarantine_key(topic, partition, offset));
+        RAMPART_RETURN_IF_ERROR(impl_->partitions[i]->commit(batch, Sync::kAlways));
+        return std::optional<Error>();
+    }
+    // applied first: after a crash in between it is a duplicate
+    RAMPART_RETURN_IF_ERROR(impl_->partitions[home]->commit(batch, Sync::kAlways));
+    JoinBatch old = impl_->partitions[i]->begin();
+    old.erase(kQuarantine, wire::quarantine_key(topic, partition, offset));
+    RAMPART_RETURN_IF_ERROR(impl_->partitions[i]->commit(old, Sync::kAlways));
+    return std::optional<Error>();
+}
+
+Status OutcomeJoiner::drop_quarantined(std::string_view topic, PartitionId partition,
+                                       Offset offset) {
+    const std::lock_guard lock(impl_->write_mutex);
+    RAMPART_TRY(const auto found, impl_->find_quarantined(topic, partition, offset));
+    JoinBatch batch = impl_->partitions[found.first]->begin();
+    batch.erase(kQuarantine, wire::quarantine_key(topic, partition, offset));
+    ++batch.counts().dropped;
+    return impl_->partitions[found.first]->commit(batch, Sync::kAlways);
+}
+
+}  // namespace rampart::joiner
