@@ -124,7 +124,8 @@ bool OwnedPartition::mend(size_t records, const std::function<Status()>& take) {
         rebuilding_ = true;
     }
     if (const Status renewed = index_->renew(); !renewed) {
-        refuse(renewed.error());
+        // who reads the old one is soon done
+        if (renewed.error().reason != "in_use") refuse(renewed.error());
         return false;
     }
     const auto at_end = index_->catch_up_some(records);

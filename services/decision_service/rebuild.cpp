@@ -13,10 +13,6 @@ namespace {
 // Records of a turn: some milliseconds for which the other partitions' commits wait.
 constexpr size_t kTurn = 250;
 
-bool is_under_way(const base::Error& why) {
-    return why.reason == "partition_rebuilding" || why.reason == "in_use";
-}
-
 runtime::Gauge& gauge_of(runtime::Metrics& metrics, std::string_view name, std::string_view help) {
     return metrics.gauge(name, help, {{"database", "decisions"}});
 }
@@ -37,7 +33,7 @@ bool DecisionService::mend() {
         set_aside += partition->index().set_aside();
         if (!partition->is_rebuilding()) continue;
         const Status status = partition->status();
-        ++(status || is_under_way(status.error()) ? rebuilding : refused);
+        ++(status || status.error().reason == "partition_rebuilding" ? rebuilding : refused);
     }
     deps_.metrics
         .counter("rampart_databases_set_aside_total",

@@ -29,6 +29,12 @@ void tell_of_earlier_layout(const std::filesystem::path& store) {
     }
 }
 
+/// Whether no partition is damaged, or being made anew: only reading the log mends that.
+bool is_whole(const joiner::OutcomeJoiner& joiner) {
+    const auto upkeep = joiner.upkeep();
+    return upkeep.rebuilding + upkeep.refused == 0;
+}
+
 /// The bootstrap policy as its model file.
 Result<std::string> bootstrap_model(const Settings& settings) {
     RAMPART_TRY(auto policy, model::Policy::create(
@@ -308,6 +314,7 @@ Status Node::advance(TimePoint now) {
     const auto step = [&]() -> Status {
         if (manual_clock_ != nullptr) manual_clock_->advance_to(now);
         // an interrupted run goes on with what was known when it began
+        if (!is_whole(*joiner_)) RAMPART_RETURN_IF_ERROR(catch_up());
         if (trainer_ && time) RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
         RAMPART_RETURN_IF_ERROR(catch_up());
         if (time)
@@ -328,6 +335,7 @@ Result<retraining::RunRecord> Node::certify(const domain::PolicyId& candidate, T
         return base::failed_precondition("trains_elsewhere",
                                          "another node of the group trains and certifies");
     RAMPART_RETURN_IF_ERROR(check_clock());
+    if (!is_whole(*joiner_)) RAMPART_RETURN_IF_ERROR(catch_up());
     RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
     RAMPART_RETURN_IF_ERROR(catch_up());
     RAMPART_RETURN_IF_ERROR(joiner_->advance(t).map([](size_t) {}));
