@@ -1,4 +1,4 @@
-#include "commands.hpp"
+#include "frame/commands.hpp"
 
 int main(int argc, char** argv) {
     rampart::cli::Frame frame;

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <boost/json/fwd.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "audit/individual_fairness.hpp"
+#include "learn/fairgbm_options.hpp"
+#include "rampart/fairness/budro/train.hpp"
+
+/// BuDRO on the command line.
+namespace rampart::cli {
+
+/// As typed.
+struct BudroSettings {
+    std::string attack = "exact", first_tree = "data", keep = "last", class_weight = "none";
+    fairness::BudroParams params;
+    size_t memory_mib = 1024;
+    std::vector<std::string> counterfactuals;
+    std::vector<const CLI::Option*> options;  // to say which have no effect
+};
+void add_budro_options(CLI::App& command, BudroSettings& settings);
+
+/// What `rampart train` knows of a BuDRO training beside these.
+struct BudroTask {
+    const dataset::Dataset& train;
+    const dataset::Dataset& validation;  // may be empty
+    gbdt::LearnerParams learner;
+    std::optional<double> epsilon;  // as given
+    double favourable_weight = 1;
+    const FairGbmOptions* constraints = nullptr;  // where group constraints were asked for
+};
+/// Errors name the option.
+base::Result<fairness::BudroParams> budro_params(const BudroSettings& settings,
+                                                 const BudroTask& task);
+
+base::Result<fairness::BudroResult> learn_budro(
+    const BudroTask& task, const fairness::BudroParams& params, const fairness::FairMetric& metric,
+    base::ThreadPool& pool, const std::function<bool(const fairness::BudroRound&)>& progress);
+
+model::LearnedLink budro_link(const fairness::BudroResult& result);
+/// " epsilon=…", for the model file.
+std::string budro_text(const fairness::BudroParams& params);
+/// First and last round, and what was kept.
+Table budro_table(const fairness::BudroResult& result);
+boost::json::object budro_json(const fairness::BudroResult& result,
+                               const fairness::BudroParams& params);
+/// What to tell when group constraints are not kept; empty if they are, or none were asked for.
+std::string budro_note(const fairness::BudroResult& result);
+
+}  // namespace rampart::cli

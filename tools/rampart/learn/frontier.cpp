@@ -1,0 +1,326 @@
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <boost/json.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include "frame/commands.hpp"
+#include "frame/text_table.hpp"
+#include "frame/training_record.hpp"
+#include "learn/frontier_page.hpp"
+#include "learn/regression_frontier.hpp"
+#include "rampart/base/file.hpp"
+#include "rampart/dataset/feature_schema_toml.hpp"
+#include "rampart/dataset/read_table.hpp"
+#include "rampart/dataset/split.hpp"
+#include "rampart/fairness/operating_point.hpp"
+#include "rampart/runtime/shutdown.hpp"
+
+namespace rampart::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxSchemaBytes = 16 << 20, kMaxTrialsBytes = 64 << 20;
+
+struct Options {
+    std::string data, schema, out, constraint = "fnr", operate_at, split = "60/20/20";
+    std::vector<std::string> learners{"fairgbm", "gbdt", "ramp"};
+    size_t trials = 20;
+    fairness::FrontierParams bands;
+    FrontierJob job;
+    RegressionOptions regression;
+    std::vector<double> epsilons{0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.17, 0.23, 1};
+    gbdt::LearnerParams trees;  // of regression
+    std::vector<const CLI::Option*> of_classification, of_regression;
+    size_t threads = std::max(1u, std::thread::hardware_concurrency());
+};
+
+/// Fills the job; returns the line that tells this run from others.
+base::Result<std::string> prepare(Options& o) {
+    auto& job = o.job;
+    RAMPART_TRY(job.constraints.parity, fairness::parse_parity(o.constraint, 0));
+    if (!o.operate_at.empty()) {
+        RAMPART_TRY(const auto targets, fairness::parse_targets(o.operate_at));
+        if (targets.size() != 1)
+            return base::invalid_argument("bad_target",
+                                          "--operate-at takes one rate, as in fpr<=0.05");
+        job.operate_at = targets.front();
+        RAMPART_RETURN_IF_ERROR(
+            fairness::validate(fairness::OperatingPoint{.meets = job.operate_at}));
+    }
+    RAMPART_TRY(const auto fractions, dataset::parse_split(o.split));
+    RAMPART_TRY(const auto schema_text, base::read_file(o.schema, kMaxSchemaBytes));
+    RAMPART_TRY(const auto schema, dataset::parse_table_schema(schema_text, o.schema));
+    RAMPART_TRY(const auto all, dataset::read_table(o.data, schema));
+    const auto split = dataset::split_rows(all, fractions, job.seed);
+    job.train = all.subset(split.train);
+    job.validation = all.subset(split.validation);
+    job.test = all.subset(split.test);
+    for (const auto& [name, rows] : {std::pair{"training", &job.train},
+                                     {"validation", &job.validation},
+                                     {"test", &job.test}}) {
+        const auto sound = dataset::validate(*rows);
+        if (!sound)
+            return sound.error().with_context(
+                fmt::format("the {} rows of the split {}", name, o.split));
+    }
+    return fmt::format(
+        "rampart frontier, data {}, split {}, constraint {}, operate at {}, tolerance to {}, trees "
+        "to {}, reduction fits {}, seed {}",
+        digest_of(all).hex(), o.split, o.constraint, o.operate_at.empty() ? "1/2" : o.operate_at,
+        job.most_tolerance, job.most_trees, job.reduction_fits, job.seed);
+}
+
+void show(const Context& context, size_t done, size_t all, const TrialRow& row) {
+    if (!context.terminal) return;
+    fmt::print(stderr, "\r{}/{} models, {} {}: {:.4f}, gap {:.4f}   {}", done, all, row.learner,
+               row.number, row.figures.test.performance, row.figures.test.unfairness,
+               done == all ? "\n" : "");
+    std::fflush(stderr);
+}
+
+/// Runs what is missing; after each trial the file holds all so far.
+base::Result<std::vector<TrialRow>> run_all(const Options& o, const std::string& line,
+                                            const Context& context) {
+    const fs::path file = fs::path(o.out) / "trials.csv";
+    std::vector<TrialRow> rows;
+    if (std::error_code error; fs::exists(file, error)) {
+        RAMPART_TRY(const auto text, base::read_file(file, kMaxTrialsBytes));
+        auto known = parse_trials(text, line);
+        if (!known) return known.error().with_context(file.string());
+        rows = *std::move(known);
+    }
+    std::set<std::pair<std::string, size_t>> done;
+    for (const auto& row : rows) done.emplace(row.learner, row.number);
+    base::ThreadPool pool(o.threads);
+    RAMPART_TRY(const auto signal, runtime::Shutdown::install());
+    const size_t all = o.trials * o.learners.size();
+    size_t count = 0;
+    // all learners' first, then all second: a run that is broken off can be looked at
+    for (size_t number = 0; number < o.trials; ++number)
+        for (const auto& learner : o.learners) {
+            ++count;
+            if (done.contains({learner, number})) continue;
+            if (signal->requested())
+                return base::unavailable("interrupted",
+                                         "interrupted after {} models, which {} holds; the same "
+                                         "command goes on",
+                                         rows.size(), file.string());
+            auto row = run_trial(o.job, learner, number, pool);
+            if (!row) return row.error().with_context(fmt::format("{} {}", learner, number));
+            rows.push_back(*std::move(row));
+            RAMPART_RETURN_IF_ERROR(base::write_file_atomically(file, trials_text(line, rows)));
+            show(context, count, all, rows.back());
+        }
+    return rows;
+}
+
+base::Result<FrontierReport> report_of(const Options& o, const std::vector<TrialRow>& rows) {
+    FrontierReport report;
+    report.data = fmt::format("{}, split {}, seed {}", o.data, o.split, o.job.seed);
+    report.constraints =
+        fmt::format("gap of {}{}", o.constraint,
+                    o.operate_at.empty() ? "" : fmt::format(" at {}", o.operate_at));
+    report.performance = o.operate_at.empty() ? "accuracy" : "share of label 1 approved";
+    report.tries = o.bands.tries;
+    for (const auto& name : o.learners) {
+        LearnerFrontier learner{name, {}, {}, {}, 0};
+        std::vector<fairness::FrontierTrial> trials;
+        for (const auto& row : rows) {
+            if (row.learner != name || row.number >= o.trials) continue;
+            learner.trials.push_back(row);
+            trials.push_back(row.figures);
+            learner.seconds += row.seconds;
+        }
+        learner.undominated = fairness::undominated(trials);
+        RAMPART_TRY(learner.bands, fairness::frontier_bands(trials, o.bands));
+        report.learners.push_back(std::move(learner));
+    }
+    return report;
+}
+
+boost::json::object json_of(const LearnerFrontier& learner) {
+    boost::json::array bands, best;
+    for (const auto& band : learner.bands)
+        bands.push_back({{"alpha", band.alpha},
+                         {"performance", band.mean.performance},
+                         {"performance_band", {band.performance.lo, band.performance.hi}},
+                         {"unfairness", band.mean.unfairness},
+                         {"unfairness_band", {band.unfairness.lo, band.unfairness.hi}}});
+    for (const size_t i : learner.undominated) {
+        const auto& row = learner.trials[i];
+        best.push_back({{"number", row.number},
+                        {"settings", row.settings},
+                        {"performance", row.figures.test.performance},
+                        {"unfairness", row.figures.test.unfairness}});
+    }
+    return {{"learner", learner.learner},
+            {"models", learner.trials.size()},
+            {"seconds", learner.seconds},
+            {"bands", std::move(bands)},
+            {"undominated", std::move(best)}};
+}
+
+/// Of regression learners, if all of them are.
+base::Result<bool> is_regression(const Options& o) {
+    const auto count = std::count_if(o.learners.begin(), o.learners.end(), is_regression_learner);
+    if (count == 0) return false;
+    if (static_cast<size_t>(count) == o.learners.size()) return true;
+    return base::invalid_argument("bad_usage",
+                                  "--learners {}: {} are of regression, whose losses are not "
+                                  "comparable with accuracies: make two frontiers",
+                                  fmt::join(o.learners, ","),
+                                  fmt::join(regression_learners(), ", "));
+}
+
+base::Result<Answer> regression(const Options& o, const Context& context) {
+    RegressionFrontier job{.options = o.regression,
+                           .trees = o.trees,
+                           .source = {o.data, "", o.split, o.job.seed},
+                           .learners = o.learners,
+                           .epsilons = o.epsilons,
+                           .out = o.out,
+                           .reduction_fits = o.job.reduction_fits,
+                           .threads = o.threads};
+    job.trees.seed = o.job.seed;
+    RAMPART_TRY(const auto schema_text, base::read_file(o.schema, kMaxSchemaBytes));
+    RAMPART_TRY(job.schema, dataset::parse_table_schema(schema_text, o.schema));
+    return regression_frontier(job, context);
+}
+
+base::Result<Answer> frontier(Options& o, const Context& context) {
+    RAMPART_TRY(const bool of_regression, is_regression(o));
+    std::error_code error;
+    fs::create_directories(o.out, error);
+    if (error)
+        return base::invalid_argument("no_folder", "--out {}: cannot be made: {}", o.out,
+                                      error.message());
+    std::vector<std::string> notes;
+    for (const auto* option : of_regression ? o.of_classification : o.of_regression)
+        if (option->count() > 0)
+            notes.push_back(fmt::format("{} has no effect {} learners of regression",
+                                        option->get_name(), of_regression ? "with" : "without"));
+    if (of_regression) {
+        RAMPART_TRY(auto answer, regression(o, context));
+        answer.notes = std::move(notes);
+        return answer;
+    }
+    RAMPART_TRY(const auto line, prepare(o));
+    RAMPART_TRY(const auto rows, run_all(o, line, context));
+    RAMPART_TRY(const auto report, report_of(o, rows));
+    RAMPART_RETURN_IF_ERROR(
+        base::write_file_atomically(fs::path(o.out) / "frontier.csv", frontier_csv(report)));
+    RAMPART_RETURN_IF_ERROR(
+        base::write_file_atomically(fs::path(o.out) / "frontier.html", frontier_page(report)));
+    Answer answer{.notes = std::move(notes)};
+    Table table{{"learner", "alpha", report.performance, "gap"}};
+    boost::json::array learners;
+    for (const auto& learner : report.learners) {
+        learners.push_back(json_of(learner));
+        for (const auto& band : learner.bands)
+            table.push_back({learner.learner, fmt::format("{}", band.alpha),
+                             fmt::format("{:.4f}", band.mean.performance),
+                             fmt::format("{:.4f}", band.mean.unfairness)});
+    }
+    answer.text = fmt::format("{}\nwrote {}/frontier.html, frontier.csv and trials.csv\n",
+                              align(table), o.out);
+    answer.json = boost::json::serialize(
+        boost::json::object{{"out", o.out}, {"learners", std::move(learners)}});
+    return answer;
+}
+
+std::vector<std::string> learner_names() {
+    std::vector<std::string> names{"gbdt", "fairgbm", "eg", "gs", "rs", "ramp"};
+    names.insert(names.end(), regression_learners().begin(), regression_learners().end());
+    return names;
+}
+
+void add_regression_frontier_options(CLI::App& command, Options& o) {
+    add_regression_options(command, o.regression);
+    o.of_regression = o.regression.options;
+    const auto keep = [&](CLI::Option* option) {
+        o.of_regression.push_back(option->capture_default_str());
+    };
+    keep(command
+             .add_option("--epsilons", o.epsilons,
+                         "regression: allowed disparities, by comma; a model for each")
+             ->delimiter(','));
+    keep(command.add_option("--trees", o.trees.trees, "regression: trees of a predictor"));
+    keep(command.add_option("--leaves", o.trees.leaves, "regression: leaves of a tree"));
+    keep(command.add_option("--learning-rate", o.trees.learning_rate, "regression"));
+    keep(command.add_option("--min-rows-in-leaf", o.trees.min_rows_in_leaf, "regression"));
+}
+
+}  // namespace
+
+void add_frontier(Frame& frame) {
+    auto options = std::make_shared<Options>();
+    auto& o = *options;
+    auto& command =
+        frame.add({.name = "frontier",
+                   .summary = "Train many models and draw what fairness costs in performance",
+                   .example = "rampart frontier --data data.csv.gz --schema schema.toml --learners "
+                              "fairgbm,gbdt,ramp --constraint fnr --trials 20 --out frontier",
+                   .detail = "Learners: gbdt; fairgbm; eg, gs and rs (reductions: each model is "
+                             "--reduction-fits fits); ramp (gbdt with thresholds by group).\n"
+                             "Of regression, loss against disparity of the whole score: "
+                             "fair-regression and unconstrained (trees), both with -linear behind "
+                             "for linear models, seo (linear), fair-classification (eg, labels of "
+                             "two values); one model for each of --epsilons.\n"
+                             "The same command goes on where it was broken off."},
+                  [options](const Context& context) { return frontier(*options, context); });
+    command.add_option("--data", o.data, "the table: .csv or .csv.gz")->required();
+    command.add_option("--schema", o.schema, "schema file; see `rampart schema infer`")->required();
+    command.add_option("--out", o.out, "folder for trials.csv, frontier.csv, frontier.html")
+        ->required();
+    command.add_option("--learners", o.learners, "which, by comma")
+        ->delimiter(',')
+        ->check(CLI::IsMember(learner_names()))
+        ->capture_default_str();
+    const auto classification = [&](CLI::Option* option) {
+        o.of_classification.push_back(option);
+        return option;
+    };
+    classification(
+        command.add_option("--constraint", o.constraint,
+                           "rates that the groups should share: fpr, fnr, eo, dp, error; fnr@sex"))
+        ->capture_default_str();
+    classification(command.add_option(
+        "--operate-at", o.operate_at,
+        "compare where 'fpr<=0.05' (or fnr, dp) just holds, by the share of label 1 approved; else "
+        "by accuracy"));
+    classification(command.add_option("--trials", o.trials, "models of each learner"))
+        ->check(CLI::Range(size_t{1}, size_t{10'000}))
+        ->capture_default_str();
+    classification(command.add_option("--tries", o.bands.tries,
+                                      "models that a user would train, for the bands"))
+        ->check(CLI::Range(size_t{1}, size_t{10'000}))
+        ->capture_default_str();
+    classification(command.add_option("--most-tolerance", o.job.most_tolerance,
+                                      "tolerances are drawn up to here"))
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+    classification(
+        command.add_option("--most-trees", o.job.most_trees, "trees are drawn up to here"))
+        ->check(CLI::Range(1, 20'000))
+        ->capture_default_str();
+    command
+        .add_option("--reduction-fits", o.job.reduction_fits,
+                    "fits of a model of eg, gs, rs, fair-classification")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    add_regression_frontier_options(command, o);
+    command.add_option("--split", o.split, "per cent of rows for train/validation/test")
+        ->capture_default_str();
+    command.add_option("--seed", o.job.seed, "of the split, the settings and the bootstrap")
+        ->capture_default_str();
+    command.add_option("--threads", o.threads, "the result does not depend on it")
+        ->check(CLI::Range(size_t{1}, size_t{256}));
+}
+
+}  // namespace rampart::cli

@@ -1,0 +1,145 @@
+// partition list, resume, move: what a node holds.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "frame/commands.hpp"
+#include "frame/running_node.hpp"
+#include "node/partition_move.hpp"
+#include "rampart/base/digest.hpp"
+
+namespace rampart::cli {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+using base::Result;
+
+struct Options {
+    fs::path config, to;
+    std::string topic, partition, reason, actor = "operator";
+    bool accept_gap = false;
+    int32_t number = 0;
+};
+
+std::string text_of(const json::object& object, const char* name) {
+    const auto* value = object.if_contains(name);
+    if (value == nullptr) return "";
+    return value->is_string() ? std::string(value->get_string()) : json::serialize(*value);
+}
+
+Result<Answer> list(const Options& options) {
+    RAMPART_TRY(const auto document, ask_node(options.config, "/v1/partitions"));
+    Answer answer;
+    answer.json = json::serialize(document);
+    answer.text = fmt::format("{:<10}{:<9}{:>6}  {:<18}{}\n", "partition", "role", "fence",
+                              "state hash", "next");
+    for (const auto& item : document.at("partitions").as_array()) {
+        const auto& one = item.as_object();
+        std::string next;
+        for (const auto& entry : one.at("next").as_object()) {
+            next += fmt::format("{}{}:{}", next.empty() ? "" : " ", std::string(entry.key()),
+                                json::serialize(entry.value()));
+        }
+        if (text_of(one, "role") == "stopped") answer.exit_code = 1;
+        answer.text += fmt::format("{:<10}{:<9}{:>6}  {:<18}{}\n", text_of(one, "partition"),
+                                   text_of(one, "role"), text_of(one, "fence"),
+                                   text_of(one, "state_hash").substr(0, 16), next);
+        if (one.contains("why")) answer.text += fmt::format("  {}\n", text_of(one, "why"));
+    }
+    for (const auto& item : document.at("stopped").as_array()) {
+        const auto& one = item.as_object();
+        answer.exit_code = 1;
+        answer.text +=
+            fmt::format("\nSTOPPED  topic '{}', partition {}: {}\n  {}\n", text_of(one, "topic"),
+                        text_of(one, "partition"), text_of(one, "reason"), text_of(one, "message"));
+    }
+    return answer;
+}
+
+Result<Answer> resume(const Options& options) {
+    if (!options.accept_gap) {
+        return base::invalid_argument("gap_not_accepted",
+                                      "going on means that what is missing from the log is lost to "
+                                      "this store; say --accept-gap if that is to be so");
+    }
+    RAMPART_TRY(const auto document, tell_node(options.config, "/v1/partitions/resume",
+                                               {{"topic", options.topic},
+                                                {"partition", options.partition},
+                                                {"actor", options.actor},
+                                                {"reason", options.reason}}));
+    Answer answer;
+    answer.json = json::serialize(document);
+    if (document.at("index_accepted").as_bool()) answer.text = "the index of decisions goes on\n";
+    for (const auto& item : document.at("accepted").as_array()) {
+        const auto& one = item.as_object();
+        answer.text += fmt::format(
+            "topic '{}', partition {}, state of partition {}: goes on at {} "
+            "(stood at {})\n",
+            text_of(one, "topic"), text_of(one, "partition"), text_of(one, "holder"),
+            text_of(one, "to"), text_of(one, "from"));
+    }
+    return answer;
+}
+
+Result<Answer> move(const Options& options) {
+    RAMPART_TRY(const auto moved, move_partition(options.config, options.to, options.number));
+    Answer answer;
+    answer.text = fmt::format("partition {}: {} to {} ({} bytes)\n", options.number,
+                              moved.from.string(), moved.to.string(), moved.bytes);
+    answer.json = json::serialize(json::object{{"partition", options.number},
+                                               {"from", moved.from.string()},
+                                               {"to", moved.to.string()},
+                                               {"bytes", moved.bytes}});
+    return answer;
+}
+
+}  // namespace
+
+void add_partition_list(Frame& frame) {
+    auto options = std::make_shared<Options>();
+    auto& command = frame.add({.name = "partition list",
+                               .summary = "What a running node holds, and what is stopped",
+                               .example = "rampart partition list --config rampartd.toml",
+                               .detail = "Exit code 1: something is stopped."},
+                              [options](const Context&) { return list(*options); });
+    command.add_option("--config", options->config, "rampartd.toml of the node")->required();
+}
+
+void add_partition_resume(Frame& frame) {
+    auto options = std::make_shared<Options>();
+    auto& command = frame.add(
+        {.name = "partition resume",
+         .summary = "Go on where a partition stopped for a gap in the log",
+         .example = "rampart partition resume 3 --topic decisions --accept-gap --reason 'retention "
+                    "was 7 days' --config rampartd.toml",
+         .detail = "Read ops/runbooks/partitions.md first. The node must be running; its audit log "
+                   "keeps who and why."},
+        [options](const Context&) { return resume(*options); });
+    command.add_option("PARTITION", options->partition, "its number, or 'all' for the whole topic")
+        ->required();
+    command.add_option("--config", options->config, "rampartd.toml of the node")->required();
+    command.add_option("--topic", options->topic, "as 'partition list' names it")->required();
+    command.add_flag("--accept-gap", options->accept_gap, "what is missing is lost to this store");
+    command.add_option("--reason", options->reason, "why, for the audit log")->required();
+    command.add_option("--actor", options->actor, "who asks, for the audit log")
+        ->capture_default_str();
+}
+
+void add_partition_move(Frame& frame) {
+    auto options = std::make_shared<Options>();
+    auto& command = frame.add(
+        {.name = "partition move",
+         .summary = "Hand a partition's state from one node's store to another's",
+         .example = "rampart partition move 3 --config a/rampartd.toml --to b/rampartd.toml",
+         .detail =
+             "Neither node may be running. Take the partition out of the one's log.own and put "
+             "it into the other's before they start again; until then nobody decides it. "
+             "Instead of moving it, the other node may also make the state anew from the log."},
+        [options](const Context&) { return move(*options); });
+    command.add_option("PARTITION", options->number, "its number")->required();
+    command.add_option("--config", options->config, "rampartd.toml of the node that has it")
+        ->required();
+    command.add_option("--to", options->to, "rampartd.toml of the node that gets it")->required();
+}
+
+}  // namespace rampart::cli

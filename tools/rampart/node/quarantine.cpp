@@ -1,0 +1,111 @@
+// quarantine list, replay, drop: records that made no sense.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "frame/commands.hpp"
+#include "frame/running_node.hpp"
+
+namespace rampart::cli {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+using base::Result;
+
+struct Options {
+    fs::path config;
+    std::string topic, reason, actor = "operator";
+    int32_t partition = 0;
+    int64_t offset = 0;
+};
+
+Result<Answer> list(const Options& options) {
+    RAMPART_TRY(const auto document, ask_node(options.config, "/v1/quarantine"));
+    Answer answer;
+    answer.json = json::serialize(document);
+    answer.text = fmt::format("{:<24}{:>9}{:>10}{:>8}  {:<24}{}\n", "topic", "partition", "offset",
+                              "bytes", "reason", "message");
+    for (const auto& item : document.at("quarantined").as_array()) {
+        const auto& one = item.as_object();
+        const auto text = [&](const char* name) {
+            const auto& value = one.at(name);
+            return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
+        };
+        answer.text +=
+            fmt::format("{:<24}{:>9}{:>10}{:>8}  {:<24}{}\n", text("topic"), text("partition"),
+                        text("offset"), text("bytes"), text("reason"), text("message"));
+    }
+    return answer;
+}
+
+Result<Answer> act(const Options& options, std::string_view target) {
+    RAMPART_TRY(const auto document, tell_node(options.config, target,
+                                               {{"topic", options.topic},
+                                                {"partition", std::to_string(options.partition)},
+                                                {"offset", std::to_string(options.offset)},
+                                                {"actor", options.actor},
+                                                {"reason", options.reason}}));
+    Answer answer;
+    answer.json = json::serialize(document);
+    const auto& object = document.as_object();
+    const auto* applied = object.if_contains("applied");
+    if (applied == nullptr) {
+        answer.text = "dropped\n";
+    } else if (applied->as_bool()) {
+        answer.text = "applied; it is out of quarantine\n";
+    } else {
+        answer.exit_code = 1;
+        answer.text = fmt::format("it stays: {}\n", std::string(object.at("message").as_string()));
+    }
+    return answer;
+}
+
+void add_act(Frame& frame, const CommandSpec& spec, std::string target) {
+    auto options = std::make_shared<Options>();
+    auto& command = frame.add(spec, [options, target = std::move(target)](const Context&) {
+        return act(*options, target);
+    });
+    command.add_option("OFFSET", options->offset, "as 'quarantine list' shows it")->required();
+    command.add_option("--topic", options->topic, "its topic")->required();
+    command.add_option("--partition", options->partition, "its partition")->required();
+    command.add_option("--config", options->config, "rampartd.toml of the node")->required();
+    command.add_option("--reason", options->reason, "why, for the audit log")->required();
+    command.add_option("--actor", options->actor, "who asks, for the audit log")
+        ->capture_default_str();
+}
+
+}  // namespace
+
+void add_quarantine_list(Frame& frame) {
+    auto options = std::make_shared<Options>();
+    auto& command = frame.add({.name = "quarantine list",
+                               .summary = "Records that could not be understood or contradict",
+                               .example = "rampart quarantine list --config rampartd.toml",
+                               .detail = "Their content is not shown: it may be personal."},
+                              [options](const Context&) { return list(*options); });
+    command.add_option("--config", options->config, "rampartd.toml of the running node")
+        ->required();
+}
+
+void add_quarantine_replay(Frame& frame) {
+    add_act(
+        frame,
+        {.name = "quarantine replay",
+         .summary = "Apply a quarantined record again, after what was wrong is mended",
+         .example = "rampart quarantine replay 812 --topic outcomes --partition 3 --reason 'new "
+                    "version' --config rampartd.toml",
+         .detail = "Exit code 1: it still makes no sense and stays."},
+        "/v1/quarantine/replay");
+}
+
+void add_quarantine_drop(Frame& frame) {
+    add_act(
+        frame,
+        {.name = "quarantine drop",
+         .summary = "Take a record out of quarantine for good",
+         .example = "rampart quarantine drop 812 --topic outcomes --partition 3 --reason 'sent by "
+                    "mistake' --config rampartd.toml"},
+        "/v1/quarantine/drop");
+}
+
+}  // namespace rampart::cli
