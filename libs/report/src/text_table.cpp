@@ -1,11 +1,11 @@
-#include "frame/text_table.hpp"
+#include "rampart/report/text_table.hpp"
 
 #include <algorithm>
 
-namespace rampart::cli {
+namespace rampart::report {
 namespace {
 
-/// Code points of UTF-8.
+/// Counts the code points of UTF-8 text.
 size_t places(const std::string& text) {
     return static_cast<size_t>(
         std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
@@ -32,4 +32,4 @@ std::string align(const Table& table, size_t left) {
     return out;
 }
 
-}  // namespace rampart::cli
+}  // namespace rampart::report
