@@ -79,7 +79,7 @@ TEST_F(AuditIndividual, DrawsThePairs) {
     ASSERT_EQ(ran.exit_code, 0) << ran.output;
     EXPECT_THAT(ran.output, AllOf(HasSubstr("performance gap"), HasSubstr("worst of"),
                                   HasSubstr("alike for region"), HasSubstr("wrote audit.html")));
-    EXPECT_THAT(read("audit.html"), AllOf(HasSubstr("class='own'"), HasSubstr("class='cloud'"),
+    EXPECT_THAT(read("audit.html"), AllOf(HasSubstr("class='ring'"), HasSubstr("class='faint"),
                                           HasSubstr("they differ in"), Not(HasSubstr("<script"))));
 }
 

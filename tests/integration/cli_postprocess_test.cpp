@@ -110,7 +110,7 @@ TEST_F(Postprocess, DrawsThePictureAndTheCurve) {
     ASSERT_EQ(ran.exit_code, 0) << ran.output;
     EXPECT_THAT(ran.output, AllOf(HasSubstr("everybody"), HasSubstr("wrote ramps.html")));
     EXPECT_THAT(read("ramps.html"), AllOf(HasSubstr("sex=a"), HasSubstr("sex=b"),
-                                          HasSubstr("class='ramp'"), Not(HasSubstr("<script"))));
+                                          HasSubstr("class='curve'"), Not(HasSubstr("<script"))));
     std::istringstream curve(read("curve.csv"));
     std::string line;
     std::getline(curve, line);

@@ -7,13 +7,14 @@
 #include <thread>
 
 #include "audit/audit_page.hpp"
-#include "audit/individual_fairness.hpp"
 #include "frame/commands.hpp"
-#include "frame/model_table.hpp"
-#include "learn/metric_options.hpp"
+#include "frame/figures_text.hpp"
+#include "frame/metric_options.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/split.hpp"
+#include "rampart/evaluation/individual_fairness.hpp"
+#include "rampart/evaluation/model_table.hpp"
 #include "rampart/model/model_file.hpp"
 
 namespace rampart::cli {
@@ -41,12 +42,12 @@ struct Audited {
 };
 
 base::Result<Audited> read(const Options& o, const model::Policy& policy) {
-    RAMPART_TRY(const auto record, record_of(policy));
-    const ModelTableNames names{o.model, o.data, o.schema};
-    RAMPART_TRY(const auto schema, schema_for(names, policy, record));
+    RAMPART_TRY(const auto record, evaluation::record_of(policy));
+    const evaluation::ModelTableNames names{o.model, o.data, o.schema};
+    RAMPART_TRY(const auto schema, evaluation::schema_for(names, policy, record));
     RAMPART_TRY(const auto table, dataset::read_table(o.data, schema));
-    RAMPART_RETURN_IF_ERROR(require_labels(table, names));
-    RAMPART_TRY(auto rows, part_of(names, o.split, table, record));
+    RAMPART_RETURN_IF_ERROR(evaluation::require_labels(table, names));
+    RAMPART_TRY(auto rows, evaluation::part_of(names, o.split, table, record));
     std::vector<uint32_t> numbers(rows.rows());
     std::iota(numbers.begin(), numbers.end(), 0u);
     if (o.split != "all") {
@@ -57,10 +58,10 @@ base::Result<Audited> read(const Options& o, const model::Policy& policy) {
     if (own && !o.metric.given())
         return Audited{std::move(rows), std::move(numbers), schema, *std::move(own),
                        "the model's own"};
-    const bool trained_on = is_training_table(table, record);
+    const bool trained_on = evaluation::is_training_table(table, record);
     dataset::Dataset learn = rows;
     if (trained_on) {
-        RAMPART_TRY(learn, part_of(names, "train", table, record));
+        RAMPART_TRY(learn, evaluation::part_of(names, "train", table, record));
     }
     RAMPART_TRY(auto metric, metric_of(o.metric, {table, learn, schema.protected_columns}));
     std::string is_from = "learnt on the audited rows";
@@ -88,8 +89,8 @@ void list_differences(const Audited& audited, const fairness::TreatedDifferently
                      [&](size_t a, size_t b) { return weights[a] > weights[b]; });
     for (size_t k = 0; k < std::min(order.size(), kMostDifferences); ++k) {
         const auto& spec = audited.rows.schema.features()[order[k]];
-        pair.differences.push_back(
-            {spec.name, value_text(spec, own[order[k]]), value_text(spec, other[order[k]])});
+        pair.differences.push_back({spec.name, evaluation::value_text(spec, own[order[k]]),
+                                    evaluation::value_text(spec, other[order[k]])});
     }
     pair.more = order.size() - pair.differences.size();
     // a protected attribute that is no feature may still be what they differ in
@@ -101,7 +102,7 @@ void list_differences(const Audited& audited, const fairness::TreatedDifferently
              rows.group_names[static_cast<size_t>(rows.group[found.other])]});
 }
 
-std::vector<AuditedPair> pairs_of(const Audited& audited, const PolicyAnswers& answers,
+std::vector<AuditedPair> pairs_of(const Audited& audited, const evaluation::PolicyAnswers& answers,
                                   const fairness::IndividualAudit& audit) {
     std::vector<AuditedPair> pairs;
     for (const auto& found : audit.worst) {
@@ -148,7 +149,7 @@ boost::json::array pairs_json(const std::vector<AuditedPair>& pairs) {
 }
 
 /// Rows whose own copies are decided differently.
-std::string consistency_text(const Audited& audited, const IndividualFairness& found) {
+std::string consistency_text(const Audited& audited, const evaluation::IndividualFairness& found) {
     std::string text;
     for (const auto& consistency : found.consistency) {
         if (consistency.rows.empty()) continue;
@@ -167,11 +168,15 @@ base::Result<Answer> audit_individual(Options& o) {
     RAMPART_RETURN_IF_ERROR(fairness::validate(o.params.transport));
     RAMPART_TRY(const auto loaded, model::load_model_file(o.model));
     RAMPART_TRY(const auto audited, read(o, loaded.policy));
-    RAMPART_TRY(const auto answers, policy_answers(loaded.policy, audited.rows, std::nullopt));
+    RAMPART_TRY(const auto answers,
+                evaluation::policy_answers(loaded.policy, audited.rows, std::nullopt));
     base::ThreadPool pool(o.threads);
-    RAMPART_TRY(const auto found,
-                individual_fairness(loaded.policy, audited.rows, answers, audited.metric, o.params,
-                                    o.counterfactuals, pool));
+    RAMPART_TRY(
+        const auto found,
+        evaluation::individual_fairness(
+            loaded.policy, audited.rows, answers,
+            {.metric = audited.metric, .params = o.params, .counterfactuals = o.counterfactuals},
+            pool));
     const auto pairs = pairs_of(audited, answers, found.audit);
     const auto summary =
         fmt::format("{} on {} ({}, {} rows), {} loss, epsilon {:g}; fair metric {}: {}", o.model,
@@ -184,7 +189,7 @@ base::Result<Answer> audit_individual(Options& o) {
         table.push_back(
             {fmt::format("performance gap at most {:g}", *o.at_most), kept ? "kept" : "not kept"});
     answer.exit_code = kept ? 0 : 1;
-    answer.text = fmt::format("{}\n\n{}", summary, align(table));
+    answer.text = fmt::format("{}\n\n{}", summary, report::align(table));
     if (!pairs.empty())
         answer.text += fmt::format("\nworst of {} pairs of people:\n", found.audit.pairs);
     for (size_t k = 0; k < pairs.size(); ++k)

@@ -5,20 +5,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include "frame/page.hpp"
+#include "rampart/report/html.hpp"
+#include "rampart/report/svg.hpp"
 
 namespace rampart::cli {
 namespace {
 
-constexpr std::string_view kStyle = R"(
-.grid{stroke:var(--line)}.tick{fill:var(--soft);font-size:11px}
-.link{stroke:var(--soft);stroke-width:2}.own{fill:var(--mark)}.other{fill:none;stroke:var(--bad)}
-.other{stroke-width:2}.cloud{fill:var(--mark);opacity:.55}li{margin:.5rem 0}
-)";
-constexpr double kWidth = 860, kLeft = 150, kRight = 24, kTop = 24, kLine = 24;
-constexpr double kCloudHeight = 300, kCloudLeft = 60, kCloudBottom = 44;
+using report::Axis;
+using report::Svg;
 
-double across(double score) { return kLeft + score * (kWidth - kLeft - kRight); }
+constexpr double kWidth = 860, kLeft = 150, kRight = 24, kTop = 24, kLine = 24;
+constexpr double kCloudHeight = 320, kCloudLeft = 60, kCloudBottom = 44;
 
 std::string decision(double approve) {
     if (approve >= 1) return "approved";
@@ -26,76 +23,47 @@ std::string decision(double approve) {
     return fmt::format("approved with chance {:.2f}", approve);
 }
 
-std::string tick(double x, double y, std::string_view anchor, const std::string& text) {
-    return fmt::format("<text class='tick' x='{:.1f}' y='{:.1f}' text-anchor='{}'>{}</text>\n", x,
-                       y, anchor, text);
-}
-
-/// One line a pair: from the own score (full dot) to the other's (ring).
+/// Draws one line for each pair: from the own score (full dot) to the other's (ring).
 std::string dumbbells(const std::vector<AuditedPair>& pairs) {
     const double height = kTop + kLine * static_cast<double>(pairs.size()) + 30;
-    std::string out = fmt::format(
-        "<svg viewBox='0 0 {} {:.0f}' role='img' aria-label='scores of pairs of people'>\n", kWidth,
-        height);
+    const Axis x{0, 1, kLeft, kWidth - kRight};
+    Svg svg(kWidth, height, "scores of pairs of people");
     for (const double score : {0.0, 0.25, 0.5, 0.75, 1.0}) {
-        out += fmt::format(
-            "<line class='grid' x1='{0:.1f}' x2='{0:.1f}' y1='{1:.1f}' y2='{2:.1f}'/>\n",
-            across(score), kTop - 10, height - 24);
-        out += tick(across(score), height - 8, "middle", fmt::format("{:g}", score));
+        svg.line("grid", x.at(score), kTop - 10, x.at(score), height - 24);
+        svg.text(x.at(score), height - 8, report::Anchor::kMiddle, report::tick_text(score),
+                 "tick");
     }
     for (size_t k = 0; k < pairs.size(); ++k) {
         const auto& pair = pairs[k];
         const double y = kTop + kLine * (static_cast<double>(k) + 0.3);
-        out += tick(kLeft - 12, y + 4, "end",
-                    fmt::format("{}: {} as {}", k + 1, pair.person, pair.other));
-        out += fmt::format(
-            "<g><title>{}</title><line class='link' x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' "
-            "y2='{:.1f}'/><circle class='own' cx='{:.1f}' cy='{:.1f}' r='5'/><circle class='other' "
-            "cx='{:.1f}' cy='{:.1f}' r='5'/></g>\n",
-            escaped(pair_text(pair)), across(pair.score), across(pair.other_score), y, y,
-            across(pair.score), y, across(pair.other_score), y);
+        svg.text(kLeft - 12, y + 4, report::Anchor::kEnd,
+                 fmt::format("{}: {} as {}", k + 1, pair.person, pair.other), "tick");
+        svg.open("", pair_text(pair))
+            .line("link", x.at(pair.score), y, x.at(pair.other_score), y)
+            .circle("dot", x.at(pair.score), y, 5)
+            .circle("ring", x.at(pair.other_score), y, 5)
+            .close();
     }
-    return out + "</svg>\n";
+    return svg.markup();
 }
 
-/// Each pair a dot: how far apart, how differently scored; its area is what it adds to the loss.
+/// Draws each pair as a dot: its fair distance, its difference of scores, and as its area what it
+/// adds to the loss.
 std::string cloud(const std::vector<AuditedPair>& pairs) {
     double farthest = 1e-9, largest = 1e-300;
     for (const auto& pair : pairs) {
         farthest = std::max(farthest, pair.distance);
         largest = std::max(largest, pair.excess);
     }
-    const auto x = [&](double d) {
-        return kCloudLeft + d / farthest * (kWidth - kCloudLeft - kRight);
-    };
-    const auto y = [](double s) {
-        return kCloudHeight - kCloudBottom - s * (kCloudHeight - kCloudBottom - kTop);
-    };
-    std::string out = fmt::format(
-        "<svg viewBox='0 0 {} {}' role='img' aria-label='difference of scores by fair distance'>\n",
-        kWidth, kCloudHeight);
-    for (const double s : {0.0, 0.25, 0.5, 0.75, 1.0}) {
-        out += fmt::format("<line class='grid' x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' y2='{:.1f}'/>\n",
-                           x(0), x(farthest), y(s), y(s));
-        out += tick(kCloudLeft - 8, y(s) + 4, "end", fmt::format("{:g}", s));
-    }
-    for (const double part : {0.0, 0.5, 1.0})
-        out +=
-            tick(x(part * farthest), y(0) + 16, "middle", fmt::format("{:.3g}", part * farthest));
-    out += tick((x(0) + x(farthest)) / 2, kCloudHeight - 6, "middle", "fair distance");
+    const Axis x{0, 1.02 * farthest, kCloudLeft, kWidth - kRight};
+    const Axis y{0, 1, kCloudHeight - kCloudBottom, kTop};
+    Svg svg(kWidth, kCloudHeight, "difference of scores by fair distance");
+    svg.frame(x, y, {.x_title = "fair distance", .y_title = "difference of scores"});
     for (const auto& pair : pairs)
-        out += fmt::format(
-            "<circle class='cloud' cx='{:.1f}' cy='{:.1f}' r='{:.1f}'><title>{}</title></circle>\n",
-            x(pair.distance), y(std::abs(pair.score - pair.other_score)),
-            3 + 9 * std::sqrt(std::max(0.0, pair.excess / largest)), escaped(pair_text(pair)));
-    return out + "</svg>\n";
-}
-
-std::string facts(const Table& table) {
-    std::string out = "<table class='facts'>\n";
-    for (const auto& line : table)
-        out += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escaped(line[0]), escaped(line[1]));
-    return out + "</table>\n";
+        svg.circle("faint", x.at(pair.distance),
+                   y.at(std::abs(pair.score - pair.other_score)),
+                   3 + 9 * std::sqrt(std::max(0.0, pair.excess / largest)), pair_text(pair));
+    return svg.markup();
 }
 
 }  // namespace
@@ -115,26 +83,28 @@ std::string pair_text(const AuditedPair& pair) {
     return text;
 }
 
-std::string audit_page(const std::string& title, const std::string& summary, const Table& table,
-                       const std::vector<AuditedPair>& pairs) {
-    std::string out = fmt::format(
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{}</title>"
-        "<style>{}{}</style></head><body>\n<h1>{}</h1>\n<p class='soft'>{}</p>\n",
-        escaped(title), kPageStyle, kStyle, escaped(title), escaped(summary));
-    out += facts(table);
-    out += "<h2>Who is treated differently from whom</h2>\n";
-    if (pairs.empty())
-        return out + "<p>Nobody: people who are alike are answered alike.</p>\n</body></html>\n";
-    out +=
-        "<p class='soft'>Full dot: the score of a person; ring: that of somebody alike, by "
-        "which this person would fare worse. The pairs that add most to the loss come first.</p>\n";
-    out += dumbbells(pairs);
-    out +=
-        "<h2>How far apart they are</h2>\n<p class='soft'>Difference of scores by fair "
-        "distance; a dot's area is what the pair adds to the loss.</p>\n";
-    out += cloud(pairs) + "<h2>In words</h2>\n<ol>\n";
-    for (const auto& pair : pairs) out += fmt::format("<li>{}</li>\n", escaped(pair_text(pair)));
-    return out + "</ol>\n</body></html>\n";
+std::string audit_page(const std::string& title, const std::string& summary,
+                       const report::Table& table, const std::vector<AuditedPair>& pairs) {
+    report::Html page;
+    page.title(title).paragraph(summary, "soft").facts(report::rows_of(table));
+    page.heading("Pairs that are treated differently");
+    if (pairs.empty()) {
+        page.paragraph("None: people who are alike get the same answer.");
+        return report::document(title, page);
+    }
+    page.paragraph(
+        "Full dot: the score of a person. Ring: the score of a similar person, with which the "
+        "first person's loss would be larger. The pairs that add most to the loss come first.",
+        "soft");
+    page.raw(dumbbells(pairs)).heading("How far apart they are");
+    page.paragraph(
+        "Difference of scores by fair distance. A dot's area is what the pair adds to the loss.",
+        "soft");
+    page.raw(cloud(pairs)).heading("In words");
+    std::vector<std::string> items;
+    for (const auto& pair : pairs) items.push_back(pair_text(pair));
+    page.list(items);
+    return report::document(title, page);
 }
 
 }  // namespace rampart::cli

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "frame/text_table.hpp"
+#include "rampart/report/text_table.hpp"
 
 namespace rampart::cli {
 
@@ -25,7 +25,7 @@ std::string pair_text(const AuditedPair& pair);
 
 /// One HTML file: the certificate, consistency, and the pairs: over the scores, by distance, in
 /// words.
-std::string audit_page(const std::string& title, const std::string& summary, const Table& table,
-                       const std::vector<AuditedPair>& pairs);
+std::string audit_page(const std::string& title, const std::string& summary,
+                       const report::Table& table, const std::vector<AuditedPair>& pairs);
 
 }  // namespace rampart::cli

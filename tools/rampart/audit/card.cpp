@@ -5,12 +5,13 @@
 #include <thread>
 
 #include "audit/card_page.hpp"
-#include "audit/model_card.hpp"
 #include "audit/regression_card.hpp"
-#include "audit/regression_evaluation.hpp"
 #include "frame/commands.hpp"
+#include "frame/figures_text.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/utf8.hpp"
+#include "rampart/evaluation/model_card.hpp"
+#include "rampart/evaluation/regression_evaluation.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -20,7 +21,7 @@ namespace json = boost::json;
 constexpr size_t kMaxStatementBytes = 10'000;
 
 struct Options {
-    ModelCardOptions card;
+    evaluation::ModelCardOptions card;
     std::string out;
     std::vector<std::string> state;
 };
@@ -53,7 +54,7 @@ base::Result<std::map<std::string, std::string>> statements_of(const Options& op
     return stated;
 }
 
-json::object json_of(const Options& options, const ModelCard& card) {
+json::object json_of(const Options& options, const evaluation::ModelCard& card) {
     json::array features;
     for (const auto& feature : card.features) {
         json::object one{{"feature", card.policy.schema().features()[feature.feature].name},
@@ -98,11 +99,11 @@ base::Result<Answer> make(const Options& options) {
                                "--out {}: the folder {} does not exist; make it first", options.out,
                                folder.string());
     RAMPART_TRY(const auto loaded, model::load_model_file(options.card.names.model));
-    RAMPART_TRY(const auto loss, regression_loss_of(loaded.policy));
+    RAMPART_TRY(const auto loss, evaluation::regression_loss_of(loaded.policy));
     if (loss)
         return write_regression_card(options.card.names, loaded, *loss, options.card.split,
                                      options.out);
-    RAMPART_TRY(const auto card, make_model_card(options.card));
+    RAMPART_TRY(const auto card, evaluation::make_model_card(options.card));
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(options.out, card_page(card, stated)));
     Answer answer;
     answer.text = fmt::format("wrote {}\nmodel {}\nmeasured on {} ({} rows)\n", options.out,

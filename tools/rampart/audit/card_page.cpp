@@ -7,7 +7,7 @@
 
 #include "audit/card_figures.hpp"
 #include "frame/mixture_text.hpp"
-#include "frame/page.hpp"
+#include "rampart/report/html.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -16,23 +16,17 @@ constexpr size_t kBars = 20;
 constexpr size_t kLongText = 400;
 constexpr size_t kFewRows = 100;
 
-constexpr std::string_view kCardStyle = R"(
-.tick{font-size:11px;fill:var(--soft)}.grid{stroke:var(--line);stroke-width:.6}
-.bar,.point,.band{fill:var(--mark)}.band{opacity:.16}.ideal{stroke:var(--soft)}
-.ideal{stroke-dasharray:4 4}.whisker{stroke:var(--mark);stroke-width:2}
-.curve{fill:none;stroke:var(--mark);stroke-width:2}.figure{max-width:32rem;display:block}
-.figure{margin:auto}figure{margin:0}figcaption{font-size:.9rem;overflow-wrap:anywhere}
-.multiples{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));gap:1rem}
-.lead{font-size:1.1rem}.rates td{white-space:nowrap;vertical-align:top}
-.warning{border-left:4px solid var(--bad);padding-left:.8rem}
-)";
+using report::Cell;
+using report::escaped;
+using report::Html;
+using report::Row;
 
 std::string number(const std::optional<double>& x) {
     return x ? fmt::format("{:.4f}", *x) : "undefined";
 }
 
 std::string percent(const std::optional<double>& x) {
-    return x ? fmt::format("{:.1f} %", 100 * *x) : "among nobody";
+    return x ? fmt::format("{:.1f} %", 100 * *x) : "no rows";
 }
 
 std::string interval(const std::optional<stats::Interval>& found, double scale = 1,
@@ -42,15 +36,11 @@ std::string interval(const std::optional<stats::Interval>& found, double scale =
                        scale * found->hi, digits);
 }
 
-std::string fact(std::string_view name, std::string_view html) {
-    return fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escaped(name), html);
+void add_section(std::string_view title, std::string_view text, Html& page) {
+    page.heading(title).paragraph(text, "soft");
 }
 
-std::string heading(std::string_view title, std::string_view html) {
-    return fmt::format("<h2>{}</h2>\n<p class='soft'>{}</p>\n", title, html);
-}
-
-std::string ramp_text(const ModelCard& card) {
+std::string ramp_text(const evaluation::ModelCard& card) {
     const auto& ramp = card.learned().ramp;
     std::string out = "with f = ";
     out += fmt::format("{:g}·P(favourable) {:+g} in [-1, 1]: ", card.learned().score_slope,
@@ -84,59 +74,57 @@ std::string exploration_text(const model::Exploration& exploration) {
     return "unknown";
 }
 
-std::string the_model(const ModelCard& card) {
+void add_model(const evaluation::ModelCard& card, Html& page) {
     const auto& features = card.policy.schema().features();
     const auto categorical = std::count_if(features.begin(), features.end(), [](const auto& f) {
         return f.kind == dataset::FeatureKind::kCategorical;
     });
     const auto unread = std::count_if(card.features.begin(), card.features.end(),
                                       [](const auto& f) { return f.splits.splits == 0; });
-    std::string out = "<h2>The model</h2>\n<table class='facts'>\n";
-    out += fact("file", escaped(card.names.model));
-    out += fact("id (SHA-256 of the file)", fmt::format("<code>{}</code>", card.id));
-    out +=
-        fact("predicts",
-             escaped(fmt::format("P({} = {})", card.schema.label_column, card.schema.favourable)));
-    const size_t trees = card.learned().ensemble.trees.size();
-    out += fact("trees", fmt::format("{} with {} leaves, at most {} splits deep", trees,
-                                     card.leaves, card.depth));
-    out +=
-        fact("features",
-             fmt::format("{}: {} numeric, {} categorical; {} of them not read", features.size(),
-                         features.size() - static_cast<size_t>(categorical), categorical, unread));
-    out += fact("decides by protected group", card.policy.group_aware() ? "yes" : "no");
-    out += fact("decision", escaped(ramp_text(card)));
-    if (!card.learned().members.empty()) {
-        out += fact("mixture",
-                    escaped(fmt::format(
-                        "{}: P(approve) is its members' weighted mean, and so is the score whose "
-                        "performance is shown. The trees and features on this page are those of "
-                        "the first ensemble, the thresholds above those of members without their "
-                        "own.",
-                        mixture_text(card.learned()))));
-    }
-    out += fact("exploration", escaped(exploration_text(card.learned().exploration)));
-    out += fact("policy", fmt::format("this page takes link {} of {} apart", card.link,
-                                      card.policy.links().size()));
-    return out + "</table>\n";
+    const auto& learned = card.learned();
+    std::vector<Row> rows{
+        {"file", card.names.model},
+        {"id (SHA-256 of the file)", Cell::raw(fmt::format("<code>{}</code>", escaped(card.id)))},
+        {"predicts", fmt::format("P({} = {})", card.schema.label_column, card.schema.favourable)},
+        {"trees", fmt::format("{} with {} leaves, at most {} splits deep",
+                              learned.ensemble.trees.size(), card.leaves, card.depth)},
+        {"features",
+         fmt::format("{}: {} numeric, {} categorical; {} of them not read", features.size(),
+                     features.size() - static_cast<size_t>(categorical), categorical, unread)},
+        {"decides by protected group", card.policy.group_aware() ? "yes" : "no"},
+        {"decision", ramp_text(card)}};
+    if (!learned.members.empty())
+        rows.push_back(
+            {"mixture",
+             fmt::format("{}: P(approve) is its members' weighted mean, and so is the score whose "
+                         "performance is shown. The trees and features on this page are those of "
+                         "the first ensemble, the thresholds above those of members without their "
+                         "own.",
+                         mixture_text(learned))});
+    rows.push_back({"exploration", exploration_text(learned.exploration)});
+    rows.push_back({"policy", fmt::format("this page explains link {} of {}", card.link,
+                                          card.policy.links().size())});
+    page.heading("The model").facts(rows);
 }
 
-std::string provenance(const ModelCard& card) {
-    std::string rows;
+void add_provenance(const evaluation::ModelCard& card, Html& page) {
+    std::vector<Row> rows;
     for (const auto& [key, value] : card.policy.provenance()) {
         if (std::any_of(std::begin(kStatements), std::end(kStatements),
                         [&](const auto& statement) { return key == statement.key; }))
             continue;
-        rows += fact(key, value.size() <= kLongText
-                              ? escaped(value)
-                              : fmt::format("{} bytes of text in the model file", value.size()));
+        rows.push_back(
+            {key, value.size() <= kLongText
+                      ? value
+                      : fmt::format("{} bytes of text in the model file", value.size())});
     }
-    if (rows.empty()) rows = fact("nothing", "the model file says nothing of where it is from");
-    return "<h2>Where it is from</h2>\n<table class='facts'>\n" + rows + "</table>\n";
+    if (rows.empty()) rows.push_back({"nothing", "the model file does not say where it is from"});
+    page.heading("Where it is from").facts(rows);
 }
 
-std::string statements(const ModelCard& card, const std::map<std::string, std::string>& stated) {
-    std::string out = "<h2>Use and limits</h2>\n<table class='facts'>\n";
+void add_statements(const evaluation::ModelCard& card,
+                    const std::map<std::string, std::string>& stated, Html& page) {
+    std::vector<Row> rows;
     for (const auto& [key, title] : kStatements) {
         const auto own = card.policy.provenance().find(key);
         const auto added = stated.find(key);
@@ -151,39 +139,40 @@ std::string statements(const ModelCard& card, const std::map<std::string, std::s
                    " <span class='soft'>(stated when this page was made; the model file does not "
                    "carry it)</span>";
         }
-        out += fact(title, text);
+        rows.push_back({title, Cell::raw(text)});
     }
-    return out + "</table>\n";
+    page.heading("Use and limits").facts(rows);
 }
 
-std::string performance(const ModelCard& card) {
+void add_performance(const evaluation::ModelCard& card, Html& page) {
     const auto& e = card.evaluation;
-    std::string out = heading(
-        "Performance",
-        escaped(fmt::format("On {} ({} rows, SHA-256 of the table {}). Ranges: {:g} % intervals.",
-                            card.rows_of, e.rows, card.data_sha256, 100 * e.confidence)));
+    add_section("Performance",
+                fmt::format("On {} ({} rows, SHA-256 of the table {}). Ranges: {:g} % intervals.",
+                            card.rows_of, e.rows, card.data_sha256, 100 * e.confidence),
+                page);
     if (card.learned_from)
-        out +=
-            "<p class='warning'>The model may have learned from these rows: figures on rows "
-            "that it has not seen would be worse.</p>\n";
-    out += "<table class='facts'>\n";
-    out += fact("AUC", number(e.auc) + interval(e.auc_interval));
-    out += fact("log loss", fmt::format("{:.4f} <span class='soft'>({:.4f} for everybody the same "
-                                        "score)</span>",
-                                        e.log_loss, card.mean_label_log_loss));
-    out += fact("Brier score", number(e.brier));
-    out += fact("Kolmogorov-Smirnov", number(e.ks));
-    out += fact("calibration error",
-                fmt::format("{:.4f} <span class='soft'>(mean distance of score and observed rate "
-                            "over the bins)</span>",
-                            card.calibration_error));
-    out += "</table>\n<h3>Calibration</h3>\n";
-    out += fmt::format(
-        "<p class='soft'>The rows in {} bins by score: observed share of favourable "
-        "labels against the mean score. On the dashed line, scores are what they "
-        "say.</p>\n",
-        card.calibration.size());
-    return out + calibration_figure(card);
+        page.paragraph(
+            "The model may have learned from these rows: figures on rows that it has not seen "
+            "would be worse.",
+            "warning");
+    page.facts({{"AUC", Cell::raw(number(e.auc) + interval(e.auc_interval))},
+                {"log loss",
+                 Cell::raw(fmt::format("{:.4f} <span class='soft'>({:.4f} with the same score for "
+                                       "all rows)</span>",
+                                       e.log_loss, card.mean_label_log_loss))},
+                {"Brier score", number(e.brier)},
+                {"Kolmogorov-Smirnov", number(e.ks)},
+                {"calibration error",
+                 Cell::raw(fmt::format("{:.4f} <span class='soft'>(mean distance of score and "
+                                       "observed rate over the bins)</span>",
+                                       card.calibration_error))}});
+    page.subheading("Calibration");
+    page.paragraph(fmt::format("The rows in {} bins by score: observed share of favourable labels "
+                               "against the mean score. The scores of a calibrated model lie on "
+                               "the dashed line.",
+                               card.calibration.size()),
+                   "soft");
+    page.raw(calibration_figure(card));
 }
 
 struct GroupColumn {
@@ -198,7 +187,7 @@ constexpr std::array<GroupColumn, 4> kGroupColumns{{
     {"FPR", &stats::DecisionRates::false_positive, false},
 }};
 
-std::string rate_cell(const GroupColumn& column, const stats::Tally& tally, double confidence) {
+Cell rate_cell(const GroupColumn& column, const stats::Tally& tally, double confidence) {
     auto rate = tally.rate();
     auto range = stats::wilson(tally, confidence);
     double hits = tally.hits;
@@ -207,94 +196,99 @@ std::string rate_cell(const GroupColumn& column, const stats::Tally& tally, doub
         range = stats::Interval{1 - range->hi, 1 - range->lo};
         hits = tally.weight - tally.hits;
     }
-    return fmt::format("<td>{}<br/>{}<br/><span class='soft'>{:.0f} of {:.0f}</span></td>",
-                       percent(rate), interval(range, 100, 1), hits, tally.weight);
+    return Cell::raw(fmt::format("{}<br/>{}<br/><span class='soft'>{:.0f} of {:.0f}</span>",
+                                 percent(rate), interval(range, 100, 1), hits, tally.weight));
 }
 
-std::string group_row(const std::string& name, const stats::DecisionRates& rates,
-                      const std::optional<double>& auc, double log_loss, double mean_score,
-                      double confidence) {
-    std::string out = fmt::format("<tr><td>{}</td><td>{}</td>", escaped(name), rates.base.rows);
-    for (const auto& column : kGroupColumns) {
-        out += rate_cell(column, rates.*column.rate, confidence);
-    }
-    return out + fmt::format("<td>{}</td><td>{:.4f}</td><td>{:.1f} %</td></tr>\n", number(auc),
-                             log_loss, 100 * mean_score);
+/// One line of the table of groups.
+struct GroupLine {
+    std::string name;
+    const stats::DecisionRates& rates;
+    evaluation::GroupQuality quality;
+};
+
+Row row_of(const GroupLine& line, double confidence) {
+    Row row{line.name, std::to_string(line.rates.base.rows)};
+    for (const auto& column : kGroupColumns)
+        row.push_back(rate_cell(column, line.rates.*column.rate, confidence));
+    row.emplace_back(number(line.quality.auc));
+    row.emplace_back(fmt::format("{:.4f}", line.quality.log_loss));
+    row.emplace_back(fmt::format("{:.1f} %", 100 * line.quality.mean_score));
+    return row;
 }
 
-std::string groups(const ModelCard& card) {
+void add_groups(const evaluation::ModelCard& card, Html& page) {
     const auto& e = card.evaluation;
-    if (!e.groups)
-        return "<h2>Protected groups</h2>\n<p class='warning'>The schema names no protected "
-               "columns: nothing can be said of groups. Name them under <code>protected</code>."
-               "</p>\n";
-    std::string out = heading(
-        "Protected groups",
-        "Expected rates of the policy's decisions, exploration included. TPR: approved among "
-        "favourable labels; FPR: approved among the others. Groups are read from the data for "
-        "this page alone. Counts are sums of row weights.");
-    out += "<div class='scroll'><table class='rates'><tr><th>group</th><th>rows</th>";
-    for (const auto& column : kGroupColumns) out += fmt::format("<th>{}</th>", column.title);
-    out += "<th>AUC</th><th>log loss</th><th>mean score</th></tr>\n";
+    if (!e.groups) {
+        page.heading("Protected groups");
+        page.raw(
+            "<p class='warning'>The schema names no protected columns: nothing can be said about "
+            "groups. Name them under <code>protected</code>.</p>\n");
+        return;
+    }
+    add_section("Protected groups",
+                "Expected rates of the policy's decisions, exploration included. TPR: approved "
+                "among favourable labels; FPR: approved among the others. Groups are read from the "
+                "data for this page alone. Counts are sums of row weights.",
+                page);
+    Row head{"group", "rows"};
+    for (const auto& column : kGroupColumns) head.emplace_back(column.title);
+    for (const char* title : {"AUC", "log loss", "mean score"}) head.emplace_back(title);
     double mean_score = 0, weight = 0;
-    std::string rows, few;
+    std::vector<Row> rows(1);
+    std::string few;
     for (size_t g = 0; g < card.groups.size(); ++g) {
         const auto& group = e.groups->groups[g];
-        const auto& quality = card.groups[g];
-        rows += group_row(group.name, group.rates, quality.auc, quality.log_loss,
-                          quality.mean_score, e.confidence);
-        mean_score += group.rates.base.weight * quality.mean_score;
+        rows.push_back(row_of({group.name, group.rates, card.groups[g]}, e.confidence));
+        mean_score += group.rates.base.weight * card.groups[g].mean_score;
         weight += group.rates.base.weight;
         if (group.rates.base.rows < kFewRows)
             few += fmt::format("{}{} ({} rows)", few.empty() ? "" : ", ", group.name,
                                group.rates.base.rows);
     }
-    out += group_row("all", e.overall, e.auc, e.log_loss, mean_score / weight, e.confidence);
-    out += rows + "</table></div>\n";
+    rows[0] = row_of({"all", e.overall, {e.auc, e.log_loss, mean_score / weight}}, e.confidence);
+    page.table(head, rows, "rates");
     if (!few.empty())
-        out +=
-            fmt::format("<p class='warning'>Too few rows to say much of: {}.</p>\n", escaped(few));
-    return out;
+        page.paragraph(fmt::format("Too few rows to say much of: {}.", few), "warning");
 }
 
-std::string importance(const ModelCard& card) {
-    std::string how =
+void add_importance(const evaluation::ModelCard& card, Html& page) {
+    const std::string how =
         card.variant == "path-dependent"
-            ? std::string("unknown features go the ways that the training rows went")
+            ? std::string("unknown features take the paths of the training rows")
             : fmt::format("against {}, SHA-256 {}", card.reference, card.reference_sha256);
-    std::string out = heading(
-        "What moves the score",
-        escaped(fmt::format("Mean of the absolute contribution to the log-odds (exact Shapley "
+    add_section("What moves the score",
+                fmt::format("Mean of the absolute contribution to the log-odds (exact Shapley "
                             "values, {}: {}) over {} rows.",
-                            card.variant, how, card.explained_rows)));
-    out += importance_figure(card, kBars);
+                            card.variant, how, card.explained_rows),
+                page);
+    page.raw(importance_figure(card, kBars));
     if (card.features.size() > kBars)
-        out += fmt::format("<p class='soft'>{} features matter less and are not drawn.</p>\n",
-                           card.features.size() - kBars);
-    if (card.dependence.empty()) return out;
-    out += "<h3>Along one feature</h3>\n";
-    out += fmt::format(
-        "<p class='soft'>P(favourable) when one feature is replaced and the others stay as they "
-        "are: the mean over {} rows, and where all but the lowest and the highest tenth of them "
-        "lie. Numbers stand at their quantiles, evenly spaced. All plots have the same scale. "
-        "Combinations of values that nobody has count too.</p>\n",
-        card.curve_rows);
-    return out + dependence_figures(card);
+        page.paragraph(
+            fmt::format("{} features matter less and are not drawn.", card.features.size() - kBars),
+            "soft");
+    if (card.dependence.empty()) return;
+    page.subheading("Along one feature");
+    page.paragraph(
+        fmt::format("P(favourable) when one feature is replaced and the others stay as they are: "
+                    "the mean over {} rows, and the band without the lowest and the highest tenth "
+                    "of them. Numbers are placed at their quantiles, evenly spaced. All plots have "
+                    "the same scale. Combinations of values that no row has count too.",
+                    card.curve_rows),
+        "soft");
+    page.raw(dependence_figures(card));
 }
 
-std::string directions(const ModelCard& card) {
+void add_directions(const evaluation::ModelCard& card, Html& page) {
     double gain = 0;
     for (const auto& feature : card.features) gain += feature.splits.gain;
-    std::string out = heading(
-        "Features",
-        fmt::format("Direction: which way the score goes as the feature rises and the others "
-                    "stay, looked at for {} rows at every value where it can change. A direction "
-                    "is what was found there, not a promise for all rows.",
-                    card.curve_rows));
-    out +=
-        "<div class='scroll'><table><tr><th>feature</th><th>direction</th><th>values looked "
-        "at</th><th>largest rise</th><th>largest fall</th><th>splits</th><th>gain</th>"
-        "<th>missing</th></tr>\n";
+    add_section("Features",
+                fmt::format("Direction: how the score changes as the feature rises and the others "
+                            "stay, computed for {} rows at every value where it can change. A "
+                            "direction is what was found there, not a promise for all rows.",
+                            card.curve_rows),
+                page);
+    std::vector<Row> rows;
     for (const auto& feature : card.features) {
         const auto& spec = card.policy.schema().features()[feature.feature];
         std::string direction = "not read", steps, rise, fall;
@@ -306,32 +300,39 @@ std::string directions(const ModelCard& card) {
         } else if (feature.splits.splits > 0) {
             direction = fmt::format("{} categories", spec.categories.size());
         }
-        out += fmt::format(
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
-            "<td>{:.1f} %</td><td>{:.1f} %</td></tr>\n",
-            escaped(spec.name), direction, steps, rise, fall, feature.splits.splits,
-            gain > 0 ? 100 * feature.splits.gain / gain : 0, 100 * feature.missing);
+        rows.push_back({spec.name, direction, steps, rise, fall,
+                        std::to_string(feature.splits.splits),
+                        fmt::format("{:.1f} %", gain > 0 ? 100 * feature.splits.gain / gain : 0),
+                        fmt::format("{:.1f} %", 100 * feature.missing)});
     }
-    return out + "</table></div>\n";
+    page.table({"feature", "direction", "values examined", "largest rise", "largest fall", "splits",
+                "gain", "missing"},
+               rows);
 }
 
 }  // namespace
 
-std::string card_page(const ModelCard& card, const std::map<std::string, std::string>& stated) {
-    std::string out = fmt::format(
-        "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'/><meta name='viewport' "
-        "content='width=device-width,initial-scale=1'/><title>Model card {}</title><style>{}{}"
-        "</style></head><body>\n<h1>Model card</h1>\n<p class='lead'>{}</p>\n",
-        card.id.substr(0, 12), kPageStyle, kCardStyle,
-        escaped(fmt::format("{} gradient-boosted trees that say how likely {} = {} is, and a rule "
-                            "that decides by it.",
-                            card.learned().ensemble.trees.size(), card.schema.label_column,
-                            card.schema.favourable)));
-    out += statements(card, stated) + the_model(card) + performance(card) + groups(card);
-    out += importance(card) + directions(card) + provenance(card);
-    return out +
-           "<p class='soft'>Every figure on this page was computed from the model file and "
-           "the table named above; the same files give the same page.</p>\n</body></html>\n";
+std::string card_page(const evaluation::ModelCard& card,
+                      const std::map<std::string, std::string>& stated) {
+    Html page;
+    page.title("Model card");
+    page.paragraph(fmt::format("{} gradient-boosted trees that predict the probability of {} = {}, "
+                               "and a rule that decides by it.",
+                               card.learned().ensemble.trees.size(), card.schema.label_column,
+                               card.schema.favourable),
+                   "lead");
+    add_statements(card, stated, page);
+    add_model(card, page);
+    add_performance(card, page);
+    add_groups(card, page);
+    add_importance(card, page);
+    add_directions(card, page);
+    add_provenance(card, page);
+    page.paragraph(
+        "Every figure on this page was computed from the model file and the table named above; the "
+        "same files give the same page.",
+        "soft");
+    return report::document(fmt::format("Model card {}", card.id.substr(0, 12)), page);
 }
 
 }  // namespace rampart::cli

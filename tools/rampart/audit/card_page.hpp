@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "audit/model_card.hpp"
+#include "rampart/evaluation/model_card.hpp"
 
 namespace rampart::cli {
 
@@ -21,6 +21,7 @@ inline constexpr Statement kStatements[] = {
 /// The card as one page of HTML without scripts or links, well-formed as XML too. `stated`: texts
 /// by a statement's key that whoever makes the page adds; the page says that the model file does
 /// not carry them.
-std::string card_page(const ModelCard& card, const std::map<std::string, std::string>& stated);
+std::string card_page(const evaluation::ModelCard& card,
+                      const std::map<std::string, std::string>& stated);
 
 }  // namespace rampart::cli

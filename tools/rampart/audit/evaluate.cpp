@@ -1,11 +1,12 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
-#include "audit/evaluation.hpp"
-#include "audit/regression_evaluation.hpp"
 #include "frame/commands.hpp"
-#include "frame/model_table.hpp"
+#include "frame/figures_text.hpp"
 #include "rampart/dataset/read_table.hpp"
+#include "rampart/evaluation/evaluation.hpp"
+#include "rampart/evaluation/model_table.hpp"
+#include "rampart/evaluation/regression_evaluation.hpp"
 #include "rampart/model/model_file.hpp"
 
 namespace rampart::cli {
@@ -19,11 +20,12 @@ struct Options {
 
 base::Result<Answer> evaluate(const Options& options) {
     RAMPART_TRY(const auto loaded, model::load_model_file(options.model));
-    RAMPART_TRY(const auto record, record_of(loaded.policy));
-    const ModelTableNames names{options.model, options.data, options.schema};
-    RAMPART_TRY(const auto schema, schema_for(names, loaded.policy, record));
+    RAMPART_TRY(const auto record, evaluation::record_of(loaded.policy));
+    const evaluation::ModelTableNames names{options.model, options.data, options.schema};
+    RAMPART_TRY(const auto schema, evaluation::schema_for(names, loaded.policy, record));
     RAMPART_TRY(auto table, dataset::read_table(options.data, schema));
-    RAMPART_TRY(const auto data, part_of(names, options.split, std::move(table), record));
+    RAMPART_TRY(const auto data,
+                evaluation::part_of(names, options.split, std::move(table), record));
     const auto rule = options.threshold ? fmt::format("score >= {}", *options.threshold) : "policy";
     boost::json::object json{{"model", options.model},
                              {"id", loaded.id.value()},
@@ -36,17 +38,19 @@ base::Result<Answer> evaluate(const Options& options) {
         for (auto& [key, value] : to_json(evaluation)) json[key] = value;
         text += to_text(evaluation);
     };
-    RAMPART_TRY(const auto loss, regression_loss_of(loaded.policy));
+    RAMPART_TRY(const auto loss, evaluation::regression_loss_of(loaded.policy));
     if (loss) {
         fairness::LabelRange range;
         if (schema.label_range) range = {schema.label_range->lo, schema.label_range->hi};
-        RAMPART_TRY(const auto evaluation,
-                    evaluate_regression(loaded.policy, *loss, data, range, options.threshold));
+        RAMPART_TRY(
+            const auto evaluation,
+            evaluation::evaluate_regression(loaded.policy, *loss, data, range, options.threshold));
         take(evaluation);
     } else {
-        RAMPART_RETURN_IF_ERROR(require_labels(data, names));
+        RAMPART_RETURN_IF_ERROR(evaluation::require_labels(data, names));
         RAMPART_TRY(const auto evaluation,
-                    evaluate_policy(loaded.policy, data, options.threshold, options.confidence));
+                    evaluation::evaluate_policy(loaded.policy, data, options.threshold,
+                                                options.confidence));
         take(evaluation);
     }
     return Answer{.text = std::move(text), .json = boost::json::serialize(json), .notes = {}};

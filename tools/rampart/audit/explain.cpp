@@ -5,15 +5,15 @@
 #include <numeric>
 #include <thread>
 
-#include "audit/explainer.hpp"
 #include "frame/commands.hpp"
 #include "frame/mixture_text.hpp"
-#include "frame/model_table.hpp"
-#include "frame/text_table.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/text.hpp"
+#include "rampart/evaluation/explainer.hpp"
+#include "rampart/evaluation/model_table.hpp"
 #include "rampart/explain/importance.hpp"
 #include "rampart/model/model_file.hpp"
+#include "rampart/report/text_table.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -24,8 +24,8 @@ constexpr size_t kMaxRowsShown = 1000;
 constexpr uint64_t kSampleSeed = 0;
 
 struct Options {
-    ModelTableNames names;
-    ExplainerOptions explainer;
+    evaluation::ModelTableNames names;
+    evaluation::ExplainerOptions explainer;
     std::vector<size_t> rows;
     size_t top = 10;
     std::string split = "all";
@@ -54,21 +54,22 @@ struct RowText {
 };
 
 /// One row taken apart.
-RowText row_of(const Options& options, const model::Policy& policy, const Explainer& explainer,
-               const dataset::Dataset& table, size_t number, std::span<const double> phi) {
+RowText row_of(const Options& options, const model::Policy& policy,
+               const evaluation::Explainer& explainer, const dataset::Dataset& table, size_t number,
+               std::span<const double> phi) {
     const auto& features = policy.schema().features();
     const auto order = by_magnitude(phi);
     const size_t shown = shown_of(options, order.size());
     const double base = explainer.shap.base_value();
     const double sum = std::accumulate(phi.begin(), phi.end(), 0.0);
     const double score = explainer.link->scale.apply(base + sum);
-    Table lines{{"feature", "value", "contribution"}};
+    report::Table lines{{"feature", "value", "contribution"}};
     json::array contributions;
     double others = 0;
     for (size_t i = 0; i < order.size(); ++i) {
         const size_t f = order[i];
         const float value = table.columns[f][number - 1];
-        const auto text = value_text(features[f], value);
+        const auto text = evaluation::value_text(features[f], value);
         if (i < shown) lines.push_back({features[f].name, text, signed_number(phi[f])});
         if (i >= shown) others += phi[f];
         const bool numeric = features[f].kind == dataset::FeatureKind::kNumeric;
@@ -87,7 +88,7 @@ RowText row_of(const Options& options, const model::Policy& policy, const Explai
     const bool unit = explainer.link->scale.kind == model::ScoreScale::Kind::kUnit;
     lines.push_back({unit ? "sum" : "log-odds", "", signed_number(base + sum)});
     return {fmt::format("row {}: {} {:.4f}\n{}", number, unit ? "score" : "P(favourable)", score,
-                        align(lines, 2)),
+                        report::align(lines, 2)),
             {{"row", number},
              {"score", score},
              {"raw", base + sum},
@@ -106,9 +107,9 @@ base::Status check_rows(const Options& options, size_t rows) {
     return base::ok();
 }
 
-void put_rows(const Options& options, const model::Policy& policy, const Explainer& explainer,
-              const dataset::Dataset& table, base::ThreadPool& pool, std::string& text,
-              json::object& out) {
+void put_rows(const Options& options, const model::Policy& policy,
+              const evaluation::Explainer& explainer, const dataset::Dataset& table,
+              base::ThreadPool& pool, std::string& text, json::object& out) {
     std::vector<uint32_t> rows;
     for (const size_t row : options.rows) rows.push_back(static_cast<uint32_t>(row - 1));
     const size_t d = policy.schema().size();
@@ -126,16 +127,16 @@ void put_rows(const Options& options, const model::Policy& policy, const Explain
 
 /// How much each feature matters over a sample of rows.
 base::Status put_importance(const Options& options, const model::Policy& policy,
-                            const Explainer& explainer, const dataset::Dataset& part,
+                            const evaluation::Explainer& explainer, const dataset::Dataset& part,
                             base::ThreadPool& pool, std::string& text, json::object& out) {
     const size_t most = options.sample == 0 ? part.rows() : options.sample;
-    const auto data = part.subset(sample_rows(part.rows(), most, kSampleSeed));
+    const auto data = part.subset(evaluation::sample_rows(part.rows(), most, kSampleSeed));
     RAMPART_TRY(const auto mean, explain::mean_absolute_contributions(explainer.shap, data, &pool));
     const auto splits = explain::split_importance(explainer.link->ensemble, mean.size());
     double gain = 0;
     for (const auto& feature : splits) gain += feature.gain;
     const auto order = by_magnitude(mean);
-    Table lines{{"feature", "mean |contribution|", "gain", "splits"}};
+    report::Table lines{{"feature", "mean |contribution|", "gain", "splits"}};
     json::array list;
     for (size_t i = 0; i < order.size(); ++i) {
         const size_t f = order[i];
@@ -152,7 +153,7 @@ base::Status put_importance(const Options& options, const model::Policy& policy,
                         {"cover", splits[f].cover}});
     }
     text += fmt::format("\nover {} of {} rows ({}):\n{}", data.rows(), part.rows(), options.split,
-                        align(lines));
+                        report::align(lines));
     if (shown_of(options, order.size()) < order.size())
         text += fmt::format("({} more features: --top 0 shows all)\n", order.size() - options.top);
     out["split"] = options.split;
@@ -163,13 +164,15 @@ base::Status put_importance(const Options& options, const model::Policy& policy,
 
 base::Result<Answer> explain_model(const Options& options) {
     RAMPART_TRY(const auto loaded, model::load_model_file(options.names.model));
-    RAMPART_TRY(const auto record, record_of(loaded.policy));
-    RAMPART_TRY(const auto schema, schema_for(options.names, loaded.policy, record));
+    RAMPART_TRY(const auto record, evaluation::record_of(loaded.policy));
+    RAMPART_TRY(const auto schema, evaluation::schema_for(options.names, loaded.policy, record));
     RAMPART_TRY(const auto table, dataset::read_table(options.names.data, schema));
     RAMPART_RETURN_IF_ERROR(check_rows(options, table.rows()));
-    if (options.rows.empty()) RAMPART_RETURN_IF_ERROR(require_labels(table, options.names));
-    RAMPART_TRY(const auto explainer, make_explainer(options.explainer, options.names,
-                                                     loaded.policy, record, schema, table));
+    if (options.rows.empty())
+        RAMPART_RETURN_IF_ERROR(evaluation::require_labels(table, options.names));
+    RAMPART_TRY(const auto explainer,
+                evaluation::make_explainer(options.explainer, options.names, loaded.policy, record,
+                                           schema, table));
     json::object out{{"model", options.names.model},
                      {"id", loaded.id.value()},
                      {"link", explainer.link_number},
@@ -190,7 +193,8 @@ base::Result<Answer> explain_model(const Options& options) {
     if (!options.rows.empty()) {
         put_rows(options, loaded.policy, explainer, table, pool, text, out);
     } else {
-        RAMPART_TRY(const auto part, part_of(options.names, options.split, table, record));
+        RAMPART_TRY(const auto part,
+                    evaluation::part_of(options.names, options.split, table, record));
         RAMPART_RETURN_IF_ERROR(
             put_importance(options, loaded.policy, explainer, part, pool, text, out));
     }

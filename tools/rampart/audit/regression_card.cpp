@@ -2,13 +2,13 @@
 
 #include <boost/json.hpp>
 
-#include "audit/regression_evaluation.hpp"
+#include "frame/figures_text.hpp"
 #include "frame/mixture_text.hpp"
-#include "frame/page.hpp"
-#include "frame/training_record.hpp"
-#include "learn/regression_report.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/read_table.hpp"
+#include "rampart/evaluation/regression_evaluation.hpp"
+#include "rampart/evaluation/training_record.hpp"
+#include "rampart/report/html.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -24,16 +24,16 @@ struct Measured {
     bool learned_from = false;
 };
 
-Result<Measured> rows_for(const ModelTableNames& names, std::string split,
+Result<Measured> rows_for(const evaluation::ModelTableNames& names, std::string split,
                           const dataset::Dataset& table,
-                          const std::optional<TrainingRecord>& record) {
-    const bool own = is_training_table(table, record);
+                          const std::optional<evaluation::TrainingRecord>& record) {
+    const bool own = evaluation::is_training_table(table, record);
     if (split.empty()) {
         split = "all";
-        if (own && part_of(names, "test", table, record)) split = "test";
+        if (own && evaluation::part_of(names, "test", table, record)) split = "test";
     }
     Measured out;
-    RAMPART_TRY(out.rows, part_of(names, split, table, record));
+    RAMPART_TRY(out.rows, evaluation::part_of(names, split, table, record));
     out.from = fmt::format("{} rows of {}", split == "all" ? "all" : "the " + split, names.data);
     out.learned_from = split == "train" || split == "validation" || (split == "all" && own);
     return out;
@@ -60,52 +60,48 @@ std::vector<double> tails_of(const model::Policy& policy, const dataset::Dataset
     return tails;
 }
 
-std::string page_of(const ModelTableNames& names, const model::LoadedPolicy& loaded,
-                    const Measured& measured, const RegressionEvaluation& evaluation) {
+std::string page_of(const evaluation::ModelTableNames& names, const model::LoadedPolicy& loaded,
+                    const Measured& measured, const evaluation::RegressionEvaluation& evaluation) {
     const auto& link = *loaded.policy.last_learned();
     const uint32_t levels = link.scale.levels == 0 ? kPictureLevels : link.scale.levels;
-    std::string facts;
-    const auto fact = [&](std::string_view name, std::string_view value) {
-        facts += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escaped(name), escaped(value));
-    };
-    fact("id", loaded.id.value());
-    fact("score", score_text(link));
-    if (!link.members.empty()) fact("what it is", mixture_text(link));
+    std::vector<report::Row> facts{{"id", loaded.id.value()}, {"score", score_text(link)}};
+    if (!link.members.empty()) facts.push_back({"what it is", mixture_text(link)});
     for (const auto& [key, value] : loaded.policy.provenance())
-        if (key != "table_schema") fact(key, value);
-    std::string out = fmt::format(
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Model card</title>"
-        "<style>{}{}</style></head><body>\n<h1>Model card: {}</h1>\n"
-        "<p class='soft'>fair regression, measured on {}</p>\n",
-        kPageStyle, distribution_style(), escaped(names.model), escaped(measured.from));
+        if (key != "table_schema") facts.push_back({key, value});
+    report::Html page;
+    page.title(fmt::format("Model card: {}", names.model));
+    page.paragraph(fmt::format("fair regression, measured on {}", measured.from), "soft");
     if (measured.learned_from)
-        out +=
-            "<p class='bad'>The model may have learned from these rows: figures on rows that it "
-            "has not seen are worse.</p>\n";
-    out += fmt::format("<pre>{}</pre>\n", escaped(to_text(evaluation)));
-    if (!measured.rows.group.empty())
-        out += fmt::format("<h2>Distribution of the score in each group</h2>\n{}",
-                           distribution_picture(measured.rows.group_names,
-                                                tails_of(loaded.policy, measured.rows, levels),
-                                                levels, evaluation.range, std::nullopt));
-    out += fmt::format("<h2>Where it comes from</h2>\n<table class='facts'>{}</table>\n", facts);
-    return out + "</body></html>\n";
+        page.paragraph(
+            "The model may have learned from these rows: figures on rows that it has not seen are "
+            "worse.",
+            "warning");
+    page.preformatted(to_text(evaluation));
+    if (!measured.rows.group.empty()) {
+        page.heading("Distribution of the score in each group");
+        page.raw(distribution_picture(measured.rows.group_names,
+                                      tails_of(loaded.policy, measured.rows, levels), levels,
+                                      evaluation.range, std::nullopt));
+    }
+    page.heading("Where it comes from").facts(facts);
+    return report::document("Model card", page);
 }
 
 }  // namespace
 
-Result<Answer> write_regression_card(const ModelTableNames& names,
+Result<Answer> write_regression_card(const evaluation::ModelTableNames& names,
                                      const model::LoadedPolicy& loaded,
                                      const fairness::RegressionLoss& loss, const std::string& split,
                                      const std::string& out) {
-    RAMPART_TRY(const auto record, record_of(loaded.policy));
-    RAMPART_TRY(const auto schema, schema_for(names, loaded.policy, record));
+    RAMPART_TRY(const auto record, evaluation::record_of(loaded.policy));
+    RAMPART_TRY(const auto schema, evaluation::schema_for(names, loaded.policy, record));
     RAMPART_TRY(const auto table, dataset::read_table(names.data, schema));
     RAMPART_TRY(const auto measured, rows_for(names, split, table, record));
     fairness::LabelRange range;
     if (schema.label_range) range = {schema.label_range->lo, schema.label_range->hi};
-    RAMPART_TRY(const auto evaluation,
-                evaluate_regression(loaded.policy, loss, measured.rows, range, std::nullopt));
+    RAMPART_TRY(
+        const auto evaluation,
+        evaluation::evaluate_regression(loaded.policy, loss, measured.rows, range, std::nullopt));
     RAMPART_RETURN_IF_ERROR(
         base::write_file_atomically(out, page_of(names, loaded, measured, evaluation)));
     Answer answer;

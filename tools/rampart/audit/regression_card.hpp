@@ -1,7 +1,7 @@
 #pragma once
 
 #include "frame/frame.hpp"
-#include "frame/model_table.hpp"
+#include "rampart/evaluation/model_table.hpp"
 #include "rampart/fairness/regression/loss.hpp"
 #include "rampart/model/model_file.hpp"
 
@@ -10,7 +10,7 @@ namespace rampart::cli {
 
 /// What it is, how it does by group, each group's distribution of scores, where it comes from.
 /// split: empty for the test rows of the table it was trained on, or all rows of another.
-base::Result<Answer> write_regression_card(const ModelTableNames& names,
+base::Result<Answer> write_regression_card(const evaluation::ModelTableNames& names,
                                            const model::LoadedPolicy& loaded,
                                            const fairness::RegressionLoss& loss,
                                            const std::string& split, const std::string& out);

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "frame/page.hpp"
+#include "rampart/report/html.hpp"
+#include "rampart/report/svg.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -33,127 +34,134 @@ double lower_bound(const Certificate& c, const GroupResult& group) {
     return -INFINITY;
 }
 
-/// A row a group: from the lower bound to the estimate, beside the line that had to be cleared.
+/// Draws one line for each group: from the lower bound to the estimate, beside the line that had
+/// to be cleared.
 std::string picture(const Certificate& c) {
     const double needed = 0 - c.plan.config.margin;
-    double lo = needed, hi = needed;
+    std::vector<double> ends{needed};
     for (const auto& group : c.results) {
-        const double bound = lower_bound(c, group);
-        if (std::isfinite(bound)) lo = std::min(lo, bound);
-        hi = std::max(hi, group.bound.mean_gain);
+        ends.push_back(lower_bound(c, group));
+        ends.push_back(group.bound.mean_gain);
     }
-    const double pad = 0.08 * std::max(hi - lo, 1e-9);
-    const auto x = [&](double v) {
-        return 260 + 620 * (std::max(v, lo) - lo + pad) / (hi - lo + 2 * pad);
-    };
+    const auto range = report::padded_range(ends, 0.08);
+    const report::Axis x{range.lo, range.hi, 260, 880};
     const double height = 30.0 * static_cast<double>(c.results.size()) + 30;
-    std::string out = fmt::format(
-        "<svg viewBox='0 0 900 {}' role='img' aria-label='lower bound and estimate of each group'>"
-        "<line class='zero' x1='{:.1f}' x2='{:.1f}' y1='0' y2='{}'/><text x='{:.1f}' y='{}' "
-        "text-anchor='middle'>{:g}</text>\n",
-        height, x(needed), x(needed), height - 20, x(needed), height - 4, needed);
+    report::Svg svg(900, height, "lower bound and estimate of each group");
+    for (const double value : report::ticks(x, 6)) {
+        svg.line("grid", x.at(value), 0, x.at(value), height - 20);
+        svg.text(x.at(value), height - 6, report::Anchor::kMiddle, report::tick_text(value),
+                 "tick");
+    }
+    svg.line("zero", x.at(needed), 0, x.at(needed), height - 20, "what a lower bound has to reach");
     double y = 18;
     for (const auto& group : c.results) {
-        const char* style = style_of(group.passed);
-        out += fmt::format(
-            "<text x='0' y='{}'>{}</text><line class='{} span' x1='{:.1f}' x2='{:.1f}' y1='{}' "
-            "y2='{}'/>"
-            "<circle class='{} dot' cx='{:.1f}' cy='{}' r='6'/>\n",
-            y + 4, escaped(group.name), style, x(lower_bound(c, group)), x(group.bound.mean_gain),
-            y, y, style, x(group.bound.mean_gain), y);
+        // -infinity, where nothing is proved, is the left end
+        const double bound = x.at(lower_bound(c, group)), estimate = x.at(group.bound.mean_gain);
+        svg.text(0, y + 4, report::Anchor::kStart, report::shortened(group.name, 32));
+        svg.open(style_of(group.passed))
+            .line("whisker", bound, y, estimate, y)
+            .line("whisker", bound, y - 5, bound, y + 5)
+            .circle("dot", estimate, y, 5)
+            .close();
         y += 30;
     }
-    return out + "</svg>\n";
+    return svg.markup();
 }
 
-std::string group_table(const Certificate& c) {
-    std::string out =
-        "<div "
-        "class='scroll'><table><tr><th>group</th><th>people</th><th>decisions</th><th>outcomes "
-        "missing</th>"
-        "<th>estimate</th><th>lower bound</th><th>passed</th></tr>\n";
+void add_group_table(const Certificate& c, report::Html& page) {
+    std::vector<report::Row> rows;
     for (size_t g = 0; g < c.results.size(); ++g) {
         const auto& plan = c.plan.groups[g];
         const auto& group = c.results[g];
-        out += fmt::format(
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td "
-            "class='{}'>{}</td></tr>\n",
-            escaped(group.name), plan.units, plan.records, plan.missing,
-            number(group.bound.mean_gain), number(lower_bound(c, group)), style_of(group.passed),
-            group.passed ? "yes" : "no");
+        rows.push_back({group.name,
+                        std::to_string(plan.units),
+                        std::to_string(plan.records),
+                        std::to_string(plan.missing),
+                        number(group.bound.mean_gain),
+                        number(lower_bound(c, group)),
+                        {group.passed ? "yes" : "no", style_of(group.passed)}});
     }
-    return out + "</table></div>\n";
+    page.table(
+        {"group", "people", "decisions", "outcomes missing", "estimate", "lower bound", "passed"},
+        rows);
 }
 
-std::string results(const Certificate& c) {
-    if (c.results.empty()) return "";
+void add_results(const Certificate& c, report::Html& page) {
+    if (c.results.empty()) return;
     const auto& config = c.plan.config;
     const std::string units = config.impact_units.empty() ? "units" : config.impact_units;
-    return fmt::format(
-               "<h2>Each group</h2><p class='soft'>Change of the average impact, in {}, against "
-               "{}. The dot is the estimate, "
-               "the bar reaches down to its lower bound ({}, confidence {:.4g} %). A group passes "
-               "when the whole bar lies "
-               "to the right of the line at {:g}; all groups must.</p>\n",
-               escaped(units),
-               config.at_least ? fmt::format("the constant {:g}", *config.at_least)
-                               : "the reference",
-               to_string(config.bound), 100 * (1 - c.plan.delta), 0 - config.margin) +
-           picture(c) + group_table(c);
+    page.heading("Each group");
+    page.paragraph(
+        fmt::format(
+            "Change of the average impact, in {}, against {}. The dot is the estimate, the "
+            "bar reaches down to its lower bound ({}, confidence {:.4g} %). A group passes "
+            "when the whole bar lies to the right of the line at {:g}; all groups must.",
+            units,
+            config.at_least ? fmt::format("the constant {:g}", *config.at_least) : "the reference",
+            to_string(config.bound), 100 * (1 - c.plan.delta), 0 - config.margin),
+        "soft");
+    page.raw(picture(c));
+    add_group_table(c, page);
 }
 
-/// A row a statement: what was found, and how far the lower end of its interval lies from 0.
-std::string constraints_table(const Certificate& c) {
-    if (c.constraint_results.empty()) return "";
-    std::string out = fmt::format(
-        "<h2>Constraints</h2><p class='soft'>Each holds with confidence {:.4g} %. A constraint "
-        "that says "
-        "several things at once has a line for each; it passes when the spare room of all of them, "
-        "the "
-        "lower end of what is proved, is at least 0.</p>\n<div "
-        "class='scroll'><table><tr><th>constraint</th>"
-        "<th>averages: estimate, bound</th><th>spare room</th><th>passed</th></tr>\n",
-        100 * (1 - c.plan.delta));
+/// Returns the averages that a statement rests on, one on each line.
+report::Cell ends_of(const certification::ConstraintPlan& plan,
+                     const certification::ConstraintResult::Statement& result, size_t s) {
+    std::string markup;
+    for (size_t i = 0; i < result.ends.size(); ++i) {
+        const auto& end = plan.tests.statements[s][i].end;
+        const auto& found = result.ends[i];
+        markup +=
+            fmt::format("{}{}: {}, {} {}", i == 0 ? "" : "<br/>",
+                        report::escaped(plan.means[end.leaf]), number(found.estimate.value_or(NAN)),
+                        end.upper ? "at most" : "at least", number(found.bound.value_or(NAN)));
+    }
+    return report::Cell::raw(std::move(markup));
+}
+
+/// Adds a row for each statement: what was found, and how far the lower end of its interval lies
+/// from 0.
+void add_constraints(const Certificate& c, report::Html& page) {
+    if (c.constraint_results.empty()) return;
+    page.heading("Constraints");
+    page.paragraph(
+        fmt::format("Each holds with confidence {:.4g} %. A constraint that consists of several "
+                    "statements has a line for each; it passes when the margin of all of them, the "
+                    "lower end of what is proved, is at least 0.",
+                    100 * (1 - c.plan.delta)),
+        "soft");
+    std::vector<report::Row> rows;
     for (size_t k = 0; k < c.constraint_results.size(); ++k) {
         const auto& plan = c.plan.constraint_plans[k];
         const auto& result = c.constraint_results[k];
         for (size_t s = 0; s < result.statements.size(); ++s) {
             const auto& statement = result.statements[s];
-            std::string ends;
-            for (size_t i = 0; i < statement.ends.size(); ++i) {
-                const auto& end = plan.tests.statements[s][i].end;
-                const auto& found = statement.ends[i];
-                ends += fmt::format(
-                    "{}{}: {}, {} {}", i == 0 ? "" : "<br>", escaped(plan.means[end.leaf]),
-                    number(found.estimate.value_or(NAN)), end.upper ? "at most" : "at least",
-                    number(found.bound.value_or(NAN)));
-            }
-            const std::string what = s == 0
-                                         ? fmt::format("{}<br><code>{}</code>", escaped(plan.name),
-                                                       escaped(plan.expression))
-                                         : "";
-            out += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td class='{}'>{}</td></tr>\n",
-                               what, ends, number(statement.lower.value_or(NAN)),
-                               style_of(statement.passed), statement.passed ? "yes" : "no");
+            const std::string what =
+                s == 0 ? fmt::format("{}<br/><code>{}</code>", report::escaped(plan.name),
+                                     report::escaped(plan.expression))
+                       : "";
+            rows.push_back({report::Cell::raw(what),
+                            ends_of(plan, statement, s),
+                            number(statement.lower.value_or(NAN)),
+                            {statement.passed ? "yes" : "no", style_of(statement.passed)}});
         }
     }
-    return out + "</table></div>\n";
+    page.table({"constraint", "averages: estimate, bound", "margin", "passed"}, rows);
 }
 
-std::string assumptions(const Certificate& c) {
-    if (c.assumptions.empty()) return "";
-    std::string out = "<h2>What it rests on</h2><table class='facts'>\n";
-    for (const auto& a : c.assumptions) {
-        out += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n",
-                           a.tested ? "tested" : "<b>assumed</b>", escaped(a.text));
-    }
-    return out + "</table>\n";
+void add_assumptions(const Certificate& c, report::Html& page) {
+    if (c.assumptions.empty()) return;
+    std::vector<report::Row> rows;
+    for (const auto& a : c.assumptions)
+        rows.push_back(
+            {a.tested ? report::Cell("tested") : report::Cell::raw("<b>assumed</b>"), a.text});
+    page.heading("What it rests on").facts(rows);
 }
 
-std::string facts(const Certificate& c, const std::string& key_id) {
-    std::string out = "<h2>The run</h2><table class='facts'>\n";
+void add_facts(const Certificate& c, const std::string& key_id, report::Html& page) {
+    std::vector<report::Row> rows;
     const auto fact = [&](const char* name, const std::string& value) {
-        out += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", name, escaped(value));
+        rows.push_back({name, value});
     };
     const auto& id = c.plan.identity;
     fact("candidate", id.candidate_id);
@@ -178,29 +186,28 @@ std::string facts(const Certificate& c, const std::string& key_id) {
     }
     fact("issued", base::to_iso8601(c.issued_at));
     fact("signed with key", key_id);
-    return out + "</table>\n";
+    page.heading("The run").facts(rows);
 }
 
 }  // namespace
 
 std::string certificate_page(const Certificate& c, const std::string& key_id) {
     const std::string verdict(to_string(c.verdict));
-    std::string out = fmt::format(
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
-        "content='width=device-width,initial-scale=1'><title>{}: {}</title><style>{}</style></head>"
-        "<body>\n<h1 class='{}'>{}</h1><p>{}</p>\n",
-        verdict, escaped(c.plan.identity.candidate_id), kPageStyle,
-        style_of(c.verdict == Verdict::kCertified), verdict, escaped(c.claim));
-    if (!c.message.empty()) out += fmt::format("<p>{}</p>\n", escaped(c.message));
-    out += results(c) + constraints_table(c) + assumptions(c) + facts(c, key_id);
+    report::Html page;
+    page.title(verdict, style_of(c.verdict == Verdict::kCertified)).paragraph(c.claim);
+    if (!c.message.empty()) page.paragraph(c.message);
+    add_results(c, page);
+    add_constraints(c, page);
+    add_assumptions(c, page);
+    add_facts(c, key_id, page);
     if (!c.recipe.empty()) {
-        out += fmt::format("<h2>How the figures are computed</h2><p class='soft'>{}</p>\n",
-                           escaped(c.recipe));
+        page.heading("How the figures are computed").paragraph(c.recipe, "soft");
     }
-    return out +
-           "<p class='soft'>This page was made after signature, evidence and every figure had been "
-           "checked. It is no "
-           "certificate itself: the signed file is.</p></body></html>\n";
+    page.paragraph(
+        "This page was made after signature, evidence and every figure had been checked. It is no "
+        "certificate itself: the signed file is.",
+        "soft");
+    return report::document(fmt::format("{}: {}", verdict, c.plan.identity.candidate_id), page);
 }
 
 }  // namespace rampart::cli

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "frame/commands.hpp"
-#include "frame/existing_store.hpp"
+#include "frame/node_access.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "services/rampartd/node.hpp"

@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "frame/commands.hpp"
-#include "frame/existing_store.hpp"
-#include "frame/running_node.hpp"
+#include "frame/node_access.hpp"
+#include "services/rampartd/node.hpp"
 
 namespace rampart::cli {
 namespace {

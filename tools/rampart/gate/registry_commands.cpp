@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "frame/commands.hpp"
-#include "frame/existing_store.hpp"
+#include "frame/node_access.hpp"
 #include "gate/proof_files.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"

@@ -124,8 +124,9 @@ std::string budro_text(const fairness::BudroParams& params) {
     return text;
 }
 
-Table budro_table(const fairness::BudroResult& result) {
-    Table table{{"", "trees", "loss", "robust loss", "gap to the dual", "price", "distance"}};
+report::Table budro_table(const fairness::BudroResult& result) {
+    report::Table table{
+        {"", "trees", "loss", "robust loss", "gap to the dual", "price", "distance"}};
     const auto add = [&](const char* name, const fairness::BudroRound& round) {
         table.push_back({name, std::to_string(round.trees), fmt::format("{:.6f}", round.loss),
                          fmt::format("{:.6f}", round.robust_loss), fmt::format("{:.1e}", round.gap),

@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "audit/individual_fairness.hpp"
-#include "learn/fairgbm_options.hpp"
+#include "learn/rate_options.hpp"
+#include "rampart/evaluation/individual_fairness.hpp"
 #include "rampart/fairness/budro/train.hpp"
+#include "rampart/report/text_table.hpp"
 
 /// BuDRO on the command line.
 namespace rampart::cli {
@@ -45,7 +46,7 @@ model::LearnedLink budro_link(const fairness::BudroResult& result);
 /// " epsilon=…", for the model file.
 std::string budro_text(const fairness::BudroParams& params);
 /// First and last round, and what was kept.
-Table budro_table(const fairness::BudroResult& result);
+report::Table budro_table(const fairness::BudroResult& result);
 boost::json::object budro_json(const fairness::BudroResult& result,
                                const fairness::BudroParams& params);
 /// What to tell when group constraints are not kept; empty if they are, or none were asked for.

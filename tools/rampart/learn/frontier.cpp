@@ -9,15 +9,15 @@
 #include <thread>
 
 #include "frame/commands.hpp"
-#include "frame/text_table.hpp"
-#include "frame/training_record.hpp"
 #include "learn/frontier_page.hpp"
 #include "learn/regression_frontier.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/split.hpp"
+#include "rampart/evaluation/training_record.hpp"
 #include "rampart/fairness/operating_point.hpp"
+#include "rampart/report/text_table.hpp"
 #include "rampart/runtime/shutdown.hpp"
 
 namespace rampart::cli {
@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMaxSchemaBytes = 16 << 20, kMaxTrialsBytes = 64 << 20;
+constexpr size_t kMaxSchemaBytes = 16 << 20;
 
 struct Options {
     std::string data, schema, out, constraint = "fnr", operate_at, split = "60/20/20";
@@ -72,8 +72,9 @@ base::Result<std::string> prepare(Options& o) {
     return fmt::format(
         "rampart frontier, data {}, split {}, constraint {}, operate at {}, tolerance to {}, trees "
         "to {}, reduction fits {}, seed {}",
-        digest_of(all).hex(), o.split, o.constraint, o.operate_at.empty() ? "1/2" : o.operate_at,
-        job.most_tolerance, job.most_trees, job.reduction_fits, job.seed);
+        evaluation::digest_of(all).hex(), o.split, o.constraint,
+        o.operate_at.empty() ? "1/2" : o.operate_at, job.most_tolerance, job.most_trees,
+        job.reduction_fits, job.seed);
 }
 
 void show(const Context& context, size_t done, size_t all, const TrialRow& row) {
@@ -88,13 +89,7 @@ void show(const Context& context, size_t done, size_t all, const TrialRow& row) 
 base::Result<std::vector<TrialRow>> run_all(const Options& o, const std::string& line,
                                             const Context& context) {
     const fs::path file = fs::path(o.out) / "trials.csv";
-    std::vector<TrialRow> rows;
-    if (std::error_code error; fs::exists(file, error)) {
-        RAMPART_TRY(const auto text, base::read_file(file, kMaxTrialsBytes));
-        auto known = parse_trials(text, line);
-        if (!known) return known.error().with_context(file.string());
-        rows = *std::move(known);
-    }
+    RAMPART_TRY(auto rows, read_trials(file, line));
     std::set<std::pair<std::string, size_t>> done;
     for (const auto& row : rows) done.emplace(row.learner, row.number);
     base::ThreadPool pool(o.threads);
@@ -218,7 +213,7 @@ base::Result<Answer> frontier(Options& o, const Context& context) {
     RAMPART_RETURN_IF_ERROR(
         base::write_file_atomically(fs::path(o.out) / "frontier.html", frontier_page(report)));
     Answer answer{.notes = std::move(notes)};
-    Table table{{"learner", "alpha", report.performance, "gap"}};
+    report::Table table{{"learner", "alpha", report.performance, "gap"}};
     boost::json::array learners;
     for (const auto& learner : report.learners) {
         learners.push_back(json_of(learner));
@@ -228,7 +223,7 @@ base::Result<Answer> frontier(Options& o, const Context& context) {
                              fmt::format("{:.4f}", band.mean.unfairness)});
     }
     answer.text = fmt::format("{}\nwrote {}/frontier.html, frontier.csv and trials.csv\n",
-                              align(table), o.out);
+                              report::align(table), o.out);
     answer.json = boost::json::serialize(
         boost::json::object{{"out", o.out}, {"learners", std::move(learners)}});
     return answer;

@@ -5,147 +5,189 @@
 #include <algorithm>
 #include <cmath>
 
-#include "frame/page.hpp"
+#include "rampart/report/html.hpp"
+#include "rampart/report/svg.hpp"
 
 namespace rampart::cli {
 namespace {
 
-constexpr std::string_view kStyle = R"(
-.l0{--c:#2563eb}.l1{--c:#059669}.l2{--c:#d97706}.l3{--c:#7c3aed}.l4{--c:#db2777}.l5{--c:#0f766e}
-.try{fill:var(--c);opacity:.3}.pick{fill:var(--c)}.way{fill:none;stroke:var(--c);stroke-width:2}
-.grid{stroke:var(--line)}.tick{fill:var(--soft);font-size:11px}.key{font-weight:600;fill:var(--c)}
-)";
+using report::Axis;
+using report::Row;
+using report::Svg;
 
-/// Values to places along an axis of the picture.
-struct Axis {
-    double from, to, start, end;
-    double at(double value) const {
-        return start + (std::clamp(value, from, to) - from) / (to - from) * (end - start);
-    }
+/// One model, or what many of them come to, in the plane of unfairness and performance.
+struct Mark {
+    double x = 0, y = 0;
+    stats::Interval x_band, y_band;  // equal ends: not drawn
+    std::string title;
 };
 
-/// What holds all values, a little wider, not narrower than 0.01.
-Axis axis_of(const FrontierReport& report, double fairness::TradeOff::*figure, double start,
+/// What is drawn of one learner.
+struct Curve {
+    std::string name;
+    std::vector<Mark> trials;  // pale dots
+    std::vector<Mark> way;     // full dots, joined in this order
+};
+
+struct Plane {
+    std::string label, x_title, y_title;
+    double least_room = 0;   // around the marks
+    double most = INFINITY;  // no axis goes further
+    std::vector<Curve> curves;
+};
+
+Axis axis_of(const Plane& plane, double Mark::*value, stats::Interval Mark::*band, double start,
              double end) {
-    double lo = 1, hi = 0;
-    for (const auto& learner : report.learners)
-        for (const auto& trial : learner.trials) {
-            lo = std::min(lo, trial.figures.test.*figure);
-            hi = std::max(hi, trial.figures.test.*figure);
-        }
-    const double room = std::max(0.05 * (hi - lo), 0.005);
-    return {std::max(0.0, lo - room), std::min(1.0, hi + room), start, end};
+    std::vector<double> values;
+    for (const auto& curve : plane.curves)
+        for (const auto* marks : {&curve.trials, &curve.way})
+            for (const auto& mark : *marks) {
+                values.push_back(mark.*value);
+                if ((mark.*band).lo == (mark.*band).hi) continue;
+                values.insert(values.end(), {(mark.*band).lo, (mark.*band).hi});
+            }
+    const auto range = report::padded_range(values, 0.05, plane.least_room);
+    return {std::max(0.0, range.lo), std::min(plane.most, range.hi), start, end};
 }
 
-std::string text_at(double x, double y, std::string_view anchor, std::string_view style,
-                    std::string_view text) {
-    return fmt::format("<text x='{:.1f}' y='{:.1f}' text-anchor='{}' class='{}'>{}</text>\n", x, y,
-                       anchor, style, escaped(text));
-}
-
-std::string frame(const Axis& x, const Axis& y, const std::string& performance) {
-    std::string out;
-    constexpr int kLines = 5;
-    for (int i = 0; i <= kLines; ++i) {
-        const double share = static_cast<double>(i) / kLines;
-        const double across = x.from + share * (x.to - x.from),
-                     up = y.from + share * (y.to - y.from);
-        out += fmt::format(
-            "<line class='grid' x1='{0:.1f}' y1='{1:.1f}' x2='{0:.1f}' y2='{2:.1f}'/>\n",
-            x.at(across), y.start, y.end);
-        out += fmt::format(
-            "<line class='grid' x1='{1:.1f}' y1='{0:.1f}' x2='{2:.1f}' y2='{0:.1f}'/>\n", y.at(up),
-            x.start, x.end);
-        out += text_at(x.at(across), y.start + 16, "middle", "tick", fmt::format("{:.3f}", across));
-        out += text_at(x.start - 6, y.at(up) + 4, "end", "tick", fmt::format("{:.3f}", up));
+void draw(const Curve& curve, size_t colour, const Axis& x, const Axis& y, Svg& svg) {
+    svg.open(report::colour(colour));
+    for (const auto& mark : curve.trials)
+        svg.circle("faint", x.at(mark.x), y.at(mark.y), 3, mark.title);
+    report::Points way;
+    for (const auto& mark : curve.way) {
+        const double at = x.at(mark.x), up = y.at(mark.y);
+        way.emplace_back(at, up);
+        if (mark.x_band.lo != mark.x_band.hi)
+            svg.line("whisker faint", x.at(mark.x_band.lo), up, x.at(mark.x_band.hi), up);
+        if (mark.y_band.lo != mark.y_band.hi)
+            svg.line("whisker faint", at, y.at(mark.y_band.lo), at, y.at(mark.y_band.hi));
+        svg.circle("dot", at, up, 4, mark.title);
     }
-    out += text_at((x.start + x.end) / 2, y.start + 34, "middle", "",
-                   "largest gap between groups (test rows)");
-    return out +
-           text_at(x.start, y.end - 8, "start", "", fmt::format("{} (test rows)", performance));
+    svg.curve("curve", way).close();
 }
 
-std::string learner_marks(const LearnerFrontier& learner, size_t colour, const Axis& x,
-                          const Axis& y) {
-    std::string out = fmt::format("<g class='l{}'>\n", colour % 6);
-    const auto dot = [&](const fairness::TradeOff& at, std::string_view style, double radius,
-                         std::string_view title) {
-        out += fmt::format(
-            "<circle class='{}' cx='{:.1f}' cy='{:.1f}' r='{}'><title>{}</title>"
-            "</circle>\n",
-            style, x.at(at.unfairness), y.at(at.performance), radius, escaped(title));
-    };
-    for (const auto& trial : learner.trials)
-        dot(trial.figures.test, "try", 3,
-            fmt::format("{} {}: {}", trial.learner, trial.number, trial.settings));
-    // where a user ends up, by what counts for them
-    std::string way;
-    for (const auto& band : learner.bands) {
-        way +=
-            fmt::format("{:.1f},{:.1f} ", x.at(band.mean.unfairness), y.at(band.mean.performance));
-        dot(band.mean, "pick", 4,
-            fmt::format("{}, alpha {}: {:.4f} at a gap of {:.4f}", learner.learner, band.alpha,
-                        band.mean.performance, band.mean.unfairness));
+std::string picture(const Plane& plane) {
+    constexpr double kWidth = 900, kHeight = 470;
+    const Axis x = axis_of(plane, &Mark::x, &Mark::x_band, 70, kWidth - 190);
+    const Axis y = axis_of(plane, &Mark::y, &Mark::y_band, kHeight - 50, 34);
+    Svg svg(kWidth, kHeight, plane.label);
+    svg.frame(x, y, {.x_title = plane.x_title, .y_title = plane.y_title});
+    std::vector<std::string> names;
+    for (size_t i = 0; i < plane.curves.size(); ++i) {
+        draw(plane.curves[i], i, x, y, svg);
+        names.push_back(plane.curves[i].name);
     }
-    out += fmt::format("<polyline class='way' points='{}'/>\n", way);
-    return out + "</g>\n";
+    svg.legend(kWidth - 175, 50, names);
+    return svg.markup();
 }
 
-std::string picture(const FrontierReport& report) {
-    constexpr double kWidth = 900, kHeight = 460;
-    const Axis x = axis_of(report, &fairness::TradeOff::unfairness, 70, kWidth - 130);
-    const Axis y = axis_of(report, &fairness::TradeOff::performance, kHeight - 50, 30);
-    std::string out = fmt::format(
-        "<svg viewBox='0 0 {} {}' role='img' aria-label='fairness against "
-        "performance'>\n",
-        kWidth, kHeight);
-    out += frame(x, y, report.performance);
-    for (size_t i = 0; i < report.learners.size(); ++i) {
-        out += learner_marks(report.learners[i], i, x, y);
-        out += fmt::format("<g class='l{}'>{}</g>", i % 6,
-                           text_at(kWidth - 115, 50 + 22 * static_cast<double>(i), "start", "key",
-                                   report.learners[i].learner));
-    }
-    return out + "</svg>\n";
-}
-
-std::string table(const FrontierReport& report) {
-    std::string out = fmt::format(
-        "<table><tr><th>learner</th><th>alpha</th><th>{}</th><th>95 % band</th>"
-        "<th>gap</th><th>95 % band</th></tr>\n",
-        escaped(report.performance));
-    for (const auto& learner : report.learners)
+Plane plane_of(const FrontierReport& report) {
+    Plane plane{.label = "fairness against performance",
+                .x_title = "largest gap between groups (test rows)",
+                .y_title = fmt::format("{} (test rows)", report.performance),
+                .least_room = 0.005,
+                .most = 1,
+                .curves = {}};
+    for (const auto& learner : report.learners) {
+        Curve curve{learner.learner, {}, {}};
+        for (const auto& trial : learner.trials)
+            curve.trials.push_back(
+                {trial.figures.test.unfairness,
+                 trial.figures.test.performance,
+                 {},
+                 {},
+                 fmt::format("{} {}: {}", trial.learner, trial.number, trial.settings)});
+        // what a user gets, by what counts for them
         for (const auto& band : learner.bands)
-            out += fmt::format(
-                "<tr><td>{}</td><td>{}</td><td>{:.4f}</td><td>{:.4f} – {:.4f}</td><td>{:.4f}</td>"
-                "<td>{:.4f} – {:.4f}</td></tr>\n",
-                escaped(learner.learner), band.alpha, band.mean.performance, band.performance.lo,
-                band.performance.hi, band.mean.unfairness, band.unfairness.lo, band.unfairness.hi);
-    return out + "</table>\n";
+            curve.way.push_back(
+                {band.mean.unfairness,
+                 band.mean.performance,
+                 {},
+                 {},
+                 fmt::format("{}, alpha {}: {:.4f} at a gap of {:.4f}", learner.learner, band.alpha,
+                             band.mean.performance, band.mean.unfairness)});
+        plane.curves.push_back(std::move(curve));
+    }
+    return plane;
+}
+
+Plane plane_of(const std::vector<RegressionPoint>& points) {
+    Plane plane{.label = "loss against disparity",
+                .x_title = "disparity (test rows)",
+                .y_title = "loss (test rows)",
+                .least_room = 1e-4,
+                .curves = {}};
+    for (const auto& p : points) {
+        auto curve = std::find_if(plane.curves.begin(), plane.curves.end(),
+                                  [&](const Curve& c) { return c.name == p.learner; });
+        if (curve == plane.curves.end())
+            curve = plane.curves.insert(curve, Curve{p.learner, {}, {}});
+        curve->way.push_back({p.disparity, p.loss, p.disparity_band, p.loss_band,
+                              fmt::format("{}, epsilon {}: loss {:.5f}, disparity {:.4f}",
+                                          p.learner, p.epsilon, p.loss, p.disparity)});
+    }
+    for (auto& curve : plane.curves)
+        std::sort(curve.way.begin(), curve.way.end(),
+                  [](const auto& a, const auto& b) { return a.x < b.x; });
+    return plane;
+}
+
+std::string range_text(double lo, double hi, int digits) {
+    return fmt::format("{:.{}f} – {:.{}f}", lo, digits, hi, digits);
 }
 
 }  // namespace
 
 std::string frontier_page(const FrontierReport& report) {
-    std::string out = fmt::format(
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Fairness against "
-        "performance</title><style>{}{}</style></head><body>\n<h1>What fairness costs</h1>\n",
-        kPageStyle, kStyle);
-    out += fmt::format("<p class='soft'>{}; {}</p>\n", escaped(report.data),
-                       escaped(report.constraints));
-    out += picture(report);
-    out += fmt::format(
-        "<p>A pale dot is a trained model. A full one is where somebody ends up who trains {} "
-        "models and takes, on the validation rows, the one with the largest alpha × performance + "
-        "(1 − alpha) × (1 − gap): mean over bootstrap samples of the trials, from alpha 0 (only "
-        "fairness counts) to 1.</p>\n",
-        report.tries);
-    out += fmt::format("<div class='scroll'>{}</div>\n", table(report));
-    out += "<table><tr><th>learner</th><th>models</th><th>seconds</th></tr>\n";
-    for (const auto& learner : report.learners)
-        out += fmt::format("<tr><td>{}</td><td>{}</td><td>{:.1f}</td></tr>\n",
-                           escaped(learner.learner), learner.trials.size(), learner.seconds);
-    return out + "</table>\n</body></html>\n";
+    report::Html page;
+    page.title("What fairness costs");
+    page.paragraph(fmt::format("{}; {}", report.data, report.constraints), "soft");
+    page.raw(picture(plane_of(report)));
+    page.paragraph(fmt::format(
+        "A pale dot is one trained model. A full dot is the result of training {} models and "
+        "choosing, on the validation rows, the one with the largest alpha × performance + (1 − "
+        "alpha) × (1 − gap): the mean over bootstrap samples of the trials, from alpha 0 (only "
+        "fairness counts) to 1.",
+        report.tries));
+    std::vector<Row> bands, learners;
+    for (const auto& learner : report.learners) {
+        for (const auto& band : learner.bands)
+            bands.push_back({learner.learner, fmt::format("{}", band.alpha),
+                             fmt::format("{:.4f}", band.mean.performance),
+                             range_text(band.performance.lo, band.performance.hi, 4),
+                             fmt::format("{:.4f}", band.mean.unfairness),
+                             range_text(band.unfairness.lo, band.unfairness.hi, 4)});
+        learners.push_back({learner.learner, std::to_string(learner.trials.size()),
+                            fmt::format("{:.1f}", learner.seconds)});
+    }
+    page.table({"learner", "alpha", report.performance, "95 % band", "gap", "95 % band"}, bands);
+    page.table({"learner", "models", "seconds"}, learners);
+    return report::document("Fairness against performance", page);
+}
+
+std::string regression_frontier_page(const std::string& data, const std::string& loss,
+                                     const std::vector<RegressionPoint>& points) {
+    report::Html page;
+    page.title("What parity costs");
+    page.paragraph(fmt::format("{}; {} loss", data, loss), "soft");
+    page.raw(picture(plane_of(points)));
+    page.paragraph(
+        "Disparity: the largest difference, over all thresholds, between a group's share of "
+        "scores at least that high and the share in the whole population. Scores are rounded to "
+        "the grid. Bars: 95 % over resamples of the test rows.");
+    std::vector<Row> rows;
+    for (const auto& p : points)
+        rows.push_back({p.learner, fmt::format("{}", p.epsilon), fmt::format("{:.5f}", p.loss),
+                        range_text(p.loss_band.lo, p.loss_band.hi, 5),
+                        fmt::format("{:.4f}", p.disparity),
+                        range_text(p.disparity_band.lo, p.disparity_band.hi, 4),
+                        fmt::format("{:.4f}", p.train_disparity), std::to_string(p.members),
+                        fmt::format("{:.1f}", p.seconds)});
+    page.table({"learner", "epsilon", "loss", "95 % band", "disparity", "95 % band",
+                "on training rows", "members", "seconds"},
+               rows);
+    return report::document("Loss against disparity", page);
 }
 
 std::string frontier_csv(const FrontierReport& report) {

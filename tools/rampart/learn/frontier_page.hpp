@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "learn/frontier_trials.hpp"
+#include "learn/regression_frontier.hpp"
 
 namespace rampart::cli {
 
@@ -22,9 +23,13 @@ struct FrontierReport {
     std::vector<LearnerFrontier> learners;
 };
 
-/// One page: fairness against performance on the test rows, and the figures.
+/// Returns one page: fairness against performance on the test rows, and the figures.
 std::string frontier_page(const FrontierReport& report);
-/// learner, alpha, mean and band of both.
+/// Returns a line for each learner and alpha: mean and band of both.
 std::string frontier_csv(const FrontierReport& report);
+
+/// Returns the page of fair regression: loss against disparity on the test rows, and the figures.
+std::string regression_frontier_page(const std::string& data, const std::string& loss,
+                                     const std::vector<RegressionPoint>& points);
 
 }  // namespace rampart::cli

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 
-#include "audit/evaluation.hpp"
+#include "learn/result_file.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/evaluation/evaluation.hpp"
 #include "rampart/fairness/fairgbm/train.hpp"
 #include "rampart/fairness/group_thresholds.hpp"
 #include "rampart/fairness/reductions/train.hpp"
@@ -137,7 +137,7 @@ base::Result<model::LearnedLink> learn(const FrontierJob& job, std::string_view 
 
 base::Result<fairness::TradeOff> judge(const FrontierJob& job, const model::Policy& policy,
                                        const dataset::Dataset& rows) {
-    RAMPART_TRY(const auto answers, policy_answers(policy, rows, std::nullopt));
+    RAMPART_TRY(const auto answers, evaluation::policy_answers(policy, rows, std::nullopt));
     auto constraints = job.constraints;
     constraints.targets = {{fairness::Rate::kFalseNegative, 1}};
     RAMPART_TRY(const auto system, fairness::RateSystem::create(rows, constraints));
@@ -146,21 +146,9 @@ base::Result<fairness::TradeOff> judge(const FrontierJob& job, const model::Poli
                               *std::max_element(values.gaps.begin(), values.gaps.end())};
 }
 
-std::vector<std::string_view> cells_of(std::string_view line) {
-    std::vector<std::string_view> cells;
-    while (true) {
-        const auto comma = line.find(',');
-        cells.push_back(line.substr(0, comma));
-        if (comma == std::string_view::npos) return cells;
-        line.remove_prefix(comma + 1);
-    }
-}
-
-template <class T>
-bool read(std::string_view cell, T& out) {
-    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), out);
-    return error == std::errc{} && end == cell.data() + cell.size();
-}
+constexpr std::string_view kHeader =
+    "learner,number,validation_performance,validation_unfairness,test_performance,"
+    "test_unfairness,seconds,settings";
 
 }  // namespace
 
@@ -180,10 +168,7 @@ base::Result<TrialRow> run_trial(const FrontierJob& job, std::string_view learne
 }
 
 std::string trials_text(std::string_view job, const std::vector<TrialRow>& rows) {
-    std::string out = fmt::format("# {}\n", job);
-    out +=
-        "learner,number,validation_performance,validation_unfairness,test_performance,"
-        "test_unfairness,seconds,settings\n";
+    std::string out = result_file_head(job, kHeader);
     for (const auto& row : rows) {
         const auto& [validation, test] = row.figures;
         out += fmt::format("{},{},{},{},{},{},{:.3f},{}\n", row.learner, row.number,
@@ -193,33 +178,23 @@ std::string trials_text(std::string_view job, const std::vector<TrialRow>& rows)
     return out;
 }
 
-base::Result<std::vector<TrialRow>> parse_trials(std::string_view text, std::string_view job) {
+base::Result<std::vector<TrialRow>> read_trials(const std::filesystem::path& path,
+                                                std::string_view job) {
     std::vector<TrialRow> rows;
-    size_t number = 0;
-    while (!text.empty()) {
-        const auto end = text.find('\n');
-        const auto line = text.substr(0, end);
-        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-        ++number;
-        if (number == 1 && line != fmt::format("# {}", job))
-            return base::invalid_argument("other_trials",
-                                          "the trials there are of another run (other data, "
-                                          "constraints, seed or options): choose another --out, or "
-                                          "delete them");
-        if (number <= 2) continue;
-        const auto cells = cells_of(line);
+    RAMPART_TRY(auto file, ResultFile::open(path, job, kHeader));
+    while (file) {
+        RAMPART_TRY(const bool more, file->next());
+        if (!more) break;
         TrialRow row;
         auto& [validation, test] = row.figures;
-        const bool sound = cells.size() == 8 && read(cells[1], row.number) &&
-                           read(cells[2], validation.performance) &&
-                           read(cells[3], validation.unfairness) &&
-                           read(cells[4], test.performance) && read(cells[5], test.unfairness) &&
-                           read(cells[6], row.seconds);
-        if (!sound)
-            return base::data_loss("bad_trials", "line {} of the trials is damaged: delete it",
-                                   number);
-        row.learner = cells[0];
-        row.settings = cells[7];
+        row.learner = file->text(0);
+        RAMPART_RETURN_IF_ERROR(file->read(1, row.number));
+        RAMPART_RETURN_IF_ERROR(file->read(2, validation.performance));
+        RAMPART_RETURN_IF_ERROR(file->read(3, validation.unfairness));
+        RAMPART_RETURN_IF_ERROR(file->read(4, test.performance));
+        RAMPART_RETURN_IF_ERROR(file->read(5, test.unfairness));
+        RAMPART_RETURN_IF_ERROR(file->read(6, row.seconds));
+        row.settings = file->text(7);
         rows.push_back(std::move(row));
     }
     return rows;

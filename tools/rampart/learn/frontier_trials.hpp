@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,7 +42,8 @@ base::Result<TrialRow> run_trial(const FrontierJob& job, std::string_view learne
 
 /// The file of trials: `job` in the first line, so that no other run's are taken for this one's.
 std::string trials_text(std::string_view job, const std::vector<TrialRow>& rows);
-/// Errors: another job's file; a line that is damaged (named).
-base::Result<std::vector<TrialRow>> parse_trials(std::string_view text, std::string_view job);
+/// Returns none where there is no such file. Errors: those of ResultFile.
+base::Result<std::vector<TrialRow>> read_trials(const std::filesystem::path& path,
+                                                std::string_view job);
 
 }  // namespace rampart::cli

@@ -8,16 +8,17 @@
 #include <filesystem>
 #include <thread>
 
-#include "audit/evaluation.hpp"
 #include "frame/commands.hpp"
-#include "frame/model_table.hpp"
-#include "frame/text_table.hpp"
+#include "frame/figures_text.hpp"
 #include "learn/postprocess_fit.hpp"
 #include "learn/postprocess_page.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/split.hpp"
+#include "rampart/evaluation/evaluation.hpp"
+#include "rampart/evaluation/model_table.hpp"
 #include "rampart/model/model_file.hpp"
+#include "rampart/report/text_table.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -37,8 +38,8 @@ struct Options {
 struct Side {
     std::string name;
     dataset::Dataset rows;
-    PolicyAnswers before, after;
-    Evaluation was, is;
+    evaluation::PolicyAnswers before, after;
+    evaluation::Evaluation was, is;
 };
 
 struct Tables {
@@ -108,11 +109,11 @@ base::Result<Tables> read_tables(const Options& o, const model::LoadedPolicy& lo
                                       "{}: its score is no probability, and its policy was chosen "
                                       "when it was trained (--approve-at-least, --approve-at-most)",
                                       o.model);
-    RAMPART_TRY(const auto record, record_of(loaded.policy));
-    const ModelTableNames names{o.model, o.data, o.schema};
-    RAMPART_TRY(const auto schema, schema_for(names, loaded.policy, record));
+    RAMPART_TRY(const auto record, evaluation::record_of(loaded.policy));
+    const evaluation::ModelTableNames names{o.model, o.data, o.schema};
+    RAMPART_TRY(const auto schema, evaluation::schema_for(names, loaded.policy, record));
     RAMPART_TRY(const auto table, dataset::read_table(o.data, schema));
-    RAMPART_RETURN_IF_ERROR(require_labels(table, names));
+    RAMPART_RETURN_IF_ERROR(evaluation::require_labels(table, names));
     Tables tables;
     if (o.split == "all") {
         tables.fit = table;
@@ -123,12 +124,13 @@ base::Result<Tables> read_tables(const Options& o, const model::LoadedPolicy& lo
         }
         return tables;
     }
-    RAMPART_TRY(tables.fit, part_of(names, o.split, table, record));
+    RAMPART_TRY(tables.fit, evaluation::part_of(names, o.split, table, record));
     if (o.settings.blind) {
-        RAMPART_TRY(tables.others,
-                    part_of(names, o.split == "train" ? "validation" : "train", table, record));
+        RAMPART_TRY(
+            tables.others,
+            evaluation::part_of(names, o.split == "train" ? "validation" : "train", table, record));
     }
-    if (auto test = part_of(names, "test", table, record); test && o.split != "test")
+    if (auto test = evaluation::part_of(names, "test", table, record); test && o.split != "test")
         tables.test = *std::move(test);
     return tables;
 }
@@ -136,10 +138,10 @@ base::Result<Tables> read_tables(const Options& o, const model::LoadedPolicy& lo
 base::Result<Side> side_of(std::string name, dataset::Dataset rows, const model::Policy& before,
                            const model::Policy& after) {
     Side side{std::move(name), std::move(rows), {}, {}, {}, {}};
-    RAMPART_TRY(side.before, policy_answers(before, side.rows, std::nullopt));
-    RAMPART_TRY(side.after, policy_answers(after, side.rows, std::nullopt));
-    RAMPART_TRY(side.was, evaluate_answers(side.before, side.rows));
-    RAMPART_TRY(side.is, evaluate_answers(side.after, side.rows));
+    RAMPART_TRY(side.before, evaluation::policy_answers(before, side.rows, std::nullopt));
+    RAMPART_TRY(side.after, evaluation::policy_answers(after, side.rows, std::nullopt));
+    RAMPART_TRY(side.was, evaluation::evaluate_answers(side.before, side.rows));
+    RAMPART_TRY(side.is, evaluation::evaluate_answers(side.after, side.rows));
     return side;
 }
 
@@ -149,9 +151,9 @@ std::string rate(const stats::Tally& tally) {
 }
 
 /// One line a group, and one for everybody.
-Table table_of(const Side& side) {
-    Table table{{fmt::format("{} rows", side.name), "rows", "approved", "after", "TPR", "after",
-                 "FPR", "after", "accuracy", "after"}};
+report::Table table_of(const Side& side) {
+    report::Table table{{fmt::format("{} rows", side.name), "rows", "approved", "after", "TPR",
+                         "after", "FPR", "after", "accuracy", "after"}};
     const auto add = [&](const std::string& name, const stats::DecisionRates& was,
                          const stats::DecisionRates& is) {
         const auto tpr = [](const stats::Tally& fnr) {
@@ -282,7 +284,7 @@ base::Result<Answer> answer_of(const Options& o, const Postprocessed& fitted,
     for (auto& [key, value] : describe(o, fitted)) json[key] = value;
     answer.text = fmt::format("wrote {}\nid {}\n{}\n", o.out, id.value(), summary_of(o, fitted));
     for (const auto& side : sides) {
-        answer.text += fmt::format("\n{}", align(table_of(side)));
+        answer.text += fmt::format("\n{}", report::align(table_of(side)));
         json[side.name] =
             boost::json::object{{"before", to_json(side.was)}, {"after", to_json(side.is)}};
     }

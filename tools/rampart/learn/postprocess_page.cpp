@@ -5,68 +5,31 @@
 #include <algorithm>
 #include <cmath>
 
-#include "frame/page.hpp"
+#include "rampart/report/html.hpp"
+#include "rampart/report/svg.hpp"
 
 namespace rampart::cli {
 namespace {
 
-constexpr std::string_view kStyle = R"(
-.bar{fill:var(--soft);opacity:.45}.ramp{fill:none;stroke:var(--mark);stroke-width:2.5}
-.grid{stroke:var(--line)}.tick{fill:var(--soft);font-size:11px}
-)";
 constexpr double kWidth = 860, kHeight = 190, kLeft = 46, kRight = 20, kTop = 14, kBottom = 34;
 
-double across(double score) { return kLeft + (score + 1) / 2 * (kWidth - kLeft - kRight); }
-double up(double share) { return kHeight - kBottom - share * (kHeight - kTop - kBottom); }
-
-std::string frame() {
-    std::string out;
-    for (const double share : {0.0, 0.5, 1.0}) {
-        out += fmt::format("<line class='grid' x1='{:.1f}' x2='{:.1f}' y1='{:.1f}' y2='{:.1f}'/>\n",
-                           across(-1), across(1), up(share), up(share));
-        out +=
-            fmt::format("<text class='tick' x='{:.1f}' y='{:.1f}' text-anchor='end'>{:g}</text>\n",
-                        kLeft - 6, up(share) + 4, share);
-    }
-    for (const double score : {-1.0, -0.5, 0.0, 0.5, 1.0})
-        out += fmt::format(
-            "<text class='tick' x='{:.1f}' y='{:.1f}' text-anchor='middle'>{:g}</text>\n",
-            across(score), up(0) + 16, score);
-    return out;
-}
-
-/// Bars as high as the fullest bin is; the ramp from 0 to 1.
+/// Draws bars as high as the fullest bin is, and the ramp from 0 to 1.
 std::string picture(const RampPicture& group) {
-    std::string out = fmt::format(
-        "<svg viewBox='0 0 {} {}' role='img' aria-label='scores and chance of approval of {}'>\n",
-        kWidth, kHeight, escaped(group.group));
-    out += frame();
+    const report::Axis x{-1, 1, kLeft, kWidth - kRight}, y{0, 1, kHeight - kBottom, kTop};
+    report::Svg svg(kWidth, kHeight,
+                    fmt::format("scores and chance of approval of {}", group.group));
+    svg.frame(x, y, {.x_ticks = 4, .y_ticks = 2, .x_lines = false});
     const double fullest = *std::max_element(group.share.begin(), group.share.end());
-    const double width = (across(1) - across(-1)) / static_cast<double>(group.share.size());
+    const double width = (x.end - x.start) / static_cast<double>(group.share.size());
     for (size_t bin = 0; bin < group.share.size(); ++bin) {
-        const double high = fullest > 0 ? group.share[bin] / fullest : 0;
-        out += fmt::format(
-            "<rect class='bar' x='{:.1f}' y='{:.1f}' width='{:.1f}' height='{:.1f}'><title>{:.1f} "
-            "% of the group</title></rect>\n",
-            across(-1) + width * static_cast<double>(bin) + 0.5, up(high), width - 1,
-            up(0) - up(high), 100 * group.share[bin]);
+        const double top = y.at(fullest > 0 ? group.share[bin] / fullest : 0);
+        svg.rectangle("bar c8", x.start + width * static_cast<double>(bin) + 0.5, top, width - 1,
+                      y.start - top, fmt::format("{:.1f} % of the group", 100 * group.share[bin]));
     }
-    std::string points;
-    for (const auto& [score, chance] : group.ramp)
-        points += fmt::format("{:.1f},{:.1f} ", across(score), up(chance));
-    out += fmt::format("<polyline class='ramp' points='{}'/>\n", points);
-    return out + "</svg>\n";
-}
-
-std::string as_html(const std::vector<std::vector<std::string>>& table) {
-    std::string out = "<table>";
-    for (size_t line = 0; line < table.size(); ++line) {
-        out += "<tr>";
-        for (const auto& cell : table[line])
-            out += fmt::format("<{0}>{1}</{0}>", line == 0 ? "th" : "td", escaped(cell));
-        out += "</tr>\n";
-    }
-    return out + "</table>\n";
+    report::Points ramp;
+    for (const auto& [score, chance] : group.ramp) ramp.emplace_back(x.at(score), y.at(chance));
+    svg.curve("curve", ramp);
+    return svg.markup();
 }
 
 }  // namespace
@@ -109,23 +72,23 @@ std::vector<RampPicture> ramp_pictures(const std::vector<std::string>& groups,
 }
 
 std::string postprocess_page(const std::string& title, const std::string& summary,
-                             const std::vector<std::vector<std::string>>& table,
-                             const std::vector<RampPicture>& pictures) {
-    std::string out = fmt::format(
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{}</title>"
-        "<style>{}{}</style></head><body>\n<h1>{}</h1>\n<p class='soft'>{}</p>\n",
-        escaped(title), kPageStyle, kStyle, escaped(title), escaped(summary));
-    out += fmt::format("<div class='scroll'>{}</div>\n", as_html(table));
+                             const report::Table& table, const std::vector<RampPicture>& pictures) {
+    report::Html page;
+    page.title(title).paragraph(summary, "soft");
+    auto rows = report::rows_of(table);
+    const auto head = rows.front();
+    rows.erase(rows.begin());
+    page.table(head, rows);
     for (const auto& group : pictures) {
-        out += fmt::format("<h2>{}: {} rows, approved {:.1f} % → {:.1f} %</h2>\n",
-                           escaped(group.group), group.rows, 100 * group.before, 100 * group.after);
-        out += picture(group);
+        page.heading(fmt::format("{}: {} rows, approved {:.1f} % → {:.1f} %", group.group,
+                                 group.rows, 100 * group.before, 100 * group.after));
+        page.raw(picture(group));
     }
-    out +=
-        "<p class='soft'>Bars: how many of the group's rows have which score (the fullest bin "
-        "fills the height). Line: how likely these are approved, mean over the rows of a "
-        "bin.</p>\n";
-    return out + "</body></html>\n";
+    page.paragraph(
+        "Bars: the share of the group's rows in each range of scores (the fullest bin fills the "
+        "height). Line: the chance of approval, the mean over the rows of a bin.",
+        "soft");
+    return report::document(title, page);
 }
 
 }  // namespace rampart::cli

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "rampart/report/text_table.hpp"
+
 namespace rampart::cli {
 
 /// Rows of one group: how many have which score, and how likely these are approved.
@@ -27,7 +29,6 @@ std::vector<RampPicture> ramp_pictures(const std::vector<std::string>& groups,
 
 /// One HTML file: each group's ramp over the histogram of its scores.
 std::string postprocess_page(const std::string& title, const std::string& summary,
-                             const std::vector<std::vector<std::string>>& table,
-                             const std::vector<RampPicture>& pictures);
+                             const report::Table& table, const std::vector<RampPicture>& pictures);
 
 }  // namespace rampart::cli

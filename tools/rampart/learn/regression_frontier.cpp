@@ -10,14 +10,17 @@
 #include <filesystem>
 #include <set>
 
-#include "frame/text_table.hpp"
-#include "frame/training_record.hpp"
+#include "learn/frontier_page.hpp"
 #include "learn/regression_train.hpp"
+#include "learn/result_file.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/random.hpp"
+#include "rampart/evaluation/regression_loss.hpp"
+#include "rampart/evaluation/training_record.hpp"
 #include "rampart/fairness/reductions/train.hpp"
 #include "rampart/fairness/regression/baselines.hpp"
 #include "rampart/model/batch_engine.hpp"
+#include "rampart/report/text_table.hpp"
 #include "rampart/runtime/shutdown.hpp"
 
 namespace rampart::cli {
@@ -28,7 +31,10 @@ using base::Result;
 using fairness::LevelRows;
 using fairness::RegressionTable;
 
-constexpr size_t kResamples = 400, kMaxPointsBytes = 16 << 20;
+constexpr size_t kResamples = 400;
+constexpr std::string_view kHeader =
+    "learner,number,epsilon,train_loss,train_disparity,test_loss,test_loss_lo,test_loss_hi,"
+    "test_disparity,test_disparity_lo,test_disparity_hi,members,seconds";
 constexpr std::string_view kLinearSuffix = "-linear";
 
 /// What is learnt from and judged on, read once.
@@ -233,9 +239,9 @@ Result<Data> read_data(const RegressionFrontier& job, const fairness::LabelRange
         "rampart frontier of regression, data {}, split {}, seed {}, grid {}, trees {} of {} "
         "leaves "
         "at {}, fits {}, bound {} gap {}{}",
-        digest_of(out.parts.all).hex(), job.source.split, job.source.seed, settings.sp.levels,
-        t.trees, t.leaves, t.learning_rate, job.reduction_fits, settings.sp.game.bound,
-        settings.sp.game.gap, regression_text(settings));
+        evaluation::digest_of(out.parts.all).hex(), job.source.split, job.source.seed,
+        settings.sp.levels, t.trees, t.leaves, t.learning_rate, job.reduction_fits,
+        settings.sp.game.bound, settings.sp.game.gap, regression_text(settings));
     return out;
 }
 
@@ -274,17 +280,43 @@ Result<RegressionPoint> run_point(const Bench& bench, const Data& data,
     return point;
 }
 
+/// Returns the file of points, to go on from later.
+std::string points_text(std::string_view run, const std::vector<RegressionPoint>& points) {
+    std::string out = result_file_head(run, kHeader);
+    for (const auto& p : points)
+        out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{:.3f}\n", p.learner, p.number,
+                           p.epsilon, p.train_loss, p.train_disparity, p.loss, p.loss_band.lo,
+                           p.loss_band.hi, p.disparity, p.disparity_band.lo, p.disparity_band.hi,
+                           p.members, p.seconds);
+    return out;
+}
+
+Result<std::vector<RegressionPoint>> read_points(const fs::path& path, std::string_view run) {
+    std::vector<RegressionPoint> points;
+    RAMPART_TRY(auto file, ResultFile::open(path, run, kHeader));
+    while (file) {
+        RAMPART_TRY(const bool more, file->next());
+        if (!more) break;
+        RegressionPoint p;
+        p.learner = file->text(0);
+        RAMPART_RETURN_IF_ERROR(file->read(1, p.number));
+        size_t column = 2;
+        for (double* to :
+             {&p.epsilon, &p.train_loss, &p.train_disparity, &p.loss, &p.loss_band.lo,
+              &p.loss_band.hi, &p.disparity, &p.disparity_band.lo, &p.disparity_band.hi})
+            RAMPART_RETURN_IF_ERROR(file->read(column++, *to));
+        RAMPART_RETURN_IF_ERROR(file->read(column++, p.members));
+        RAMPART_RETURN_IF_ERROR(file->read(column, p.seconds));
+        points.push_back(std::move(p));
+    }
+    return points;
+}
+
 Result<std::vector<RegressionPoint>> run_all(const RegressionFrontier& job,
                                              const RegressionJob& settings, const Data& data,
                                              const Context& context) {
     const fs::path file = fs::path(job.out) / "points.csv";
-    std::vector<RegressionPoint> points;
-    if (std::error_code error; fs::exists(file, error)) {
-        RAMPART_TRY(const auto text, base::read_file(file, kMaxPointsBytes));
-        auto known = parse_points(text, data.line);
-        if (!known) return known.error().with_context(file.string());
-        points = *std::move(known);
-    }
+    RAMPART_TRY(auto points, read_points(file, data.line));
     std::set<Key> done;
     for (const auto& point : points) done.emplace(point.learner, point.epsilon);
     base::ThreadPool pool(job.threads);
@@ -338,8 +370,8 @@ base::Status check_learners(const RegressionFrontier& job, const dataset::TableS
 }
 
 Answer answer_of(const RegressionFrontier& job, const std::vector<RegressionPoint>& points) {
-    Table table{{"learner", "epsilon", "loss", "95 % band", "disparity", "95 % band", "train",
-                 "members", "seconds"}};
+    report::Table table{{"learner", "epsilon", "loss", "95 % band", "disparity", "95 % band",
+                         "train", "members", "seconds"}};
     boost::json::array list;
     const auto range = [](const stats::Interval& i) {
         return fmt::format("{:.4f} – {:.4f}", i.lo, i.hi);
@@ -361,7 +393,8 @@ Answer answer_of(const RegressionFrontier& job, const std::vector<RegressionPoin
                         {"seconds", p.seconds}});
     }
     Answer answer;
-    answer.text = fmt::format("{}\nwrote {}/frontier.html and points.csv\n", align(table), job.out);
+    answer.text =
+        fmt::format("{}\nwrote {}/frontier.html and points.csv\n", report::align(table), job.out);
     answer.json =
         boost::json::serialize(boost::json::object{{"out", job.out}, {"points", std::move(list)}});
     return answer;
@@ -393,7 +426,7 @@ Result<Answer> regression_frontier(const RegressionFrontier& job, const Context&
     RAMPART_TRY(const auto points, run_all(job, settings, data, context));
     const auto page = regression_frontier_page(
         fmt::format("{}, split {}, seed {}", job.source.data, job.source.split, job.source.seed),
-        loss_text(settings.loss), points);
+        evaluation::loss_text(settings.loss), points);
     RAMPART_RETURN_IF_ERROR(base::write_file_atomically(fs::path(job.out) / "frontier.html", page));
     return answer_of(job, points);
 }

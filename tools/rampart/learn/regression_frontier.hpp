@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "frame/frame.hpp"
-#include "frame/training_parts.hpp"
 #include "learn/regression_options.hpp"
+#include "learn/training_parts.hpp"
 #include "rampart/stats/metrics.hpp"
 
 /// `rampart frontier` of fair regression: loss against disparity (papers/002, figure 1).
@@ -45,13 +45,5 @@ struct RegressionPoint {
 /// Runs what is missing; after each point the folder's points.csv holds all so far, so that the
 /// same command goes on where it was broken off. Writes frontier.csv and frontier.html.
 base::Result<Answer> regression_frontier(const RegressionFrontier& job, const Context& context);
-
-/// The file of points; `job` in the first line, so that no other run's are taken for this one's.
-std::string points_text(std::string_view job, const std::vector<RegressionPoint>& points);
-/// Errors: another job's file; a line that is damaged (named).
-base::Result<std::vector<RegressionPoint>> parse_points(std::string_view text,
-                                                        std::string_view job);
-std::string regression_frontier_page(const std::string& data, const std::string& loss,
-                                     const std::vector<RegressionPoint>& points);
 
 }  // namespace rampart::cli

@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "rampart/dataset/text.hpp"
+#include "rampart/evaluation/regression_loss.hpp"
 
 namespace rampart::cli {
 namespace {
 
 using base::Result;
-using fairness::RegressionLoss;
 
 /// Of the label's units onto the unit scale.
 Result<double> on_unit_scale(double threshold, const fairness::LabelRange& range,
@@ -116,38 +116,12 @@ void add_regression_training_options(CLI::App& command, RegressionOptions& o) {
                             "fair-regression: write an HTML page with each group's distribution"));
 }
 
-Result<RegressionLoss> parse_loss(const std::string& name, std::optional<double> parameter) {
-    if (name == "logistic") return RegressionLoss::logistic(parameter.value_or(5));
-    if (name == "quantile") return RegressionLoss::quantile(parameter.value_or(0.5));
-    if (name == "huber") return RegressionLoss::huber(parameter.value_or(0.1));
-    if (name == "poisson") return RegressionLoss::poisson(parameter.value_or(5));
-    if (parameter)
-        return base::invalid_argument("bad_usage", "--loss-parameter {}: the {} loss has none",
-                                      *parameter, name);
-    if (name == "squared") return RegressionLoss::squared();
-    if (name == "absolute") return RegressionLoss::absolute();
-    return base::invalid_argument("bad_usage", "--loss '{}' is not known", name);
-}
-
-std::string loss_text(const RegressionLoss& loss) {
-    return loss.parameter() == 0 ? loss.name()
-                                 : fmt::format("{} {}", loss.name(), loss.parameter());
-}
-
-Result<RegressionLoss> parse_loss_text(const std::string& text) {
-    const auto space = text.find(' ');
-    if (space == std::string::npos) return parse_loss(text, std::nullopt);
-    const auto number = dataset::parse_number(std::string_view(text).substr(space + 1));
-    if (!number) return base::data_loss("bad_training_record", "the model's loss is '{}'", text);
-    return parse_loss(text.substr(0, space), *number);
-}
-
 Result<RegressionJob> regression_job(const RegressionOptions& o, const gbdt::LearnerParams& trees,
                                      fairness::LabelRange range) {
     RegressionJob job;
     job.parity = o.notion == "sp";
     job.linear = o.oracle == "linear";
-    RAMPART_TRY(job.loss, parse_loss(o.loss, o.loss_parameter));
+    RAMPART_TRY(job.loss, evaluation::parse_loss(o.loss, o.loss_parameter));
     auto game = o.game;
     if (o.method != "column-generation") game.method = fairness::GameMethod::kExponentiatedGradient;
     game.paper_steps = o.method == "eg-paper";
@@ -177,7 +151,7 @@ Result<RegressionJob> regression_job(const RegressionOptions& o, const gbdt::Lea
 std::string regression_text(const RegressionJob& job) {
     const auto& game = job.parity ? job.sp.game : job.bgl.game;
     std::string text = fmt::format(" notion={} loss={} oracle={}", job.parity ? "sp" : "bgl",
-                                   loss_text(job.loss), job.linear ? "linear" : "gbdt");
+                                   evaluation::loss_text(job.loss), job.linear ? "linear" : "gbdt");
     if (job.linear) text += fmt::format(" ridge={}", job.line.ridge);
     if (job.parity)
         text += fmt::format(" epsilon={} grid={} reduction={} refine={} repairs={}",

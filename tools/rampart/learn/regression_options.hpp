@@ -56,12 +56,6 @@ base::Result<RegressionJob> regression_job(const RegressionOptions& options,
                                            const gbdt::LearnerParams& trees,
                                            fairness::LabelRange range);
 
-base::Result<fairness::RegressionLoss> parse_loss(const std::string& name,
-                                                  std::optional<double> parameter);
-/// "logistic 5", as parse_loss_text reads it.
-std::string loss_text(const fairness::RegressionLoss& loss);
-base::Result<fairness::RegressionLoss> parse_loss_text(const std::string& text);
-
 /// " notion=sp …", for the model file.
 std::string regression_text(const RegressionJob& job);
 

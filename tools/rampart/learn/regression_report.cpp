@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "frame/text_table.hpp"
+#include "frame/figures_text.hpp"
+#include "rampart/evaluation/regression_loss.hpp"
+#include "rampart/report/html.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -110,23 +112,24 @@ std::string bounds_text(double lower, double gap, double asked, bool converged, 
 }
 
 std::string text_of(const RegressionFit& fit, const fairness::ParityRegressionResult& r) {
-    Table judged{{"rows", "loss", "", "disparity", "constraint"}};
+    report::Table judged{{"rows", "loss", "", "disparity", "constraint"}};
     const auto add = [&](std::string_view rows, const ParityJudged& j) {
         judged.push_back(
             judged_row(fit.job, rows, j.loss, fmt::format("{:.5f}", j.disparity), j.violation));
     };
     add("train", r.train);
     if (r.validation) add("validation", *r.validation);
-    Table members{{"member", "weight", "loss"}};
+    report::Table members{{"member", "weight", "loss"}};
     for (const auto& member : r.members)
         members.push_back({model_text(member.model), fmt::format("{:.4f}", member.weight),
                            fmt::format("{:.6f}", member.train.loss)});
-    return align(judged) + "\n" + bounds_text(r.lower, r.gap, r.tolerance, r.converged, r.calls) +
+    return report::align(judged) + "\n" +
+           bounds_text(r.lower, r.gap, r.tolerance, r.converged, r.calls) +
            fmt::format(
                "{} levels: at most {:.4f} above any mixture as fair that is not "
                "discretised\n\n",
                fit.job.sp.levels, r.discretisation) +
-           align(members);
+           report::align(members);
 }
 
 std::string infeasible_text(const RegressionFit& fit, const fairness::BoundedLossResult& r) {
@@ -134,13 +137,13 @@ std::string infeasible_text(const RegressionFit& fit, const fairness::BoundedLos
         fmt::format("least violation of any mixture found: {:.6f}\n", r.least_violation);
     if (!r.proof) return "neither a mixture within the bounds nor a proof was found\n" + out;
     out = "no mixture keeps the bounds\n" + out;
-    Table rows{{"group", "bound", "multiplier"}};
+    report::Table rows{{"group", "bound", "multiplier"}};
     for (size_t g = 0; g < fit.groups.size(); ++g) {
         const auto& zeta = fit.job.bgl.zeta;
         rows.push_back({fit.groups[g], fmt::format("{:.6f}", zeta[zeta.size() > 1 ? g : 0]),
                         fmt::format("{:.6f}", r.proof->multipliers[g])});
     }
-    return out + "\n" + align(rows) +
+    return out + "\n" + report::align(rows) +
            fmt::format(
                "proof: with these multipliers, the mean of the groups' losses exceeds that "
                "of their bounds by at least {:.6f} for every predictor{}; so some group's "
@@ -153,7 +156,7 @@ std::string text_of(const RegressionFit& fit, const fairness::BoundedLossResult&
     const bool averaged = r.averaged && r.averaged->no_worse;
     const auto& train = averaged ? r.averaged->train : r.train;
     const auto& held = averaged ? r.averaged->validation : r.validation;
-    Table judged{{"rows", "loss", "", "worst group", "bounds"}};
+    report::Table judged{{"rows", "loss", "", "worst group", "bounds"}};
     const auto add = [&](std::string_view rows, const BoundedLossJudged& j) {
         const auto worst = std::max_element(j.group_losses.begin(), j.group_losses.end());
         judged.push_back(
@@ -161,15 +164,16 @@ std::string text_of(const RegressionFit& fit, const fairness::BoundedLossResult&
     };
     add("train", train);
     if (held) add("validation", *held);
-    Table groups{{"group", "bound", "train", "validation"}};
+    report::Table groups{{"group", "bound", "train", "validation"}};
     for (size_t g = 0; g < fit.groups.size(); ++g) {
         const auto& zeta = fit.job.bgl.zeta;
         groups.push_back({fit.groups[g], fmt::format("{:.6f}", zeta[zeta.size() > 1 ? g : 0]),
                           fmt::format("{:.6f}", train.group_losses[g]),
                           held ? fmt::format("{:.6f}", held->group_losses[g]) : ""});
     }
-    return align(judged) + "\n" + bounds_text(r.lower, r.gap, r.tolerance, r.converged, r.calls) +
-           "\n" + align(groups);
+    return report::align(judged) + "\n" +
+           bounds_text(r.lower, r.gap, r.tolerance, r.converged, r.calls) + "\n" +
+           report::align(groups);
 }
 
 }  // namespace
@@ -186,7 +190,7 @@ std::string in_label_units(const RegressionJob& job, double loss) {
 json::object regression_json(const RegressionFit& fit) {
     auto out = fit.job.parity ? json_of(fit, fit.sp) : json_of(fit, fit.bgl);
     out["notion"] = fit.job.parity ? "sp" : "bgl";
-    out["loss"] = loss_text(fit.job.loss);
+    out["loss"] = evaluation::loss_text(fit.job.loss);
     out["oracle"] = fit.job.linear ? "linear" : "gbdt";
     out["groups"] = json::value_from(fit.groups);
     if (fit.train_tails.empty()) return out;
@@ -197,10 +201,11 @@ json::object regression_json(const RegressionFit& fit) {
 }
 
 std::string regression_text(const RegressionFit& fit) {
-    const std::string head = fmt::format(
-        "{}, {} loss, {} oracle{}{}\n\n",
-        fit.job.parity ? "statistical parity" : "bounded group loss", loss_text(fit.job.loss),
-        fit.job.linear ? "linear" : "gbdt", fit.served.empty() ? "" : "; served: ", fit.served);
+    const std::string head =
+        fmt::format("{}, {} loss, {} oracle{}{}\n\n",
+                    fit.job.parity ? "statistical parity" : "bounded group loss",
+                    evaluation::loss_text(fit.job.loss), fit.job.linear ? "linear" : "gbdt",
+                    fit.served.empty() ? "" : "; served: ", fit.served);
     return head + (fit.job.parity ? text_of(fit, fit.sp) : text_of(fit, fit.bgl));
 }
 
@@ -220,6 +225,26 @@ std::vector<std::string> regression_notes(const RegressionFit& fit) {
             "the gap is larger than was asked for: the oracle is no exact minimiser, "
             "or more --calls are needed");
     return notes;
+}
+
+std::string regression_page(const RegressionFit& fit) {
+    report::Html page;
+    page.title("Fair regression").paragraph(fit.data, "soft").preformatted(regression_text(fit));
+    for (const auto& [name, tails] :
+         {std::pair{"training", &fit.train_tails}, {"validation", &fit.validation_tails}}) {
+        if (tails->empty()) continue;
+        page.heading(fmt::format("Distribution of the score, {} rows", name));
+        page.raw(distribution_picture(fit.groups, *tails, static_cast<size_t>(fit.job.sp.levels),
+                                      fit.job.range, fit.job.step.threshold));
+    }
+    if (!fit.train_tails.empty())
+        page.paragraph(
+            "Lines: the share of a group's rows with at most that score, for the randomised "
+            "predictor as it is served. Under statistical parity the lines differ by at most "
+            "epsilon. Dashed: the score from which, or up to which, the policy approves.",
+            "soft");
+    for (const auto& note : regression_notes(fit)) page.paragraph(note, "bad");
+    return report::document("Fair regression", page);
 }
 
 }  // namespace rampart::cli

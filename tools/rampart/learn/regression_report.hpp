@@ -32,13 +32,6 @@ std::vector<std::string> regression_notes(const RegressionFit& fit);
 /// HTML, one file.
 std::string regression_page(const RegressionFit& fit);
 
-/// Each group's distribution of the score as a picture; tails [groups x levels], P(score >= j /
-/// levels | group); cut: where a policy approves from or up to, on the unit scale.
-std::string distribution_picture(const std::vector<std::string>& groups,
-                                 const std::vector<double>& tails, size_t levels,
-                                 const fairness::LabelRange& range, std::optional<double> cut);
-std::string_view distribution_style();
-
 /// A loss in the label's units, for people: "RMSE 0.41", or empty.
 std::string in_label_units(const RegressionJob& job, double loss);
 

@@ -4,9 +4,10 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "frame/training_record.hpp"
 #include "learn/regression_report.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/evaluation/regression_loss.hpp"
+#include "rampart/evaluation/training_record.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/runtime/shutdown.hpp"
 
@@ -124,13 +125,13 @@ Result<domain::PolicyId> save(const RegressionTraining& t, const RegressionFit& 
     std::map<std::string, std::string> provenance{
         {"learner", std::string(kFairRegression)},
         {"parameters", t.tree_text + regression_text(fit.job)},
-        {"regression_loss", loss_text(fit.job.loss)},
+        {"regression_loss", evaluation::loss_text(fit.job.loss)},
         {"postprocess", "none"}};
-    put({.table_schema = t.schema_text,
-         .split = t.source.split,
-         .seed = t.source.seed,
-         .data_sha256 = digest_of(parts.all).hex()},
-        provenance);
+    evaluation::put({.table_schema = t.schema_text,
+                     .split = t.source.split,
+                     .seed = t.source.seed,
+                     .data_sha256 = evaluation::digest_of(parts.all).hex()},
+                    provenance);
     RAMPART_TRY(const auto policy,
                 model::Policy::create(t.schema.features, {link}, {}, std::move(provenance)));
     return model::save_model_file(policy, t.out);

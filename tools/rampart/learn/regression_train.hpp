@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "frame/frame.hpp"
-#include "frame/training_parts.hpp"
 #include "learn/regression_options.hpp"
+#include "learn/training_parts.hpp"
 #include "rampart/dataset/feature_schema.hpp"
 
 /// `rampart train --learner fair-regression`.

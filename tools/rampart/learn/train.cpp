@@ -4,14 +4,15 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "audit/evaluation.hpp"
 #include "frame/commands.hpp"
-#include "frame/training_parts.hpp"
-#include "frame/training_record.hpp"
+#include "frame/figures_text.hpp"
 #include "learn/regression_train.hpp"
 #include "learn/train_options.hpp"
+#include "learn/training_parts.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
+#include "rampart/evaluation/evaluation.hpp"
+#include "rampart/evaluation/training_record.hpp"
 #include "rampart/fairness/budro/baselines.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/model_file.hpp"
@@ -295,19 +296,23 @@ base::Status put_individual(const Options& options, const Parts& parts, const Pa
     const bool held_out = parts.validation.rows() > 0;
     const auto& rows = held_out ? parts.validation : parts.train;
     const auto& as_seen = held_out ? seen.validation : seen.train;
-    RAMPART_TRY(const auto answers, policy_answers(policy, as_seen, std::nullopt));
+    RAMPART_TRY(const auto answers, evaluation::policy_answers(policy, as_seen, std::nullopt));
     fairness::IndividualAuditParams params;
     if (options.epsilon_option->count() > 0) params.transport.epsilon = options.ramp.epsilon;
     params.transport.memory_budget = options.budro.memory_mib << 20;
     base::ThreadPool pool(options.threads);
-    RAMPART_TRY(const auto found, individual_fairness(policy, rows, answers, *parts.metric, params,
-                                                      options.budro.counterfactuals, pool,
-                                                      options.baseline == "project"));
+    RAMPART_TRY(const auto found,
+                evaluation::individual_fairness(policy, rows, answers,
+                                                {.metric = *parts.metric,
+                                                 .params = params,
+                                                 .counterfactuals = options.budro.counterfactuals,
+                                                 .projected = options.baseline == "project"},
+                                                pool));
     json["metric"] = metric_json(*parts.metric);
     json["individual"] = to_json(found);
     answer.text += fmt::format("\nfair metric: {}\nalike people on the {} rows:\n{}",
                                metric_text(*parts.metric), held_out ? "validation" : "train",
-                               align(summary_table(found)));
+                               report::align(summary_table(found)));
     return base::ok();
 }
 
@@ -327,7 +332,7 @@ void put_learner(const Options& options, const Trained& trained, boost::json::ob
     if (trained.budro) {
         json["budro"] = budro_json(*trained.budro, *trained.budro_params);
         answer.text += fmt::format("\nthe attack on the training rows:\n{}",
-                                   align(budro_table(*trained.budro)));
+                                   report::align(budro_table(*trained.budro)));
     }
     if (trained.ramp) json["ramp"] = describe(*trained.ramp);
     if (options.baseline == "project")
@@ -385,7 +390,8 @@ base::Result<Answer> answer_of(const Options& options, const Parts& parts, const
                                      {"validation", &seen.validation},
                                      {"test", &seen.test}}) {
         if (part->rows() == 0) continue;
-        RAMPART_TRY(const auto evaluation, evaluate_policy(policy, *part, std::nullopt));
+        RAMPART_TRY(const auto evaluation,
+                    evaluation::evaluate_policy(policy, *part, std::nullopt));
         json[name] = to_json(evaluation);
         if (part != &seen.train || seen.validation.rows() == 0)
             answer.text += fmt::format("\non the {} rows:\n{}", name, to_text(evaluation));
@@ -463,11 +469,11 @@ std::map<std::string, std::string> provenance_of(const Options& options, const P
                                         : std::string();
     if (!missed.empty()) provenance[std::string(training::kMissedConstraintsKey)] = missed;
     if (trained.budro) put_metric(*parts.metric, provenance);
-    put({.table_schema = schema_text,
-         .split = options.split,
-         .seed = options.params.learner.seed,
-         .data_sha256 = digest_of(parts.all).hex()},
-        provenance);
+    evaluation::put({.table_schema = schema_text,
+                     .split = options.split,
+                     .seed = options.params.learner.seed,
+                     .data_sha256 = evaluation::digest_of(parts.all).hex()},
+                    provenance);
     return provenance;
 }
 

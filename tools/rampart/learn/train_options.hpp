@@ -6,16 +6,23 @@
 #include <thread>
 #include <vector>
 
+#include "frame/metric_options.hpp"
 #include "learn/budro_options.hpp"
-#include "learn/fairgbm_options.hpp"
-#include "learn/metric_options.hpp"
-#include "learn/reduction_options.hpp"
+#include "learn/rate_options.hpp"
 #include "learn/regression_options.hpp"
-#include "learn/tree_rules.hpp"
+#include "rampart/base/result.hpp"
+#include "rampart/dataset/feature_schema.hpp"
 #include "rampart/fairness/ramp/solver.hpp"
+#include "rampart/gbdt/learner.hpp"
 
 /// The options of `rampart train`.
 namespace rampart::cli {
+
+/// What a user says of features by name, for the trees to keep to.
+struct TreeRules {
+    std::vector<std::string> monotone;      // "income=increasing", "debt=decreasing"
+    std::vector<std::string> interactions;  // "income+debt": may meet on one way down a tree
+};
 
 /// As typed.
 struct TrainOptions {
@@ -54,5 +61,10 @@ bool asks_for_groups(const TrainOptions& options);
 bool compares_groups(const TrainOptions& options);
 /// Options that were given and do nothing in this training, each with what it needs.
 std::vector<std::string> ineffective(const TrainOptions& options);
+
+/// Writes the rules into params. Errors name the option and the feature: bad_monotone,
+/// bad_interactions.
+base::Status apply_rules(const TreeRules& rules, const dataset::FeatureSchema& schema,
+                         gbdt::LearnerParams& params);
 
 }  // namespace rampart::cli

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "frame/commands.hpp"
-#include "frame/running_node.hpp"
+#include "frame/node_access.hpp"
 
 namespace rampart::cli {
 namespace {

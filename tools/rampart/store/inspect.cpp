@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "frame/commands.hpp"
-#include "frame/existing_store.hpp"
 #include "frame/mixture_text.hpp"
+#include "frame/node_access.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/wire/decision_json.hpp"

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "frame/commands.hpp"
-#include "frame/existing_store.hpp"
+#include "frame/node_access.hpp"
 #include "rampart/storage/inspection.hpp"
 #include "services/rampartd/store_layout.hpp"
 #include "store/store_checks.hpp"

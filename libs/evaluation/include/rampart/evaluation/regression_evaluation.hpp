@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rampart/dataset/dataset.hpp"
+#include "rampart/fairness/regression/loss.hpp"
+#include "rampart/fairness/regression/serving.hpp"
+#include "rampart/model/policy.hpp"
+
+/// How a policy with scores of fair regression does on labelled rows.
+namespace rampart::evaluation {
+
+/// Whether the model was made by fair regression: its loss, as recorded.
+base::Result<std::optional<fairness::RegressionLoss>> regression_loss_of(
+    const model::Policy& policy);
+
+struct RegressionGroupFigures {
+    std::string name;
+    size_t rows = 0;
+    double loss = 0, mean_score = 0, mean_label = 0, approval_rate = 0;
+    double disparity = 0;  // largest |P(score >= z | group) - P(score >= z)|
+};
+
+/// By row weights. Scores and losses are means over what is drawn, exactly.
+struct RegressionEvaluation {
+    std::string loss_name;
+    size_t rows = 0;
+    double loss = 0, mean_score = 0, mean_label = 0, approval_rate = 0;
+    double disparity = 0;                            // the largest of the groups'
+    double root_mean_square = 0, mean_absolute = 0;  // error, in the label's units
+    std::optional<double> auc;                       // of the mean score, of labels of two values
+    fairness::LabelRange range;
+    std::vector<RegressionGroupFigures> groups;  // empty without protected columns
+};
+
+/// threshold: approve scores of at least this instead of what the policy does. Errors: labels
+/// outside the range.
+base::Result<RegressionEvaluation> evaluate_regression(const model::Policy& policy,
+                                                       const fairness::RegressionLoss& loss,
+                                                       const dataset::Dataset& data,
+                                                       fairness::LabelRange range,
+                                                       std::optional<double> threshold);
+
+}  // namespace rampart::evaluation

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "rampart/base/result.hpp"
+#include "rampart/fairness/regression/loss.hpp"
+
+/// The losses of fair regression by name, as users write them and model files keep them.
+namespace rampart::evaluation {
+
+base::Result<fairness::RegressionLoss> parse_loss(const std::string& name,
+                                                  std::optional<double> parameter);
+/// "logistic 5", as parse_loss_text reads it.
+std::string loss_text(const fairness::RegressionLoss& loss);
+base::Result<fairness::RegressionLoss> parse_loss_text(const std::string& text);
+
+}  // namespace rampart::evaluation
