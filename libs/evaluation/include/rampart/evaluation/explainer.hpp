@@ -13,7 +13,7 @@ namespace rampart::evaluation {
 
 struct ExplainerOptions {
     bool interventional = false;
-    std::string reference;        // a table; implies interventional
+    std::string reference = {};   // a table; implies interventional
     size_t reference_rows = 100;  // at most so many of it
     size_t link = 0;              // of the policy, from 1; 0: the last learned one
 };
