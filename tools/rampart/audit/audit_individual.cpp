@@ -188,7 +188,7 @@ base::Result<Answer> audit_individual(Options& o) {
     if (o.at_most)
         table.push_back(
             {fmt::format("performance gap at most {:g}", *o.at_most), kept ? "kept" : "not kept"});
-    answer.exit_code = kept ? 0 : 1;
+    answer.exit_code = kept ? ExitCode::kDone : ExitCode::kNo;
     answer.text = fmt::format("{}\n\n{}", summary, report::align(table));
     if (!pairs.empty())
         answer.text += fmt::format("\nworst of {} pairs of people:\n", found.audit.pairs);
@@ -209,7 +209,7 @@ base::Result<Answer> audit_individual(Options& o) {
     json["worst"] = pairs_json(pairs);
     answer.json = boost::json::serialize(json);
     if (!o.report.empty()) {
-        const auto title = fmt::format("Are people who are alike treated alike? {}",
+        const auto title = fmt::format("Are similar people treated alike? {}",
                                        std::filesystem::path(o.model).filename().string());
         RAMPART_RETURN_IF_ERROR(
             base::write_file_atomically(o.report, audit_page(title, summary, table, pairs)));
@@ -230,16 +230,18 @@ void add_audit_individual(Frame& frame) {
     o.params.most_pairs = 10;
     auto& command = frame.add(
         {.name = "audit-individual",
-         .summary = "Tell how much worse a model treats people than others who are alike",
+         .summary =
+             "Bound the loss when people are replaced by similar people (individual fairness)",
          .example = "rampart audit-individual --model m.rmp --data data.csv.gz --epsilon 0.1 "
                     "--counterfactual relationship=Husband,Wife --report audit.html",
          .detail =
-             "Robust loss: the mean loss where everybody may be answered as somebody alike, "
-             "epsilon of squared fair distance away in the mean (a difference in what tells a "
-             "protected attribute counts for nothing, a standard deviation of a number for 1). "
-             "The performance gap, robust loss less loss, is proven by its dual. With --at-most "
-             "the exit code is 1 where the gap is larger. The fair metric is the model's own, or "
-             "learnt from the protected columns."},
+             "Robust loss: the largest mean loss when each row may get the score of similar rows, "
+             "with a mean squared fair distance of at most epsilon (BuDRO). In the fair metric one "
+             "standard deviation of a number is a distance of 1, and directions that predict a "
+             "protected attribute have distance 0. The performance gap is robust loss minus loss; "
+             "its upper bound is proven by the dual problem. With --at-most the exit code is 1 "
+             "when the bound is larger. The fair metric is the model's own, or learnt from the "
+             "protected columns."},
         [options](const Context&) { return audit_individual(*options); });
     command.add_option("--model", o.model, "the model file")->required();
     command.add_option("--data", o.data, "the table: .csv or .csv.gz")->required();
@@ -249,27 +251,29 @@ void add_audit_individual(Frame& frame) {
         ->capture_default_str();
     command
         .add_option("--epsilon", o.params.transport.epsilon,
-                    "how far people may be moved: squared fair distance, in the mean")
+                    "mean squared fair distance by which rows may be moved")
         ->required();
     command
-        .add_option("--loss", o.loss, "log: of the score; decision: P(decided against the label)")
+        .add_option("--loss", o.loss,
+                    "log: log loss of the score; decision: P(decision against the label)")
         ->check(CLI::IsMember({"log", "decision"}))
         ->capture_default_str();
     command.add_option("--counterfactual", o.counterfactuals,
-                       "FEATURE=VALUE,VALUE or FEATURE*FEATURE: share of people decided alike "
-                       "whichever they have; may be repeated");
-    command.add_option("--at-most", o.at_most, "performance gap that is still right")
+                       "FEATURE=VALUE,VALUE or FEATURE*FEATURE: report the share of rows with the "
+                       "same decision for all these values; may be repeated");
+    command.add_option("--at-most", o.at_most, "largest performance gap that is accepted")
         ->check(CLI::NonNegativeNumber);
-    command.add_option("--pairs", o.params.most_pairs, "pairs of people to show")
+    command.add_option("--pairs", o.params.most_pairs, "number of pairs of rows to show")
         ->check(CLI::Range(0, 1000))
         ->capture_default_str();
-    add_metric_options(command, o.metric);
-    command.add_option("--save-metric", o.save_metric, "write the fair metric to a file");
-    command.add_option("--report,--html", o.report, "write an HTML page with pictures");
-    command.add_option("--memory", o.memory_mib, "MiB that the search may take")
+    add_metric_options(command, o.metric, "Fair metric");
+    command.add_option("--save-metric", o.save_metric, "file to write the fair metric to");
+    command.add_option("--report,--html", o.report, "HTML page to write, with pictures");
+    command.add_option("--memory", o.memory_mib, "memory limit of the search in MiB")
         ->check(CLI::Range(16, 1 << 20))
         ->capture_default_str();
-    command.add_option("--threads", o.threads, "the result does not depend on it")
+    command
+        .add_option("--threads", o.threads, "number of threads; the result does not depend on it")
         ->check(CLI::Range(size_t{1}, size_t{256}));
 }
 

@@ -60,8 +60,7 @@ std::string cloud(const std::vector<AuditedPair>& pairs) {
     Svg svg(kWidth, kCloudHeight, "difference of scores by fair distance");
     svg.frame(x, y, {.x_title = "fair distance", .y_title = "difference of scores"});
     for (const auto& pair : pairs)
-        svg.circle("faint", x.at(pair.distance),
-                   y.at(std::abs(pair.score - pair.other_score)),
+        svg.circle("faint", x.at(pair.distance), y.at(std::abs(pair.score - pair.other_score)),
                    3 + 9 * std::sqrt(std::max(0.0, pair.excess / largest)), pair_text(pair));
     return svg.markup();
 }

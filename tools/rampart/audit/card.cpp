@@ -128,7 +128,7 @@ void add_card(Frame& frame) {
     o.card.threads = std::max(1u, std::thread::hardware_concurrency());
     auto& command = frame.add(
         {.name = "card",
-         .summary = "Write a model card: what a model is, how it does by group, what moves it",
+         .summary = "Write a model card: what a model is, its performance by group, its features",
          .example = "rampart card --model m.rmp --data data.csv.gz --out card.html",
          .detail = "One HTML file without scripts or links. Measured on the test rows of the table "
                    "that the model was trained on, or on all rows of another table."},
@@ -139,13 +139,15 @@ void add_card(Frame& frame) {
     command.add_option("--out", o.out, "the page to write")->required();
     command.add_option("--split", o.card.split, "rows to measure on, if not the test rows")
         ->check(CLI::IsMember({"train", "validation", "test", "all"}));
-    command.add_option("--plots", o.card.plots, "features to plot the score along")
+    command.add_option("--plots", o.card.plots, "number of features with a plot of the score")
         ->check(CLI::Range(size_t{0}, size_t{60}))
         ->capture_default_str();
     command.add_option("--state", o.state,
-                       "KEY=TEXT for what the model file leaves unsaid: intended_use, "
-                       "not_intended_for, limits, owner, approved_by, review_by");
-    command.add_option("--threads", o.card.threads, "the card does not depend on it")
+                       "KEY=TEXT for what the model file does not state: intended_use, "
+                       "not_intended_for, limits, owner, approved_by, review_by; may be repeated");
+    command
+        .add_option("--threads", o.card.threads,
+                    "number of threads; the card does not depend on it")
         ->check(CLI::Range(size_t{1}, size_t{256}));
 }
 

@@ -64,9 +64,8 @@ void add_evaluate(Frame& frame) {
         {.name = "evaluate",
          .summary = "Measure a model on labelled rows: accuracy, AUC, rates and gaps by group",
          .example = "rampart evaluate --model m.rmp --data data.csv.gz --split test --json",
-         .detail = "A model made by `rampart train` remembers schema, split and seed. On another "
-                   "table than "
-                   "its own use --split all."},
+         .detail = "A model made by `rampart train` carries its schema, split and seed. On a table "
+                   "other than its own use --split all."},
         [options](const Context&) { return evaluate(*options); });
     command.add_option("--model", options->model, "the model file")->required();
     command.add_option("--data", options->data, "the table: .csv or .csv.gz")->required();
@@ -76,9 +75,9 @@ void add_evaluate(Frame& frame) {
         ->capture_default_str();
     command
         .add_option("--threshold", options->threshold,
-                    "approve where P(favourable) is at least this, instead of what the policy does")
+                    "approve from this P(favourable) on, instead of the policy's decision")
         ->check(CLI::Range(0.0, 1.0));
-    command.add_option("--confidence", options->confidence, "of the intervals")
+    command.add_option("--confidence", options->confidence, "confidence level of the intervals")
         ->check(CLI::Range(0.5, 0.9999))
         ->capture_default_str();
 }

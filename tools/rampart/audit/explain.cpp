@@ -211,42 +211,44 @@ void add_explain(Frame& frame) {
     auto& o = *options;
     auto& command = frame.add(
         {.name = "explain",
-         .summary = "Which features moved a score (exact Shapley values), or matter over a table",
+         .summary =
+             "Explain scores by features (exact Shapley values), or rank features over a table",
          .example = "rampart explain --model m.rmp --data data.csv.gz --row 12,40",
          .detail = "Contributions are in log-odds; with the base value they sum to the score's "
-                   "log-odds. Unknown features are averaged over the training rows' ways through "
-                   "the trees, or, with --interventional, over a reference set. Of a "
-                   "mixture the first ensemble is taken apart."},
+                   "log-odds. Unknown features are averaged over the paths of the training rows "
+                   "through the trees, or, with --interventional, over a reference set. For a "
+                   "mixture the first ensemble is explained."},
         [options](const Context&) { return explain_model(*options); });
     command.add_option("--model", o.names.model, "the model file")->required();
     command.add_option("--data", o.names.data, "the table: .csv or .csv.gz")->required();
     command.add_option("--schema", o.names.schema, "schema file, if the model carries none");
     command
         .add_option("--row", o.rows,
-                    "rows of the table to take apart, from 1, e.g. 3,17; without: every feature's "
-                    "mean over the table")
+                    "rows of the table to explain, from 1, e.g. 3,17; without it: the mean of each "
+                    "feature over the table")
         ->delimiter(',');
-    command.add_option("--top", o.top, "features to list; 0: all")->capture_default_str();
+    command.add_option("--top", o.top, "number of features to list; 0: all")->capture_default_str();
     command.add_flag("--interventional", o.explainer.interventional,
-                     "against a reference set: the training rows if --data is the training table, "
-                     "else the rows of --data");
+                     "compare with a reference set: the training rows if --data is the training "
+                     "table, else the rows of --data");
     command.add_option("--reference", o.explainer.reference,
                        "a table whose rows are the reference set; implies --interventional");
     command
         .add_option("--reference-rows", o.explainer.reference_rows,
-                    "at most so many rows of the reference set, drawn with a fixed seed")
+                    "maximum rows of the reference set, drawn with a fixed seed")
         ->check(CLI::Range(size_t{1}, explain::kMaxReferenceRows))
         ->capture_default_str();
     command.add_option("--link", o.explainer.link,
-                       "which link of the policy, from 1; without: the last learned one");
-    command.add_option("--split", o.split, "without --row: rows to take the mean over")
+                       "link of the policy, from 1; default: the last learned one");
+    command.add_option("--split", o.split, "without --row: the part of the table to average over")
         ->check(CLI::IsMember({"train", "validation", "test", "all"}))
         ->capture_default_str();
     command
         .add_option("--sample", o.sample,
-                    "without --row: at most so many of them, drawn with a fixed seed; 0: all")
+                    "without --row: maximum number of rows, drawn with a fixed seed; 0: all")
         ->capture_default_str();
-    command.add_option("--threads", o.threads, "the result does not depend on it")
+    command
+        .add_option("--threads", o.threads, "number of threads; the result does not depend on it")
         ->check(CLI::Range(size_t{1}, size_t{256}));
 }
 

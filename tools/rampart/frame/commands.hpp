@@ -2,7 +2,7 @@
 
 #include "frame/frame.hpp"
 
-/// Every command, one file each.
+/// The functions that register each command, by family as in main.cpp.
 namespace rampart::cli {
 
 void add_schema_infer(Frame& frame);
@@ -24,7 +24,7 @@ void add_rollback(Frame& frame);
 void add_monitor(Frame& frame);
 void add_decide(Frame& frame);
 void add_inspect(Frame& frame);
-void add_dangling(Frame& frame);
+void add_unmatched(Frame& frame);
 void add_erase(Frame& frame);
 void add_hold_add(Frame& frame);
 void add_hold_remove(Frame& frame);

@@ -7,15 +7,16 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <cstdio>
-#include <map>
 #include <numeric>
 #include <optional>
 #include <string_view>
 
+#include "frame/help.hpp"
+#include "rampart/base/check.hpp"
+#include "rampart/runtime/version.hpp"
+
 namespace rampart::cli {
 namespace {
-
-constexpr int kMisuse = 2;
 
 /// Levenshtein's distance.
 size_t distance(std::string_view a, std::string_view b) {
@@ -117,52 +118,64 @@ void print_line(std::FILE* to, std::string_view text) {
     fmt::print(to, "{}{}", text, text.back() == '\n' ? "" : "\n");
 }
 
+void add_help(CLI::App& app) { app.set_help_flag("-h,--help", "print this help")->group("Help"); }
+
 }  // namespace
 
 struct Frame::Impl {
     CLI::App app{"Rampart: live loan decisions behind a fairness gate.", "rampart"};
     bool json = false;
     std::optional<Run> chosen;
-    std::map<std::string, std::string> groups_of_commands{
-        {"schema", "Describe a table's columns"},
-        {"backup", "Back a store up, verify and restore backups"},
-        {"store", "Check a store"},
-        {"topics", "Make or compare the topics on a Kafka cluster"},
-        {"inspect", "Look at a model, certificate, store or log without touching it"}};
+    std::string section = "Commands";
 
     int fail(const base::Error& error, bool as_json) const {
         print_line(stderr, fmt::format("{}: {}", path_of(innermost(&app)), error.message));
         if (as_json) print_line(stdout, to_json(error));
-        return kMisuse;
+        return static_cast<int>(runtime::exit_code_of(error.code));
     }
 };
 
 Frame::Frame() : impl_(std::make_unique<Impl>()) {
     impl_->app.require_subcommand(1);
-    impl_->app.set_version_flag("--version", "rampart 0.1.0");
-    impl_->app.footer(
-        "Exit codes: 0 done, 1 the answer is no, 2 misuse or bad input.\n"
-        "`rampart COMMAND --help` explains a command and gives an example.\n");
+    auto& app = impl_->app;
+    app.formatter_fn(
+        [](const CLI::App* of, const std::string&, CLI::AppFormatMode) { return help_text(*of); });
+    add_help(app);
+    app.set_version_flag("--version", fmt::format("rampart {}", runtime::version()),
+                         "print the version")
+        ->group("Help");
+    app.footer("`rampart COMMAND --help` explains a command and gives an example.\n");
 }
 
 Frame::~Frame() = default;
 
+void Frame::section(std::string title) { impl_->section = std::move(title); }
+
+void Frame::family(const std::string& name, const std::string& summary) {
+    auto* added = impl_->app.add_subcommand(name, summary);
+    added->require_subcommand(1)->group(impl_->section);
+    add_help(*added);
+}
+
 CLI::App& Frame::add(const CommandSpec& spec, Run run) {
     CLI::App* parent = &impl_->app;
-    std::string name = spec.name;
+    std::string name = spec.name, section = impl_->section;
     if (const auto space = name.find(' '); space != std::string::npos) {
-        const auto group = name.substr(0, space);
+        const auto families = parent->get_subcommands(
+            [&](const CLI::App* app) { return app->get_name() == name.substr(0, space); });
+        RAMPART_CHECK(families.size() == 1);  // declared by Frame::family, with what it is for
+        parent = families.front();
         name = name.substr(space + 1);
-        const auto existing =
-            parent->get_subcommands([&](const CLI::App* app) { return app->get_name() == group; });
-        parent = existing.empty() ? parent->add_subcommand(group, impl_->groups_of_commands[group])
-                                        ->require_subcommand(1)
-                                  : existing.front();
+        section = "Commands";
     }
-    auto* command = parent->add_subcommand(name, spec.summary);
-    command->add_flag("--json", impl_->json, "print one JSON document on standard output");
-    command->footer(spec.detail + (spec.detail.empty() ? "" : "\n") + "Example:\n  " +
-                    spec.example + "\n");
+    auto* command = parent->add_subcommand(name, spec.summary)->group(section);
+    add_help(*command);
+    command->add_flag("--json", impl_->json, "print one JSON document on standard output")
+        ->group("Help");
+    auto footer = wrapped(spec.detail, 0);
+    footer +=
+        (footer.empty() ? "" : "\n") + std::string("Example:\n") + wrapped_command(spec.example);
+    command->footer(footer);
     command->final_callback([impl = impl_.get(), run = std::move(run)] { impl->chosen = run; });
     return *command;
 }
@@ -191,8 +204,9 @@ int Frame::main(int argc, char** argv) {
     if (!answer) return impl_->fail(answer.error(), context.json);
     for (const auto& note : answer->notes) print_line(stderr, "note: " + note);
     print_line(stdout, context.json ? answer->json : answer->text);
-    if (std::fflush(stdout) != 0) return kMisuse;  // a full disk, a closed pipe
-    return answer->exit_code;
+    if (std::fflush(stdout) != 0)  // a full disk, a closed pipe
+        return static_cast<int>(ExitCode::kFailed);
+    return static_cast<int>(answer->exit_code);
 }
 
 }  // namespace rampart::cli

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rampart/base/result.hpp"
+#include "rampart/runtime/exit_code.hpp"
 
 namespace CLI {
 class App;
@@ -13,8 +14,7 @@ class App;
 
 /// The frame of the command line: what every command has in common.
 ///
-/// Exit codes: 0 done, 1 the answer is no, 2 misuse or bad input; 3, where a command says so,
-/// proven that the answer is no. With --json standard output holds
+/// Exit codes: runtime::ExitCode. With --json standard output holds
 /// exactly one JSON document, also on failure: {"error": {"code", "reason", "message"}}. Messages
 /// go to standard error.
 ///
@@ -28,9 +28,11 @@ class App;
 ///     }
 namespace rampart::cli {
 
+using runtime::ExitCode;
+
 /// What a command answers.
 struct Answer {
-    int exit_code = 0;                    // 0 done, 1 the answer is no
+    ExitCode exit_code = ExitCode::kDone;
     std::string text = {};                // for people, to standard output without --json
     std::string json = {};                // one document, to standard output with --json
     std::vector<std::string> notes = {};  // warnings, to standard error
@@ -58,6 +60,10 @@ class Frame {
     Frame(const Frame&) = delete;
     Frame& operator=(const Frame&) = delete;
 
+    /// Begins a section of the help: the families and commands that follow are listed under it.
+    void section(std::string title);
+    /// Declares a family, the first word of commands such as "backup create".
+    void family(const std::string& name, const std::string& summary);
     /// Registers a command; add its options to what is returned. --help and --json are there
     /// already.
     CLI::App& add(const CommandSpec& spec, Run run);

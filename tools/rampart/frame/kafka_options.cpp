@@ -5,16 +5,22 @@
 namespace rampart::cli {
 
 void KafkaOptions::add_to(CLI::App& command) {
-    command.add_option("--bootstrap", bootstrap, "host:port, several separated by commas");
-    command.add_option("--security", security, "plaintext, tls, sasl_plaintext or sasl_tls")
+    command.add_option("--bootstrap", bootstrap, "host:port of the brokers, separated by commas");
+    command
+        .add_option("--security", security,
+                    "protection: plaintext, tls, sasl_plaintext or sasl_tls")
         ->capture_default_str();
-    command.add_option("--ca", ca, "PEM file of who signs the brokers' certificates");
-    command.add_option("--certificate", certificate, "PEM file, where brokers ask for one");
-    command.add_option("--key", key, "PEM file, of the certificate");
-    command.add_option("--sasl-mechanism", mechanism, "PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512")
+    command.add_option("--ca", ca,
+                       "PEM file of the authority that signs the brokers' certificates");
+    command.add_option("--certificate", certificate,
+                       "PEM file of the client's certificate, if the brokers require one");
+    command.add_option("--key", key, "PEM file of the client's private key");
+    command
+        .add_option("--sasl-mechanism", mechanism,
+                    "login mechanism: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512")
         ->capture_default_str();
-    command.add_option("--user", user, "who logs in");
-    command.add_option("--password-file", password_file, "holds the password; mode 0600");
+    command.add_option("--user", user, "user that logs in");
+    command.add_option("--password-file", password_file, "file with the password; mode 0600");
     command.add_option("--timeout", timeout_seconds, "seconds to wait for the cluster")
         ->check(CLI::Range(1, 300))
         ->capture_default_str();

@@ -121,39 +121,42 @@ bool MetricOptions::given() const {
                        [](const CLI::Option* option) { return option->count() > 0; });
 }
 
-void add_metric_options(CLI::App& command, MetricOptions& o) {
+void add_metric_options(CLI::App& command, MetricOptions& o, const std::string& group) {
     const auto keep = [&](CLI::Option* option, bool source = true) {
-        o.options.push_back(option);
+        o.options.push_back(option->group(group));
         if (source) o.sources.push_back(option);
         return option;
     };
-    auto* file = keep(command.add_option("--metric", o.metric, "fair metric to read from a file"));
+    auto* file = keep(command.add_option("--metric", o.metric,
+                                         "fair metric to read from a file; excludes the options "
+                                         "that learn one"));
     auto* from = keep(command
                           .add_option("--metric-from", o.from,
-                                      "protected: learn the fair metric from the protected columns "
-                                      "(the default, where no metric is given)")
+                                      "learn the fair metric from the protected columns (the "
+                                      "default, if no metric is given)")
                           ->check(CLI::IsMember({"protected"})));
-    auto* feature =
-        keep(command.add_option("--protected-feature", o.protected_features,
-                                "feature that is protected itself: it counts for nothing, nor does "
-                                "what tells it; may be repeated"));
-    auto* indicator = keep(command.add_option("--indicator", o.indicators,
-                                              "feature that counts for nothing; may be repeated"));
+    auto* feature = keep(command.add_option(
+        "--protected-feature", o.protected_features,
+        "protected feature; it and its linear predictors are projected out of the metric; may be "
+        "repeated"));
+    auto* indicator = keep(command.add_option(
+        "--indicator", o.indicators,
+        "feature that is projected out of the metric, without its predictors; may be repeated"));
     auto* direction = keep(command.add_option(
         "--protected-direction", o.directions,
-        "COLUMN:NUMBER,…: a direction along which differences count for nothing; a column is a "
-        "numeric feature or FEATURE=CATEGORY; may be repeated"));
+        "COLUMN:NUMBER,…: a direction that is projected out of the metric; a column is a numeric "
+        "feature or FEATURE=CATEGORY; may be repeated"));
     auto* pairs = keep(command.add_option(
         "--compared-pairs", o.pairs,
-        "CSV first,second,comparable: rows of the table (from 1), and whether somebody holds them "
-        "comparable (1 or 0)"));
+        "CSV file with the columns first, second, comparable: row numbers from 1, and whether the "
+        "two rows were judged to be comparable (1 or 0)"));
     auto* weights = keep(command.add_option("--metric-weight", o.weights,
-                                            "FEATURE:NUMBER: what its differences count for, 1 if "
-                                            "not given; may be repeated"),
+                                            "FEATURE:NUMBER: weight of a feature's differences, 1 "
+                                            "if not given; may be repeated"),
                          false);
     auto* l2 = keep(command
                         .add_option("--metric-l2", o.l2,
-                                    "regularisation of the regressions that tell the protected "
+                                    "L2 penalty of the regressions that predict the protected "
                                     "attributes, in mean loss + l2/2·|w|^2")
                         ->capture_default_str(),
                     false);
@@ -219,8 +222,8 @@ std::string metric_text(const fairness::FairMetric& metric) {
     for (const auto& direction : metric.directions()) names.push_back(direction.name);
     const size_t all = names.size();
     names.resize(std::min(all, kMostDirectionsNamed));
-    return fmt::format("{} columns in {} dimensions; counts for nothing: {}{}",
-                       metric.columns().size(), metric.dimensions(),
+    return fmt::format("{} columns in {} dimensions; projected out: {}{}", metric.columns().size(),
+                       metric.dimensions(),
                        names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", ")),
                        all > names.size() ? fmt::format(" and {} more", all - names.size()) : "");
 }

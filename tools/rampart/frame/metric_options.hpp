@@ -24,7 +24,8 @@ struct MetricOptions {
     std::vector<const CLI::Option*> options, sources;  // all; those that make a metric alone
     bool given() const;                                // any source
 };
-void add_metric_options(CLI::App& command, MetricOptions& options);
+/// `group`: the heading of the options in the help.
+void add_metric_options(CLI::App& command, MetricOptions& options, const std::string& group);
 
 /// A table whose rows a metric is learnt on.
 struct MetricTable {
@@ -40,7 +41,7 @@ base::Result<fairness::FairMetric> metric_of(const MetricOptions& options,
 void put_metric(const fairness::FairMetric& metric, std::map<std::string, std::string>& provenance);
 base::Result<std::optional<fairness::FairMetric>> metric_in(const model::Policy& policy);
 
-/// "34 dimensions; counts for nothing: sex, what tells sex"
+/// Returns "7 columns in 5 dimensions; projected out: sex, what tells sex".
 std::string metric_text(const fairness::FairMetric& metric);
 boost::json::object metric_json(const fairness::FairMetric& metric);
 

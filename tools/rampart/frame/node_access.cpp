@@ -1,5 +1,7 @@
 #include "frame/node_access.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include "rampart/base/file.hpp"
 #include "rampart/http/client.hpp"
 #include "rampart/storage/folder.hpp"
@@ -23,7 +25,7 @@ Result<http::Client> connect(const std::filesystem::path& config) {
     const auto endpoint = first_line(settings.store / "endpoint");
     if (!endpoint) {
         return base::unavailable("not_serving",
-                                 "nobody serves the store '{}' (it has no file 'endpoint'); start "
+                                 "no node serves the store '{}' (it has no file 'endpoint'); start "
                                  "'rampart serve --config {}'",
                                  settings.store.string(), config.string());
     }
@@ -32,7 +34,16 @@ Result<http::Client> connect(const std::filesystem::path& config) {
     return http::Client::create(*endpoint, options);
 }
 
-/// The node's refusal as the error that it was there.
+base::ErrorCode code_of(std::string_view text) {
+    using enum base::ErrorCode;
+    for (const auto code :
+         {kInvalidArgument, kNotFound, kAlreadyExists, kFailedPrecondition, kOutOfRange,
+          kResourceExhausted, kPermissionDenied, kUnavailable, kDataLoss, kInternal})
+        if (base::to_string(code) == text) return code;
+    return kFailedPrecondition;
+}
+
+/// Returns the node's refusal as the error that it was there.
 base::Error refusal(const http::Response& response) {
     boost::system::error_code failure;
     const auto document = json::parse(response.body, failure);
@@ -46,7 +57,7 @@ base::Error refusal(const http::Response& response) {
         const auto* value = error->as_object().if_contains(name);
         return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
     };
-    return {base::ErrorCode::kFailedPrecondition, text("reason"), text("message")};
+    return {code_of(text("code")), text("reason"), text("message")};
 }
 
 Result<json::value> parse(Result<http::Response> response) {
@@ -59,6 +70,25 @@ Result<json::value> parse(Result<http::Response> response) {
 }
 
 }  // namespace
+
+void add_node_options(CLI::App& command, NodeOptions& options) {
+    command.add_option("--config", options.config, "rampartd.toml of the running node")->required();
+}
+
+void add_change_options(CLI::App& command, NodeOptions& options) {
+    add_node_options(command, options);
+    command.add_option("--reason", options.reason, "reason, for the audit log")->required();
+    add_actor_option(command, options.actor);
+}
+
+void add_actor_option(CLI::App& command, std::string& actor) {
+    command.add_option("--actor", actor, "who does this, for the audit log")->capture_default_str();
+}
+
+std::string text_of(const json::value& value) {
+    if (value.is_null()) return "-";
+    return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
+}
 
 Result<json::value> ask_node(const std::filesystem::path& config, std::string_view target) {
     RAMPART_TRY(auto client, connect(config));

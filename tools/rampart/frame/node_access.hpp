@@ -6,6 +6,10 @@
 
 #include "rampart/base/result.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace rampart::rampartd {
 class Node;
 struct Settings;
@@ -13,6 +17,21 @@ struct Settings;
 
 /// The store that a configuration names: the node that serves it, or the store itself.
 namespace rampart::cli {
+
+/// As typed, of a command that asks or changes a node that is being served.
+struct NodeOptions {
+    std::filesystem::path config;
+    std::string reason = {}, actor = "operator";
+};
+/// Adds --config, the configuration of the running node.
+void add_node_options(CLI::App& command, NodeOptions& options);
+/// Adds --config, and --reason and --actor for the audit log.
+void add_change_options(CLI::App& command, NodeOptions& options);
+/// Adds --actor for the audit log.
+void add_actor_option(CLI::App& command, std::string& actor);
+
+/// Returns a text as it is, "-" for null, and any other value as JSON.
+std::string text_of(const boost::json::value& value);
 
 /// GET and POST on the node that serves the store of this configuration, with the store's token.
 /// unavailable "not_serving": no `rampart serve` runs on the store; what the node refuses comes

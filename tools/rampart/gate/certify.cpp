@@ -41,7 +41,7 @@ Result<Answer> certify(const Options& options) {
     RAMPART_TRY(const auto id, registered(*node, options, at));
     RAMPART_TRY(const auto run, node->certify(id, at, options.new_epoch));
     Answer answer;
-    answer.exit_code = run.verdict == "CERTIFIED" ? 0 : 1;
+    answer.exit_code = run.verdict == "CERTIFIED" ? ExitCode::kDone : ExitCode::kNo;
     answer.text = fmt::format("{}{}{}\ncandidate:   {}\nreference:   {}\ncertificate: {}\n",
                               run.verdict, run.message.empty() ? "" : ": ", run.message,
                               run.candidate, run.reference, run.certificate);
@@ -55,21 +55,23 @@ void add_certify(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& command = frame.add(
         {.name = "certify",
-         .summary = "Take a model to the gate; promote it if CERTIFIED",
+         .summary = "Test a model at the gate; promote it if CERTIFIED",
          .example = "rampart certify --config rampartd.toml --model candidate.rmp",
-         .detail = "Charges a run of the δ ledger unless the model is refused before the vault is "
-                   "read. Exit code "
-                   "1: any verdict but CERTIFIED. The service must not be running on the store."},
+         .detail =
+             "Charges the error budget (δ ledger) for a run, unless the model is refused before "
+             "the vault, the held-out safety set, is read. Exit code 1: any verdict but "
+             "CERTIFIED. No node may be serving the store."},
         [options](const Context&) { return certify(*options); });
     command.add_option("--config", options->config, "rampartd.toml of the store")->required();
     command.add_option("--model", options->model, "a model file, or the id of a registered model")
         ->required();
-    command.add_option("--at", options->at, "as known at this time; default: now");
+    command.add_option("--at", options->at,
+                       "use the data known at this time (ISO 8601); default: now");
     command.add_option(
         "--new-epoch", options->new_epoch,
-        "open a new budget epoch with this run, if it is charged; the text says why");
-    command.add_option("--actor", options->actor, "who asks, for the audit log")
-        ->capture_default_str();
+        "open a new epoch of the error budget with this run, if it is charged; the text is the "
+        "reason");
+    add_actor_option(command, options->actor);
 }
 
 }  // namespace rampart::cli

@@ -1,4 +1,4 @@
-// monitor: how the groups fare under what was promoted.
+// monitor: each group's impact under the promoted models.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
@@ -12,10 +12,6 @@ namespace {
 namespace fs = std::filesystem;
 namespace json = boost::json;
 using base::Result;
-
-std::string text_of(const json::value& value) {
-    return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
-}
 
 std::string number(const json::value& value) {
     return value.is_null() ? std::string("-") : fmt::format("{:.4g}", value.to_number<double>());
@@ -91,7 +87,7 @@ Result<Answer> report(const fs::path& config) {
     if (watches.empty()) answer.text += "no promotion stands that could be watched\n";
     for (const auto& watch : watches) {
         answer.text += watch_text(watch.as_object());
-        if (!watch.at("alarm").is_null()) answer.exit_code = 1;
+        if (!watch.at("alarm").is_null()) answer.exit_code = ExitCode::kNo;
     }
     answer.notes.emplace_back(
         "persons outside the vault only; change and bounds are per decision, champion less the "
@@ -105,11 +101,11 @@ void add_monitor(Frame& frame) {
     auto config = std::make_shared<fs::path>();
     frame
         .add({.name = "monitor",
-              .summary = "How each group fares since the promotions that stand",
+              .summary = "Show each group's impact since the promotions that stand",
               .example = "rampart monitor --config rampartd.toml",
-              .detail =
-                  "Exit code 1: a promotion that stands has raised an alarm. Asks the node that "
-                  "serves the store, or opens the store if none does."},
+              .detail = "Asks the node that serves the store, or opens the store if none does. "
+                        "Exit code 1: "
+                        "a promotion that stands has raised an alarm."},
              [config](const Context&) { return report(*config); })
         .add_option("--config", *config, "rampartd.toml of the store")
         ->required();

@@ -1,4 +1,4 @@
-// models, promote, rollback: who decides.
+// models, promote, rollback: which model decides.
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 #include <filesystem>
@@ -58,14 +58,14 @@ Result<Answer> list_models(const fs::path& store) {
 }
 
 Answer champion_is(const registry::Promotion& promotion) {
-    return {.exit_code = 0,
+    return {.exit_code = ExitCode::kDone,
             .text = fmt::format("champion: {}\n", promotion.policy),
             .json = json::serialize(json::object{{"champion", promotion.policy.value()}}),
             .notes = {}};
 }
 
 Answer refused(const base::Error& error) {
-    return {.exit_code = 1,
+    return {.exit_code = ExitCode::kNo,
             .text = fmt::format("refused: {}\n", error.message),
             .json = json::serialize(json::object{
                 {"refused", true}, {"reason", error.reason}, {"message", error.message}}),
@@ -118,44 +118,43 @@ Result<Answer> rollback(const RollbackOptions& options) {
 void add_models(Frame& frame) {
     auto store = std::make_shared<fs::path>();
     auto& command = frame.add({.name = "models",
-                               .summary = "List registered models and who decided when",
+                               .summary = "List registered models and the history of champions",
                                .example = "rampart models --store demo-out/store"},
                               [store](const Context&) { return list_models(*store); });
-    command.add_option("--store", *store, "the store folder; may be in use by a running service")
-        ->required();
+    command.add_option("--store", *store, "the store folder; a node may be serving it")->required();
 }
 
 void add_promote(Frame& frame) {
     auto options = std::make_shared<PromoteOptions>();
     auto& command = frame.add(
         {.name = "promote",
-         .summary = "Let a registered model decide, by its certificate",
+         .summary = "Promote a certified model",
          .example = "rampart promote --config rampartd.toml --model 5ac… --certificate 3f….cert",
          .detail =
              "Exit code 1: the registry refuses (other model, other verdict, stale reference, bad "
-             "evidence). The service must not be running on the store."},
+             "evidence). No node may be serving the store."},
         [options](const Context&) { return promote(*options); });
     command.add_option("--config", options->config, "rampartd.toml of the store")->required();
     command.add_option("--model", options->model, "id of the model")->required();
-    command.add_option("--certificate", options->certificate, "its certificate file")->required();
+    command.add_option("--certificate", options->certificate, "certificate file of the model")
+        ->required();
     command.add_option("--evidence", options->evidence,
                        "evidence file; default: beside the certificate, or the registry's");
-    command.add_option("--actor", options->actor, "who asks, for the audit log")
-        ->capture_default_str();
+    add_actor_option(command, options->actor);
 }
 
 void add_rollback(Frame& frame) {
     auto options = std::make_shared<RollbackOptions>();
     auto& command = frame.add(
         {.name = "rollback",
-         .summary = "Go back to the champion before",
+         .summary = "Restore the previous champion",
          .example = "rampart rollback --config rampartd.toml --reason 'complaints from branch 7'",
-         .detail = "With the service running, use POST /v1/rollback instead."},
+         .detail = "If a node serves the store, use POST /v1/rollback instead. Exit code 1: the "
+                   "registry refuses."},
         [options](const Context&) { return rollback(*options); });
     command.add_option("--config", options->config, "rampartd.toml of the store")->required();
-    command.add_option("--reason", options->reason, "why, for the audit log")->required();
-    command.add_option("--actor", options->actor, "who asks, for the audit log")
-        ->capture_default_str();
+    command.add_option("--reason", options->reason, "reason, for the audit log")->required();
+    add_actor_option(command, options->actor);
 }
 
 }  // namespace rampart::cli

@@ -54,7 +54,7 @@ Answer verified(const certification::Certificate& certificate, const base::Verif
         notes.push_back(
             "the key was found beside the certificate or in its store: compare its id with the "
             "gate's, or give --key");
-    return {.exit_code = 0,
+    return {.exit_code = ExitCode::kDone,
             .text = text,
             .json = json::serialize(
                 json::object{{"valid", true},
@@ -68,7 +68,7 @@ Answer verified(const certification::Certificate& certificate, const base::Verif
 }
 
 Answer refused(const base::Error& error) {
-    return {.exit_code = 1,
+    return {.exit_code = ExitCode::kNo,
             .text = fmt::format("NOT VALID: {}\n", error.message),
             .json = json::serialize(json::object{
                 {"valid", false}, {"reason", error.reason}, {"message", error.message}}),
@@ -119,12 +119,11 @@ void add_verify(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& command = frame.add(
         {.name = "verify",
-         .summary = "Check a certificate: signature, evidence, and every figure computed anew",
+         .summary = "Verify a certificate: signature, evidence, and every figure computed again",
          .example = "rampart verify demo-out/certificates/3f….cert",
-         .detail = "Exit code 0: valid; 1: not valid; 2: a file can't be read or is not found. The "
-                   "evidence and "
-                   "the key are looked for beside the certificate; of a certificate in a store's "
-                   "registry/certificates, in that store."},
+         .detail =
+             "Exit code 1: not valid. Evidence and key are looked for beside the certificate, or "
+             "in the store, if the certificate is in its registry/certificates."},
         [options](const Context&) { return verify(*options); });
     command.add_option("CERT", options->certificate, "certificate file")->required();
     command.add_option("--evidence", options->evidence,
@@ -132,10 +131,11 @@ void add_verify(Frame& frame) {
     command.add_option(
         "--key", options->key,
         "the gate's public key (PEM); default: gate.pub.pem beside CERT, or the store's");
-    command.add_option("--html", options->html,
-                       "leave a page for people here, if the certificate is valid");
-    command.add_option("--model", options->model, "the certificate must be about this model file");
-    command.add_option("--reference", options->reference, "and compare with this one");
+    command.add_option("--html", options->html, "HTML page to write, if the certificate is valid");
+    command.add_option("--model", options->model,
+                       "require that the certificate is about this model file");
+    command.add_option("--reference", options->reference,
+                       "require that it compares with this model file");
 }
 
 }  // namespace rampart::cli

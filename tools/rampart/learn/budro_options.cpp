@@ -5,6 +5,8 @@
 #include <boost/json.hpp>
 #include <cmath>
 
+#include "frame/rate_words.hpp"
+
 namespace rampart::cli {
 namespace {
 
@@ -23,45 +25,51 @@ base::Result<double> weight_of_ones(const BudroSettings& settings, const BudroTa
 }  // namespace
 
 void add_budro_options(CLI::App& command, BudroSettings& s) {
-    const auto keep = [&](CLI::Option* option) { s.options.push_back(option); };
+    const auto keep = [&](CLI::Option* option) {
+        s.options.push_back(option->group("BuDRO (budro)"));
+    };
     keep(command
              .add_option("--attack", s.attack,
-                         "budro: how the worst transport is found in each round: exact, sgd, "
+                         "how the worst transport of the rows is found in each round: exact, sgd, "
                          "entropic or bisection")
              ->check(CLI::IsMember({"exact", "sgd", "entropic", "bisection"}))
              ->capture_default_str());
-    keep(command.add_option("--entropic-gamma", s.params.transport.entropic.gamma, "budro")
+    keep(command
+             .add_option("--entropic-gamma", s.params.transport.entropic.gamma,
+                         "--attack entropic: strength of the entropy term")
              ->capture_default_str());
-    keep(command.add_option("--sgd-steps", s.params.transport.sgd.steps, "budro: of a round")
+    keep(command
+             .add_option("--sgd-steps", s.params.transport.sgd.steps,
+                         "--attack sgd: steps in each round")
              ->capture_default_str());
     keep(command
              .add_option("--class-weight", s.class_weight,
-                         "budro: balanced lets both labels weigh the same in the trees")
+                         "balanced: both labels have the same total weight in the trees")
              ->check(CLI::IsMember({"none", "balanced"}))
              ->capture_default_str());
     keep(command.add_flag("--weighted-attack", s.params.weighted_attack,
-                          "budro: class weights count in the attack as well"));
+                          "class weights count in the attack as well"));
     keep(command
              .add_option("--first-tree", s.first_tree,
-                         "budro: grown before the first attack on the data, on both labels of "
-                         "everybody, or not at all")
+                         "what is grown before the first attack: a tree on the data, a tree on "
+                         "both labels of each row, or none")
              ->check(CLI::IsMember({"data", "both-labels", "none"}))
              ->capture_default_str());
     keep(command
-             .add_option("--keep", s.keep,
-                         "budro: the last model, or that of least robust loss or most balanced "
-                         "accuracy on the validation rows")
+             .add_option("--select", s.select,
+                         "the model to keep: the last one, or the one with the least robust loss "
+                         "or the largest balanced accuracy on the validation rows")
              ->check(CLI::IsMember({"last", "robust-loss", "balanced-accuracy"}))
              ->capture_default_str());
     keep(command.add_flag("--paper-scale", s.params.paper_scale,
-                          "budro: l1, l2 and --min-hessian-in-leaf are for weights of sum 1, as in "
-                          "the paper"));
-    keep(command.add_option("--attack-memory", s.memory_mib, "budro: MiB that the attack may take")
+                          "l1, l2 and --min-hessian-in-leaf are for weights of sum 1, as in the "
+                          "paper"));
+    keep(command.add_option("--attack-memory", s.memory_mib, "memory limit of the attack in MiB")
              ->check(CLI::Range(16, 1 << 20))
              ->capture_default_str());
     keep(command.add_option("--counterfactual", s.counterfactuals,
-                            "budro: FEATURE=VALUE,VALUE or FEATURE*FEATURE: tell the share of "
-                            "people decided alike whichever they have; may be repeated"));
+                            "FEATURE=VALUE,VALUE or FEATURE*FEATURE: report the share of rows with "
+                            "the same decision for all these values; may be repeated"));
 }
 
 base::Result<fairness::BudroParams> budro_params(const BudroSettings& settings,
@@ -70,16 +78,17 @@ base::Result<fairness::BudroParams> budro_params(const BudroSettings& settings,
     params.learner = task.learner;
     RAMPART_TRY(params.transport.method, fairness::parse_transport_method(settings.attack));
     RAMPART_TRY(params.first_tree, fairness::parse_first_tree(settings.first_tree));
-    RAMPART_TRY(params.keep, fairness::parse_keep(settings.keep));
+    RAMPART_TRY(params.keep, fairness::parse_keep(settings.select));
     if (task.epsilon) params.transport.epsilon = *task.epsilon;
     params.transport.memory_budget = settings.memory_mib << 20;
     params.transport.moves = false;
     params.transport.sgd.seed = task.learner.seed;
     RAMPART_TRY(params.weight_of_ones, weight_of_ones(settings, task));
     if (params.keep == fairness::Keep::kMostBalancedAccuracy && task.validation.rows() == 0)
-        return base::invalid_argument("no_validation_rows",
-                                      "--keep balanced-accuracy looks at validation rows, and the "
-                                      "split leaves none: try 60/20/20");
+        return base::invalid_argument(
+            "no_validation_rows",
+            "--select balanced-accuracy looks at validation rows, and the "
+            "split leaves none: try 60/20/20");
     if (task.constraints != nullptr) {
         fairness::FairGbmParams groups;
         RAMPART_RETURN_IF_ERROR(apply(*task.constraints, groups));
@@ -113,14 +122,15 @@ model::LearnedLink budro_link(const fairness::BudroResult& result) {
 }
 
 std::string budro_text(const fairness::BudroParams& params) {
-    auto text = fmt::format(" epsilon={} attack={} weight_of_ones={} first_tree={} keep={}",
+    auto text = fmt::format(" epsilon={} attack={} weight_of_ones={} first_tree={} select={}",
                             params.transport.epsilon, fairness::to_string(params.transport.method),
                             params.weight_of_ones, fairness::to_string(params.first_tree),
                             fairness::to_string(params.keep));
     if (params.weighted_attack) text += " weighted_attack";
     if (params.paper_scale) text += " paper_scale";
     if (params.constraints)
-        text += fmt::format(" constraints={}", fairness::to_string(*params.constraints));
+        text +=
+            fmt::format(" constraints={}", shown_words(fairness::to_string(*params.constraints)));
     return text;
 }
 

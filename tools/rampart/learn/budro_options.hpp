@@ -17,7 +17,7 @@ namespace rampart::cli {
 
 /// As typed.
 struct BudroSettings {
-    std::string attack = "exact", first_tree = "data", keep = "last", class_weight = "none";
+    std::string attack = "exact", first_tree = "data", select = "last", class_weight = "none";
     fairness::BudroParams params;
     size_t memory_mib = 1024;
     std::vector<std::string> counterfactuals;

@@ -126,16 +126,16 @@ void add_import(Frame& frame) {
     auto options = std::make_shared<ImportOptions>();
     auto& command = frame.add(
         {.name = "import",
-         .summary = "Make a model file of a model that LightGBM or XGBoost wrote",
+         .summary = "Import a LightGBM or XGBoost model as a model file",
          .example = "rampart import --from lightgbm --model champion.txt --schema schema.toml "
                     "--out m.rmp"},
         [options](const Context&) { return import_model(*options); });
-    command.add_option("--from", options->from, "whose model it is")
+    command.add_option("--from", options->from, "library that wrote the model")
         ->required()
         ->check(CLI::IsMember({"lightgbm", "xgboost"}));
     command
         .add_option("--model", options->model,
-                    "LightGBM: the text of Booster.save_model; XGBoost: a .json file")
+                    "model to import: LightGBM, the text of Booster.save_model; XGBoost, .json")
         ->required();
     command
         .add_option("--schema", options->schema,
@@ -144,7 +144,7 @@ void add_import(Frame& frame) {
     command.add_option("--out", options->out, "model file to write")->required();
     command
         .add_option("--positive", options->positive,
-                    "which label 1 is; default: as the schema's favourable label, 1 or 0, says")
+                    "what label 1 means; default: by the schema's favourable label, 1 or 0")
         ->check(CLI::IsMember({"favourable", "unfavourable"}));
 }
 
@@ -152,10 +152,10 @@ void add_export(Frame& frame) {
     auto options = std::make_shared<ExportOptions>();
     auto& command =
         frame.add({.name = "export",
-                   .summary = "Write the trees of a model file for LightGBM",
+                   .summary = "Export the trees of a model file for LightGBM",
                    .example = "rampart export --to lightgbm --model m.rmp --out champion.txt"},
                   [options](const Context&) { return export_model(*options); });
-    command.add_option("--to", options->to, "for which library")
+    command.add_option("--to", options->to, "library to export for")
         ->required()
         ->check(CLI::IsMember({"lightgbm"}));
     command.add_option("--model", options->model, "model file")->required();

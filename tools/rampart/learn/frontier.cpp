@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "frame/commands.hpp"
+#include "frame/rate_words.hpp"
 #include "learn/frontier_page.hpp"
 #include "learn/regression_frontier.hpp"
 #include "rampart/base/file.hpp"
@@ -27,9 +28,11 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxSchemaBytes = 16 << 20;
 
+constexpr const char* kRegression = "Learners of regression";
+
 struct Options {
     std::string data, schema, out, constraint = "fnr", operate_at, split = "60/20/20";
-    std::vector<std::string> learners{"fairgbm", "gbdt", "ramp"};
+    std::vector<std::string> learners{"fairgbm", "gbdt", "thresholds"};
     size_t trials = 20;
     fairness::FrontierParams bands;
     FrontierJob job;
@@ -43,9 +46,9 @@ struct Options {
 /// Fills the job; returns the line that tells this run from others.
 base::Result<std::string> prepare(Options& o) {
     auto& job = o.job;
-    RAMPART_TRY(job.constraints.parity, fairness::parse_parity(o.constraint, 0));
+    RAMPART_TRY(job.constraints.parity, fairness::parse_parity(library_words(o.constraint), 0));
     if (!o.operate_at.empty()) {
-        RAMPART_TRY(const auto targets, fairness::parse_targets(o.operate_at));
+        RAMPART_TRY(const auto targets, fairness::parse_targets(library_words(o.operate_at)));
         if (targets.size() != 1)
             return base::invalid_argument("bad_target",
                                           "--operate-at takes one rate, as in fpr<=0.05");
@@ -230,7 +233,7 @@ base::Result<Answer> frontier(Options& o, const Context& context) {
 }
 
 std::vector<std::string> learner_names() {
-    std::vector<std::string> names{"gbdt", "fairgbm", "eg", "gs", "rs", "ramp"};
+    std::vector<std::string> names{"gbdt", "fairgbm", "eg", "gs", "rs", "thresholds"};
     names.insert(names.end(), regression_learners().begin(), regression_learners().end());
     return names;
 }
@@ -239,16 +242,18 @@ void add_regression_frontier_options(CLI::App& command, Options& o) {
     add_regression_options(command, o.regression);
     o.of_regression = o.regression.options;
     const auto keep = [&](CLI::Option* option) {
-        o.of_regression.push_back(option->capture_default_str());
+        o.of_regression.push_back(option->capture_default_str()->group(kRegression));
     };
     keep(command
-             .add_option("--epsilons", o.epsilons,
-                         "regression: allowed disparities, by comma; a model for each")
+             .add_option("--tolerances", o.epsilons,
+                         "allowed differences of P(score >= z) between a group and all rows; "
+                         "one model for each")
              ->delimiter(','));
-    keep(command.add_option("--trees", o.trees.trees, "regression: trees of a predictor"));
-    keep(command.add_option("--leaves", o.trees.leaves, "regression: leaves of a tree"));
-    keep(command.add_option("--learning-rate", o.trees.learning_rate, "regression"));
-    keep(command.add_option("--min-rows-in-leaf", o.trees.min_rows_in_leaf, "regression"));
+    keep(command.add_option("--trees", o.trees.trees, "number of trees"));
+    keep(command.add_option("--leaves", o.trees.leaves, "maximum leaves per tree"));
+    keep(command.add_option("--learning-rate", o.trees.learning_rate, "shrinkage per tree"));
+    keep(command.add_option("--min-rows-in-leaf", o.trees.min_rows_in_leaf,
+                            "minimum rows per leaf"));
 }
 
 }  // namespace
@@ -256,65 +261,68 @@ void add_regression_frontier_options(CLI::App& command, Options& o) {
 void add_frontier(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& o = *options;
-    auto& command =
-        frame.add({.name = "frontier",
-                   .summary = "Train many models and draw what fairness costs in performance",
-                   .example = "rampart frontier --data data.csv.gz --schema schema.toml --learners "
-                              "fairgbm,gbdt,ramp --constraint fnr --trials 20 --out frontier",
-                   .detail = "Learners: gbdt; fairgbm; eg, gs and rs (reductions: each model is "
-                             "--reduction-fits fits); ramp (gbdt with thresholds by group).\n"
-                             "Of regression, loss against disparity of the whole score: "
-                             "fair-regression and unconstrained (trees), both with -linear behind "
-                             "for linear models, seo (linear), fair-classification (eg, labels of "
-                             "two values); one model for each of --epsilons.\n"
-                             "The same command goes on where it was broken off."},
-                  [options](const Context& context) { return frontier(*options, context); });
+    auto& command = frame.add(
+        {.name = "frontier",
+         .summary = "Train many models and plot performance against fairness",
+         .example = "rampart frontier --data data.csv.gz --schema schema.toml --learners "
+                    "fairgbm,gbdt,thresholds --constraint fnr --trials 20 --out frontier",
+         .detail = "Learners of classification: gbdt; fairgbm; eg, gs and rs (reductions); "
+                   "thresholds (gbdt with a threshold for each group).\n"
+                   "Learners of regression, which plot the loss against the disparity of "
+                   "the whole score: fair-regression and unconstrained (trees), "
+                   "fair-regression-linear and unconstrained-linear, seo (linear), "
+                   "fair-classification (eg, for labels of two values).\n"
+                   "After an interruption the same command continues."},
+        [options](const Context& context) { return frontier(*options, context); });
     command.add_option("--data", o.data, "the table: .csv or .csv.gz")->required();
     command.add_option("--schema", o.schema, "schema file; see `rampart schema infer`")->required();
-    command.add_option("--out", o.out, "folder for trials.csv, frontier.csv, frontier.html")
+    command
+        .add_option("--out", o.out, "folder to write trials.csv, frontier.csv and frontier.html to")
         ->required();
-    command.add_option("--learners", o.learners, "which, by comma")
+    command.add_option("--learners", o.learners, "learners to compare, by comma")
         ->delimiter(',')
         ->check(CLI::IsMember(learner_names()))
         ->capture_default_str();
     const auto classification = [&](CLI::Option* option) {
-        o.of_classification.push_back(option);
+        o.of_classification.push_back(option->group("Learners of classification"));
         return option;
     };
     classification(
         command.add_option("--constraint", o.constraint,
-                           "rates that the groups should share: fpr, fnr, eo, dp, error; fnr@sex"))
+                           "rates that have to be alike in all groups: fpr, fnr, equalized_odds, "
+                           "statistical_parity, error; fnr@sex compares one attribute's groups"))
         ->capture_default_str();
     classification(command.add_option(
         "--operate-at", o.operate_at,
-        "compare where 'fpr<=0.05' (or fnr, dp) just holds, by the share of label 1 approved; else "
-        "by accuracy"));
-    classification(command.add_option("--trials", o.trials, "models of each learner"))
+        "choose thresholds so that this bound just holds, as in 'fpr<=0.05' (or fnr, "
+        "statistical_parity), and compare the share of label 1 approved; default: accuracy"));
+    classification(command.add_option("--trials", o.trials, "number of models of each learner"))
         ->check(CLI::Range(size_t{1}, size_t{10'000}))
         ->capture_default_str();
     classification(command.add_option("--tries", o.bands.tries,
-                                      "models that a user would train, for the bands"))
+                                      "number of models that a user would train, for the bands"))
         ->check(CLI::Range(size_t{1}, size_t{10'000}))
         ->capture_default_str();
-    classification(command.add_option("--most-tolerance", o.job.most_tolerance,
-                                      "tolerances are drawn up to here"))
+    classification(command.add_option("--max-tolerance", o.job.most_tolerance,
+                                      "tolerances are drawn from 0 to this"))
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
-    classification(
-        command.add_option("--most-trees", o.job.most_trees, "trees are drawn up to here"))
+    classification(command.add_option("--max-trees", o.job.most_trees,
+                                      "numbers of trees are drawn up to this"))
         ->check(CLI::Range(1, 20'000))
         ->capture_default_str();
     command
         .add_option("--reduction-fits", o.job.reduction_fits,
-                    "fits of a model of eg, gs, rs, fair-classification")
+                    "eg, gs, rs, fair-classification: number of fits of a model")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     add_regression_frontier_options(command, o);
-    command.add_option("--split", o.split, "per cent of rows for train/validation/test")
+    command.add_option("--split", o.split, "per cent of the rows for training/validation/test")
         ->capture_default_str();
-    command.add_option("--seed", o.job.seed, "of the split, the settings and the bootstrap")
+    command.add_option("--seed", o.job.seed, "seed of the split, the settings and the bootstrap")
         ->capture_default_str();
-    command.add_option("--threads", o.threads, "the result does not depend on it")
+    command
+        .add_option("--threads", o.threads, "number of threads; the result does not depend on it")
         ->check(CLI::Range(size_t{1}, size_t{256}));
 }
 

@@ -124,7 +124,7 @@ Plane plane_of(const std::vector<RegressionPoint>& points) {
         if (curve == plane.curves.end())
             curve = plane.curves.insert(curve, Curve{p.learner, {}, {}});
         curve->way.push_back({p.disparity, p.loss, p.disparity_band, p.loss_band,
-                              fmt::format("{}, epsilon {}: loss {:.5f}, disparity {:.4f}",
+                              fmt::format("{}, tolerance {}: loss {:.5f}, disparity {:.4f}",
                                           p.learner, p.epsilon, p.loss, p.disparity)});
     }
     for (auto& curve : plane.curves)
@@ -184,7 +184,7 @@ std::string regression_frontier_page(const std::string& data, const std::string&
                         range_text(p.disparity_band.lo, p.disparity_band.hi, 4),
                         fmt::format("{:.4f}", p.train_disparity), std::to_string(p.members),
                         fmt::format("{:.1f}", p.seconds)});
-    page.table({"learner", "epsilon", "loss", "95 % band", "disparity", "95 % band",
+    page.table({"learner", "tolerance", "loss", "95 % band", "disparity", "95 % band",
                 "on training rows", "members", "seconds"},
                rows);
     return report::document("Loss against disparity", page);

@@ -131,7 +131,7 @@ base::Result<model::LearnedLink> learn(const FrontierJob& job, std::string_view 
                                        const Settings& settings, base::ThreadPool& pool) {
     if (learner == "gbdt") return plain(job, settings, pool);
     if (learner == "fairgbm") return fairgbm(job, settings, pool);
-    if (learner == "ramp") return thresholds(job, settings, pool);
+    if (learner == "thresholds") return thresholds(job, settings, pool);
     return reduction(job, settings, learner, pool);
 }
 

@@ -33,10 +33,10 @@ struct TrialRow {
     double seconds = 0;
 };
 
-/// Trial `number` of a learner (gbdt, fairgbm, eg, gs, rs, ramp): its settings follow from the
-/// job's seed and the number alone, and are the same for all learners as far as they have them.
+/// Runs trial `number` of a learner (gbdt, fairgbm, eg, gs, rs, thresholds). Its settings follow
+/// from the job's seed and the number alone, and are the same for all learners that have them.
 /// Performance is the accuracy or, at an operating point, the share of label 1 approved; unfairness
-/// the largest gap of the constraints.
+/// is the largest gap of the constraints.
 base::Result<TrialRow> run_trial(const FrontierJob& job, std::string_view learner, size_t number,
                                  base::ThreadPool& pool);
 

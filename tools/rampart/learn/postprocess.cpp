@@ -10,6 +10,7 @@
 
 #include "frame/commands.hpp"
 #include "frame/figures_text.hpp"
+#include "frame/rate_words.hpp"
 #include "learn/postprocess_fit.hpp"
 #include "learn/postprocess_page.hpp"
 #include "rampart/base/file.hpp"
@@ -27,8 +28,9 @@ using fairness::RampCriterion;
 
 struct Options {
     std::string model, data, schema, split = "validation", out, report, frontier;
-    std::string criterion = "dp", gamma = "cv", calibration = "default", regulariser = "centred";
-    std::vector<std::string> epsilons;  // GROUP:EPSILON
+    std::string criterion = kStatisticalParity, gamma = "cv", calibration = "default",
+                regulariser = "centred";
+    std::vector<std::string> epsilons;  // GROUP:NUMBER
     PostprocessSettings settings;
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
     CLI::Option* group_trees_option = nullptr;
@@ -65,19 +67,20 @@ base::Status apply_epsilons(Options& o, const std::vector<std::string>& groups) 
         const auto name = text.substr(0, colon);
         const auto at = std::find(groups.begin(), groups.end(), name);
         if (colon == std::string::npos || at == groups.end())
-            return base::invalid_argument("bad_group_epsilon",
-                                          "--group-epsilon {}: wanted is GROUP:EPSILON with one of "
-                                          "the groups {}",
-                                          text, fmt::join(groups, ", "));
+            return base::invalid_argument(
+                "bad_group_epsilon",
+                "--group-tolerance {}: wanted is GROUP:NUMBER with one of "
+                "the groups {}",
+                text, fmt::join(groups, ", "));
         RAMPART_TRY(epsilons[static_cast<size_t>(at - groups.begin())],
-                    number_in(std::string_view(text).substr(colon + 1), 0, 1, "--group-epsilon"));
+                    number_in(std::string_view(text).substr(colon + 1), 0, 1, "--group-tolerance"));
     }
     return base::ok();
 }
 
 base::Status apply_settings(Options& o) {
     auto& s = o.settings;
-    RAMPART_TRY(s.ramp.criterion, fairness::parse_ramp_criterion(o.criterion));
+    RAMPART_TRY(s.ramp.criterion, fairness::parse_ramp_criterion(library_words(o.criterion)));
     s.ramp.regulariser =
         o.regulariser == "paper" ? fairness::Regulariser::kPaper : fairness::Regulariser::kCentred;
     s.search_gamma = o.gamma == "cv" && !s.blind;
@@ -96,9 +99,10 @@ base::Status apply_settings(Options& o) {
                                       "--within compares groups inside a protected attribute, "
                                       "which a --blind rule does not know: leave one of them out");
     if (s.blind && s.ramp.criterion == RampCriterion::kCovariance)
-        return base::invalid_argument("blind_covariance",
-                                      "--blind goes with dp, eopp and eo; of two groups, dp bounds "
-                                      "the covariance as well");
+        return base::invalid_argument(
+            "blind_covariance",
+            "--blind does not go with --criterion covariance; for two groups, "
+            "statistical_parity bounds the covariance as well");
     return base::ok();
 }
 
@@ -231,7 +235,7 @@ boost::json::object describe(const Options& o, const Postprocessed& fitted) {
 
 std::string summary_of(const Options& o, const Postprocessed& fitted) {
     std::string text =
-        fmt::format("criterion {}, epsilon {}{}{}, gamma {:g}{}, duality gap {:.1e}", o.criterion,
+        fmt::format("criterion {}, tolerance {}{}{}, gamma {:g}{}, duality gap {:.1e}", o.criterion,
                     o.settings.ramp.epsilon, o.settings.within.empty() ? "" : ", within ",
                     o.settings.within, fitted.link.ramp.gamma,
                     fitted.gammas.empty() ? "" : " (by cross-validation)", fitted.gap());
@@ -304,7 +308,7 @@ base::Result<Answer> answer_of(const Options& o, const Postprocessed& fitted,
 
 std::string provenance_text(const Options& o, const model::LearnedLink& link) {
     return fmt::format(
-        "criterion={} epsilon={}{}{} gamma={} regulariser={} calibration={}{} "
+        "criterion={} tolerance={}{}{} gamma={} regulariser={} calibration={}{} "
         "split={} seed={}",
         o.criterion, o.settings.ramp.epsilon,
         o.settings.within.empty() ? "" : " within=", o.settings.within, link.ramp.gamma,
@@ -352,44 +356,51 @@ void add_rule_options(CLI::App& command, Options& o) {
     auto& ramp = o.settings.ramp;
     command
         .add_option("--criterion", o.criterion,
-                    "dp: equal approval rates; eopp: equal true positive rates; eo: true and false "
-                    "positive rates; cov: covariance of approval and group inside strata of two")
-        ->check(CLI::IsMember({"dp", "eopp", "eo", "cov"}))
+                    "what has to be alike in all groups: statistical_parity, approval rates; "
+                    "equal_opportunity, true positive rates; equalized_odds, true and false "
+                    "positive rates; covariance, of approval and group within strata of two")
+        ->check(CLI::IsMember({kStatisticalParity, kEqualOpportunity, kEqualizedOdds, kCovariance}))
         ->capture_default_str();
-    command.add_option("--epsilon", ramp.epsilon, "allowed difference between groups")
+    command.add_option("--tolerance", ramp.epsilon, "allowed difference between groups")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
-    command.add_option("--group-epsilon", o.epsilons,
-                       "GROUP:EPSILON, another one for a group; may be repeated");
+    command.add_option("--group-tolerance", o.epsilons,
+                       "GROUP:NUMBER: another tolerance for one group; may be repeated");
     command.add_option("--within", o.settings.within,
-                       "protected attribute inside whose values groups are compared");
+                       "protected attribute; groups are compared within each of its values");
     command
         .add_option("--gamma", o.gamma,
                     "width of the band of scores (in [-1, 1]) in which approval is drawn; 0: a "
-                    "cut, ties drawn; cv: by cross-validation (with --blind: 0.1)")
+                    "threshold, ties drawn; cv: by cross-validation (with --blind: 0.1)")
         ->capture_default_str();
-    command.add_option("--rho", ramp.rho, "centre of the rates; default: the best one")
+    command
+        .add_option("--rho", ramp.rho,
+                    "middle of the groups' approval rates; default: the best one")
         ->check(CLI::Range(0.0, 1.0));
-    command.add_option("--approve-at-least", ramp.overall.lo, "share of all rows")
+    command
+        .add_option("--approve-at-least", ramp.overall.lo, "minimum share of all rows to approve")
         ->check(CLI::Range(0.0, 1.0));
-    command.add_option("--approve-at-most", ramp.overall.hi, "share of all rows")
+    command
+        .add_option("--approve-at-most", ramp.overall.hi, "maximum share of all rows to approve")
         ->check(CLI::Range(0.0, 1.0));
-    command.add_option("--regulariser", o.regulariser, "paper pushes towards declines")
+    command
+        .add_option("--regulariser", o.regulariser,
+                    "centred on the threshold, or as in the paper, which favours declines")
         ->check(CLI::IsMember({"centred", "paper"}))
         ->capture_default_str();
     command
         .add_option("--calibration", o.calibration,
-                    "of the scores, on the same rows, by group for eopp and eo; default: beta for "
-                    "these, none for the others")
+                    "calibration of the scores on the same rows, by group for equal_opportunity "
+                    "and equalized_odds; default: beta for these two, none for the others")
         ->check(CLI::IsMember({"default", "none", "isotonic", "platt", "beta"}))
         ->capture_default_str();
     command.add_flag("--blind", o.settings.blind,
-                     "the rule does not know the group: it uses P(group | features), learnt from "
-                     "the training part; the criterion holds in expectation");
+                     "do not use the group, but P(group | features), learnt from the training "
+                     "part; the criterion holds in expectation");
     o.group_trees_option =
         command
             .add_option("--group-trees", o.settings.posteriors.trees,
-                        "with --blind: trees of each ensemble that tells P(group | features)")
+                        "with --blind: trees of each ensemble that predicts P(group | features)")
             ->capture_default_str();
 }
 
@@ -403,12 +414,12 @@ void add_postprocess(Frame& frame) {
     o.settings.posteriors.leaves = 15;
     auto& command = frame.add(
         {.name = "postprocess",
-         .summary = "Put a ramp on a model's scores so that groups are treated alike",
-         .example = "rampart postprocess --model m.rmp --data data.csv.gz --criterion dp --epsilon "
-                    "0.02 --out p.rmp --report ramps.html",
-         .detail = "Fitted exactly on rows that the model has not learnt from (--split); judged on "
-                   "the test part as well, where the table is the one that the model was trained "
-                   "on. Exploration and score of the model stay."},
+         .summary = "Put a ramp on a model's scores so that rates are alike in all groups",
+         .example = "rampart postprocess --model m.rmp --data data.csv.gz --criterion "
+                    "statistical_parity --tolerance 0.02 --out p.rmp --report ramps.html",
+         .detail = "The ramp is fitted on rows that the model was not trained on (--split), and "
+                   "evaluated on the test part as well if the table is the one that the model was "
+                   "trained on. The model's score and exploration stay."},
         [options](const Context&) {
             auto answer = postprocess(*options);
             if (answer && !options->settings.blind && options->group_trees_option->count() > 0)
@@ -423,11 +434,14 @@ void add_postprocess(Frame& frame) {
         ->check(CLI::IsMember({"train", "validation", "test", "all"}))
         ->capture_default_str();
     add_rule_options(command, o);
-    command.add_option("--report", o.report, "HTML page: each group's ramp over its scores");
+    command.add_option("--report", o.report,
+                       "HTML page to write: each group's ramp over its scores");
     command.add_option("--frontier", o.frontier,
-                       "CSV file: what 21 values of epsilon give, in one pass (group known)");
-    command.add_option("--seed", o.settings.seed)->capture_default_str();
-    command.add_option("--threads", o.threads)->check(CLI::Range(1, 64))->capture_default_str();
+                       "CSV file: the results of 21 tolerances, in one pass (not with --blind)");
+    command.add_option("--seed", o.settings.seed, "seed of the folds")->capture_default_str();
+    command.add_option("--threads", o.threads, "number of threads")
+        ->check(CLI::Range(1, 64))
+        ->capture_default_str();
 }
 
 }  // namespace rampart::cli

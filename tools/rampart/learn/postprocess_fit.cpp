@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "frame/rate_words.hpp"
 #include "rampart/fairness/group_posteriors.hpp"
 #include "rampart/fairness/rate_system.hpp"
 #include "rampart/model/batch_engine.hpp"
@@ -45,8 +46,8 @@ base::Status check(const model::LearnedLink& before, const dataset::Dataset& fit
         return base::invalid_argument(
             "other_scores",
             "criterion {} needs scores 2·P(favourable) - 1, and the model's are {:g}·P {:+g}: take "
-            "dp or cov",
-            fairness::to_string(settings.ramp.criterion), before.score_slope,
+            "statistical_parity or covariance",
+            shown_words(fairness::to_string(settings.ramp.criterion)), before.score_slope,
             before.score_intercept);
     return base::ok();
 }

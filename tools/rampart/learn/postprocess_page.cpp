@@ -23,7 +23,7 @@ std::string picture(const RampPicture& group) {
     const double width = (x.end - x.start) / static_cast<double>(group.share.size());
     for (size_t bin = 0; bin < group.share.size(); ++bin) {
         const double top = y.at(fullest > 0 ? group.share[bin] / fullest : 0);
-        svg.rectangle("bar c8", x.start + width * static_cast<double>(bin) + 0.5, top, width - 1,
+        svg.rectangle("faint c8", x.start + width * static_cast<double>(bin) + 0.5, top, width - 1,
                       y.start - top, fmt::format("{:.1f} % of the group", 100 * group.share[bin]));
     }
     report::Points ramp;

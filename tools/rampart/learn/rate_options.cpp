@@ -6,11 +6,14 @@
 #include <charconv>
 #include <cmath>
 
+#include "frame/rate_words.hpp"
 #include "rampart/model/model_file.hpp"
 
 namespace rampart::cli {
 namespace {
 
+constexpr const char* kRatesGroup =
+    "Equal rates (fairgbm, eg, gs, rs; budro with --constraint or --target)";
 constexpr std::string_view kStateKey = "fairgbm.multipliers";
 
 std::string decisions_text(const fairness::FairGbmResult& result,
@@ -21,7 +24,7 @@ std::string decisions_text(const fairness::FairGbmResult& result,
     return fmt::format(
         "{}, {:.1f} % are approved",
         meets ? fmt::format("where {}<={} just holds, P(favourable) >= {:.3f}",
-                            fairness::to_string(meets->rate), meets->at_most,
+                            shown_words(fairness::to_string(meets->rate)), meets->at_most,
                             model::sigmoid(result.centre))
               : fmt::format("at P(favourable) >= {:g}", params.players.operating_point.threshold),
         100 * judged.values.approval);
@@ -30,67 +33,71 @@ std::string decisions_text(const fairness::FairGbmResult& result,
 }  // namespace
 
 void add_fairgbm_options(CLI::App& command, FairGbmOptions& o) {
-    const auto keep = [&](CLI::Option* option) {
-        o.options.push_back(option);
+    const auto keep = [&](CLI::Option* option, bool own = false) {
+        o.options.push_back(option->group(own ? "FairGBM (fairgbm)" : kRatesGroup));
+        if (own) o.own.push_back(option);
         return option;
-    };
-    const auto keep_own = [&](CLI::Option* option) {
-        o.own.push_back(option);
-        return keep(option);
     };
     keep(command
              .add_option("--constraint", o.constraint,
-                         "fairgbm, eg, gs, rs: rates that the groups share: fpr, fnr, eo (both), "
-                         "dp (approval), "
-                         "error; fnr@sex compares one attribute's groups")
+                         "rates that have to be alike in all groups: fpr, fnr, equalized_odds "
+                         "(both), statistical_parity (approval rates) or error, by comma; none; "
+                         "fnr@sex compares the groups of one protected attribute")
              ->capture_default_str());
-    o.tolerance_option =
-        keep(command
-                 .add_option("--tolerance", o.tolerance,
-                             "fairgbm, eg, gs, rs: allowed difference of a rate between groups")
-                 ->capture_default_str());
-    keep(command.add_option(
-        "--target", o.targets,
-        "fairgbm, eg, gs, rs: bounds on rates over everybody, as in 'fpr<=0.05,dp<=0.3'"));
-    keep(command.add_option(
-        "--operate-at", o.operate_at,
-        "fairgbm, gs, rs: put the threshold where 'fpr<=0.05' (or fnr, dp) just holds"));
+    o.tolerance_option = keep(
+        command
+            .add_option("--tolerance", o.tolerance, "allowed difference of a rate between groups")
+            ->capture_default_str());
+    keep(command.add_option("--target", o.targets,
+                            "bounds on rates over all rows: 'fpr<=0.05,statistical_parity<=0.3' "
+                            "allows 5 % false positives and approves at most 30 %"));
+    keep(command.add_option("--operate-at", o.operate_at,
+                            "fairgbm, gs, rs: choose the threshold so that this bound just holds, "
+                            "as in 'fpr<=0.05' (or fnr, statistical_parity)"));
     o.threshold_option = keep(command
                                   .add_option("--threshold", o.players.operating_point.threshold,
                                               "fairgbm: approve from this P(favourable) on")
                                   ->capture_default_str());
-    keep_own(
-        command
-            .add_option("--proxy", o.proxy, "fairgbm: cross_entropy, quadratic, hinge or sigmoid")
-            ->capture_default_str());
+    keep(command
+             .add_option("--proxy", o.proxy,
+                         "differentiable stand-in for a rate: cross_entropy, quadratic, hinge or "
+                         "sigmoid")
+             ->capture_default_str(),
+         true);
     o.proxy_margin_option =
-        keep_own(command.add_option("--proxy-margin", o.players.proxy_margin, "fairgbm")
-                     ->capture_default_str());
-    keep_own(command
-                 .add_option("--multiplier-step", o.players.ascent.step,
-                             "fairgbm: pace of the multipliers, in units of the learning rate")
-                 ->capture_default_str());
-    keep_own(command
-                 .add_option("--output", o.output,
-                             "fairgbm: the best fair iterate, the last one, or the randomized "
-                             "classifier: best, last, randomized")
-                 ->capture_default_str());
-    keep_own(
-        command.add_flag("--paper-compat", o.players.ascent.paper_compat,
-                         "fairgbm: the update as printed in the paper (its step is absolute)"));
+        keep(command
+                 .add_option("--proxy-margin", o.players.proxy_margin,
+                             "score from which a row adds nothing to the proxy, not for sigmoid")
+                 ->capture_default_str(),
+             true);
+    keep(command
+             .add_option("--multiplier-step", o.players.ascent.step,
+                         "step size of the multipliers, in units of the learning rate")
+             ->capture_default_str(),
+         true);
+    keep(command
+             .add_option("--output", o.output,
+                         "best: the best iterate that keeps the constraints; last; or randomized: "
+                         "a draw among iterates")
+             ->capture_default_str(),
+         true);
+    keep(command.add_flag("--paper-compat", o.players.ascent.paper_compat,
+                          "update as printed in the paper (its step is absolute)"),
+         true);
 }
 
 base::Status apply(const FairGbmOptions& o, fairness::FairGbmParams& params) {
     params.players = o.players;
     params.constraints = {};
     if (o.constraint != "none") {
-        RAMPART_TRY(params.constraints.parity, fairness::parse_parity(o.constraint, o.tolerance));
+        RAMPART_TRY(params.constraints.parity,
+                    fairness::parse_parity(library_words(o.constraint), o.tolerance));
     }
     if (!o.targets.empty()) {
-        RAMPART_TRY(params.constraints.targets, fairness::parse_targets(o.targets));
+        RAMPART_TRY(params.constraints.targets, fairness::parse_targets(library_words(o.targets)));
     }
     if (!o.operate_at.empty()) {
-        RAMPART_TRY(const auto point, fairness::parse_targets(o.operate_at));
+        RAMPART_TRY(const auto point, fairness::parse_targets(library_words(o.operate_at)));
         if (point.size() != 1)
             return base::invalid_argument("bad_target",
                                           "--operate-at '{}': it takes one rate, as "
@@ -106,14 +113,14 @@ base::Status apply(const FairGbmOptions& o, fairness::FairGbmParams& params) {
 
 std::string fairgbm_text(const fairness::FairGbmParams& params) {
     const auto& p = params.players;
-    std::string text =
-        fmt::format(" constraints={} proxy={} proxy_margin={} multiplier_step={} output={}",
-                    fairness::to_string(params.constraints), fairness::to_string(p.proxy),
-                    p.proxy_margin, p.ascent.step, fairness::to_string(params.output));
+    std::string text = fmt::format(
+        " constraints={} proxy={} proxy_margin={} multiplier_step={} output={}",
+        shown_words(fairness::to_string(params.constraints)), fairness::to_string(p.proxy),
+        p.proxy_margin, p.ascent.step, fairness::to_string(params.output));
     if (p.operating_point.meets)
-        text +=
-            fmt::format(" operate_at={}<={}", fairness::to_string(p.operating_point.meets->rate),
-                        p.operating_point.meets->at_most);
+        text += fmt::format(" operate_at={}<={}",
+                            shown_words(fairness::to_string(p.operating_point.meets->rate)),
+                            p.operating_point.meets->at_most);
     else
         text += fmt::format(" threshold={}", p.operating_point.threshold);
     if (p.ascent.paper_compat) text += " paper_compat";
@@ -131,12 +138,12 @@ boost::json::object fairgbm_json(const fairness::FairGbmResult& result,
     return {{"feasible", verdict.feasibility == fairness::Feasibility::kFeasible},
             {"plain_boosting", verdict.plain},
             {"judged_on", on_validation ? "validation" : "train"},
-            {"constraints", fairness::to_string(params.constraints)},
+            {"constraints", shown_words(fairness::to_string(params.constraints))},
             {"gap", largest(judged.values.gaps)},
             {"gaps", boost::json::value_from(judged.values.gaps)},
             {"targets", boost::json::value_from(judged.values.targets)},
             {"violation", judged.values.violation},
-            {"missed", fairness::missed_constraints(verdict, params.constraints)},
+            {"missed", shown_words(fairness::missed_constraints(verdict, params.constraints))},
             {"tightest_violation", verdict.tightest.violation},
             {"train_gap", largest(verdict.train.values.gaps)},
             {"threshold", model::sigmoid(result.centre)},
@@ -148,7 +155,7 @@ boost::json::object fairgbm_json(const fairness::FairGbmResult& result,
 std::string fairgbm_note(const fairness::FairGbmResult& result,
                          const fairness::FairGbmParams& params) {
     const auto& verdict = result.verdict;
-    const auto missed = fairness::missed_constraints(verdict, params.constraints);
+    const auto missed = shown_words(fairness::missed_constraints(verdict, params.constraints));
     if (missed.empty()) return {};
     const auto nearest =
         verdict.tightest.violation > 0
@@ -245,8 +252,8 @@ base::Result<fairness::ReductionParams> reduction_params(const FairGbmOptions& o
 }
 
 std::string reduction_text(const fairness::ReductionParams& params) {
-    return fmt::format(" constraints={} fits={}", fairness::to_string(params.constraints),
-                       params.fits);
+    return fmt::format(" constraints={} fits={}",
+                       shown_words(fairness::to_string(params.constraints)), params.fits);
 }
 
 boost::json::object reduction_json(const fairness::ReductionResult& result,
@@ -257,7 +264,7 @@ boost::json::object reduction_json(const fairness::ReductionResult& result,
         {"feasible", verdict.feasibility == fairness::Feasibility::kFeasible},
         {"judged_on",
          verdict.judged_on == fairness::JudgedOn::kValidation ? "validation" : "train"},
-        {"constraints", fairness::to_string(params.constraints)},
+        {"constraints", shown_words(fairness::to_string(params.constraints))},
         {"gap", gaps.empty() ? 0.0 : *std::max_element(gaps.begin(), gaps.end())},
         {"violation", judged(verdict).values.violation},
         {"tightest_violation", verdict.tightest.violation},
@@ -279,8 +286,8 @@ std::string reduction_note(const fairness::ReductionResult& result,
         "a constraint is missed: {}. Nothing that {} fits found keeps them (the least found is "
         "over "
         "by {:.4f}); try another --threshold, a larger --tolerance or more --reduction-fits",
-        fairness::missed_text(params.constraints, judged(verdict).values), result.trials.size(),
-        verdict.tightest.violation);
+        shown_words(fairness::missed_text(params.constraints, judged(verdict).values)),
+        result.trials.size(), verdict.tightest.violation);
 }
 
 }  // namespace rampart::cli

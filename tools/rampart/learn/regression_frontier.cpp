@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <set>
 
+#include "frame/rate_words.hpp"
 #include "learn/frontier_page.hpp"
 #include "learn/regression_train.hpp"
 #include "learn/result_file.hpp"
@@ -109,7 +110,8 @@ class Bench {
         if (!progress_(0)) return base::unavailable("interrupted", "the frontier was interrupted");
         fairness::ReductionParams params;
         params.learner = settings_.trees;
-        RAMPART_TRY(params.constraints.parity, fairness::parse_parity("dp", epsilon));
+        RAMPART_TRY(params.constraints.parity,
+                    fairness::parse_parity(library_words(kStatisticalParity), epsilon));
         params.fits = job_.reduction_fits;
         params.seed = settings_.trees.seed;
         RAMPART_TRY(const auto fit,
@@ -362,15 +364,16 @@ base::Status check_learners(const RegressionFrontier& job, const dataset::TableS
         return base::invalid_argument("numeric_label",
                                       "fair-classification learns labels of two values, and the "
                                       "schema's label is a number: leave it out");
-    if (job.epsilons.empty()) return base::invalid_argument("bad_usage", "--epsilons has no value");
+    if (job.epsilons.empty())
+        return base::invalid_argument("bad_usage", "--tolerances has no value");
     for (const double epsilon : job.epsilons)
         if (!(epsilon >= 0 && epsilon <= 1))
-            return base::out_of_range("bad_usage", "--epsilons {}: allowed is 0 to 1", epsilon);
+            return base::out_of_range("bad_usage", "--tolerances {}: allowed is 0 to 1", epsilon);
     return base::ok();
 }
 
 Answer answer_of(const RegressionFrontier& job, const std::vector<RegressionPoint>& points) {
-    report::Table table{{"learner", "epsilon", "loss", "95 % band", "disparity", "95 % band",
+    report::Table table{{"learner", "tolerance", "loss", "95 % band", "disparity", "95 % band",
                          "train", "members", "seconds"}};
     boost::json::array list;
     const auto range = [](const stats::Interval& i) {

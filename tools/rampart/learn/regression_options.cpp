@@ -10,6 +10,8 @@
 namespace rampart::cli {
 namespace {
 
+constexpr const char* kRegressionGroup = "Fair regression (fair-regression)";
+
 using base::Result;
 
 /// Of the label's units onto the unit scale.
@@ -40,86 +42,96 @@ Result<model::ScoreStep> step_of(const RegressionOptions& o, const fairness::Lab
 
 void add_regression_options(CLI::App& command, RegressionOptions& o) {
     const auto keep = [&](CLI::Option* option) {
-        o.options.push_back(option);
+        o.options.push_back(option->group(kRegressionGroup));
         return option;
     };
-    keep(command
-             .add_option("--loss", o.loss,
-                         "fair-regression: squared, logistic, absolute, quantile, huber, poisson")
+    const auto of_parity = [&](CLI::Option* option) { o.parity_options.push_back(keep(option)); };
+    keep(command.add_option("--loss", o.loss, "what is minimised")
              ->check(
                  CLI::IsMember({"squared", "logistic", "absolute", "quantile", "huber", "poisson"}))
              ->capture_default_str());
     keep(command.add_option("--loss-parameter", o.loss_parameter,
-                            "scale of logistic and poisson (5), order of quantile (0.5), width of "
-                            "huber (0.1)"));
-    keep(command.add_option("--grid", o.grid, "fair-regression: levels of scores")
+                            "scale of logistic and poisson (default 5), order of quantile (0.5), "
+                            "width of huber (0.1)"));
+    keep(command.add_option("--grid", o.grid, "number of score levels")
              ->check(CLI::Range(1, fairness::kMaxLevels))
              ->capture_default_str());
-    o.ridge_option = keep(
-        command.add_option("--ridge", o.ridge, "linear oracle: penalty")->capture_default_str());
-    o.parity_options.push_back(
-        keep(command
-                 .add_option("--reduction", o.reduction,
-                             "sp: what the oracle is asked: loss, least-squares, cost-sensitive")
-                 ->check(CLI::IsMember({"loss", "least-squares", "cost-sensitive"}))
-                 ->capture_default_str()));
-    o.parity_options.push_back(
-        keep(command
-                 .add_option("--refine", o.refine,
-                             "sp: more trees, or steps of a linear model, on the Lagrangian itself")
-                 ->capture_default_str()));
-    o.parity_options.push_back(
-        keep(command
-                 .add_option("--repairs", o.repairs,
-                             "sp: questions on the way from the plain predictor to parity")
-                 ->capture_default_str()));
+    o.ridge_option = keep(command.add_option("--ridge", o.ridge, "ridge penalty of linear models")
+                              ->capture_default_str());
+    of_parity(command
+                  .add_option("--reduction", o.reduction,
+                              "statistical parity: the problem that the oracle solves")
+                  ->check(CLI::IsMember({"loss", "least-squares", "cost-sensitive"}))
+                  ->capture_default_str());
+    of_parity(command
+                  .add_option("--refine", o.refine,
+                              "statistical parity: more trees, or steps of a linear model, on the "
+                              "Lagrangian itself")
+                  ->capture_default_str());
+    of_parity(command
+                  .add_option("--warm-start-steps", o.repairs,
+                              "statistical parity: oracle calls from the unconstrained predictor "
+                              "to the first one that keeps the tolerance")
+                  ->capture_default_str());
     keep(command
              .add_option("--method", o.method,
                          "column-generation; eg: exponentiated gradient; eg-paper: with the "
-                         "paper's steps")
+                         "step sizes of the paper")
              ->check(CLI::IsMember({"column-generation", "eg", "eg-paper"}))
              ->capture_default_str());
-    keep(command.add_option("--calls", o.game.calls, "fair-regression: questions to the oracle")
+    keep(command.add_option("--max-oracle-calls", o.game.calls, "oracle calls at most")
              ->check(CLI::Range(1, 100'000))
              ->capture_default_str());
-    keep(command.add_option("--gap", o.game.gap,
-                            "fair-regression: ends when the loss is known so well; 0: half its "
+    keep(command.add_option("--optimality-gap", o.game.gap,
+                            "stop when the loss is within this of the optimum; 0: half the loss's "
                             "standard error"));
-    keep(command.add_option("--bound", o.game.bound, "eg: of the sum of multipliers"));
+    keep(command.add_option("--multiplier-bound", o.game.bound,
+                            "--method eg: bound on the sum of the multipliers"));
 }
 
 void add_regression_training_options(CLI::App& command, RegressionOptions& o) {
     const auto keep = [&](CLI::Option* option) {
-        o.options.push_back(option);
+        o.options.push_back(option->group(kRegressionGroup));
         return option;
     };
     keep(command
              .add_option("--notion", o.notion,
-                         "fair-regression: sp (statistical parity at every threshold, --epsilon) "
-                         "or bgl (bounded group loss, --zeta)")
-             ->check(CLI::IsMember({"sp", "bgl"}))
+                         "statistical_parity: the scores of all groups have the same distribution, "
+                         "up to --disparity-tolerance; bounded_group_loss: the mean loss of each "
+                         "group is at most --zeta")
+             ->check(CLI::IsMember({kStatisticalParity, kBoundedGroupLoss}))
              ->capture_default_str());
+    o.tolerance_option =
+        keep(command
+                 .add_option("--disparity-tolerance", o.epsilon,
+                             "statistical parity: allowed difference of P(score >= z) between a "
+                             "group and all rows, at every z; one value for all groups, or one for "
+                             "each in the order of their names (default 0.1)")
+                 ->check(CLI::Range(0.0, 1.0))
+                 ->delimiter(','));
+    o.parity_options.push_back(o.tolerance_option);
     o.zeta_option = keep(command
                              .add_option("--zeta", o.zeta,
-                                         "bgl: bound of a group's mean loss; one for all, or one "
-                                         "for each group in the order of their names")
+                                         "bounded group loss: bound on a group's mean loss; one "
+                                         "value for all groups, or one for each in the order of "
+                                         "their names")
                              ->delimiter(','));
-    keep(command.add_option("--oracle", o.oracle, "fair-regression: gbdt or linear")
+    keep(command.add_option("--oracle", o.oracle, "predictors: boosted trees or linear models")
              ->check(CLI::IsMember({"gbdt", "linear"}))
              ->capture_default_str());
     keep(command.add_option("--approve-at-least", o.at_least,
-                            "fair-regression: approve from this score on, in the label's units "
-                            "(default: the middle of their range)"));
+                            "approve from this score on, in the label's units (default: the middle "
+                            "of their range)"));
     keep(command.add_option("--approve-at-most", o.at_most,
-                            "fair-regression: approve up to this score, as of a risk"));
+                            "approve up to this score, for a label that is a risk"));
     keep(command.add_option("--report", o.report,
-                            "fair-regression: write an HTML page with each group's distribution"));
+                            "HTML page with the distribution of the scores in each group"));
 }
 
 Result<RegressionJob> regression_job(const RegressionOptions& o, const gbdt::LearnerParams& trees,
                                      fairness::LabelRange range) {
     RegressionJob job;
-    job.parity = o.notion == "sp";
+    job.parity = o.notion == kStatisticalParity;
     job.linear = o.oracle == "linear";
     RAMPART_TRY(job.loss, evaluation::parse_loss(o.loss, o.loss_parameter));
     auto game = o.game;
@@ -136,10 +148,11 @@ Result<RegressionJob> regression_job(const RegressionOptions& o, const gbdt::Lea
     job.sp.game = job.bgl.game = game;
     job.bgl.zeta = o.zeta;
     if (!job.parity && o.zeta.empty())
-        return base::invalid_argument("bad_usage",
-                                      "--notion bgl needs --zeta: the bound of a group's mean {} "
-                                      "loss",
-                                      o.loss);
+        return base::invalid_argument(
+            "bad_usage",
+            "--notion bounded_group_loss needs --zeta: the bound of a group's mean {} "
+            "loss",
+            o.loss);
     job.line.ridge = o.ridge;
     job.trees = trees;
     job.trees.early_stopping_rounds = 0;  // targets change from fit to fit
@@ -150,11 +163,12 @@ Result<RegressionJob> regression_job(const RegressionOptions& o, const gbdt::Lea
 
 std::string regression_text(const RegressionJob& job) {
     const auto& game = job.parity ? job.sp.game : job.bgl.game;
-    std::string text = fmt::format(" notion={} loss={} oracle={}", job.parity ? "sp" : "bgl",
+    std::string text = fmt::format(" notion={} loss={} oracle={}",
+                                   job.parity ? kStatisticalParity : kBoundedGroupLoss,
                                    evaluation::loss_text(job.loss), job.linear ? "linear" : "gbdt");
     if (job.linear) text += fmt::format(" ridge={}", job.line.ridge);
     if (job.parity)
-        text += fmt::format(" epsilon={} grid={} reduction={} refine={} repairs={}",
+        text += fmt::format(" tolerance={} grid={} reduction={} refine={} warm_start_steps={}",
                             fmt::join(job.sp.epsilon, ","), job.sp.levels,
                             fairness::to_string(job.sp.reduction), job.sp.refine, job.sp.repairs);
     else

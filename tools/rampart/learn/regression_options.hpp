@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "frame/rate_words.hpp"
 #include "rampart/fairness/regression/bounded_loss.hpp"
 #include "rampart/fairness/regression/loss.hpp"
 #include "rampart/fairness/regression/parity.hpp"
@@ -18,9 +19,11 @@ namespace rampart::cli {
 
 inline constexpr std::string_view kFairRegression = "fair-regression";
 
-/// As typed. --epsilon is kept by who has it for others too.
+inline constexpr const char* kBoundedGroupLoss = "bounded_group_loss";
+
+/// As typed.
 struct RegressionOptions {
-    std::string notion = "sp", loss = "squared", oracle = "gbdt", reduction = "loss",
+    std::string notion = kStatisticalParity, loss = "squared", oracle = "gbdt", reduction = "loss",
                 method = "column-generation", report;
     std::optional<double> loss_parameter, at_least, at_most;
     std::vector<double> epsilon, zeta;
@@ -30,12 +33,12 @@ struct RegressionOptions {
     fairness::GameParams game;
     // to say which have no effect: with other learners all
     std::vector<const CLI::Option*> options;
-    const CLI::Option *zeta_option = nullptr, *ridge_option = nullptr;
-    std::vector<const CLI::Option*> parity_options;  // of --notion sp alone
+    const CLI::Option *zeta_option = nullptr, *ridge_option = nullptr, *tolerance_option = nullptr;
+    std::vector<const CLI::Option*> parity_options;  // of statistical parity alone
 };
 /// What train and frontier have in common: loss, grid, oracle, reduction, game.
 void add_regression_options(CLI::App& command, RegressionOptions& options);
-/// --notion, --oracle, --zeta, the policy on the score, --report.
+/// --notion, --disparity-tolerance, --zeta, --oracle, the policy on the score, --report.
 void add_regression_training_options(CLI::App& command, RegressionOptions& options);
 
 /// As meant.
@@ -56,7 +59,7 @@ base::Result<RegressionJob> regression_job(const RegressionOptions& options,
                                            const gbdt::LearnerParams& trees,
                                            fairness::LabelRange range);
 
-/// " notion=sp …", for the model file.
+/// " notion=statistical_parity …", for the model file.
 std::string regression_text(const RegressionJob& job);
 
 /// An oracle that knows the rows, shows how far it is and ends when asked to. Keeps references.

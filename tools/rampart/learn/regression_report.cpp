@@ -189,7 +189,7 @@ std::string in_label_units(const RegressionJob& job, double loss) {
 
 json::object regression_json(const RegressionFit& fit) {
     auto out = fit.job.parity ? json_of(fit, fit.sp) : json_of(fit, fit.bgl);
-    out["notion"] = fit.job.parity ? "sp" : "bgl";
+    out["notion"] = fit.job.parity ? kStatisticalParity : kBoundedGroupLoss;
     out["loss"] = evaluation::loss_text(fit.job.loss);
     out["oracle"] = fit.job.linear ? "linear" : "gbdt";
     out["groups"] = json::value_from(fit.groups);
@@ -218,12 +218,12 @@ std::vector<std::string> regression_notes(const RegressionFit& fit) {
         notes.push_back(fmt::format(
             "on the validation rows the constraint is over by {:.5f}: it is kept on the training "
             "rows, and other rows differ; ask for less {} to have room",
-            held, fit.job.parity ? "--epsilon" : "--zeta"));
+            held, fit.job.parity ? "--disparity-tolerance" : "--zeta"));
     const bool converged = fit.job.parity ? fit.sp.converged : fit.bgl.converged;
     if (found && !converged)
         notes.push_back(
             "the gap is larger than was asked for: the oracle is no exact minimiser, "
-            "or more --calls are needed");
+            "or more --max-oracle-calls are needed");
     return notes;
 }
 
@@ -241,7 +241,7 @@ std::string regression_page(const RegressionFit& fit) {
         page.paragraph(
             "Lines: the share of a group's rows with at most that score, for the randomised "
             "predictor as it is served. Under statistical parity the lines differ by at most "
-            "epsilon. Dashed: the score from which, or up to which, the policy approves.",
+            "the tolerance. Dashed: the score from which, or up to which, the policy approves.",
             "soft");
     for (const auto& note : regression_notes(fit)) page.paragraph(note, "bad");
     return report::document("Fair regression", page);

@@ -18,8 +18,6 @@ using base::Result;
 using fairness::BoundedLossOutcome;
 using fairness::RegressionTable;
 
-constexpr int kNotFound = 1, kProvenInfeasible = 3;  // exit codes
-
 /// What is learnt from and judged on.
 struct Tables {
     RegressionTable train;
@@ -159,7 +157,7 @@ Result<Answer> answer_of(const RegressionTraining& t, RegressionFit& fit, const 
         json["id"] = id.value();
         answer.text = fmt::format("wrote {}\nid {}\n", t.out, id.value());
     } else {
-        answer.exit_code = fit.bgl.proof ? kProvenInfeasible : kNotFound;
+        answer.exit_code = fit.bgl.proof ? ExitCode::kImpossible : ExitCode::kNo;
         answer.notes.push_back("no model was written");
     }
     for (auto& note : regression_notes(fit)) answer.notes.push_back(std::move(note));
@@ -215,7 +213,8 @@ base::Result<Answer> train_regression(const RegressionTraining& t, const Context
             parts.validation, false,
             fmt::format("the {} validation rows of {}", parts.validation.rows(), t.source.data)));
     RAMPART_TRY(const auto job, regression_job(t.options, t.trees, range_of(t.schema)));
-    RAMPART_RETURN_IF_ERROR(check_counts(t.options.epsilon, "--epsilon", parts.all.group_names));
+    RAMPART_RETURN_IF_ERROR(
+        check_counts(t.options.epsilon, "--disparity-tolerance", parts.all.group_names));
     RAMPART_RETURN_IF_ERROR(check_counts(t.options.zeta, "--zeta", parts.all.group_names));
     RAMPART_TRY(const auto tables, tables_of(parts, job.range));
     base::ThreadPool pool(t.threads);

@@ -76,7 +76,7 @@ void add_schema_infer(Frame& frame) {
                     "sex,age_band "
                     "> schema.toml",
          .detail =
-             "Each guess says what it rests on; columns left out (constants, row numbers, too "
+             "Each guess names its reason. Columns that are left out (constants, row numbers, too "
              "many values) are listed with the reason."},
         [options](const Context&) { return infer(*options); });
     command
@@ -84,19 +84,22 @@ void add_schema_infer(Frame& frame) {
             "FILE", options->file,
             "the table: .csv or .csv.gz with a header, separated by commas, semicolons or tabs")
         ->required();
-    command.add_option("--label", options->roles.label_column, "column to predict, of two values");
-    command.add_option("--favourable", options->roles.favourable, "the label's good value");
-    command.add_option("--target", options->target,
-                       "column to predict, of numbers (fair regression); instead of --label");
+    command.add_option("--label", options->roles.label_column,
+                       "column to predict, if it has two values");
+    command.add_option("--favourable", options->roles.favourable,
+                       "the value of the label that is good for the applicant");
+    command.add_option(
+        "--target", options->target,
+        "column to predict, if it is a number (fair regression); instead of --label");
     command
         .add_option("--range", options->range,
-                    "LO,HI: where the target's numbers can lie; else from the least to the "
-                    "greatest in the file")
+                    "LO,HI: range of the target; default: the least and the greatest number in the "
+                    "file")
         ->delimiter(',')
         ->expected(2);
     command
         .add_option("--protected", options->roles.protected_columns,
-                    "columns whose combinations are the protected groups; never features")
+                    "columns whose combinations are the protected groups; they are never features")
         ->delimiter(',');
     command.add_option("--weight", options->weight, "column of row weights");
     command.add_option("--ignore", options->roles.ignored_columns, "columns to leave out")

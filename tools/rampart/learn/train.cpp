@@ -23,7 +23,6 @@ namespace rampart::cli {
 namespace {
 
 constexpr size_t kMaxSchemaBytes = 16 << 20;
-constexpr int kMissed = 1;  // exit code: a stated constraint is not kept
 
 using Options = TrainOptions;
 
@@ -182,8 +181,8 @@ BudroTask budro_task(const Options& options, const Parts& parts) {
                    .learner = options.params.learner,
                    .epsilon = {},
                    .favourable_weight = options.favourable_weight};
-    if (options.epsilon_option->count() > 0) task.epsilon = options.ramp.epsilon;
-    if (options.early_stopping_option->count() == 0 || options.budro.keep == "last")
+    if (options.epsilon_option->count() > 0) task.epsilon = options.epsilon;
+    if (options.early_stopping_option->count() == 0 || options.budro.select == "last")
         task.learner.early_stopping_rounds = 0;
     if (asks_for_groups(options)) task.constraints = &options.fairgbm;
     return task;
@@ -276,8 +275,8 @@ std::string parameter_text(const Options& options, const Trained& trained) {
     if (trained.budro_params) text += budro_text(*trained.budro_params);
     if (options.baseline != "none") text += fmt::format(" baseline={}", options.baseline);
     if (options.postprocess == "ramp")
-        text +=
-            fmt::format(" ramp_epsilon={} ramp_gamma={}", options.ramp.epsilon, options.ramp.gamma);
+        text += fmt::format(" ramp_tolerance={} ramp_gamma={}", options.ramp.epsilon,
+                            options.ramp.gamma);
     return text;
 }
 
@@ -298,7 +297,7 @@ base::Status put_individual(const Options& options, const Parts& parts, const Pa
     const auto& as_seen = held_out ? seen.validation : seen.train;
     RAMPART_TRY(const auto answers, evaluation::policy_answers(policy, as_seen, std::nullopt));
     fairness::IndividualAuditParams params;
-    if (options.epsilon_option->count() > 0) params.transport.epsilon = options.ramp.epsilon;
+    if (options.epsilon_option->count() > 0) params.transport.epsilon = options.epsilon;
     params.transport.memory_budget = options.budro.memory_mib << 20;
     base::ThreadPool pool(options.threads);
     RAMPART_TRY(const auto found,
@@ -360,7 +359,7 @@ void put_shortfalls(const Options& options, const Parts& parts, const Trained& t
     if (missed.empty()) return;
     answer.notes.push_back(missed);
     if (written) return;
-    answer.exit_code = kMissed;
+    answer.exit_code = ExitCode::kNo;
     answer.notes.push_back(
         "no model was written: --allow-infeasible writes one that misses a "
         "constraint");
@@ -413,12 +412,6 @@ base::Status check_combination(Options& options) {
                                       "it",
                                       kFairRegression);
     }
-    if (options.epsilon.size() > 1)
-        return base::invalid_argument("bad_usage",
-                                      "--epsilon has {} values; only --learner {} takes one for "
-                                      "each group",
-                                      options.epsilon.size(), kFairRegression);
-    if (!options.epsilon.empty()) options.ramp.epsilon = options.epsilon.front();
     if (options.learner == "fairgbm")
         RAMPART_RETURN_IF_ERROR(apply(options.fairgbm, options.params));
     if (options.learner == "fairgbm" && options.params.output == fairness::Output::kRandomized &&
@@ -439,8 +432,8 @@ base::Status check_combination(Options& options) {
     }
     if (options.learner == "budro" && (!options.resume.empty() || options.postprocess != "none"))
         return base::invalid_argument("not_with_budro",
-                                      "neither --resume nor --postprocess go with --learner budro, "
-                                      "whose --epsilon is of its own: put a ramp on the model with "
+                                      "neither --resume nor --postprocess go with --learner budro: "
+                                      "put a ramp on the model with "
                                       "`rampart postprocess`");
     const bool alone = options.learner == "gbdt" && options.resume.empty() &&
                        options.postprocess == "none" && options.rules.monotone.empty() &&
@@ -488,7 +481,6 @@ base::Result<Answer> regression(const Options& options, const dataset::TableSche
                                 .tree_text = parameter_text(options, {}),
                                 .notes = ineffective(options),
                                 .threads = options.threads};
-    training.options.epsilon = options.epsilon;
     return train_regression(training, context);
 }
 
@@ -537,18 +529,22 @@ base::Result<Answer> train(Options& options, const Context& context) {
 void add_train(Frame& frame) {
     auto options = std::make_shared<Options>();
     options->params.learner.early_stopping_rounds = 50;
-    auto& command =
-        frame.add({.name = "train",
-                   .summary = "Train a model on a CSV table and write it as a model file",
-                   .example = "rampart train --data data.csv.gz --schema schema.toml --learner "
-                              "fairgbm --constraint fnr,fpr "
-                              "--tolerance 0.01 --split 60/20/20 --seed 7 --out m.rmp",
-                   .detail = "fair-regression learns a number (a schema with label_range) or a "
-                             "risk score of a label of two values: --notion sp keeps P(score >= z) "
-                             "alike in all groups at every z, --notion bgl every group's mean loss "
-                             "below --zeta; exit code 3: proven that nothing does. Losses are on "
-                             "the unit scale, the label's range being 0 to 1."},
-                  [options](const Context& context) { return train(*options, context); });
+    auto& command = frame.add(
+        {.name = "train",
+         .summary = "Train a model on a CSV table and write it as a model file",
+         .example = "rampart train --data data.csv.gz --schema schema.toml --learner "
+                    "fairgbm --constraint fnr,fpr "
+                    "--tolerance 0.01 --split 60/20/20 --seed 7 --out m.rmp",
+         .detail = "--learner gbdt: gradient-boosted trees. fairgbm: trees that keep rates "
+                   "alike between groups. eg, gs, rs (exponentiated gradient, grid "
+                   "search, random reweighing): mixtures of trees that do so. budro: "
+                   "trees whose loss is bounded when rows are replaced by similar ones. "
+                   "fair-regression: a number (a schema with label_range), or the risk "
+                   "of a label of two values; its losses are on the scale from 0 to 1.\n"
+                   "An option that the learner does not use is named in a note. Exit "
+                   "code 1: no model that keeps the constraints was found; 3: "
+                   "bounded_group_loss, and it is proven that there is none."},
+        [options](const Context& context) { return train(*options, context); });
     add_train_options(command, *options);
 }
 

@@ -10,75 +10,88 @@ namespace {
 
 using Options = TrainOptions;
 
-void add_learner_options(CLI::App& command, Options& o) {
+constexpr const char *kFiles = "Input and output", *kLearning = "Learning",
+                     *kTrees = "Trees (all learners)", *kRamp = "Ramp (--postprocess ramp)",
+                     *kBudro = "BuDRO (budro)";
+
+void add_tree_options(CLI::App& command, Options& o) {
     auto& p = o.params.learner;
     const auto of_trees = [&](CLI::Option* option) {
-        o.tree_options.push_back(option->capture_default_str());
+        o.tree_options.push_back(option->capture_default_str()->group(kTrees));
     };
-    of_trees(command.add_option("--trees", p.trees, "trees to grow"));
-    of_trees(command.add_option("--leaves", p.leaves, "leaves of a tree"));
-    of_trees(command.add_option("--max-depth", p.max_depth, "depth of a tree; 0: no limit"));
-    of_trees(command.add_option("--learning-rate", p.learning_rate, "what each tree counts for"));
-    of_trees(command.add_option("--min-rows-in-leaf", p.min_rows_in_leaf));
+    of_trees(command.add_option("--trees", p.trees, "number of trees"));
+    of_trees(command.add_option("--leaves", p.leaves, "maximum leaves per tree"));
+    of_trees(command.add_option("--max-depth", p.max_depth, "maximum depth per tree; 0: no limit"));
+    of_trees(command.add_option("--learning-rate", p.learning_rate, "shrinkage per tree"));
+    of_trees(command.add_option("--min-rows-in-leaf", p.min_rows_in_leaf, "minimum rows per leaf"));
     of_trees(command.add_option("--min-hessian-in-leaf", p.min_hessian_in_leaf,
-                                "sum of weights times p(1 - p)"));
-    of_trees(command.add_option("--l1", p.l1));
-    of_trees(command.add_option("--l2", p.l2));
-    of_trees(command.add_option("--max-bins", p.max_bins, "of a feature's histogram"));
+                                "minimum sum of weights times p(1 - p) per leaf"));
+    of_trees(command.add_option("--l1", p.l1, "L1 penalty on leaf values"));
+    of_trees(command.add_option("--l2", p.l2, "L2 penalty on leaf values"));
+    of_trees(command.add_option("--max-bins", p.max_bins, "maximum histogram bins per feature"));
+    of_trees(command.add_option("--feature-fraction", p.feature_fraction,
+                                "fraction of features sampled per tree"));
     of_trees(
-        command.add_option("--feature-fraction", p.feature_fraction, "features that a tree sees"));
-    of_trees(command.add_option("--row-fraction", p.row_fraction, "rows that a tree sees"));
-    o.early_stopping_option =
-        command
-            .add_option("--early-stopping", p.early_stopping_rounds,
-                        "stop when so many trees did not help on the validation rows; 0: never")
-            ->capture_default_str();
+        command.add_option("--row-fraction", p.row_fraction, "fraction of rows sampled per tree"));
     o.tree_options.push_back(
         command
             .add_option("--monotone", o.rules.monotone,
-                        "FEATURE=increasing or =decreasing: the score may move with it only that "
-                        "way")
-            ->delimiter(','));
+                        "FEATURE=increasing or FEATURE=decreasing: the only direction in which "
+                        "the score may change with the feature")
+            ->delimiter(',')
+            ->group(kTrees));
     o.tree_options.push_back(
         command
             .add_option("--interactions", o.rules.interactions,
-                        "FEATURE+FEATURE…: only features of one such set meet in a branch of a "
-                        "tree")
-            ->delimiter(','));
+                        "FEATURE+FEATURE…: sets of features; a branch of a tree uses features of "
+                        "one set only")
+            ->delimiter(',')
+            ->group(kTrees));
+    o.early_stopping_option =
+        command
+            .add_option("--early-stopping", p.early_stopping_rounds,
+                        "gbdt, fairgbm, budro: stop after so many trees without improvement on the "
+                        "validation rows; 0: never")
+            ->capture_default_str()
+            ->group(kTrees);
     o.favourable_weight_option =
         command
             .add_option("--favourable-weight", o.favourable_weight,
-                        "gbdt, budro: what a row with the favourable label counts for")
+                        "gbdt, budro: weight of a row with the favourable label")
             ->check(CLI::Range(1e-6, 1e6))
-            ->capture_default_str();
-    command.add_option("--resume", o.resume,
-                       "model file to go on from, on the same data; --trees counts its trees");
+            ->capture_default_str()
+            ->group(kTrees);
 }
 
 void add_postprocess_options(CLI::App& command, Options& o) {
     command
         .add_option("--postprocess", o.postprocess,
-                    "ramp: thresholds by group; they then decide by group")
+                    "ramp: fit thresholds by group on the validation rows; the model then decides "
+                    "by group")
         ->check(CLI::IsMember({"none", "ramp"}))
-        ->capture_default_str();
-    o.criterion_option =
-        command.add_option("--criterion", o.criterion, "ramp: dp, equal approval rates")
-            ->check(CLI::IsMember({"dp"}))
-            ->capture_default_str();
-    o.epsilon_option = command
-                           .add_option("--epsilon", o.epsilon,
-                                       "ramp: allowed difference of approval rates between "
-                                       "groups (0); budro: how far people may be moved in the "
-                                       "attack, squared fair distance in the mean (0.1); "
-                                       "fair-regression: of P(score >= z) in a group from "
-                                       "everybody's, at every z (0.1), one for all, or one for "
-                                       "each group in the order of their names")
-                           ->delimiter(',');
+        ->capture_default_str()
+        ->group(kRamp);
+    o.criterion_option = command
+                             .add_option("--criterion", o.criterion,
+                                         "what has to be alike: statistical_parity, the approval "
+                                         "rates; `rampart postprocess` has more")
+                             ->check(CLI::IsMember({kStatisticalParity}))
+                             ->capture_default_str()
+                             ->group(kRamp);
+    o.ramp_tolerance_option =
+        command
+            .add_option("--ramp-tolerance", o.ramp.epsilon,
+                        "allowed difference of the approval rate between groups")
+            ->check(CLI::Range(0.0, 1.0))
+            ->capture_default_str()
+            ->group(kRamp);
     o.gamma_option =
         command
             .add_option("--gamma", o.ramp.gamma,
-                        "ramp: width of the randomised band of scores (in [-1, 1]); 0: a cut")
-            ->capture_default_str();
+                        "width of the band of scores (in [-1, 1]) in which approval is drawn; 0: a "
+                        "threshold")
+            ->capture_default_str()
+            ->group(kRamp);
 }
 
 using Note = std::function<void(const CLI::Option*, std::string_view)>;
@@ -86,10 +99,11 @@ using Note = std::function<void(const CLI::Option*, std::string_view)>;
 /// What one notion or oracle of fair regression has no use for.
 void note_regression(const Options& o, const Note& note) {
     const auto& regression = o.regression;
-    if (regression.notion == "sp") note(regression.zeta_option, "--notion bgl");
-    if (regression.notion == "bgl") {
-        for (const auto* option : regression.parity_options) note(option, "--notion sp");
-        note(o.epsilon_option, "--notion sp");
+    if (regression.notion == kStatisticalParity)
+        note(regression.zeta_option, "--notion bounded_group_loss");
+    if (regression.notion == kBoundedGroupLoss) {
+        for (const auto* option : regression.parity_options)
+            note(option, "--notion statistical_parity");
     }
     if (regression.oracle != "linear") note(regression.ridge_option, "--oracle linear");
     if (regression.oracle == "linear")
@@ -151,13 +165,14 @@ std::vector<std::string> ineffective(const TrainOptions& o) {
             if (asks_for_groups(o) && option->get_name() == "--output")
                 note(option, "--learner fairgbm");
         }
-    if (o.learner == "budro" && o.budro.keep == "last")
-        note(o.early_stopping_option, "--keep robust-loss or balanced-accuracy");
+    if (o.learner == "budro" && o.budro.select == "last")
+        note(o.early_stopping_option, "--select robust-loss or balanced-accuracy");
     if (o.learner != "budro" && o.baseline != "project")
         for (const auto* option : o.budro.options) note(option, "--learner budro");
     if (!needs_metric(o)) {
         for (const auto* option : o.metric.options) note(option, "--learner budro");
         note(o.save_metric_option, "--learner budro");
+        note(o.epsilon_option, "--learner budro or --baseline project");
     }
     if (!is_reduction(o.learner)) note(o.reduction_fits_option, "--learner eg, gs or rs");
     if (is_reduction(o.learner)) {
@@ -165,8 +180,7 @@ std::vector<std::string> ineffective(const TrainOptions& o) {
         note(o.early_stopping_option, "--learner gbdt or fairgbm");
     }
     if (o.postprocess != "ramp") {
-        if (!needs_metric(o) && o.learner != kFairRegression)
-            note(o.epsilon_option, "--postprocess ramp, --learner budro or fair-regression");
+        note(o.ramp_tolerance_option, "--postprocess ramp");
         note(o.gamma_option, "--postprocess ramp");
         note(o.criterion_option, "--postprocess ramp");
     }
@@ -174,45 +188,69 @@ std::vector<std::string> ineffective(const TrainOptions& o) {
 }
 
 void add_train_options(CLI::App& command, TrainOptions& o) {
-    command.add_option("--data", o.data, "the table: .csv or .csv.gz")->required();
-    command.add_option("--schema", o.schema, "schema file; see `rampart schema infer`")->required();
-    command.add_option("--out", o.out, "model file to write")->required();
-    command.add_option("--cache", o.cache,
-                       "file or folder: keeps the table as it was read, for the next time");
-    command.add_option("--learner", o.learner)
+    command.add_option("--data", o.data, "the table: .csv or .csv.gz")->required()->group(kFiles);
+    command.add_option("--schema", o.schema, "schema file; see `rampart schema infer`")
+        ->required()
+        ->group(kFiles);
+    command.add_option("--out", o.out, "model file to write")->required()->group(kFiles);
+    command
+        .add_option("--cache", o.cache,
+                    "file or folder: keeps the table as it was read, for the next run")
+        ->group(kFiles);
+    command
+        .add_option("--resume", o.resume,
+                    "gbdt, fairgbm: model file to continue from, on the same data; --trees counts "
+                    "its trees")
+        ->group(kFiles);
+    command.add_option("--learner", o.learner, "how the model is trained; see below")
         ->check(CLI::IsMember({"gbdt", "fairgbm", "eg", "gs", "rs", "budro", "fair-regression"}))
-        ->capture_default_str();
+        ->capture_default_str()
+        ->group(kLearning);
+    command.add_option("--split", o.split, "per cent of the rows for training/validation/test")
+        ->capture_default_str()
+        ->group(kLearning);
+    command.add_option("--seed", o.params.learner.seed, "seed of the split and of sampling")
+        ->capture_default_str()
+        ->group(kLearning);
+    command
+        .add_option("--threads", o.threads, "number of threads; the result does not depend on it")
+        ->check(CLI::Range(size_t{1}, size_t{256}))
+        ->group(kLearning);
+    o.allow_infeasible_option =
+        command
+            .add_flag("--allow-infeasible", o.allow_infeasible,
+                      "fairgbm, eg, gs, rs, budro: write the model also when it misses a "
+                      "constraint; else nothing is written")
+            ->group(kLearning);
     command
         .add_option("--baseline", o.baseline,
-                    "gbdt: reweigh makes label and protected group independent; project learns "
-                    "from columns less what tells the protected attributes (for comparison)")
+                    "gbdt, for comparison: reweigh makes label and protected group independent; "
+                    "project removes from the features what predicts protected attributes")
         ->check(CLI::IsMember({"none", "reweigh", "project"}))
-        ->capture_default_str();
-    o.reduction_fits_option =
-        command
-            .add_option("--reduction-fits", o.reduction_fits,
-                        "eg, gs, rs (exponentiated gradient, grid search, random reweighing): fits")
-            ->check(CLI::Range(1, fairness::ReductionParams::kMaxFits))
-            ->capture_default_str();
-    command.add_option("--split", o.split, "per cent of rows for train/validation/test")
-        ->capture_default_str();
-    command.add_option("--seed", o.params.learner.seed, "of the split and of sampling")
-        ->capture_default_str();
-    command.add_option("--threads", o.threads, "the result does not depend on it")
-        ->check(CLI::Range(size_t{1}, size_t{256}));
+        ->capture_default_str()
+        ->group(kLearning);
+    add_tree_options(command, o);
     add_fairgbm_options(command, o.fairgbm);
-    o.allow_infeasible_option =
-        command.add_flag("--allow-infeasible", o.allow_infeasible,
-                         "fairgbm, eg, gs, rs, budro: write a model that misses a constraint, too; "
-                         "else exit code 1, and nothing is written");
+    o.reduction_fits_option =
+        command.add_option("--reduction-fits", o.reduction_fits, "number of fits")
+            ->check(CLI::Range(1, fairness::ReductionParams::kMaxFits))
+            ->capture_default_str()
+            ->group("Reductions (eg, gs, rs)");
     add_postprocess_options(command, o);
     add_regression_training_options(command, o.regression);
     add_regression_options(command, o.regression);
+    o.epsilon_option =
+        command
+            .add_option("--epsilon", o.epsilon,
+                        "budget of the attack: the mean squared fair distance by which rows may be "
+                        "moved")
+            ->capture_default_str()
+            ->group(kBudro);
     add_budro_options(command, o.budro);
-    add_metric_options(command, o.metric);
+    add_metric_options(command, o.metric, "Fair metric (budro, --baseline project)");
     o.save_metric_option =
-        command.add_option("--save-metric", o.save_metric, "budro: file for the fair metric");
-    add_learner_options(command, o);
+        command.add_option("--save-metric", o.save_metric, "file to write the fair metric to")
+            ->group("Fair metric (budro, --baseline project)");
 }
 
 namespace {

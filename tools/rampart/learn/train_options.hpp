@@ -38,18 +38,19 @@ struct TrainOptions {
     TreeRules rules;
     std::string resume;
     double favourable_weight = 1;
-    std::string criterion = "dp";
+    std::string criterion = kStatisticalParity;
     fairness::RampParams ramp;
     bool allow_infeasible = false;  // a model that misses a constraint is written all the same
-    std::vector<double> epsilon;    // of the ramp, of budro, of fair regression
+    double epsilon = fairness::TransportParams{}.epsilon;  // of budro and the baselines
     RegressionOptions regression;
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
     std::vector<const CLI::Option*> tree_options;
     // options that another option asks for
-    CLI::Option *epsilon_option = nullptr, *gamma_option = nullptr,
-                *favourable_weight_option = nullptr, *reduction_fits_option = nullptr,
-                *early_stopping_option = nullptr, *save_metric_option = nullptr,
-                *allow_infeasible_option = nullptr, *criterion_option = nullptr;
+    CLI::Option *epsilon_option = nullptr, *ramp_tolerance_option = nullptr,
+                *gamma_option = nullptr, *favourable_weight_option = nullptr,
+                *reduction_fits_option = nullptr, *early_stopping_option = nullptr,
+                *save_metric_option = nullptr, *allow_infeasible_option = nullptr,
+                *criterion_option = nullptr;
 };
 void add_train_options(CLI::App& command, TrainOptions& options);
 

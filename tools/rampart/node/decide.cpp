@@ -128,24 +128,27 @@ void add_decide(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& command = frame.add(
         {.name = "decide",
-         .summary = "Decide an application: by a running service, or what a model file would say",
+         .summary = "Decide an application by a running service, or show what a model file decides",
          .example = "rampart decide application.json --model m.rmp",
          .detail = "APPLICATION is a JSON file: {\"application_id\", \"person_id\", "
-                   "\"event_time\", \"features\": {…}}. With "
-                   "--url the decision is made and logged; with --model nothing is."},
+                   "\"event_time\", \"features\": {…}}."},
         [options](const Context&) -> Result<Answer> {
             if (options->url.empty() == options->model.empty()) {
                 return base::invalid_argument("bad_usage", "give either --url or --model");
             }
             return options->url.empty() ? what_if(*options) : ask_service(*options);
         });
-    command.add_option("APPLICATION", options->application, "JSON file")->required();
-    command.add_option("--model", options->model, "model file");
+    command.add_option("APPLICATION", options->application, "JSON file with the application")
+        ->required();
+    command.add_option("--model", options->model,
+                       "model file, whose decision is shown and not logged; or --url");
     command.add_option("--draw-key", options->draw_key,
-                       "with --model: <store>/keys/draw of a service, to say what it would draw");
+                       "with --model: <store>/keys/draw of a service, to show what it would draw");
     command.add_option("--group", options->group, "protected group, for a group-aware model file");
-    command.add_option("--url", options->url, "host:port of a running service");
-    command.add_option("--token-file", options->token_file, "<store>/keys/token of that service");
+    command.add_option("--url", options->url,
+                       "host:port of a running service, which decides and logs; or --model");
+    command.add_option("--token-file", options->token_file,
+                       "with --url: <store>/keys/token of that service");
 }
 
 }  // namespace rampart::cli

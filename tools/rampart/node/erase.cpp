@@ -1,4 +1,4 @@
-// erase, hold add|remove|list: what a lender owes a person, and what forbids it.
+// erase, hold add|remove|list: erasure of a person, and what forbids it.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
@@ -12,25 +12,18 @@ namespace fs = std::filesystem;
 namespace json = boost::json;
 using base::Result;
 
-struct Options {
-    fs::path config;
-    std::string person, application, matter, until, reason, actor = "operator";
+struct Options : NodeOptions {
+    std::string person, application, matter, until;
     bool dry_run = false;
 };
 
-std::string text_of(const json::object& object, const char* name) {
-    const auto& value = object.at(name);
-    if (value.is_null()) return "-";
-    return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
-}
-
-/// That it is refused by the rules, or that there is nothing to erase, is an answer; everything
-/// else is an error.
+/// Returns an answer where the rules refuse or there is nothing to erase; everything else is an
+/// error.
 Result<Answer> refused(const base::Error& error) {
     const bool unknown = error.reason == "unknown_person";
     if (!unknown && error.reason != "on_hold" && error.reason != "retention") return error;
     Answer answer;
-    answer.exit_code = 1;
+    answer.exit_code = ExitCode::kNo;
     answer.text = fmt::format("{}: {}\n", unknown ? "unknown" : "refused", error.message);
     answer.json = json::serialize(
         json::object{{"erased", false}, {"refused", error.reason}, {"message", error.message}});
@@ -52,14 +45,14 @@ Result<Answer> erase(const Options& options) {
     answer.text = options.dry_run ? "would be erased:\n" : "erased:\n";
     for (const auto& item : report.at("decisions").as_array()) {
         const auto& one = item.as_object();
-        answer.text += fmt::format("  decision {} of {}\n", text_of(one, "decision_id"),
-                                   text_of(one, "decided_at").substr(0, 10));
+        answer.text += fmt::format("  decision {} of {}\n", text_of(one.at("decision_id")),
+                                   text_of(one.at("decided_at")).substr(0, 10));
     }
     answer.text += fmt::format("  quarantined records: {}\n  protected attributes: {}\n",
-                               text_of(report, "quarantined"),
+                               text_of(report.at("quarantined")),
                                report.at("protected_attributes").as_bool() ? "yes" : "none");
     if (!options.dry_run) {
-        answer.text += fmt::format("  keys destroyed: {}\n", text_of(report, "keys_destroyed"));
+        answer.text += fmt::format("  keys destroyed: {}\n", text_of(report.at("keys_destroyed")));
     }
     answer.text += "stays:\n";
     for (const auto& sentence : report.at("remains").as_array()) {
@@ -92,23 +85,19 @@ Result<Answer> list_holds(const Options& options) {
                               "since", "until", "in force", "reason");
     for (const auto& item : document.at("holds").as_array()) {
         const auto& one = item.as_object();
-        answer.text += fmt::format(
-            "{:<34}{:<20}{:<12}{:<12}{:<10}{}\n", text_of(one, "person"), text_of(one, "matter"),
-            text_of(one, "since").substr(0, 10), text_of(one, "until").substr(0, 10),
-            one.at("in_force").as_bool() ? "yes" : "no", text_of(one, "reason"));
+        answer.text +=
+            fmt::format("{:<34}{:<20}{:<12}{:<12}{:<10}{}\n", text_of(one.at("person")),
+                        text_of(one.at("matter")), text_of(one.at("since")).substr(0, 10),
+                        text_of(one.at("until")).substr(0, 10),
+                        one.at("in_force").as_bool() ? "yes" : "no", text_of(one.at("reason")));
     }
     return answer;
 }
 
-/// What all have that change something.
 CLI::App& add_change(Frame& frame, const CommandSpec& spec, const std::shared_ptr<Options>& options,
                      Run run) {
     auto& command = frame.add(spec, std::move(run));
-    command.add_option("--config", options->config, "rampartd.toml of the running node")
-        ->required();
-    command.add_option("--reason", options->reason, "why, for the audit log")->required();
-    command.add_option("--actor", options->actor, "who asks, for the audit log")
-        ->capture_default_str();
+    add_change_options(command, *options);
     return command;
 }
 
@@ -127,20 +116,22 @@ void add_erase(Frame& frame) {
     auto& command = add_change(
         frame,
         {.name = "erase",
-         .summary = "Forget a person, in state, index, quarantine, log and files",
+         .summary = "Erase a person's records from state, index, quarantine, log and files",
          .example = "rampart erase --person p-4711 --reason 'request 2026-118' --config "
                     "rampartd.toml",
-         .detail = "All that is held of the person goes, also where --application names one of "
-                   "several applications. What stays elsewhere is listed. Ask again after a crash: "
-                   "it goes on. Exit code 0: erased; 1: a hold or the retention forbids it, which "
-                   "and until when is said, or nothing is held of that person; 2: misuse, or no "
-                   "decision is known by that application."},
+         .detail = "All records of the person are erased, also when --application names one of "
+                   "several applications. What stays elsewhere is listed. After a crash, run the "
+                   "command again: it continues. Exit code 1: a legal hold or the retention "
+                   "period forbids it (the answer says which and until when), or there is no "
+                   "record of that person; 2: there is no decision on that application."},
         options, [options](const Context&) { return erase(*options); });
-    auto* who = command.add_option_group("who");
-    who->add_option("--person", options->person, "the person's id");
-    who->add_option("--application", options->application, "the id of an application of his");
+    auto* who = command.add_option_group("Person");
+    who->add_option("--person", options->person, "the person's id; or --application");
+    who->add_option("--application", options->application,
+                    "the id of one of the person's applications");
     who->require_option(1);
-    command.add_flag("--dry-run", options->dry_run, "say what there is, and change nothing");
+    command.add_flag("--dry-run", options->dry_run,
+                     "list what would be erased, and change nothing");
 }
 
 void add_hold_add(Frame& frame) {
@@ -148,13 +139,14 @@ void add_hold_add(Frame& frame) {
     auto& command = add_hold_change(
         frame,
         {.name = "hold add",
-         .summary = "Forbid to erase a person",
+         .summary = "Add a legal hold: forbid to erase a person",
          .example = "rampart hold add --person p-4711 --matter court-12 --until 2028-01-01 "
                     "--reason 'claim' --config rampartd.toml"},
         options, true);
-    command.add_option("--matter", options->matter, "what it is about; one hold a matter")
+    command.add_option("--matter", options->matter, "the matter of the hold; one hold per matter")
         ->required();
-    command.add_option("--until", options->until, "last until this day; default: until removed");
+    command.add_option("--until", options->until,
+                       "last day of the hold; default: until it is removed");
 }
 
 void add_hold_remove(Frame& frame) {
@@ -162,22 +154,22 @@ void add_hold_remove(Frame& frame) {
     auto& command = add_hold_change(
         frame,
         {.name = "hold remove",
-         .summary = "Let a person be erased again",
+         .summary = "Remove a legal hold, so that the person can be erased",
          .example = "rampart hold remove --person p-4711 --matter court-12 --reason 'settled' "
                     "--config rampartd.toml"},
         options, false);
-    command.add_option("--matter", options->matter, "as given to 'hold add'")->required();
+    command.add_option("--matter", options->matter, "the matter, as given to 'hold add'")
+        ->required();
 }
 
 void add_hold_list(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& command = frame.add({.name = "hold list",
-                               .summary = "Holds, by person",
+                               .summary = "List legal holds by person",
                                .example = "rampart hold list --config rampartd.toml",
-                               .detail = "Persons go by tags: no id is kept."},
+                               .detail = "Persons are shown as tags: no id is stored."},
                               [options](const Context&) { return list_holds(*options); });
-    command.add_option("--config", options->config, "rampartd.toml of the running node")
-        ->required();
+    add_node_options(command, *options);
 }
 
 }  // namespace rampart::cli

@@ -116,17 +116,17 @@ Result<MovedPartition> move_partition(const fs::path& from_config, const fs::pat
     return moved;
 }
 
-struct Options {
-    fs::path config, to;
-    std::string topic, partition, reason, actor = "operator";
+struct Options : NodeOptions {
+    fs::path to;
+    std::string topic, partition;
     bool accept_gap = false;
     int32_t number = 0;
 };
 
-std::string text_of(const json::object& object, const char* name) {
+/// Returns the member as text; empty where there is none.
+std::string member_text(const json::object& object, const char* name) {
     const auto* value = object.if_contains(name);
-    if (value == nullptr) return "";
-    return value->is_string() ? std::string(value->get_string()) : json::serialize(*value);
+    return value == nullptr ? "" : text_of(*value);
 }
 
 Result<Answer> list(const Options& options) {
@@ -142,27 +142,28 @@ Result<Answer> list(const Options& options) {
             next += fmt::format("{}{}:{}", next.empty() ? "" : " ", std::string(entry.key()),
                                 json::serialize(entry.value()));
         }
-        if (text_of(one, "role") == "stopped") answer.exit_code = 1;
-        answer.text += fmt::format("{:<10}{:<9}{:>6}  {:<18}{}\n", text_of(one, "partition"),
-                                   text_of(one, "role"), text_of(one, "fence"),
-                                   text_of(one, "state_hash").substr(0, 16), next);
-        if (one.contains("why")) answer.text += fmt::format("  {}\n", text_of(one, "why"));
+        if (member_text(one, "role") == "stopped") answer.exit_code = ExitCode::kNo;
+        answer.text += fmt::format("{:<10}{:<9}{:>6}  {:<18}{}\n", member_text(one, "partition"),
+                                   member_text(one, "role"), member_text(one, "fence"),
+                                   member_text(one, "state_hash").substr(0, 16), next);
+        if (one.contains("why")) answer.text += fmt::format("  {}\n", member_text(one, "why"));
     }
     for (const auto& item : document.at("stopped").as_array()) {
         const auto& one = item.as_object();
-        answer.exit_code = 1;
-        answer.text +=
-            fmt::format("\nSTOPPED  topic '{}', partition {}: {}\n  {}\n", text_of(one, "topic"),
-                        text_of(one, "partition"), text_of(one, "reason"), text_of(one, "message"));
+        answer.exit_code = ExitCode::kNo;
+        answer.text += fmt::format("\nSTOPPED  topic '{}', partition {}: {}\n  {}\n",
+                                   member_text(one, "topic"), member_text(one, "partition"),
+                                   member_text(one, "reason"), member_text(one, "message"));
     }
     return answer;
 }
 
 Result<Answer> resume(const Options& options) {
     if (!options.accept_gap) {
-        return base::invalid_argument("gap_not_accepted",
-                                      "going on means that what is missing from the log is lost to "
-                                      "this store; say --accept-gap if that is to be so");
+        return base::invalid_argument(
+            "gap_not_accepted",
+            "to continue means that the records missing from the log are lost "
+            "to this store; give --accept-gap to accept that");
     }
     RAMPART_TRY(const auto document, tell_node(options.config, "/v1/partitions/resume",
                                                {{"topic", options.topic},
@@ -177,8 +178,8 @@ Result<Answer> resume(const Options& options) {
         answer.text += fmt::format(
             "topic '{}', partition {}, state of partition {}: goes on at {} "
             "(stood at {})\n",
-            text_of(one, "topic"), text_of(one, "partition"), text_of(one, "holder"),
-            text_of(one, "to"), text_of(one, "from"));
+            member_text(one, "topic"), member_text(one, "partition"), member_text(one, "holder"),
+            member_text(one, "to"), member_text(one, "from"));
     }
     return answer;
 }
@@ -199,49 +200,53 @@ Result<Answer> move(const Options& options) {
 
 void add_partition_list(Frame& frame) {
     auto options = std::make_shared<Options>();
-    auto& command = frame.add({.name = "partition list",
-                               .summary = "What a running node holds, and what is stopped",
-                               .example = "rampart partition list --config rampartd.toml",
-                               .detail = "Exit code 1: something is stopped."},
-                              [options](const Context&) { return list(*options); });
-    command.add_option("--config", options->config, "rampartd.toml of the node")->required();
+    auto& command = frame.add(
+        {.name = "partition list",
+         .summary = "List the partitions that a running node owns, and those that stopped",
+         .example = "rampart partition list --config rampartd.toml",
+         .detail = "Exit code 1: a partition is stopped."},
+        [options](const Context&) { return list(*options); });
+    add_node_options(command, *options);
 }
 
 void add_partition_resume(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& command = frame.add(
         {.name = "partition resume",
-         .summary = "Go on where a partition stopped for a gap in the log",
+         .summary = "Continue a partition that stopped at a gap in the log",
          .example = "rampart partition resume 3 --topic decisions --accept-gap --reason 'retention "
                     "was 7 days' --config rampartd.toml",
          .detail = "Read ops/runbooks/partitions.md first. The node must be running; its audit log "
-                   "keeps who and why."},
+                   "records actor and reason."},
         [options](const Context&) { return resume(*options); });
-    command.add_option("PARTITION", options->partition, "its number, or 'all' for the whole topic")
+    command
+        .add_option("PARTITION", options->partition,
+                    "number of the partition, or 'all' for the whole topic")
         ->required();
-    command.add_option("--config", options->config, "rampartd.toml of the node")->required();
-    command.add_option("--topic", options->topic, "as 'partition list' names it")->required();
-    command.add_flag("--accept-gap", options->accept_gap, "what is missing is lost to this store");
-    command.add_option("--reason", options->reason, "why, for the audit log")->required();
-    command.add_option("--actor", options->actor, "who asks, for the audit log")
-        ->capture_default_str();
+    add_change_options(command, *options);
+    command.add_option("--topic", options->topic, "topic, as 'partition list' names it")
+        ->required();
+    command.add_flag("--accept-gap", options->accept_gap,
+                     "accept that the missing records are lost to this store");
 }
 
 void add_partition_move(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& command = frame.add(
         {.name = "partition move",
-         .summary = "Hand a partition's state from one node's store to another's",
+         .summary = "Move a partition's state from one node's store to another's",
          .example = "rampart partition move 3 --config a/rampartd.toml --to b/rampartd.toml",
          .detail =
-             "Neither node may be running. Take the partition out of the one's log.own and put "
-             "it into the other's before they start again; until then nobody decides it. "
-             "Instead of moving it, the other node may also make the state anew from the log."},
+             "Neither node may be running. Before they start again, remove the partition from "
+             "log.own of the one and add it to log.own of the other; until then no node decides "
+             "it. Instead, the other node can rebuild the state from the log."},
         [options](const Context&) { return move(*options); });
-    command.add_option("PARTITION", options->number, "its number")->required();
-    command.add_option("--config", options->config, "rampartd.toml of the node that has it")
+    command.add_option("PARTITION", options->number, "number of the partition")->required();
+    command
+        .add_option("--config", options->config, "rampartd.toml of the node that has the partition")
         ->required();
-    command.add_option("--to", options->to, "rampartd.toml of the node that gets it")->required();
+    command.add_option("--to", options->to, "rampartd.toml of the node that gets the partition")
+        ->required();
 }
 
 }  // namespace rampart::cli

@@ -1,4 +1,4 @@
-// quarantine list, replay, drop: records that made no sense.
+// quarantine list, replay, drop: rejected records.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
@@ -8,13 +8,11 @@
 namespace rampart::cli {
 namespace {
 
-namespace fs = std::filesystem;
 namespace json = boost::json;
 using base::Result;
 
-struct Options {
-    fs::path config;
-    std::string topic, reason, actor = "operator";
+struct Options : NodeOptions {
+    std::string topic;
     int32_t partition = 0;
     int64_t offset = 0;
 };
@@ -27,10 +25,7 @@ Result<Answer> list(const Options& options) {
                               "bytes", "reason", "message");
     for (const auto& item : document.at("quarantined").as_array()) {
         const auto& one = item.as_object();
-        const auto text = [&](const char* name) {
-            const auto& value = one.at(name);
-            return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
-        };
+        const auto text = [&](const char* name) { return text_of(one.at(name)); };
         answer.text +=
             fmt::format("{:<24}{:>9}{:>10}{:>8}  {:<24}{}\n", text("topic"), text("partition"),
                         text("offset"), text("bytes"), text("reason"), text("message"));
@@ -54,7 +49,7 @@ Result<Answer> act(const Options& options, std::string_view target) {
     } else if (applied->as_bool()) {
         answer.text = "applied; it is out of quarantine\n";
     } else {
-        answer.exit_code = 1;
+        answer.exit_code = ExitCode::kNo;
         answer.text = fmt::format("it stays: {}\n", std::string(object.at("message").as_string()));
     }
     return answer;
@@ -65,13 +60,13 @@ void add_act(Frame& frame, const CommandSpec& spec, std::string target) {
     auto& command = frame.add(spec, [options, target = std::move(target)](const Context&) {
         return act(*options, target);
     });
-    command.add_option("OFFSET", options->offset, "as 'quarantine list' shows it")->required();
-    command.add_option("--topic", options->topic, "its topic")->required();
-    command.add_option("--partition", options->partition, "its partition")->required();
-    command.add_option("--config", options->config, "rampartd.toml of the node")->required();
-    command.add_option("--reason", options->reason, "why, for the audit log")->required();
-    command.add_option("--actor", options->actor, "who asks, for the audit log")
-        ->capture_default_str();
+    command
+        .add_option("OFFSET", options->offset,
+                    "offset of the record, as 'quarantine list' shows it")
+        ->required();
+    command.add_option("--topic", options->topic, "topic of the record")->required();
+    command.add_option("--partition", options->partition, "partition of the record")->required();
+    add_change_options(command, *options);
 }
 
 }  // namespace
@@ -79,22 +74,21 @@ void add_act(Frame& frame, const CommandSpec& spec, std::string target) {
 void add_quarantine_list(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& command = frame.add({.name = "quarantine list",
-                               .summary = "Records that could not be understood or contradict",
+                               .summary = "List rejected records (undecodable or conflicting)",
                                .example = "rampart quarantine list --config rampartd.toml",
-                               .detail = "Their content is not shown: it may be personal."},
+                               .detail = "The content is not shown: it may be personal data."},
                               [options](const Context&) { return list(*options); });
-    command.add_option("--config", options->config, "rampartd.toml of the running node")
-        ->required();
+    add_node_options(command, *options);
 }
 
 void add_quarantine_replay(Frame& frame) {
     add_act(
         frame,
         {.name = "quarantine replay",
-         .summary = "Apply a quarantined record again, after what was wrong is mended",
+         .summary = "Apply a rejected record again, after the cause is mended",
          .example = "rampart quarantine replay 812 --topic outcomes --partition 3 --reason 'new "
                     "version' --config rampartd.toml",
-         .detail = "Exit code 1: it still makes no sense and stays."},
+         .detail = "Exit code 1: the record is still rejected and stays in quarantine."},
         "/v1/quarantine/replay");
 }
 
@@ -102,7 +96,7 @@ void add_quarantine_drop(Frame& frame) {
     add_act(
         frame,
         {.name = "quarantine drop",
-         .summary = "Take a record out of quarantine for good",
+         .summary = "Remove a rejected record from quarantine for good",
          .example = "rampart quarantine drop 812 --topic outcomes --partition 3 --reason 'sent by "
                     "mistake' --config rampartd.toml"},
         "/v1/quarantine/drop");

@@ -9,16 +9,17 @@ void add_serve(Frame& frame) {
     auto config = std::make_shared<std::string>();
     auto& command = frame.add(
         {.name = "serve",
-         .summary = "Run the whole loop in one process: decisions, join, training, gate",
+         .summary = "Run a node: decisions, join of outcomes, training and gate in one process",
          .example = "rampart serve --config ops/config/rampartd.toml",
-         .detail =
-             "Ends on SIGTERM or Ctrl-C. The address stands in <store>/endpoint, the token for "
-             "requests that change state in <store>/keys/token."},
+         .detail = "SIGTERM or Ctrl-C stops it, with exit code 0. The address is in "
+                   "<store>/endpoint, the "
+                   "token for requests that change state in <store>/keys/token."},
         [config](const Context&) -> base::Result<Answer> {
             RAMPART_RETURN_IF_ERROR(rampartd::serve(*config));
-            return Answer{.exit_code = 0, .text = "", .json = "{\"stopped\":true}", .notes = {}};
+            return Answer{.text = "", .json = "{\"stopped\":true}", .notes = {}};
         });
-    command.add_option("--config", *config, "rampartd.toml")->required();
+    command.add_option("--config", *config, "rampartd.toml; every key: ops/config/rampartd.toml")
+        ->required();
 }
 
 }  // namespace rampart::cli

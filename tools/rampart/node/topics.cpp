@@ -33,14 +33,15 @@ struct TopicsOptions {
     int replication = 3;
 
     void add_to(CLI::App& command) {
-        command.add_option(
-            "--config", config,
-            "rampartd.toml of a node on Kafka: cluster, prefix and partitions; or say");
+        command.add_option("--config", config,
+                           "rampartd.toml of a node on Kafka: cluster, prefix and partitions; or "
+                           "give these by the "
+                           "options below");
         kafka.add_to(command);
-        command.add_option("--prefix", prefix, "before every topic's name");
+        command.add_option("--prefix", prefix, "prefix of every topic's name");
         command
             .add_option("--partitions", partitions,
-                        "of applications, decisions and outcomes; fixed once made")
+                        "partitions of applications, decisions and outcomes; fixed once created")
             ->check(CLI::Range(1, streaming_kafka::kMaxPartitions))
             ->capture_default_str();
     }
@@ -88,7 +89,7 @@ Answer report(std::span<const TopicSpec> specs, std::span<const TopicCheck> topi
     for (size_t i = 0; i < topics.size(); ++i) {
         const auto& topic = topics[i];
         const auto state = state_of(topic, made.contains(topic.name));
-        if (!topic.good()) answer.exit_code = 1;
+        if (!topic.good()) answer.exit_code = ExitCode::kNo;
         answer.text +=
             fmt::format("{:<{}}  {:>10}  {:>8}  {:<14}  {}\n", topic.name, width,
                         topic.exists ? topic.partitions : specs[i].partitions,
@@ -110,7 +111,8 @@ Answer report(std::span<const TopicSpec> specs, std::span<const TopicCheck> topi
                         {"differences", differences}});
     }
     if (!remedies.empty()) answer.text += "\n" + remedies;
-    answer.json = json::serialize(json::object{{"good", answer.exit_code == 0}, {"topics", list}});
+    answer.json = json::serialize(
+        json::object{{"good", answer.exit_code == ExitCode::kDone}, {"topics", list}});
     return answer;
 }
 
@@ -130,7 +132,7 @@ Result<Answer> create(const TopicsOptions& options) {
     RAMPART_TRY(const auto topics, admin->check(specs));
     auto answer = report(specs, topics, {made.begin(), made.end()});
     if (options.replication == 1 && !made.empty()) {
-        answer.notes.push_back("one replica: who loses the broker's disk loses the log");
+        answer.notes.push_back("one replica: if the broker's disk is lost, the log is lost");
     }
     return answer;
 }
@@ -141,10 +143,11 @@ void add_topics_create(Frame& frame) {
     auto options = std::make_shared<TopicsOptions>();
     auto& command = frame.add(
         {.name = "topics create",
-         .summary = "Make the topics that are not there",
+         .summary = "Create the topics that do not exist",
          .example = "rampart topics create --config rampartd.toml",
-         .detail = "Topics that are there stay as they are; exit code 1 if one of them is "
-                   "not what it has to be."},
+         .detail =
+             "Topics that exist are not changed. Exit code 1: one of them differs from what is "
+             "required."},
         [options](const Context&) { return create(*options); });
     options->add_to(command);
     command.add_option("--replication", options->replication, "replicas of each partition")
@@ -156,9 +159,9 @@ void add_topics_check(Frame& frame) {
     auto options = std::make_shared<TopicsOptions>();
     auto& command =
         frame.add({.name = "topics check",
-                   .summary = "Compare the topics with what they have to be like",
+                   .summary = "Compare the topics with what is required",
                    .example = "rampart topics check --config rampartd.toml",
-                   .detail = "Exit code 1 if a topic is missing or differs; the remedy is shown."},
+                   .detail = "Exit code 1: a topic is missing or differs; the remedy is shown."},
                   [options](const Context&) { return check(*options); });
     options->add_to(command);
 }

@@ -138,7 +138,7 @@ Result<Answer> create(const Options& options) {
                         secrets.size(), fmt::join(secrets, ", ")));
     }
     if (!missing.empty()) {
-        answer.exit_code = 1;
+        answer.exit_code = ExitCode::kNo;
         answer.text += fmt::format("BAD  {}\n", describe_missing(missing));
         answer.notes.push_back(
             "the store does not have them either: see `rampart store check`; no earlier backup was "
@@ -194,7 +194,7 @@ Result<Answer> verify(const Options& options) {
         array.push_back({{"id", id},
                          {"whole", !damage},
                          {"damage", damage ? json::value(*damage) : json::value()}});
-        if (damage) answer.exit_code = 1;
+        if (damage) answer.exit_code = ExitCode::kNo;
     }
     answer.json = json::serialize(json::object{{"backups", array}});
     return answer;
@@ -235,15 +235,19 @@ void add_backup_create(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& command = frame.add(
         {.name = "backup create",
-         .summary = "Back up a store, also while it is served",
+         .summary = "Back up a store, also while a node serves it",
          .example = "rampart backup create --store demo-out/store --to /backup/loans --keep 14",
-         .detail = "Incremental: what earlier backups in the folder have is not copied again. A "
-                   "crash leaves earlier backups whole. Needs no answer from the running node."},
+         .detail =
+             "Incremental: files of earlier backups in the folder are not copied again. A crash "
+             "leaves earlier backups whole. The running node is not asked. Exit code 1: the "
+             "backup lacks files that the registry names."},
         [options](const Context&) { return create(*options); });
     command.add_option("--store", options->store, "the store folder")->required();
-    command.add_option("--to", options->folder, "folder of backups of this store")->required();
-    command.add_flag("--with-keys", options->with_keys, "keys/ too; guard the folder like them");
-    command.add_option("--keep", options->keep, "drop all but the newest so many afterwards");
+    command.add_option("--to", options->folder, "folder of this store's backups")->required();
+    command.add_flag("--with-keys", options->with_keys,
+                     "include keys/; protect the folder as well as the keys");
+    command.add_option("--keep", options->keep,
+                       "number of newest backups to keep; older ones are dropped; default: all");
 }
 
 void add_backup_list(Frame& frame) {
@@ -259,14 +263,14 @@ void add_backup_verify(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& command =
         frame.add({.name = "backup verify",
-                   .summary = "Read backups whole and compare every checksum",
+                   .summary = "Read backups and compare every checksum",
                    .example = "rampart backup verify --from /backup/loans --id 7",
-                   .detail = "Every model, certificate and evidence file that a backup's "
-                             "registry names has to be in it, too. Exit code 1: one "
-                             "backup is damaged or incomplete."},
+                   .detail = "Every model, certificate and evidence file that the registry in the "
+                             "backup names has to be in it, too. Exit code 1: a backup is damaged "
+                             "or incomplete."},
                   [options](const Context&) { return verify(*options); });
     command.add_option("--from", options->folder, "folder of backups")->required();
-    command.add_option("--id", options->id, "this one only; default: all")
+    command.add_option("--id", options->id, "id of one backup; default: all")
         ->check(CLI::PositiveNumber);
 }
 
@@ -276,14 +280,18 @@ void add_backup_restore(Frame& frame) {
         {.name = "backup restore",
          .summary = "Make a store from a backup",
          .example = "rampart backup restore --from /backup/loans --store /srv/restored",
-         .detail = "The store appears whole or not at all, every block checked. Never serve "
-                   "it while the one that it was made from is served."},
+         .detail =
+             "The store is written whole or not at all, and every block is checked. Never serve "
+             "it while the original store is served."},
         [options](const Context&) { return restore(*options); });
     command.add_option("--from", options->folder, "folder of backups")->required();
     command.add_option("--store", options->store, "a new or empty folder")->required();
-    command.add_option("--id", options->id, "default: the newest")->check(CLI::PositiveNumber);
-    command.add_flag("--incomplete", options->incomplete,
-                     "also if it lacks models, certificates or evidence that its registry names");
+    command.add_option("--id", options->id, "id of the backup; default: the newest")
+        ->check(CLI::PositiveNumber);
+    command.add_flag(
+        "--incomplete", options->incomplete,
+        "restore a backup that lacks models, certificates or evidence that its registry "
+        "names");
 }
 
 }  // namespace rampart::cli

@@ -133,7 +133,7 @@ Result<Answer> inspect_store(const fs::path& config) {
                                                        {"corrections", c.corrections},
                                                        {"late_outcomes", c.late_outcomes},
                                                        {"matured", c.matured},
-                                                       {"dangling", c.dangling},
+                                                       {"unmatched", c.dangling},
                                                        {"overdue", c.overdue},
                                                        {"quarantined", quarantined.size()}};
     Answer answer;
@@ -208,7 +208,7 @@ void add_inspect(Frame& frame) {
     auto model_file = std::make_shared<fs::path>();
     frame
         .add({.name = "inspect model",
-              .summary = "What a model file holds",
+              .summary = "Show the contents of a model file",
               .example = "rampart inspect model m.rmp"},
              [model_file](const Context&) { return inspect_model(*model_file); })
         .add_option("FILE", *model_file, "model file")
@@ -216,7 +216,7 @@ void add_inspect(Frame& frame) {
     auto certificate = std::make_shared<fs::path>();
     frame
         .add({.name = "inspect certificate",
-              .summary = "The signed statement of a certificate, unverified",
+              .summary = "Show the signed statement of a certificate, unverified",
               .example = "rampart inspect certificate demo-out/certificates/3f….cert"},
              [certificate](const Context&) { return inspect_certificate(*certificate); })
         .add_option("FILE", *certificate, "certificate file")
@@ -224,7 +224,8 @@ void add_inspect(Frame& frame) {
     auto config = std::make_shared<fs::path>();
     frame
         .add({.name = "inspect store",
-              .summary = "Counts, champion, audit chain and state hash of a store at rest",
+              .summary =
+                  "Show counts, champion, audit chain and state hash of a store that is not served",
               .example = "rampart inspect store --config demo-out/rampartd.toml"},
              [config](const Context&) { return inspect_store(*config); })
         .add_option("--config", *config, "rampartd.toml of the store")
@@ -232,14 +233,16 @@ void add_inspect(Frame& frame) {
     auto log = std::make_shared<LogOptions>();
     auto& command = frame.add(
         {.name = "inspect log",
-         .summary = "Records of a topic, also while a service writes it",
+         .summary = "Show records of a topic; a node may be writing it",
          .example = "rampart inspect log --store demo-out/store --topic decisions --limit 3"},
         [log](const Context&) { return inspect_log(*log); });
     command.add_option("--store", log->store, "the store folder")->required();
-    command.add_option("--topic", log->topic, "decisions or outcomes")->capture_default_str();
-    command.add_option("--partition", log->partition, "partition")->capture_default_str();
+    command.add_option("--topic", log->topic, "topic: decisions or outcomes")
+        ->capture_default_str();
+    command.add_option("--partition", log->partition, "number of the partition")
+        ->capture_default_str();
     command.add_option("--from", log->from, "first offset")->capture_default_str();
-    command.add_option("--limit", log->limit, "at most so many records")->capture_default_str();
+    command.add_option("--limit", log->limit, "maximum number of records")->capture_default_str();
 }
 
 }  // namespace rampart::cli

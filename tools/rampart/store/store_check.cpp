@@ -25,7 +25,7 @@ struct Report {
     void problem(const std::string& where, const std::string& what) {
         problems.push_back({{"where", where}, {"problem", what}});
         answer.text += fmt::format("BAD  {}: {}\n", where, what);
-        answer.exit_code = 1;
+        answer.exit_code = ExitCode::kNo;
     }
 };
 
@@ -100,7 +100,7 @@ void add_store_check(Frame& frame) {
     auto config = std::make_shared<fs::path>();
     auto& command = frame.add(
         {.name = "store check",
-         .summary = "Read a store whole: checksums, format versions, invariants",
+         .summary = "Check a store: checksums, format versions, invariants",
          .example = "rampart store check --config demo-out/rampartd.toml",
          .detail = "Changes nothing, and may run beside the service. Exit code 1: something is not "
                    "as it should be."},

@@ -1,6 +1,5 @@
-// inspect dangling: reports without their decision, loans without their report.
+// inspect unmatched: outcome reports without their decision, loans without their report.
 #include <CLI/CLI.hpp>
-#include <filesystem>
 
 #include "frame/commands.hpp"
 #include "frame/node_access.hpp"
@@ -8,13 +7,8 @@
 namespace rampart::cli {
 namespace {
 
-namespace fs = std::filesystem;
 namespace json = boost::json;
 using base::Result;
-
-std::string text_of(const json::value& value) {
-    return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
-}
 
 std::string ages(const json::array& bins) {
     std::string text;
@@ -27,15 +21,15 @@ std::string ages(const json::array& bins) {
     return text;
 }
 
-Result<Answer> report(const fs::path& config) {
-    RAMPART_TRY(const auto document, ask_node(config, "/v1/dangling"));
+Result<Answer> report(const NodeOptions& options) {
+    RAMPART_TRY(const auto document, ask_node(options.config, "/v1/unmatched"));
     Answer answer;
     answer.json = json::serialize(document);
     answer.text =
-        fmt::format("as of {}\n\nreports whose decision never came: {}\n",
-                    text_of(document.at("as_of")), text_of(document.at("dangling_reports")));
-    answer.text += ages(document.at("dangling_by_age").as_array());
-    for (const auto& one : document.at("dangling").as_array()) {
+        fmt::format("as of {}\n\noutcome reports without their decision: {}\n",
+                    text_of(document.at("as_of")), text_of(document.at("unmatched_reports")));
+    answer.text += ages(document.at("unmatched_by_age").as_array());
+    for (const auto& one : document.at("unmatched").as_array()) {
         answer.text +=
             fmt::format("  {:<34}{} outcomes, {} overrides, since {}\n",
                         text_of(one.at("decision_id")), text_of(one.at("outcomes")),
@@ -56,15 +50,15 @@ Result<Answer> report(const fs::path& config) {
 
 }  // namespace
 
-void add_dangling(Frame& frame) {
-    auto config = std::make_shared<fs::path>();
-    frame
-        .add({.name = "inspect dangling",
-              .summary = "Reports without their decision, matured loans without a report",
-              .example = "rampart inspect dangling --config rampartd.toml"},
-             [config](const Context&) { return report(*config); })
-        .add_option("--config", *config, "rampartd.toml of the running node")
-        ->required();
+void add_unmatched(Frame& frame) {
+    auto options = std::make_shared<NodeOptions>();
+    auto& command =
+        frame.add({.name = "inspect unmatched",
+                   .summary = "List outcome reports without a decision, and loans that matured "
+                              "without a report",
+                   .example = "rampart inspect unmatched --config rampartd.toml"},
+                  [options](const Context&) { return report(*options); });
+    add_node_options(command, *options);
 }
 
 }  // namespace rampart::cli
