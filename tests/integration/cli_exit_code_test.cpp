@@ -1,11 +1,8 @@
-#include <sys/wait.h>
-
-#include <thread>
-
 #include "command_line.hpp"
 
-/// The exit codes of the program: 0 done, 1 no, 2 misuse, 3 proven impossible (the tests of fair
-/// regression), 4 the system failed.
+/// The exit codes of the program: 0 done, 1 no, 2 misuse, 3 proven impossible
+/// (cli_regression_test), 4 the system failed
+/// (interrupted: cli_train_test).
 namespace rampart::cli_tests {
 namespace {
 
@@ -55,48 +52,6 @@ TEST_F(ExitCodes, AFullDiskIsAFailureOfTheSystem) {
         fmt::format("cd '{}' && '{}/rampart' inspect model m.rmp > /dev/full 2> /dev/null",
                     folder_.string(), RAMPART_BIN_DIR);
     EXPECT_EQ(WEXITSTATUS(std::system(printed.c_str())), kFailed);
-}
-
-/// Whether the process handles SIGINT itself.
-bool handles_interrupt(pid_t process) {
-    std::ifstream status(fmt::format("/proc/{}/status", process));
-    constexpr unsigned long kBit = 1ul << (SIGINT - 1);
-    for (std::string line; std::getline(status, line);) {
-        if (!line.starts_with("SigCgt:") && !line.starts_with("SigBlk:")) continue;
-        if ((std::stoul(line.substr(7), nullptr, 16) & kBit) != 0) return true;
-    }
-    return false;
-}
-
-/// Starts the program, interrupts it once it handles the signal, and returns its exit code.
-int interrupted(const std::filesystem::path& folder, std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), RAMPART_BIN_DIR "/rampart");
-    std::vector<char*> argv;
-    for (auto& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    const pid_t child = ::fork();
-    if (child == 0) {
-        if (::chdir(folder.c_str()) != 0) ::_exit(99);
-        ::execv(argv[0], argv.data());
-        ::_exit(98);
-    }
-    int status = 0;
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!handles_interrupt(child) && std::chrono::steady_clock::now() < end)
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    ::kill(child, SIGINT);
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-TEST_F(ExitCodes, ATrainingThatIsInterruptedIsNotDone) {
-    train();
-    const std::vector<std::string> arguments{
-        "train",  "--data",  "loans.csv", "--schema",         "schema.toml", "--out",
-        "no.rmp", "--trees", "20000",     "--early-stopping", "0",           "--leaves",
-        "60",     "--seed",  "7",         "--learning-rate",  "0.001"};
-    EXPECT_EQ(interrupted(folder_, arguments), kFailed);
-    EXPECT_FALSE(std::filesystem::exists(path("no.rmp")));
 }
 
 }  // namespace

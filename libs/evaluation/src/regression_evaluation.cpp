@@ -10,7 +10,7 @@
 namespace rampart::evaluation {
 namespace {
 
-/// Weight of each score, by group, last everybody.
+/// The weight of each score, by group; the last entry is all rows.
 class Distribution {
   public:
     explicit Distribution(size_t groups) : total_(groups + 1) {}
@@ -40,7 +40,7 @@ class Distribution {
     std::vector<double> total_;
 };
 
-/// Sums of one group or of everybody.
+/// Sums over one group or over all rows.
 struct Sums {
     size_t rows = 0;
     double weight = 0, loss = 0, score = 0, label = 0, approve = 0, square = 0, absolute = 0;

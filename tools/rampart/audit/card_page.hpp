@@ -19,7 +19,7 @@ inline constexpr Statement kStatements[] = {
 };
 
 /// The card as one page of HTML without scripts or links, well-formed as XML too. `stated`: texts
-/// by a statement's key that whoever makes the page adds; the page says that the model file does
+/// by a statement's key that the user of the command adds; the page says that the model file does
 /// not carry them.
 std::string card_page(const evaluation::ModelCard& card,
                       const std::map<std::string, std::string>& stated);

@@ -21,7 +21,7 @@ struct BudroSettings {
     fairness::BudroParams params;
     size_t memory_mib = 1024;
     std::vector<std::string> counterfactuals;
-    std::vector<const CLI::Option*> options;  // to say which have no effect
+    std::vector<const CLI::Option*> options;  // all, to name those without effect
 };
 void add_budro_options(CLI::App& command, BudroSettings& settings);
 
@@ -49,7 +49,7 @@ std::string budro_text(const fairness::BudroParams& params);
 report::Table budro_table(const fairness::BudroResult& result);
 boost::json::object budro_json(const fairness::BudroResult& result,
                                const fairness::BudroParams& params);
-/// What to tell when group constraints are not kept; empty if they are, or none were asked for.
+/// Returns a note when group constraints are not kept; empty if they are, or none were asked for.
 std::string budro_note(const fairness::BudroResult& result);
 
 }  // namespace rampart::cli

@@ -164,7 +164,7 @@ boost::json::object json_of(const LearnerFrontier& learner) {
             {"undominated", std::move(best)}};
 }
 
-/// Of regression learners, if all of them are.
+/// Returns whether the learners are of regression. Error: some are, and some are not.
 base::Result<bool> is_regression(const Options& o) {
     const auto count = std::count_if(o.learners.begin(), o.learners.end(), is_regression_learner);
     if (count == 0) return false;

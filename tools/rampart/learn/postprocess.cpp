@@ -154,7 +154,7 @@ std::string rate(const stats::Tally& tally) {
     return value ? fmt::format("{:.4f}", *value) : "-";
 }
 
-/// One line a group, and one for everybody.
+/// Returns one line for each group, and one for all rows.
 report::Table table_of(const Side& side) {
     report::Table table{{fmt::format("{} rows", side.name), "rows", "approved", "after", "TPR",
                          "after", "FPR", "after", "accuracy", "after"}};
@@ -171,7 +171,7 @@ report::Table table_of(const Side& side) {
     for (size_t k = 0; k < side.is.groups->groups.size(); ++k)
         add(side.is.groups->groups[k].name, side.was.groups->groups[k].rates,
             side.is.groups->groups[k].rates);
-    add("everybody", side.was.overall, side.is.overall);
+    add("all rows", side.was.overall, side.is.overall);
     return table;
 }
 

@@ -19,7 +19,7 @@ struct FairGbmOptions {
     std::string constraint = "fnr", targets, operate_at, proxy = "cross_entropy", output = "best";
     double tolerance = 0.01;
     fairness::PlayerParams players;
-    // to say which have no effect: with gbdt all, with reductions FairGBM's own
+    // to name those without effect: all with gbdt, FairGBM's own with reductions
     std::vector<const CLI::Option*> options, own;
     const CLI::Option *threshold_option = nullptr, *tolerance_option = nullptr,
                       *proxy_margin_option = nullptr;
@@ -31,7 +31,7 @@ base::Status apply(const FairGbmOptions& options, fairness::FairGbmParams& param
 std::string fairgbm_text(const fairness::FairGbmParams& params);
 boost::json::object fairgbm_json(const fairness::FairGbmResult& result,
                                  const fairness::FairGbmParams& params);
-/// What to tell when the constraints are not kept, by how much, and what to do; empty if they are.
+/// Returns a note when the constraints are not kept: by how much, and what to do; else empty.
 std::string fairgbm_note(const fairness::FairGbmResult& result,
                          const fairness::FairGbmParams& params);
 
@@ -51,7 +51,7 @@ base::Result<fairness::ReductionParams> reduction_params(const FairGbmOptions& o
 std::string reduction_text(const fairness::ReductionParams& params);
 boost::json::object reduction_json(const fairness::ReductionResult& result,
                                    const fairness::ReductionParams& params);
-/// What to tell when the constraints are not kept; empty if they are.
+/// Returns a note when the constraints are not kept; else empty.
 std::string reduction_note(const fairness::ReductionResult& result,
                            const fairness::ReductionParams& params);
 

@@ -134,7 +134,7 @@ struct Figures {
     double loss = 0, disparity = 0;
 };
 
-/// Of rows that count so many times each; the loss is the table's of levels and labels.
+/// Computes loss and disparity of rows with multiplicities, with the loss of a level and a label.
 class Judge {
   public:
     Judge(const RegressionTable& table, const fairness::RegressionLoss& loss, int levels)

@@ -14,7 +14,7 @@ constexpr const char* kRegressionGroup = "Fair regression (fair-regression)";
 
 using base::Result;
 
-/// Of the label's units onto the unit scale.
+/// Maps a threshold in the label's units onto the unit scale.
 Result<double> on_unit_scale(double threshold, const fairness::LabelRange& range,
                              std::string_view option) {
     if (threshold >= range.lo && threshold <= range.hi)

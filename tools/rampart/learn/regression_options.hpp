@@ -31,7 +31,7 @@ struct RegressionOptions {
     int repairs = fairness::ParityRegressionParams{}.repairs;
     double ridge = 1e-6;
     fairness::GameParams game;
-    // to say which have no effect: with other learners all
+    // to name those without effect: all with other learners
     std::vector<const CLI::Option*> options;
     const CLI::Option *zeta_option = nullptr, *ridge_option = nullptr, *tolerance_option = nullptr;
     std::vector<const CLI::Option*> parity_options;  // of statistical parity alone

@@ -27,7 +27,7 @@ struct RegressionFit {
 
 boost::json::object regression_json(const RegressionFit& fit);
 std::string regression_text(const RegressionFit& fit);
-/// What to tell that is not as it should be.
+/// Returns notes on what is not as it was asked for.
 std::vector<std::string> regression_notes(const RegressionFit& fit);
 /// HTML, one file.
 std::string regression_page(const RegressionFit& fit);

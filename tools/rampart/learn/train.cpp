@@ -345,7 +345,7 @@ void put_shortfalls(const Options& options, const Parts& parts, const Trained& t
                     bool written, Answer& answer) {
     if (trained.link.trees() == 0)
         answer.notes.push_back(fmt::format(
-            "0 trees were learnt, so the model has one score for everybody: no tree made it better "
+            "0 trees were learnt, so the model has one score for all rows: no tree made it better "
             "on the {} rows; look at the features, --min-rows-in-leaf, --row-fraction, --l1 and "
             "--l2",
             parts.validation.rows() > 0 ? "validation" : "training"));

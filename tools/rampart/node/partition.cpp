@@ -46,8 +46,8 @@ Result<std::vector<fs::path>> databases_of(const fs::path& folder) {
     return found;
 }
 
-/// A checkpoint of a database that nobody holds, made at `beside` on its file system, then copied
-/// to whatever file system `to` is on.
+/// Copies a database that no process holds: makes a checkpoint at `beside` on its file system, and
+/// copies it to the file system of `to`.
 Status copy_database(const fs::path& from, const fs::path& beside, const fs::path& to) {
     std::error_code failure;
     RAMPART_TRY(const auto families, storage::families_in(from));
@@ -106,7 +106,7 @@ Result<MovedPartition> move_partition(const fs::path& from_config, const fs::pat
     }
     fs::remove_all(outgoing, failure);
     // There under its name, and only then away here: after a crash in between both have it, and
-    // whoever is configured for it reads on from the log.
+    // the node that is configured for it reads on from the log.
     fs::rename(incoming, moved.to, failure);
     if (failure) return io_error("rename to", moved.to, failure);
     RAMPART_RETURN_IF_ERROR(base::sync_tree(moved.to.parent_path()));

@@ -252,8 +252,8 @@ Result<Problems> check_decisions(const rampartd::Settings& settings) {
     return problems;
 }
 
-/// Of one partition, which decisions its index, its joined state and the log know, and which of
-/// these are erased. What lies in the log between the places up to which the two have read it may
+/// Compares the decisions that the index, the joined state and the log of one partition have, and
+/// which of them are erased. Records between the places up to which the two have read the log may
 /// differ.
 class Agreement {
   public:

@@ -25,7 +25,7 @@ int rank(const std::string& database) {
     return 1;
 }
 
-/// Of this run of a service, or on its way to another name.
+/// Whether the file belongs to this run of a service, or is on its way to another name.
 bool is_transient(const std::string& path) {
     return path == "endpoint" || path.find(".tmp.") != std::string::npos;
 }

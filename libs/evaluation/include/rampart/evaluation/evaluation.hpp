@@ -11,7 +11,7 @@
 
 namespace rampart::evaluation {
 
-/// How a policy does on labelled rows.
+/// Figures of a policy on labelled rows.
 struct Evaluation {
     size_t rows = 0;
     double confidence = 0.95;
@@ -22,7 +22,7 @@ struct Evaluation {
     std::optional<fairness::GroupReport> groups;  // undefined without protected columns
 };
 
-/// What a policy says of each row.
+/// A policy's answers for each row.
 struct PolicyAnswers {
     std::vector<double> score;    // P(favourable)
     std::vector<double> approve;  // P(approve)
@@ -34,11 +34,11 @@ base::Result<PolicyAnswers> policy_answers(const model::Policy& policy,
                                            const dataset::Dataset& data,
                                            std::optional<double> threshold);
 
-/// How the answers do on the rows that they were given for.
+/// Computes the figures of the answers on the rows that they were given for.
 base::Result<Evaluation> evaluate_answers(const PolicyAnswers& answers,
                                           const dataset::Dataset& data, double confidence = 0.95);
 
-/// Both at once.
+/// Decides the rows and computes the figures.
 base::Result<Evaluation> evaluate_policy(const model::Policy& policy, const dataset::Dataset& data,
                                          std::optional<double> threshold, double confidence = 0.95);
 

@@ -8,7 +8,7 @@
 #include "rampart/explain/tree_shap.hpp"
 #include "rampart/model/policy.hpp"
 
-/// Which contributions a command shows, and against what.
+/// Contributions of features to a score, and what they are compared with.
 namespace rampart::evaluation {
 
 struct ExplainerOptions {
@@ -29,9 +29,9 @@ struct Explainer {
     size_t reference_rows = 0;
 };
 
-/// table: the labelled rows at hand; they are the reference set where none is named, the training
-/// rows only if the model was trained on them. The policy has to outlive the result. Errors name
-/// option and remedy: a link that has no trees; a model without cover.
+/// Returns the explainer of a link. `table` is the reference set where none is named; only its
+/// training rows, if the model was trained on it. The policy has to outlive the result. Errors
+/// name option and remedy: a link without trees; a model without cover.
 base::Result<Explainer> make_explainer(const ExplainerOptions& options,
                                        const ModelTableNames& names, const model::Policy& policy,
                                        const std::optional<TrainingRecord>& record,

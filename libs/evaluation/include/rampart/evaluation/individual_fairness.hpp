@@ -9,8 +9,8 @@
 #include "rampart/fairness/budro/consistency.hpp"
 #include "rampart/fairness/budro/metric.hpp"
 
-/// How alike a policy treats people who are alike: what `audit-individual` says, and `train
-/// --learner budro` of its result.
+/// Individual fairness: the figures of `audit-individual`, and of `train --learner budro` for its
+/// result.
 namespace rampart::evaluation {
 
 struct IndividualFairness {
@@ -20,7 +20,7 @@ struct IndividualFairness {
     std::optional<fairness::RateGaps> gaps;  // between protected groups
 };
 
-/// What is to be found out.
+/// What is asked of an audit.
 struct IndividualQuestion {
     const fairness::FairMetric& metric;
     fairness::IndividualAuditParams params = {};

@@ -11,7 +11,7 @@
 #include "rampart/explain/importance.hpp"
 #include "rampart/explain/partial_dependence.hpp"
 
-/// Everything that a model card says, as numbers and texts. card_page.hpp makes a page of it.
+/// The figures and texts of a model card, without the page.
 namespace rampart::evaluation {
 
 struct ModelCardOptions {
@@ -21,7 +21,7 @@ struct ModelCardOptions {
     size_t threads = 1;  // the card does not depend on it
 };
 
-/// Rows whose scores lie next to each other.
+/// A bin of rows with neighbouring scores.
 struct CalibrationBin {
     double mean_score = 0;
     stats::Tally favourable{};  // their label
@@ -38,7 +38,7 @@ struct FeatureCard {
     double mean_absolute_contribution = 0;
     explain::SplitImportance splits{};
     double missing = 0;  // share of the rows measured on, by weight
-    /// Of a numeric feature that the model reads: the way the score goes along it.
+    /// How the score changes along it; numeric features that the model reads only.
     std::optional<explain::DirectionFound> direction{};
     size_t steps = 0;       // values looked at
     bool all_steps = true;  // no step of the score between them

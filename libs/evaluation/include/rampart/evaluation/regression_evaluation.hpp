@@ -9,10 +9,10 @@
 #include "rampart/fairness/regression/serving.hpp"
 #include "rampart/model/policy.hpp"
 
-/// How a policy with scores of fair regression does on labelled rows.
+/// Figures of a policy with scores of fair regression on labelled rows.
 namespace rampart::evaluation {
 
-/// Whether the model was made by fair regression: its loss, as recorded.
+/// Returns the recorded loss of a model of fair regression; nullopt for other models.
 base::Result<std::optional<fairness::RegressionLoss>> regression_loss_of(
     const model::Policy& policy);
 
@@ -23,7 +23,7 @@ struct RegressionGroupFigures {
     double disparity = 0;  // largest |P(score >= z | group) - P(score >= z)|
 };
 
-/// By row weights. Scores and losses are means over what is drawn, exactly.
+/// Means by row weight; exact expectations where a score is drawn.
 struct RegressionEvaluation {
     std::string loss_name;
     size_t rows = 0;
@@ -35,8 +35,8 @@ struct RegressionEvaluation {
     std::vector<RegressionGroupFigures> groups;  // empty without protected columns
 };
 
-/// threshold: approve scores of at least this instead of what the policy does. Errors: labels
-/// outside the range.
+/// Computes the figures. `threshold`: approve scores of at least this, instead of the policy.
+/// Errors: labels outside the range.
 base::Result<RegressionEvaluation> evaluate_regression(const model::Policy& policy,
                                                        const fairness::RegressionLoss& loss,
                                                        const dataset::Dataset& data,

@@ -11,7 +11,7 @@ namespace rampart::evaluation {
 
 base::Result<fairness::RegressionLoss> parse_loss(const std::string& name,
                                                   std::optional<double> parameter);
-/// "logistic 5", as parse_loss_text reads it.
+/// Returns "logistic 5", as parse_loss_text reads it.
 std::string loss_text(const fairness::RegressionLoss& loss);
 base::Result<fairness::RegressionLoss> parse_loss_text(const std::string& text);
 

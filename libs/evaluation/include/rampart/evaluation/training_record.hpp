@@ -21,13 +21,13 @@ struct TrainingRecord {
     std::string data_sha256;  // digest_of(the table)
 };
 
-/// SHA-256 of what the learner reads: schema, columns, labels, weights, groups. The same for a
-/// plain and a compressed file.
+/// Returns the SHA-256 of what the learner reads: schema, columns, labels, weights, groups. It is
+/// the same for a plain and a compressed file.
 base::Digest digest_of(const dataset::Dataset& data);
 
 void put(const TrainingRecord& record, std::map<std::string, std::string>& provenance);
 
-/// nullopt: the policy was not made by `rampart train`. Error: a damaged record.
+/// Returns nullopt for a policy that was not made by `rampart train`. Error: a damaged record.
 base::Result<std::optional<TrainingRecord>> record_of(const model::Policy& policy);
 
 }  // namespace rampart::evaluation
