@@ -7,6 +7,7 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/http/server.hpp"
+#include "rampart/runtime/exit_code.hpp"
 #include "rampart/runtime/product_toml.hpp"
 #include "rampart/runtime/secrets.hpp"
 #include "rampart/runtime/shutdown.hpp"
@@ -106,5 +107,5 @@ int main(int argc, char** argv) {
     const auto status = rampart::decision_service::serve(config);
     if (status) return 0;
     std::fprintf(stderr, "decision_service: %s\n", status.error().message.c_str());
-    return 2;
+    return static_cast<int>(rampart::runtime::exit_code_of(status.error().code));
 }

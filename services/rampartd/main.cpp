@@ -3,7 +3,10 @@
 #include <span>
 #include <string_view>
 
+#include "rampart/runtime/exit_code.hpp"
 #include "services/rampartd/node.hpp"
+
+using rampart::runtime::ExitCode;
 
 int main(int argc, char** argv) {
     auto arguments = std::span(argv, static_cast<size_t>(argc)).subspan(1);
@@ -13,10 +16,10 @@ int main(int argc, char** argv) {
         std::fprintf(stderr,
                      "usage: rampartd [serve] --config FILE.toml   (every key: "
                      "ops/config/rampartd.toml)\n");
-        return 2;
+        return static_cast<int>(ExitCode::kMisuse);
     }
     const auto status = rampart::rampartd::serve(arguments[1]);
     if (status) return 0;
     std::fprintf(stderr, "rampartd: %s\n", status.error().message.c_str());
-    return 2;
+    return static_cast<int>(rampart::runtime::exit_code_of(status.error().code));
 }

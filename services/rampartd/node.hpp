@@ -128,7 +128,7 @@ class Node {
     base::Result<http::Response> take_erasure(const http::Request& request);
     base::Result<http::Response> take_hold(const http::Request& request, bool add);
     base::Result<http::Response> list_holds() const;
-    base::Result<http::Response> list_dangling() const;
+    base::Result<http::Response> list_unmatched() const;
     base::Result<http::Response> list_partitions() const;
     base::Result<http::Response> take_resume(const http::Request& request);
     base::Result<http::Response> list_quarantined() const;

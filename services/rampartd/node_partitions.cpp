@@ -40,7 +40,7 @@ json::object to_json(const joiner::Counts& counts) {
             {"late_outcomes", counts.late_outcomes},
             {"undecodable", counts.undecodable},
             {"matured", counts.matured},
-            {"dangling", counts.dangling},
+            {"unmatched", counts.dangling},
             {"overdue", counts.overdue},
             {"fenced", counts.fenced}};
 }

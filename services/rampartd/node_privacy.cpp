@@ -199,14 +199,14 @@ Result<http::Response> Node::list_holds() const {
     return json_response(json::object{{"holds", out}});
 }
 
-Result<http::Response> Node::list_dangling() const {
-    RAMPART_TRY(const auto dangling, joiner_->list_dangling(kMaxListed));
+Result<http::Response> Node::list_unmatched() const {
+    RAMPART_TRY(const auto unmatched, joiner_->list_dangling(kMaxListed));
     RAMPART_TRY(const auto overdue, joiner_->list_overdue(kMaxListed));
     const auto counts = joiner_->counts();
     const TimePoint now = joiner_->clock().value_or(clock_->now());
     json::array waiting, owed;
     std::vector<TimePoint> reported, matured;
-    for (const auto& one : dangling) {
+    for (const auto& one : unmatched) {
         TimePoint first = now;
         for (const auto& outcome : one.outcomes) first = std::min(first, outcome.observed_at);
         for (const auto& taken : one.overrides) first = std::min(first, taken.at);
@@ -223,10 +223,10 @@ Result<http::Response> Node::list_dangling() const {
                                     {"since", base::to_iso8601(one.matured_at)}});
     }
     return json_response(json::object{{"as_of", base::to_iso8601(now)},
-                                      {"dangling_reports", counts.dangling},
+                                      {"unmatched_reports", counts.dangling},
                                       {"overdue_examples", counts.overdue},
-                                      {"dangling", waiting},
-                                      {"dangling_by_age", by_age(now, reported)},
+                                      {"unmatched", waiting},
+                                      {"unmatched_by_age", by_age(now, reported)},
                                       {"overdue", owed},
                                       {"overdue_by_age", by_age(now, matured)},
                                       {"listed_at_most", kMaxListed}});
@@ -244,8 +244,8 @@ void Node::add_privacy_routes(http::Router& router) {
     router.add("POST", "/v1/holds/remove", Access::kToken,
                [this](const auto& r) { return respond(take_hold(r, false)); });
     router.add(
-        "GET", "/v1/dangling", Access::kToken,
-        [this](const auto&) { return respond(list_dangling()); }, Lane::kBulk);
+        "GET", "/v1/unmatched", Access::kToken,
+        [this](const auto&) { return respond(list_unmatched()); }, Lane::kBulk);
 }
 
 }  // namespace rampart::rampartd

@@ -281,7 +281,7 @@ TEST(Backup, ThatLacksWhatTheRegistryNamesIsNeverCalledWholeAndRestoredOnlyOnDem
     const auto restore = fmt::format("{} backup restore --from {} --store {}", kProgram.string(),
                                      backups.string(), target.string());
     const auto refused = run_program(restore);
-    EXPECT_EQ(refused.exit_code, 2) << refused.output;
+    EXPECT_EQ(refused.exit_code, 4) << refused.output;
     EXPECT_NE(refused.output.find(lost), std::string::npos) << refused.output;
     EXPECT_FALSE(fs::exists(target));
     const auto demanded = run_program(restore + " --incomplete");
@@ -346,7 +346,7 @@ TEST(StoreCheck, AndBackupVerificationFindWhatWasDamaged) {
     const auto refused =
         run_program(fmt::format("{} backup restore --from {} --store {}", kProgram.string(),
                                 backups.string(), fresh_folder("never").string()));
-    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_EQ(refused.exit_code, 4);
     EXPECT_FALSE(fs::exists(fresh_folder("never")));
     for (const auto& folder : {workspace.folder, copy.folder, backups}) fs::remove_all(folder);
 }

@@ -91,19 +91,19 @@ TEST_F(TrainBudro, MetricAttackAndChoiceOfTheModelAreTaken) {
     const auto out = train(std::string("--learner budro --epsilon 0.05 --out o.rmp ") + kTrees +
                            "--protected-feature region --metric-l2 0.5 --attack bisection "
                            "--first-tree both-labels --class-weight balanced "
-                           "--keep balanced-accuracy --weighted-attack");
+                           "--select balanced-accuracy --weighted-attack");
     EXPECT_EQ(out.at("budro").at("attack"), "bisection");
     EXPECT_EQ(out.at("metric").at("directions").at(0).at("name"), "region=north");
     EXPECT_THAT(model::load_model_file(folder_ / "o.rmp")->policy.provenance().at("parameters"),
-                AllOf(HasSubstr("epsilon=0.05"), HasSubstr("keep=balanced-accuracy"),
+                AllOf(HasSubstr("epsilon=0.05"), HasSubstr("select=balanced-accuracy"),
                       HasSubstr("first_tree=both-labels")));
 }
 
 TEST_F(TrainBudro, GroupConstraintsAreKeptInTheSameTraining) {
     const std::string call =
         "--learner budro --epsilon 0.0005 --trees 60 --leaves 8 --learning-rate 0.05 ";
-    const auto out =
-        train(call + "--out g.rmp --constraint dp --tolerance 0.05 --allow-infeasible");
+    const auto out = train(
+        call + "--out g.rmp --constraint statistical_parity --tolerance 0.05 --allow-infeasible");
     const auto free = train(call + "--out f.rmp");
     const auto gap = [](const json::value& of) {
         return number(of.at("train").at("gaps").at("approval_rate"), "difference");
@@ -133,7 +133,7 @@ TEST_F(TrainBudro, MisuseIsToldAndNothingIsWritten) {
     EXPECT_EQ(reason("--learner budro --resume m.rmp"), "not_with_budro");
     EXPECT_EQ(reason("--learner budro --metric nowhere.fair"), "no_such_file");
     EXPECT_EQ(reason("--learner budro --counterfactual shoe"), "unknown_feature");
-    EXPECT_EQ(reason("--learner budro --keep balanced-accuracy --split 100/0/0"),
+    EXPECT_EQ(reason("--learner budro --select balanced-accuracy --split 100/0/0"),
               "no_validation_rows");
     EXPECT_EQ(reason("--baseline project --monotone income=increasing"), "not_with_project");
     EXPECT_EQ(reason("--learner fairgbm --baseline reweigh"), "not_with_baseline");

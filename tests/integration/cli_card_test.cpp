@@ -165,7 +165,7 @@ TEST_F(CardCommand, WithoutProtectedColumnsThePageSaysSo) {
     std::string page;
     card("--model p.rmp --data loans.csv", page);
     EXPECT_EQ(flaw_of(page), "");
-    EXPECT_TRUE(has(page, "nothing can be said of groups"));
+    EXPECT_TRUE(has(page, "nothing can be said about groups"));
 }
 
 TEST_F(CardCommand, TheSameFilesGiveTheSamePageWhateverTheThreads) {

@@ -65,7 +65,8 @@ TEST_F(CommandLine, AThresholdThatFewReachDoesNotMakeAModelThatDeclinesAll) {
 
 TEST_F(CommandLine, TheRandomizedClassifierIsAMixtureWhoseRatesAreThoseOfTheVerdict) {
     train(
-        "--learner fairgbm --constraint dp --tolerance 0.1 --output randomized --allow-infeasible "
+        "--learner fairgbm --constraint statistical_parity --tolerance 0.1 --output randomized "
+        "--allow-infeasible "
         "--json",
         3000);
     const auto verdict = boost::json::parse(read(".out")).at("fairgbm").as_object();
@@ -85,8 +86,8 @@ TEST_F(CommandLine, TheRandomizedClassifierIsAMixtureWhoseRatesAreThoseOfTheVerd
 
 TEST_F(CommandLine, EachIterateOfARandomizedClassifierDecidesAtItsOwnOperatingPoint) {
     train(
-        "--learner fairgbm --constraint dp --tolerance 0.3 --output randomized "
-        "--operate-at 'dp<=0.4' --json",
+        "--learner fairgbm --constraint statistical_parity --tolerance 0.3 --output randomized "
+        "--operate-at 'statistical_parity<=0.4' --json",
         3000);
     const auto verdict = boost::json::parse(read(".out")).at("fairgbm").as_object();
     ASSERT_LT(number(verdict, "first_tree"), 40);
@@ -97,13 +98,14 @@ TEST_F(CommandLine, EachIterateOfARandomizedClassifierDecidesAtItsOwnOperatingPo
     EXPECT_NEAR(number(evaluation.at("gaps").at("approval_rate").as_object(), "difference"),
                 number(verdict, "gap"), 1e-9);
     EXPECT_EQ(run("train --data loans.csv --schema schema.toml --out n.rmp --learner fairgbm "
-                  "--operate-at 'dp<=0.4,fpr<=0.1'")
+                  "--operate-at 'statistical_parity<=0.4,fpr<=0.1'")
                   .exit_code,
               2);
 }
 
 TEST_F(CommandLine, FairGbmGoesOnWithItsMultipliers) {
-    const std::string fair = "--learner fairgbm --constraint dp --output last --allow-infeasible ";
+    const std::string fair =
+        "--learner fairgbm --constraint statistical_parity --output last --allow-infeasible ";
     train(fair);
     const auto whole = read("m.rmp");
     const auto on = [&](const std::string& options) {

@@ -40,7 +40,7 @@ class Postprocess : public LoanModel {
 };
 
 TEST_F(Postprocess, ParityHoldsOnTheFittedRowsAndNearlyOnOthers) {
-    const auto out = postprocess("--criterion dp --epsilon 0.02 --out dp.rmp");
+    const auto out = postprocess("--criterion statistical_parity --tolerance 0.02 --out dp.rmp");
     EXPECT_GT(gap(out.at("fitted").at("before"), "approval_rate"), 0.2);
     EXPECT_NEAR(gap(out.at("fitted").at("after"), "approval_rate"), 0.02, 1e-9);
     EXPECT_LT(gap(out.at("test").at("after"), "approval_rate"), 0.08);
@@ -54,7 +54,8 @@ TEST_F(Postprocess, ParityHoldsOnTheFittedRowsAndNearlyOnOthers) {
 }
 
 TEST_F(Postprocess, EqualOpportunityEvensOutTruePositiveRatesNotApprovals) {
-    const auto out = postprocess("--criterion eopp --epsilon 0 --gamma 0.1 --out eopp.rmp");
+    const auto out =
+        postprocess("--criterion equal_opportunity --tolerance 0 --gamma 0.1 --out eopp.rmp");
     EXPECT_GT(gap(out.at("test").at("before"), "false_negative_rate"), 0.1);
     EXPECT_LT(gap(out.at("test").at("after"), "false_negative_rate"),
               gap(out.at("test").at("before"), "false_negative_rate") / 2);
@@ -66,7 +67,8 @@ TEST_F(Postprocess, EqualOpportunityEvensOutTruePositiveRatesNotApprovals) {
 }
 
 TEST_F(Postprocess, EqualizedOddsEvensOutBothRates) {
-    const auto out = postprocess("--criterion eo --epsilon 0.02 --gamma 0.1 --out eo.rmp");
+    const auto out =
+        postprocess("--criterion equalized_odds --tolerance 0.02 --gamma 0.1 --out eo.rmp");
     for (const std::string rate : {"false_negative_rate", "false_positive_rate"}) {
         EXPECT_LT(gap(out.at("test").at("after"), rate), gap(out.at("test").at("before"), rate) / 2)
             << rate;
@@ -74,8 +76,8 @@ TEST_F(Postprocess, EqualizedOddsEvensOutBothRates) {
 }
 
 TEST_F(Postprocess, ABlindRuleNeedsNoGroupAndIsFairerThanTheModel) {
-    const auto out =
-        postprocess("--criterion dp --epsilon 0 --blind --group-trees 40 --out blind.rmp");
+    const auto out = postprocess(
+        "--criterion statistical_parity --tolerance 0 --blind --group-trees 40 --out blind.rmp");
     const auto rates = out.at("expected_rates").as_array();
     EXPECT_NEAR(rates[0].to_number<double>(), rates[1].to_number<double>(), 1e-9);
     EXPECT_LT(gap(out.at("test").at("after"), "approval_rate"),
@@ -90,27 +92,29 @@ TEST_F(Postprocess, ABlindRuleNeedsNoGroupAndIsFairerThanTheModel) {
 }
 
 TEST_F(Postprocess, BudgetsEpsilonsByGroupAndCentresAreTaken) {
-    const auto budget =
-        postprocess("--criterion dp --epsilon 0.1 --gamma 0.1 --approve-at-most 0.25 --out b.rmp");
+    const auto budget = postprocess(
+        "--criterion statistical_parity --tolerance 0.1 --gamma 0.1 --approve-at-most 0.25 --out "
+        "b.rmp");
     EXPECT_NEAR(budget.at("fitted").at("after").at("approval_rate").to_number<double>(), 0.25,
                 1e-9);
-    const auto centre = postprocess("--criterion dp --epsilon 0 --gamma 0.1 --rho 0.5 --out c.rmp");
+    const auto centre = postprocess(
+        "--criterion statistical_parity --tolerance 0 --gamma 0.1 --rho 0.5 --out c.rmp");
     EXPECT_NEAR(centre.at("rates").at(0).to_number<double>(), 0.5, 1e-9);
     const auto loose = postprocess(
-        "--criterion dp --epsilon 0 --gamma 0.1 --rho 0.5 "
-        "--group-epsilon sex=b:0.2 --out d.rmp");
+        "--criterion statistical_parity --tolerance 0 --gamma 0.1 --rho 0.5 "
+        "--group-tolerance sex=b:0.2 --out d.rmp");
     EXPECT_NEAR(loose.at("rates").at(0).to_number<double>(), 0.5, 1e-9);
     EXPECT_NEAR(loose.at("rates").at(1).to_number<double>(), 0.4, 1e-9);
 }
 
 TEST_F(Postprocess, DrawsThePictureAndTheCurve) {
-    const auto ran =
-        run("postprocess --model big.rmp --data many.csv --criterion dp --gamma 0.1 "
-            "--out p.rmp --report ramps.html --frontier curve.csv");
+    const auto ran = run(
+        "postprocess --model big.rmp --data many.csv --criterion statistical_parity --gamma 0.1 "
+        "--out p.rmp --report ramps.html --frontier curve.csv");
     ASSERT_EQ(ran.exit_code, 0) << ran.output;
-    EXPECT_THAT(ran.output, AllOf(HasSubstr("everybody"), HasSubstr("wrote ramps.html")));
+    EXPECT_THAT(ran.output, AllOf(HasSubstr("all rows"), HasSubstr("wrote ramps.html")));
     EXPECT_THAT(read("ramps.html"), AllOf(HasSubstr("sex=a"), HasSubstr("sex=b"),
-                                          HasSubstr("class='ramp'"), Not(HasSubstr("<script"))));
+                                          HasSubstr("class='curve'"), Not(HasSubstr("<script"))));
     std::istringstream curve(read("curve.csv"));
     std::string line;
     std::getline(curve, line);
@@ -129,7 +133,8 @@ TEST_F(Postprocess, DrawsThePictureAndTheCurve) {
 }
 
 TEST_F(Postprocess, OtherCommandsSayWhatIsDoneToTheScore) {
-    postprocess("--criterion eopp --gamma 0.1 --blind --group-trees 10 --out told.rmp");
+    postprocess(
+        "--criterion equal_opportunity --gamma 0.1 --blind --group-trees 10 --out told.rmp");
     const auto inspected = run("inspect model told.rmp");
     EXPECT_THAT(inspected.output,
                 HasSubstr("score calibrated, less what the features tell of the group"));
@@ -141,10 +146,10 @@ TEST_F(Postprocess, OtherCommandsSayWhatIsDoneToTheScore) {
     EXPECT_THAT(read("told.html"), HasSubstr("less what the features tell of the group"));
     EXPECT_THAT(run("explain --model told.rmp --data many.csv --row 3").output,
                 HasSubstr("this is about the score before that"));
-    EXPECT_THAT(run("postprocess --model told.rmp --data many.csv --epsilon 0 --out again.rmp "
+    EXPECT_THAT(run("postprocess --model told.rmp --data many.csv --tolerance 0 --out again.rmp "
                     "--gamma 0.1")
                     .output,
-                HasSubstr("everybody"));
+                HasSubstr("all rows"));
     EXPECT_TRUE(link("again.rmp").pulls.empty());
 }
 
@@ -155,14 +160,14 @@ TEST_F(Postprocess, SaysWhatItCannotDo) {
         EXPECT_THAT(ran.output, HasSubstr(words)) << arguments;
         EXPECT_FALSE(std::filesystem::exists(folder_ / "no.rmp")) << arguments;
     };
-    fails("--data loans.csv --group-epsilon x:0.1", "sex=a, sex=b");
-    fails("--data loans.csv --group-epsilon sex=a:2", "no number from 0 to 1");
+    fails("--data loans.csv --group-tolerance x:0.1", "sex=a, sex=b");
+    fails("--data loans.csv --group-tolerance sex=a:2", "no number from 0 to 1");
     fails("--data loans.csv --gamma -1", "no number from 0 to 100");
     fails("--data loans.csv --gamma wide", "no number from 0 to 100");
     fails("--data loans.csv --within age", "age");
     fails("--data loans.csv --blind --within sex", "leave one of them out");
     fails("--data other.csv", "--split all");
-    fails("--data loans.csv --criterion eo --gamma 0", "gamma");
+    fails("--data loans.csv --criterion equalized_odds --gamma 0", "gamma");
     fails("--data loans.csv --approve-at-least 0.9 --approve-at-most 0.1", "0.9");
 }
 

@@ -91,10 +91,10 @@ class Regression : public testing::Test {
             return more.find(option) == std::string::npos ? fmt::format(" {} {}", option, value)
                                                           : std::string();
         };
-        return run(
-            fmt::format("train --learner fair-regression --data {} --schema {} --trees 12 "
-                        "--leaves 6 --learning-rate 0.3{}{} --out m.rmp --json {}",
-                        data, schema, unless("--grid", 20), unless("--calls", 12), more));
+        return run(fmt::format(
+            "train --learner fair-regression --data {} --schema {} --trees 12 "
+            "--leaves 6 --learning-rate 0.3{}{} --out m.rmp --json {}",
+            data, schema, unless("--grid", 20), unless("--max-oracle-calls", 12), more));
     }
     static json::object evaluated(const std::string& split) {
         const auto ran =
@@ -112,7 +112,8 @@ void expect_served(const json::object& judged, const json::object& served) {
 
 TEST_F(Regression, ParityIsKeptCertifiedAndServedAsItWasLearnt) {
     for (const std::string oracle : {"gbdt", "linear"}) {
-        const auto ran = train(fmt::format("--oracle {} --epsilon 0.05 --report r.html", oracle));
+        const auto ran =
+            train(fmt::format("--oracle {} --disparity-tolerance 0.05 --report r.html", oracle));
         ASSERT_EQ(ran.exit_code, 0) << ran.err;
         const auto result = ran.parsed().at("regression").as_object();
         const auto& on_train = result.at("train").as_object();
@@ -135,7 +136,8 @@ TEST_F(Regression, ParityIsKeptCertifiedAndServedAsItWasLearnt) {
 TEST_F(Regression, PeopleSeeLossDisparityBoundsAndMembers) {
     const auto ran =
         run("train --learner fair-regression --data grades.csv --schema schema.toml "
-            "--trees 8 --leaves 6 --grid 10 --calls 8 --epsilon 0.1 --out m.rmp");
+            "--trees 8 --leaves 6 --grid 10 --max-oracle-calls 8 --disparity-tolerance 0.1 --out "
+            "m.rmp");
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
     EXPECT_THAT(ran.out, AllOf(HasSubstr("statistical parity, squared loss"), HasSubstr("RMSE"),
                                HasSubstr("disparity"), HasSubstr("kept"), HasSubstr("gap"),
@@ -144,7 +146,7 @@ TEST_F(Regression, PeopleSeeLossDisparityBoundsAndMembers) {
 
 TEST_F(Regression, WithoutAConstraintTheLossIsLeastAndWithNoneAllowedAllAreAlike) {
     const auto figures = [](const std::string& epsilon) {
-        const auto ran = train("--epsilon " + epsilon);
+        const auto ran = train("--disparity-tolerance " + epsilon);
         EXPECT_EQ(ran.exit_code, 0) << ran.err;
         const auto result = ran.parsed().at("regression").at("train").as_object();
         return std::pair(number(result.at("loss")), number(result.at("disparity")));
@@ -160,26 +162,27 @@ TEST_F(Regression, WithoutAConstraintTheLossIsLeastAndWithNoneAllowedAllAreAlike
 }
 
 TEST_F(Regression, EpsilonMayDifferByGroupAndOneLevelIsEnough) {
-    const auto two = train("--epsilon 0.02,0.2");
+    const auto two = train("--disparity-tolerance 0.02,0.2");
     ASSERT_EQ(two.exit_code, 0) << two.err;
     EXPECT_TRUE(two.parsed().at("regression").at("train").at("feasible").as_bool());
-    const auto three = train("--epsilon 0.1,0.1,0.1");
+    const auto three = train("--disparity-tolerance 0.1,0.1,0.1");
     EXPECT_EQ(three.exit_code, 2);
     EXPECT_THAT(three.err, AllOf(HasSubstr("3 values"), HasSubstr("group=a; group=b")));
-    const auto one = train("--grid 1 --epsilon 0.05");
+    const auto one = train("--grid 1 --disparity-tolerance 0.05");
     ASSERT_EQ(one.exit_code, 0) << one.err;
     EXPECT_EQ(number(one.parsed().at("regression").at("levels")), 1);
     expect_served(one.parsed().at("regression").at("train").as_object(), evaluated("train"));
 }
 
 TEST_F(Regression, EveryLossReductionAndMethodRuns) {
-    for (const std::string how : {"--loss logistic --loss-parameter 4", "--loss absolute",
-                                  "--loss quantile "
-                                  "--loss-parameter 0.8",
-                                  "--loss huber", "--loss poisson", "--reduction least-squares",
-                                  "--reduction cost-sensitive --refine 3", "--method eg --calls 6",
-                                  "--method eg-paper --calls 6"}) {
-        const auto ran = train(how + " --epsilon 0.1");
+    for (const std::string how :
+         {"--loss logistic --loss-parameter 4", "--loss absolute",
+          "--loss quantile "
+          "--loss-parameter 0.8",
+          "--loss huber", "--loss poisson", "--reduction least-squares",
+          "--reduction cost-sensitive --refine 3", "--method eg --max-oracle-calls 6",
+          "--method eg-paper --max-oracle-calls 6"}) {
+        const auto ran = train(how + " --disparity-tolerance 0.1");
         ASSERT_EQ(ran.exit_code, 0) << how << ": " << ran.err;
         EXPECT_TRUE(ran.parsed().at("regression").at("train").at("feasible").as_bool()) << how;
     }
@@ -190,7 +193,8 @@ TEST_F(Regression, EveryLossReductionAndMethodRuns) {
 }
 
 TEST_F(Regression, LabelsOfTwoValuesGetARiskScore) {
-    const auto ran = train("--loss logistic --epsilon 0.05 --approve-at-least 0.6", "binary.toml");
+    const auto ran =
+        train("--loss logistic --disparity-tolerance 0.05 --approve-at-least 0.6", "binary.toml");
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
     expect_served(ran.parsed().at("regression").at("train").as_object(), evaluated("train"));
     const auto all = evaluated("all");
@@ -211,7 +215,7 @@ TEST_F(Regression, LabelsOfTwoValuesGetARiskScore) {
 }
 
 TEST_F(Regression, BoundedGroupLossIsOnePredictor) {
-    const auto ran = train("--notion bgl --zeta 0.02 --report b.html");
+    const auto ran = train("--notion bounded_group_loss --zeta 0.02 --report b.html");
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
     const auto result = ran.parsed().at("regression").as_object();
     EXPECT_EQ(result.at("outcome"), "feasible");
@@ -226,7 +230,8 @@ TEST_F(Regression, BoundedGroupLossIsOnePredictor) {
 
 TEST_F(Regression, InfeasibleBoundsAreProvenInfeasible) {
     fs::remove(folder_ / "m.rmp");
-    const auto ran = train("--notion bgl --oracle linear --zeta 0.001 --report p.html");
+    const auto ran =
+        train("--notion bounded_group_loss --oracle linear --zeta 0.001 --report p.html");
     EXPECT_EQ(ran.exit_code, 3) << ran.err;
     EXPECT_FALSE(fs::exists(folder_ / "m.rmp"));
     const auto result = ran.parsed().at("regression").as_object();
@@ -240,7 +245,7 @@ TEST_F(Regression, InfeasibleBoundsAreProvenInfeasible) {
     EXPECT_NEAR(sum, 1, 1e-9);
     EXPECT_THAT(read("p.html"),
                 AllOf(HasSubstr("no mixture keeps the bounds"), HasSubstr("multiplier")));
-    const auto missing = train("--notion bgl");
+    const auto missing = train("--notion bounded_group_loss");
     EXPECT_EQ(missing.exit_code, 2);
     EXPECT_THAT(missing.err, HasSubstr("--zeta"));
 }
@@ -301,13 +306,13 @@ TEST_F(Regression, OptionsThatDoNotGoTogetherAreNamed) {
              {"--resume m.rmp", "neither --resume nor --postprocess"},
              {"--approve-at-least 1 --approve-at-most 2", "not both"},
              {"--approve-at-least 7", "labels lie between 0 and 4"},
-             {"--epsilon 1.5", "epsilon"}}) {
+             {"--disparity-tolerance 1.5", "--disparity-tolerance"}}) {
         const auto ran = train(how);
         EXPECT_EQ(ran.exit_code, 2) << how;
         EXPECT_THAT(ran.err, HasSubstr(said)) << how;
     }
     EXPECT_THAT(train("--zeta 0.1 --ridge 1 --tolerance 0.1").err,
-                AllOf(HasSubstr("--zeta has no effect without --notion bgl"),
+                AllOf(HasSubstr("--zeta has no effect without --notion bounded_group_loss"),
                       HasSubstr("--ridge has no effect without --oracle linear"),
                       HasSubstr("--tolerance has no effect without --learner fairgbm")));
 }
@@ -315,7 +320,7 @@ TEST_F(Regression, OptionsThatDoNotGoTogetherAreNamed) {
 // ---- commands that show the model
 
 TEST_F(Regression, DecideTellsTheDistributionAndTheDraw) {
-    ASSERT_EQ(train("--epsilon 0.02 --approve-at-most 2").exit_code, 0);
+    ASSERT_EQ(train("--disparity-tolerance 0.02 --approve-at-most 2").exit_code, 0);
     write("a.json", R"({"application_id": "a-1", "person_id": "p-1",
         "event_time": "2024-01-01T00:00:00Z",
         "features": {"effort": 0.6, "noise": 0, "school": "north"}})");
@@ -348,7 +353,7 @@ TEST_F(Regression, DecideTellsTheDistributionAndTheDraw) {
 }
 
 TEST_F(Regression, InspectCardAndExplainKnowTheScale) {
-    ASSERT_EQ(train("--epsilon 0.05").exit_code, 0);
+    ASSERT_EQ(train("--disparity-tolerance 0.05").exit_code, 0);
     EXPECT_THAT(run("inspect model m.rmp").out, HasSubstr("on the unit scale, one of 21 levels"));
     const auto card = run("card --model m.rmp --data grades.csv --out card.html --json");
     ASSERT_EQ(card.exit_code, 0) << card.err;
@@ -362,7 +367,7 @@ TEST_F(Regression, InspectCardAndExplainKnowTheScale) {
 }
 
 TEST_F(Regression, ALinearModelIsShownByItsTerms) {
-    ASSERT_EQ(train("--oracle linear --epsilon 0.2").exit_code, 0);
+    ASSERT_EQ(train("--oracle linear --disparity-tolerance 0.2").exit_code, 0);
     const auto link =
         json::parse(run("inspect model m.rmp --json").out).at("links").at(0).as_object();
     ASSERT_FALSE(link.at("linear_models").as_array().empty());
@@ -382,11 +387,12 @@ TEST_F(Regression, AFrontierComparesLearnersAndGoesOn) {
     const std::string command =
         "frontier --data grades.csv --schema binary.toml --loss logistic --split 50/0/50 "
         "--learners fair-regression,fair-regression-linear,unconstrained,seo,fair-classification "
-        "--trees 8 --leaves 5 --grid 20 --calls 8 --reduction-fits 4 --out front --json ";
-    const auto one = run(command + "--epsilons 0.05");
+        "--trees 8 --leaves 5 --grid 20 --max-oracle-calls 8 --reduction-fits 4 --out front "
+        "--json ";
+    const auto one = run(command + "--tolerances 0.05");
     ASSERT_EQ(one.exit_code, 0) << one.err;
     const auto first = read("front/points.csv");
-    const auto two = run(command + "--epsilons 0.05,1");
+    const auto two = run(command + "--tolerances 0.05,1");
     ASSERT_EQ(two.exit_code, 0) << two.err;
     EXPECT_EQ(read("front/points.csv").substr(0, first.size()), first);
     const auto points = two.parsed().at("points").as_array();
@@ -400,7 +406,7 @@ TEST_F(Regression, AFrontierComparesLearnersAndGoesOn) {
     }
     EXPECT_THAT(read("front/frontier.html"),
                 AllOf(HasSubstr("<svg"), HasSubstr("fair-classification"), HasSubstr("seo")));
-    const auto other = run(command + "--epsilons 0.05 --seed 9");
+    const auto other = run(command + "--tolerances 0.05 --seed 9");
     EXPECT_EQ(other.exit_code, 2);
     EXPECT_THAT(other.err, HasSubstr("another run"));
 }

@@ -53,7 +53,7 @@ TEST_F(CommandLine, TheSameSeedGivesTheSameBytesWhateverTheThreads) {
 }
 
 TEST_F(CommandLine, TheRampEqualisesApprovalRatesWhereItWasFitted) {
-    train("--postprocess ramp --epsilon 0.02 --gamma 0.2");
+    train("--postprocess ramp --ramp-tolerance 0.02 --gamma 0.2");
     const auto ran = run("evaluate --model m.rmp --data loans.csv --split validation --json");
     ASSERT_EQ(ran.exit_code, 0) << ran.err;
     const auto json = ran.json();
@@ -132,7 +132,7 @@ TEST_F(CommandLine, AnInterruptedRunLeavesNoModelBehind) {
     kill(pid, SIGINT);
     int status = 0;
     ASSERT_EQ(waitpid(pid, &status, 0), pid);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << status;
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 4) << status;
     EXPECT_THAT(read(".err"), HasSubstr("interrupted; nothing was written"));
     EXPECT_FALSE(std::filesystem::exists(path("broken.rmp")));
 }
@@ -159,7 +159,7 @@ TEST_F(CommandLine, AnOptionWithoutEffectIsNoted) {
     train();
     const auto plain =
         run("train --data loans.csv --schema schema.toml --trees 5 --out n.rmp --constraint fpr "
-            "--gamma 0.2 --criterion dp --operate-at 'fpr<=0.1' --allow-infeasible "
+            "--gamma 0.2 --criterion statistical_parity --operate-at 'fpr<=0.1' --allow-infeasible "
             "--early-stopping 10 --split 80/0/20");
     EXPECT_EQ(plain.exit_code, 0);
     for (const char* note : {"--constraint has no effect without --learner fairgbm",
@@ -171,7 +171,7 @@ TEST_F(CommandLine, AnOptionWithoutEffectIsNoted) {
         EXPECT_THAT(plain.err, HasSubstr(note));
     train(
         "--learner fairgbm --constraint none --tolerance 0.1 --threshold 0.6 --operate-at "
-        "'fpr<=0.1' --proxy sigmoid --proxy-margin 2 --target 'dp<=0.9'");
+        "'fpr<=0.1' --proxy sigmoid --proxy-margin 2 --target 'statistical_parity<=0.9'");
     for (const char* note : {"--tolerance has no effect with --constraint none",
                              "--threshold has no effect with --operate-at",
                              "--proxy-margin has no effect with --proxy sigmoid"})
@@ -301,7 +301,8 @@ TEST_F(BadTable, OnePersonOfARareGroupStopsNoPlainTrainingAndIsNamedByFairLearne
         const auto plain = train_on(csv, split);
         ASSERT_EQ(plain.exit_code, 0) << plain.err;
         EXPECT_THAT(plain.out, HasSubstr("sex=c"));
-        const auto fair = train_on(csv, split + " --learner fairgbm --constraint dp");
+        const auto fair =
+            train_on(csv, split + " --learner fairgbm --constraint statistical_parity");
         if (!fair.err.starts_with("rampart train: the ")) continue;
         refused = true;
         expect_refused(fair, {"training rows", "sex=c", "has no rows", "merge", "--learner gbdt"});
@@ -318,7 +319,9 @@ TEST_F(BadTable, AGroupWithoutTheLabelThatIsConstrainedIsNamed) {
 TEST_F(BadTable, ATruncatedModelFileIsNamed) {
     const auto bytes = read("m.rmp");
     write("cut.rmp", bytes.substr(0, bytes.size() / 2));
-    expect_refused(run("evaluate --model cut.rmp --data loans.csv"), {"cut.rmp"});
+    const auto ran = run("evaluate --model cut.rmp --data loans.csv");
+    EXPECT_EQ(ran.exit_code, 4);
+    EXPECT_THAT(ran.err, HasSubstr("cut.rmp"));
 }
 
 TEST_F(BadTable, MissingFilesAreNamed) {
@@ -334,7 +337,8 @@ TEST_F(BadTable, SplitsAndParametersOutOfRangeAreNamed) {
     expect_refused(train_on(loans(50), "--split 60/20/30"), {"60/20/30"});
     expect_refused(train_on(loans(50), "--trees 0"), {"trees"});
     expect_refused(train_on(loans(50), "--learner fairgbm --tolerance 1.5"), {"tolerance"});
-    expect_refused(train_on(loans(50), "--postprocess ramp --epsilon 2"), {"epsilon"});
+    expect_refused(train_on(loans(50), "--postprocess ramp --ramp-tolerance 2"),
+                   {"--ramp-tolerance"});
     expect_refused(train_on(loans(50), "--postprocess ramp --split 80/0/20"),
                    {"80/0/20", "validation"});
     EXPECT_FALSE(std::filesystem::exists(path("bad.rmp")));
@@ -342,9 +346,10 @@ TEST_F(BadTable, SplitsAndParametersOutOfRangeAreNamed) {
 
 TEST_F(CommandLine, ReductionsAreLearnersToo) {
     for (const std::string learner : {"eg", "gs", "rs"}) {
-        train(fmt::format("--learner {} --constraint dp --tolerance 0.1 --reduction-fits 8 "
-                          "--allow-infeasible --json",
-                          learner),
+        train(fmt::format(
+                  "--learner {} --constraint statistical_parity --tolerance 0.1 --reduction-fits 8 "
+                  "--allow-infeasible --json",
+                  learner),
               3000);
         const auto verdict = boost::json::parse(read(".out")).at("reduction").as_object();
         const auto ran = run("evaluate --model m.rmp --data loans.csv --split validation --json");
@@ -367,8 +372,9 @@ TEST_F(CommandLine, ReductionsAreLearnersToo) {
 TEST_F(CommandLine, AFrontierIsDrawnAndGoesOnWhereItWasBrokenOff) {
     train("", 1500);
     const std::string command =
-        "frontier --data loans.csv --schema schema.toml --constraint dp --most-trees 30 "
-        "--learners gbdt,fairgbm,ramp,gs --reduction-fits 4 --out front ";
+        "frontier --data loans.csv --schema schema.toml --constraint statistical_parity "
+        "--max-trees 30 "
+        "--learners gbdt,fairgbm,thresholds,gs --reduction-fits 4 --out front ";
     const auto two = run(command + "--trials 2 --json");
     ASSERT_EQ(two.exit_code, 0) << two.err;
     const auto first = read("front/trials.csv");

@@ -286,7 +286,7 @@ TEST_F(NodeClock, TheCommandAcceptsTheClockOfANodeThatHasJustStarted) {
             fmt::format(RAMPART_BIN_DIR "/rampart clock accept --config {} --actor anna {}",
                         workspace_.config.string(), more));
     };
-    EXPECT_EQ(run("--reason moved").exit_code, 2) << "no node serves the store";
+    EXPECT_EQ(run("--reason moved").exit_code, 4) << "no node serves the store";
     ASSERT_TRUE(base::write_file_atomically(workspace_.store / "clock", "2020-01-01T00:00:00Z\n"));
     auto process = demo::ServiceProcess::start(RAMPART_BIN_DIR "/rampart", workspace_.config,
                                                workspace_.endpoint_file, workspace_.log);

@@ -217,11 +217,11 @@ TEST_F(Erasure, AnOperatorHoldsErasesAndListsUnmatchedOutcomesByCommandLine) {
                                     command, workspace.config.string()))
                 .output);
     };
-    const auto dangling = run_json("inspect dangling");
-    EXPECT_EQ(dangling.at("dangling_reports").as_int64(), 1);
-    EXPECT_EQ(dangling.at("dangling").at(0).at("decision_id").as_string(), "d-ghost");
-    EXPECT_GT(dangling.at("overdue_examples").as_int64(), 0);
-    EXPECT_NE(run("inspect dangling").output.find("d-ghost"), std::string::npos);
+    const auto unmatched = run_json("inspect unmatched");
+    EXPECT_EQ(unmatched.at("unmatched_reports").as_int64(), 1);
+    EXPECT_EQ(unmatched.at("unmatched").at(0).at("decision_id").as_string(), "d-ghost");
+    EXPECT_GT(unmatched.at("overdue_examples").as_int64(), 0);
+    EXPECT_NE(run("inspect unmatched").output.find("d-ghost"), std::string::npos);
 
     const std::string who = "--person " + kAnna.value() + " --reason 'request 7'";
     ASSERT_EQ(run("hold add --matter court-12 --until 2099-01-01 " + who).exit_code, 0);

@@ -133,7 +133,7 @@ TEST_F(KafkaTopics, TheCommandsMakeAndCompare) {
 TEST_F(KafkaTopics, AClusterThatIsNotThereIsAnErrorOfTheCommand) {
     const auto lost =
         run_program(RAMPART_BIN_DIR "/rampart topics check --bootstrap 127.0.0.1:1 --timeout 1");
-    EXPECT_EQ(lost.exit_code, 2) << lost.output;
+    EXPECT_EQ(lost.exit_code, 4) << lost.output;
     EXPECT_NE(lost.output.find("127.0.0.1:1"), std::string::npos) << lost.output;
     const auto misuse = run_program(RAMPART_BIN_DIR "/rampart topics check --bootstrap nowhere");
     EXPECT_EQ(misuse.exit_code, 2) << misuse.output;

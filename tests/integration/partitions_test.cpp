@@ -125,7 +125,7 @@ TEST_F(PartitionCommands, RejectedRecordsAreListedReplayedDroppedAndAudited) {
     EXPECT_EQ(run("quarantine drop " + where, workspace_).exit_code, 2);
     EXPECT_TRUE(answer("quarantine list", workspace_).at("quarantined").as_array().empty());
     ASSERT_TRUE(process.stop());
-    EXPECT_EQ(run("quarantine list", workspace_).exit_code, 2);  // no node serves
+    EXPECT_EQ(run("quarantine list", workspace_).exit_code, 4);  // no node serves
 
     const auto registry = registry::ModelRegistry::open(workspace_.store / "registry").value();
     std::vector<std::string> actions;

@@ -276,7 +276,7 @@ class Judge {
             {"corrections", c.corrections},
             {"late outcomes", c.late_outcomes},
             {"matured", c.matured},
-            {"dangling", c.dangling},
+            {"unmatched outcomes", c.dangling},
             {"overdue (no outcome came)", c.overdue},
             {"quarantined", c.undecodable + c.conflicting_decisions + c.conflicting_outcomes}};
     }

@@ -6,6 +6,8 @@
 #include <cstdio>
 
 #include "rampart/base/file.hpp"
+#include "rampart/runtime/exit_code.hpp"
+#include "rampart/runtime/version.hpp"
 #include "tools/demo/driver.hpp"
 #include "tools/demo/judge.hpp"
 #include "tools/demo/service_process.hpp"
@@ -75,6 +77,7 @@ Result<demo::Report> drive(const Options& options, const loan_stream::Stream& st
                       ? "the built-in simulator"
                       : "real data";
     report.seed = options.seed;
+    report.version = runtime::version();
     RAMPART_RETURN_IF_ERROR(write_certificates(*node, workspace.folder / "certificates"));
     report.seconds = {{"loop", loop_seconds}, {"total", seconds_since(start)}};
     return report;
@@ -156,5 +159,5 @@ int main(int argc, char** argv) {
     const auto status = run(options);
     if (status) return 0;
     std::fprintf(stderr, "rampart-demo: %s\n", status.error().message.c_str());
-    return 2;
+    return static_cast<int>(runtime::exit_code_of(status.error().code));
 }

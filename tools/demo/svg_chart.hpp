@@ -30,6 +30,4 @@ struct Interval {
 std::string render_intervals(const std::string& title, const std::string& unit,
                              const std::vector<Interval>& rows);
 
-std::string escape_html(const std::string& text);
-
 }  // namespace rampart::demo

@@ -1,44 +1,89 @@
-#include "commands.hpp"
+#include "frame/commands.hpp"
+
+namespace {
+
+using rampart::cli::Frame;
+
+void add_learn(Frame& frame) {
+    using namespace rampart::cli;
+    frame.section("Make a model");
+    frame.family("schema", "Describe a table's columns");
+    add_schema_infer(frame);
+    add_train(frame);
+    add_frontier(frame);
+    add_postprocess(frame);
+    add_import(frame);
+    add_export(frame);
+}
+
+void add_audit(Frame& frame) {
+    using namespace rampart::cli;
+    frame.section("Measure and explain a model");
+    add_evaluate(frame);
+    add_audit_individual(frame);
+    add_explain(frame);
+    add_card(frame);
+}
+
+void add_gate(Frame& frame) {
+    using namespace rampart::cli;
+    frame.section("Certify and promote a model");
+    add_certify(frame);
+    add_verify(frame);
+    add_models(frame);
+    add_promote(frame);
+    add_rollback(frame);
+    add_monitor(frame);
+}
+
+void add_node(Frame& frame) {
+    using namespace rampart::cli;
+    frame.section("Run a node, and ask a running one");
+    add_serve(frame);
+    add_decide(frame);
+    add_erase(frame);
+    frame.family("hold", "Add, remove and list legal holds, which forbid to erase a person");
+    add_hold_add(frame);
+    add_hold_remove(frame);
+    add_hold_list(frame);
+    frame.family("clock", "Accept the wall clock after a jump");
+    add_clock_accept(frame);
+    frame.family("quarantine", "List, replay and drop rejected records");
+    add_quarantine_list(frame);
+    add_quarantine_replay(frame);
+    add_quarantine_drop(frame);
+    frame.family("partition", "List, resume and move the partitions of a node");
+    add_partition_list(frame);
+    add_partition_resume(frame);
+    add_partition_move(frame);
+    frame.family("topics", "Create or compare the topics on a Kafka cluster");
+    add_topics_create(frame);
+    add_topics_check(frame);
+}
+
+void add_store(Frame& frame) {
+    using namespace rampart::cli;
+    frame.section("Read, back up and check a store");
+    frame.family("inspect", "Show a model, a certificate, a store or a log without changing it");
+    add_inspect(frame);
+    add_unmatched(frame);
+    frame.family("backup", "Back a store up, verify and restore backups");
+    add_backup_create(frame);
+    add_backup_list(frame);
+    add_backup_verify(frame);
+    add_backup_restore(frame);
+    frame.family("store", "Check a store");
+    add_store_check(frame);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
-    rampart::cli::Frame frame;
-    rampart::cli::add_schema_infer(frame);
-    rampart::cli::add_train(frame);
-    rampart::cli::add_frontier(frame);
-    rampart::cli::add_postprocess(frame);
-    rampart::cli::add_evaluate(frame);
-    rampart::cli::add_audit_individual(frame);
-    rampart::cli::add_explain(frame);
-    rampart::cli::add_card(frame);
-    rampart::cli::add_import(frame);
-    rampart::cli::add_export(frame);
-    rampart::cli::add_serve(frame);
-    rampart::cli::add_certify(frame);
-    rampart::cli::add_verify(frame);
-    rampart::cli::add_models(frame);
-    rampart::cli::add_promote(frame);
-    rampart::cli::add_rollback(frame);
-    rampart::cli::add_monitor(frame);
-    rampart::cli::add_decide(frame);
-    rampart::cli::add_inspect(frame);
-    rampart::cli::add_dangling(frame);
-    rampart::cli::add_erase(frame);
-    rampart::cli::add_hold_add(frame);
-    rampart::cli::add_hold_remove(frame);
-    rampart::cli::add_hold_list(frame);
-    rampart::cli::add_clock_accept(frame);
-    rampart::cli::add_topics_create(frame);
-    rampart::cli::add_topics_check(frame);
-    rampart::cli::add_partition_list(frame);
-    rampart::cli::add_partition_resume(frame);
-    rampart::cli::add_partition_move(frame);
-    rampart::cli::add_quarantine_list(frame);
-    rampart::cli::add_quarantine_replay(frame);
-    rampart::cli::add_quarantine_drop(frame);
-    rampart::cli::add_backup_create(frame);
-    rampart::cli::add_backup_list(frame);
-    rampart::cli::add_backup_verify(frame);
-    rampart::cli::add_backup_restore(frame);
-    rampart::cli::add_store_check(frame);
+    Frame frame;
+    add_learn(frame);
+    add_audit(frame);
+    add_gate(frame);
+    add_node(frame);
+    add_store(frame);
     return frame.main(argc, argv);
 }

@@ -358,7 +358,13 @@ base::Status CsvReader::Impl::check_header() {
     return base::ok();
 }
 
-Result<CsvReader> CsvReader::open(const std::filesystem::path& path) {
+Result<CsvReader> CsvReader::open(const std::filesystem::path& path) { return open(path, false); }
+
+Result<CsvReader> CsvReader::open_after_first_line(const std::filesystem::path& path) {
+    return open(path, true);
+}
+
+Result<CsvReader> CsvReader::open(const std::filesystem::path& path, bool skip_first_line) {
     auto impl = std::make_unique<Impl>();
     impl->path = path.string();
     std::error_code ignored;
@@ -378,6 +384,11 @@ Result<CsvReader> CsvReader::open(const std::filesystem::path& path) {
     constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
     if (std::string_view(impl->buffer.data(), impl->filled).starts_with(kByteOrderMark))
         impl->begin = kByteOrderMark.size();
+    if (skip_first_line) {
+        const auto end = impl->buffer.find('\n', impl->begin);
+        impl->begin = std::min(end, impl->filled - 1) + 1;
+        impl->next_line = 2;
+    }
     impl->separator =
         separator_of(std::string_view(impl->buffer.data(), impl->filled).substr(impl->begin));
     RAMPART_TRY(const bool any, impl->next_record());

@@ -204,5 +204,23 @@ TEST(Csv, RecordsMayCrossTheEdgesOfTheBuffer) {
     }
 }
 
+TEST(CsvReader, MayBeginAfterAFirstLineThatIsNoHeader) {
+    const TemporaryFile file("# run 7, of two, commas\na,b\n1,2\n3\n", ".csv");
+    auto csv = CsvReader::open_after_first_line(file.path());
+    ASSERT_TRUE(csv) << csv.error().message;
+    EXPECT_THAT(csv->columns(), testing::ElementsAre("a", "b"));
+    ASSERT_TRUE(csv->next().value());
+    EXPECT_THAT(csv->cells(), testing::ElementsAre("1", "2"));
+    EXPECT_EQ(csv->line(), 3u);
+    const auto damaged = csv->next();
+    ASSERT_FALSE(damaged);
+    EXPECT_THAT(damaged.error().message, testing::HasSubstr("line 4"));
+    for (const char* text : {"", "# run 7", "# run 7\n"}) {
+        const TemporaryFile headless(text, ".csv");
+        EXPECT_EQ(CsvReader::open_after_first_line(headless.path()).error().reason, "empty_file")
+            << text;
+    }
+}
+
 }  // namespace
 }  // namespace rampart::dataset

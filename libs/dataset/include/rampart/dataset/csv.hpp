@@ -37,6 +37,8 @@ inline constexpr size_t kMaxCsvColumns = 4096;
 class CsvReader {
   public:
     static base::Result<CsvReader> open(const std::filesystem::path& path);
+    /// Opens a file whose columns are named on its second line; the first one is passed over.
+    static base::Result<CsvReader> open_after_first_line(const std::filesystem::path& path);
     ~CsvReader();
     CsvReader(CsvReader&&) noexcept;
     CsvReader& operator=(CsvReader&&) noexcept;
@@ -53,6 +55,7 @@ class CsvReader {
   private:
     struct Impl;
     explicit CsvReader(std::unique_ptr<Impl> impl);
+    static base::Result<CsvReader> open(const std::filesystem::path& path, bool skip_first_line);
     std::unique_ptr<Impl> impl_;
 };
 

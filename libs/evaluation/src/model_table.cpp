@@ -1,0 +1,85 @@
+#include "rampart/evaluation/model_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "rampart/base/random.hpp"
+#include "rampart/dataset/feature_schema_toml.hpp"
+#include "rampart/dataset/split.hpp"
+
+namespace rampart::evaluation {
+
+base::Result<dataset::TableSchema> schema_for(const ModelTableNames& names,
+                                              const model::Policy& policy,
+                                              const std::optional<TrainingRecord>& record) {
+    if (names.schema.empty() && !record)
+        return base::invalid_argument(
+            "no_schema",
+            "{} does not carry the schema of a table: say with --schema which column is the label",
+            names.model);
+    RAMPART_TRY(auto schema, names.schema.empty() ? dataset::parse_table_schema(
+                                                        record->table_schema, "the model's schema")
+                                                  : dataset::read_table_schema(names.schema));
+    if (!(schema.features == policy.schema()))
+        return base::invalid_argument("other_features",
+                                      "the features in {} are not those of the model {}: give the "
+                                      "schema that it was trained with",
+                                      names.schema, names.model);
+    return schema;
+}
+
+bool is_training_table(const dataset::Dataset& data, const std::optional<TrainingRecord>& record) {
+    return record && digest_of(data).hex() == record->data_sha256;
+}
+
+base::Result<dataset::Dataset> part_of(const ModelTableNames& names, const std::string& split,
+                                       dataset::Dataset data,
+                                       const std::optional<TrainingRecord>& record) {
+    if (split == "all") return data;
+    if (!record)
+        return base::failed_precondition(
+            "no_split", "{} does not remember a split: take all rows with --split all",
+            names.model);
+    if (!is_training_table(data, record))
+        return base::failed_precondition("other_data",
+                                         "{} is not the table that {} was trained on, so that the "
+                                         "model's split says nothing about it: "
+                                         "take all rows with --split all",
+                                         names.data, names.model);
+    RAMPART_TRY(const auto fractions, dataset::parse_split(record->split));
+    RAMPART_TRY(const auto rows, dataset::split_rows(data, fractions, record->seed).part(split));
+    if (rows.empty())
+        return base::failed_precondition("empty_part",
+                                         "the split {} leaves no {} rows: choose another part",
+                                         record->split, split);
+    return data.subset(rows);
+}
+
+base::Status require_labels(const dataset::Dataset& data, const ModelTableNames& names) {
+    if (!data.numeric()) return base::ok();
+    return base::invalid_argument("numeric_label",
+                                  "the label of {} is a number, and this is about labels of two "
+                                  "values{}: give a schema with `favourable`",
+                                  names.data,
+                                  names.schema.empty() ? ", as its schema in the model says" : "");
+}
+
+std::vector<uint32_t> sample_rows(size_t n, size_t most, uint64_t seed) {
+    std::vector<uint32_t> rows(n);
+    std::iota(rows.begin(), rows.end(), 0u);
+    if (n <= most) return rows;
+    base::Random random(seed);
+    random.shuffle(std::span(rows));
+    rows.resize(most);
+    std::sort(rows.begin(), rows.end());
+    return rows;
+}
+
+std::string value_text(const dataset::FeatureSpec& spec, float value) {
+    if (std::isnan(value)) return "missing";
+    if (spec.kind == dataset::FeatureKind::kNumeric) return fmt::format("{}", value);
+    return spec.categories[static_cast<size_t>(value)];
+}
+
+}  // namespace rampart::evaluation

@@ -1,0 +1,158 @@
+#include "command_line.hpp"
+
+/// The help of every command and family, as a user reads it.
+namespace rampart::cli_tests {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr size_t kMaxWidth = 100;
+
+/// A heading of the help, and its entries: what stands in the left column, and the text beside or
+/// below it.
+struct Section {
+    std::string title;
+    std::vector<std::pair<std::string, std::string>> entries;
+};
+
+size_t width_of(const std::string& line) {
+    return static_cast<size_t>(
+        std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+std::string trimmed(const std::string& text) {
+    const auto from = text.find_first_not_of(' ');
+    return from == std::string::npos ? "" : text.substr(from);
+}
+
+/// Splits a line of two columns at the first two spaces behind the name.
+std::pair<std::string, std::string> columns_of(const std::string& line) {
+    const auto text = trimmed(line);
+    const auto gap = text.find("  ");
+    if (gap == std::string::npos) return {text, ""};
+    return {text.substr(0, gap), trimmed(text.substr(gap))};
+}
+
+std::vector<Section> sections_of(const std::string& help) {
+    std::vector<Section> sections;
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.empty() && line[0] != ' ') {
+            if (line.back() == ':')
+                sections.push_back({line.substr(0, line.size() - 1), {}});
+            else
+                sections.push_back({});  // running text
+            continue;
+        }
+        if (line.empty() || sections.empty() || sections.back().title.empty()) continue;
+        auto& entries = sections.back().entries;
+        if (line.starts_with("  ") && line[2] != ' ') {
+            entries.push_back(columns_of(line));
+        } else if (!entries.empty()) {
+            entries.back().second += (entries.back().second.empty() ? "" : " ") + trimmed(line);
+        }
+    }
+    return sections;
+}
+
+/// What is no list of options or commands.
+bool is_text(const Section& section) {
+    return section.title.empty() || section.title == "Usage" || section.title == "Example";
+}
+
+class Help : public CommandLine {
+  protected:
+    /// The help of all commands, by what stands before --help.
+    std::map<std::string, std::string> all() {
+        std::map<std::string, std::string> out;
+        collect("", out);
+        return out;
+    }
+
+  private:
+    void collect(const std::string& command, std::map<std::string, std::string>& out) {
+        const auto ran = run(command + " --help");
+        EXPECT_EQ(ran.exit_code, 0) << command;
+        out[command] = ran.out;
+        if (ran.out.find(" COMMAND") == std::string::npos) return;
+        for (const auto& section : sections_of(ran.out)) {
+            if (is_text(section)) continue;
+            for (const auto& [name, text] : section.entries)
+                if (name[0] != '-') collect(command + (command.empty() ? "" : " ") + name, out);
+        }
+    }
+};
+
+TEST_F(Help, EveryCommandFamilyAndOptionHasATextWithinTheWidth) {
+    const auto all_help = all();
+    EXPECT_GE(all_help.size(), 45u);
+    size_t options = 0;
+    for (const auto& [command, help] : all_help) {
+        EXPECT_GE(help.find("\n\nUsage:\n"), 10u) << command << ": no description";
+        EXPECT_THAT(help, HasSubstr("\nExit codes: 0 done; 1 the answer is no; 2 misuse"))
+            << command;
+        std::istringstream lines(help);
+        for (std::string line; std::getline(lines, line);) {
+            EXPECT_LE(width_of(line), kMaxWidth) << command << ": " << line;
+        }
+        for (const auto& section : sections_of(help)) {
+            if (is_text(section)) continue;
+            for (const auto& [name, text] : section.entries) {
+                const auto words = text.substr(0, text.find('['));
+                EXPECT_GE(words.size(), 6u) << command << " " << name << ": '" << text << "'";
+                ++options;
+            }
+        }
+    }
+    EXPECT_GE(options, 300u);
+}
+
+TEST_F(Help, EveryCommandGivesAnExampleOfItself) {
+    for (const auto& [command, help] : all()) {
+        if (help.find(" COMMAND") != std::string::npos) continue;
+        EXPECT_THAT(help, HasSubstr(fmt::format("Example:\n  rampart {}", command)));
+    }
+}
+
+TEST_F(Help, OptionsOfTrainAreGroupedByLearnerAndPurpose) {
+    const auto sections = sections_of(run("train --help").out);
+    const auto group_of = [&](const std::string& option) -> std::string {
+        for (const auto& section : sections)
+            for (const auto& [name, text] : section.entries)
+                if (name.starts_with(option + " ")) return section.title;
+        return "none";
+    };
+    EXPECT_EQ(group_of("--data"), "Input and output");
+    EXPECT_EQ(group_of("--learner"), "Learning");
+    EXPECT_EQ(group_of("--leaves"), "Trees (all learners)");
+    EXPECT_EQ(group_of("--proxy"), "FairGBM (fairgbm)");
+    EXPECT_EQ(group_of("--reduction-fits"), "Reductions (eg, gs, rs)");
+    EXPECT_EQ(group_of("--ramp-tolerance"), "Ramp (--postprocess ramp)");
+    EXPECT_EQ(group_of("--zeta"), "Fair regression (fair-regression)");
+    EXPECT_EQ(group_of("--epsilon"), "BuDRO (budro)");
+    EXPECT_EQ(group_of("--metric-l2"), "Fair metric (budro, --baseline project)");
+    for (const auto& section : sections) EXPECT_NE(section.title, "Options");
+}
+
+TEST_F(Help, TheScannerFindsPlantedFaults) {
+    const auto sections = sections_of(
+        "What\n\nUsage:\n  rampart x\n\nTrees:\n  --l1 FLOAT\n  --l2 FLOAT    penalty\n"
+        "  --a-long-name FLOAT\n                text below\n                and more\n");
+    ASSERT_EQ(sections.size(), 3u);
+    const auto& entries = sections[2].entries;
+    ASSERT_EQ(entries.size(), 3u);
+    EXPECT_EQ(entries[0], std::pair(std::string("--l1 FLOAT"), std::string()));
+    EXPECT_EQ(entries[1].second, "penalty");
+    EXPECT_EQ(entries[2].second, "text below and more");
+}
+
+TEST_F(Help, OneWordForEachNotion) {
+    for (const auto& [command, help] : all()) {
+        for (const char* word : {" dp", "'dp", " eopp", " pp,", " sp ", " bgl", "dangling"})
+            EXPECT_THAT(help, Not(HasSubstr(word))) << command;
+    }
+}
+
+}  // namespace
+}  // namespace rampart::cli_tests

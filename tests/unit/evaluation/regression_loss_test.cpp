@@ -1,0 +1,30 @@
+#include "rampart/evaluation/regression_loss.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rampart::evaluation {
+namespace {
+
+TEST(RegressionLossText, IsReadBackAsWritten) {
+    for (const char* name : {"squared", "absolute", "logistic", "quantile", "huber", "poisson"}) {
+        const auto loss = parse_loss(name, std::nullopt);
+        ASSERT_TRUE(loss) << name;
+        const auto text = loss_text(*loss);
+        EXPECT_TRUE(text.starts_with(name)) << text;
+        const auto again = parse_loss_text(text);
+        ASSERT_TRUE(again) << text;
+        EXPECT_EQ(again->parameter(), loss->parameter());
+        EXPECT_EQ(again->value(0.2, 0.7), loss->value(0.2, 0.7));
+    }
+    EXPECT_EQ(loss_text(fair_regression::RegressionLoss::squared()), "squared");
+    EXPECT_EQ(loss_text(parse_loss("logistic", 7).value()), "logistic 7");
+}
+
+TEST(RegressionLossText, ErrorsSayWhatIsWrong) {
+    EXPECT_EQ(parse_loss("cubic", std::nullopt).error().reason, "bad_usage");
+    EXPECT_EQ(parse_loss("squared", 2).error().reason, "bad_usage");
+    EXPECT_EQ(parse_loss_text("logistic five").error().reason, "bad_training_record");
+}
+
+}  // namespace
+}  // namespace rampart::evaluation

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "frame/frame.hpp"
+
+/// The functions that register each command, by family as in main.cpp.
+namespace rampart::cli {
+
+void add_schema_infer(Frame& frame);
+void add_train(Frame& frame);
+void add_frontier(Frame& frame);
+void add_postprocess(Frame& frame);
+void add_evaluate(Frame& frame);
+void add_audit_individual(Frame& frame);
+void add_explain(Frame& frame);
+void add_card(Frame& frame);
+void add_import(Frame& frame);
+void add_export(Frame& frame);
+void add_serve(Frame& frame);
+void add_certify(Frame& frame);
+void add_verify(Frame& frame);
+void add_models(Frame& frame);
+void add_promote(Frame& frame);
+void add_rollback(Frame& frame);
+void add_monitor(Frame& frame);
+void add_decide(Frame& frame);
+void add_inspect(Frame& frame);
+void add_unmatched(Frame& frame);
+void add_erase(Frame& frame);
+void add_hold_add(Frame& frame);
+void add_hold_remove(Frame& frame);
+void add_hold_list(Frame& frame);
+void add_clock_accept(Frame& frame);
+void add_topics_create(Frame& frame);
+void add_topics_check(Frame& frame);
+void add_partition_list(Frame& frame);
+void add_partition_resume(Frame& frame);
+void add_partition_move(Frame& frame);
+void add_quarantine_list(Frame& frame);
+void add_quarantine_replay(Frame& frame);
+void add_quarantine_drop(Frame& frame);
+void add_backup_create(Frame& frame);
+void add_backup_list(Frame& frame);
+void add_backup_verify(Frame& frame);
+void add_backup_restore(Frame& frame);
+void add_store_check(Frame& frame);
+
+}  // namespace rampart::cli

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <boost/json/fwd.hpp>
+#include <string>
+
+#include "rampart/evaluation/evaluation.hpp"
+#include "rampart/evaluation/individual_fairness.hpp"
+#include "rampart/evaluation/regression_evaluation.hpp"
+#include "rampart/report/text_table.hpp"
+
+/// The figures of a model's evaluation: for programs as JSON, for people as tables.
+namespace rampart::cli {
+
+boost::json::object to_json(const evaluation::Evaluation& evaluation);
+std::string to_text(const evaluation::Evaluation& evaluation);
+
+boost::json::object to_json(const evaluation::RegressionEvaluation& evaluation);
+std::string to_text(const evaluation::RegressionEvaluation& evaluation);
+
+boost::json::object to_json(const evaluation::IndividualFairness& found);
+/// Returns loss, bound, gaps and consistency in two columns.
+report::Table summary_table(const evaluation::IndividualFairness& found);
+
+/// Draws each group's distribution of the score; tails [groups x levels]: P(score >= j / levels |
+/// group); cut: where a policy approves from or up to, on the unit scale.
+std::string distribution_picture(const std::vector<std::string>& groups,
+                                 const std::vector<double>& tails, size_t levels,
+                                 const fair_regression::LabelRange& range,
+                                 std::optional<double> cut);
+
+}  // namespace rampart::cli

@@ -1,0 +1,246 @@
+#include "frame/metric_options.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <charconv>
+
+#include "rampart/dataset/csv.hpp"
+
+namespace rampart::cli {
+namespace {
+
+constexpr std::string_view kMetricKey = "fair_metric", kDigestKey = "fair_metric_sha256";
+constexpr size_t kMostDirectionsNamed = 8;
+
+base::Result<double> number_of(std::string_view text, std::string_view whole) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text.empty() || error != std::errc{} || end != text.data() + text.size())
+        return base::invalid_argument("bad_number", "{}: '{}' is no number", whole, text);
+    return value;
+}
+
+/// NAME:NUMBER, the name as it stands with any colon of its own.
+base::Result<std::pair<std::string, double>> named_number(std::string_view text,
+                                                          std::string_view option) {
+    const auto colon = text.rfind(':');
+    if (colon == std::string_view::npos || colon == 0)
+        return base::invalid_argument("bad_number", "{} {}: wanted is NAME:NUMBER", option, text);
+    RAMPART_TRY(const double value,
+                number_of(text.substr(colon + 1), fmt::format("{} {}", option, text)));
+    return std::pair(std::string(text.substr(0, colon)), value);
+}
+
+base::Result<budro::ProtectedDirection> direction_of(const std::string& text) {
+    budro::ProtectedDirection out{text, {}};
+    std::string_view rest = text;
+    while (true) {
+        const auto comma = rest.find(',');
+        RAMPART_TRY(auto entry, named_number(rest.substr(0, comma), "--protected-direction"));
+        if (!out.coefficients.insert(std::move(entry)).second)
+            return base::invalid_argument("bad_direction",
+                                          "--protected-direction {} names a column twice", text);
+        if (comma == std::string_view::npos) return out;
+        rest.remove_prefix(comma + 1);
+    }
+}
+
+/// The value of one protected column in "race=a,sex=f".
+std::string value_in(std::string_view group, const std::vector<std::string>& columns, size_t k) {
+    std::string_view rest = group;
+    for (size_t c = 0; c <= k; ++c)
+        rest.remove_prefix(rest.find(columns[c] + "=") + columns[c].size() + 1);
+    if (k + 1 < columns.size()) rest = rest.substr(0, rest.find("," + columns[k + 1] + "="));
+    return std::string(rest);
+}
+
+/// Each protected column apart, of rows whose groups are all their combinations.
+std::vector<budro::ProtectedAttribute> attributes_of(const dataset::Dataset& data,
+                                                     const std::vector<std::string>& columns) {
+    std::vector<budro::ProtectedAttribute> out;
+    for (size_t k = 0; k < columns.size(); ++k) {
+        std::map<std::string, int32_t> codes;
+        std::vector<int32_t> code_of_group;
+        for (const auto& name : data.group_names)
+            code_of_group.push_back(
+                codes.emplace(value_in(name, columns, k), static_cast<int32_t>(codes.size()))
+                    .first->second);
+        budro::ProtectedAttribute attribute{.name = columns[k]};
+        attribute.groups = codes.size();
+        attribute.group_names.resize(codes.size());
+        for (const auto& [value, code] : codes)
+            attribute.group_names[static_cast<size_t>(code)] = value;
+        for (const int32_t g : data.group)
+            attribute.group.push_back(code_of_group[static_cast<size_t>(g)]);
+        out.push_back(std::move(attribute));
+    }
+    return out;
+}
+
+base::Result<uint32_t> row_of(std::string_view text, size_t rows, std::string_view where) {
+    uint32_t row = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), row);
+    if (error != std::errc{} || end != text.data() + text.size() || row < 1 || row > rows)
+        return base::out_of_range("no_such_row", "{}: row '{}'; the table has rows 1 to {}", where,
+                                  text, rows);
+    return row - 1;
+}
+
+/// CSV with the columns first, second, comparable (1 or 0); rows are numbered from 1.
+base::Result<std::vector<budro::ComparedPair>> read_pairs(const std::string& path, size_t rows) {
+    RAMPART_TRY(auto csv, dataset::CsvReader::open(path));
+    if (csv.columns() != std::vector<std::string>{"first", "second", "comparable"})
+        return base::invalid_argument("bad_pairs",
+                                      "{}: the columns have to be first,second,comparable", path);
+    std::vector<budro::ComparedPair> pairs;
+    while (true) {
+        RAMPART_TRY(const bool more, csv.next());
+        if (!more) return pairs;
+        const auto cells = csv.cells();
+        const auto where = fmt::format("{}, line {}", path, csv.line());
+        budro::ComparedPair pair;
+        RAMPART_TRY(pair.first, row_of(cells[0], rows, where));
+        RAMPART_TRY(pair.second, row_of(cells[1], rows, where));
+        if (cells[2] != "0" && cells[2] != "1")
+            return base::invalid_argument("bad_pairs", "{}: comparable is '{}'; wanted is 1 or 0",
+                                          where, cells[2]);
+        pair.comparable = cells[2] == "1";
+        pairs.push_back(pair);
+        if (pairs.size() > budro::FairMetric::kMaxPairs)
+            return base::out_of_range("too_many_pairs", "{}: more than {} pairs", path,
+                                      budro::FairMetric::kMaxPairs);
+    }
+}
+
+}  // namespace
+
+bool MetricOptions::given() const {
+    return std::any_of(sources.begin(), sources.end(),
+                       [](const CLI::Option* option) { return option->count() > 0; });
+}
+
+void add_metric_options(CLI::App& command, MetricOptions& o, const std::string& group) {
+    const auto keep = [&](CLI::Option* option, bool source = true) {
+        o.options.push_back(option->group(group));
+        if (source) o.sources.push_back(option);
+        return option;
+    };
+    auto* file = keep(command.add_option("--metric", o.metric,
+                                         "fair metric to read from a file; excludes the options "
+                                         "that learn one"));
+    auto* from = keep(command
+                          .add_option("--metric-from", o.from,
+                                      "learn the fair metric from the protected columns (the "
+                                      "default, if no metric is given)")
+                          ->check(CLI::IsMember({"protected"})));
+    auto* feature = keep(command.add_option(
+        "--protected-feature", o.protected_features,
+        "protected feature; it and its linear predictors are projected out of the metric; may be "
+        "repeated"));
+    auto* indicator = keep(command.add_option(
+        "--indicator", o.indicators,
+        "feature that is projected out of the metric, without its predictors; may be repeated"));
+    auto* direction = keep(command.add_option(
+        "--protected-direction", o.directions,
+        "COLUMN:NUMBER,…: a direction that is projected out of the metric; a column is a numeric "
+        "feature or FEATURE=CATEGORY; may be repeated"));
+    auto* pairs = keep(command.add_option(
+        "--compared-pairs", o.pairs,
+        "CSV file with the columns first, second, comparable: row numbers from 1, and whether the "
+        "two rows were judged to be comparable (1 or 0)"));
+    auto* weights = keep(command.add_option("--metric-weight", o.weights,
+                                            "FEATURE:NUMBER: weight of a feature's differences, 1 "
+                                            "if not given; may be repeated"),
+                         false);
+    auto* l2 = keep(command
+                        .add_option("--metric-l2", o.l2,
+                                    "L2 penalty of the regressions that predict the protected "
+                                    "attributes, in mean loss + l2/2·|w|^2")
+                        ->capture_default_str(),
+                    false);
+    for (auto* option : {from, feature, indicator, direction, pairs, weights, l2})
+        file->excludes(option);
+}
+
+base::Result<budro::FairMetric> metric_of(const MetricOptions& o, const MetricTable& table) {
+    if (!o.metric.empty()) {
+        RAMPART_TRY(auto metric, budro::load_fair_metric(o.metric));
+        if (metric.schema() == table.all.schema) return metric;
+        return base::invalid_argument("other_schema",
+                                      "--metric {}: it was learnt for other features than the "
+                                      "model's; learn one on this table",
+                                      o.metric);
+    }
+    budro::FairMetricSpec spec{
+        .protected_features = o.protected_features, .indicators = o.indicators, .l2 = o.l2};
+    const auto& rows = o.pairs.empty() ? table.learn : table.all;
+    if (!o.given() || !o.from.empty()) {
+        if (table.protected_columns.empty())
+            return base::invalid_argument("no_metric",
+                                          "the schema names no protected columns to learn the fair "
+                                          "metric from: name them under `protected`, or give "
+                                          "--metric, --protected-feature or --protected-direction");
+        spec.attributes = attributes_of(rows, table.protected_columns);
+    }
+    for (const auto& text : o.directions) {
+        RAMPART_TRY(spec.directions.emplace_back(), direction_of(text));
+    }
+    for (const auto& text : o.weights) {
+        RAMPART_TRY(auto weight, named_number(text, "--metric-weight"));
+        spec.weights.insert(std::move(weight));
+    }
+    if (!o.pairs.empty()) {
+        RAMPART_TRY(spec.pairs, read_pairs(o.pairs, table.all.rows()));
+    }
+    auto metric = budro::FairMetric::learn(rows, spec);
+    if (!metric) return metric.error().with_context("the fair metric");
+    return metric;
+}
+
+void put_metric(const budro::FairMetric& metric, std::map<std::string, std::string>& provenance) {
+    provenance[std::string(kMetricKey)] = base::to_base64(metric.encode());
+    provenance[std::string(kDigestKey)] = metric.digest().hex();
+}
+
+base::Result<std::optional<budro::FairMetric>> metric_in(const model::Policy& policy) {
+    const auto found = policy.provenance().find(std::string(kMetricKey));
+    if (found == policy.provenance().end()) return std::optional<budro::FairMetric>();
+    const auto bytes = base::from_base64(found->second);
+    if (!bytes) return base::data_loss("bad_metric_file", "the model's fair metric is not base64");
+    auto metric = budro::FairMetric::decode(*bytes);
+    if (!metric) return metric.error().with_context("the model's fair metric");
+    if (!(metric->schema() == policy.schema()))
+        return base::data_loss("other_schema", "the model's fair metric is of other features");
+    return std::optional(*std::move(metric));
+}
+
+std::string metric_text(const budro::FairMetric& metric) {
+    std::vector<std::string> names;
+    for (const auto& direction : metric.directions()) names.push_back(direction.name);
+    const size_t all = names.size();
+    names.resize(std::min(all, kMostDirectionsNamed));
+    return fmt::format("{} columns in {} dimensions; projected out: {}{}", metric.columns().size(),
+                       metric.dimensions(),
+                       names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", ")),
+                       all > names.size() ? fmt::format(" and {} more", all - names.size()) : "");
+}
+
+boost::json::object metric_json(const budro::FairMetric& metric) {
+    boost::json::array directions;
+    for (const auto& direction : metric.directions()) {
+        boost::json::object coefficients;
+        for (size_t c = 0; c < direction.coefficients.size(); ++c)
+            if (direction.coefficients[c] != 0)
+                coefficients[metric.column_name(c)] = direction.coefficients[c];
+        directions.push_back({{"name", direction.name}, {"coefficients", std::move(coefficients)}});
+    }
+    return {{"sha256", metric.digest().hex()},
+            {"columns", metric.columns().size()},
+            {"dimensions", metric.dimensions()},
+            {"subspace_dimensions", metric.subspace_dimensions()},
+            {"directions", std::move(directions)}};
+}
+
+}  // namespace rampart::cli

@@ -1,0 +1,116 @@
+#include "frame/node_access.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "rampart/base/file.hpp"
+#include "rampart/http/client.hpp"
+#include "rampart/storage/folder.hpp"
+#include "services/rampartd/node.hpp"
+#include "services/rampartd/settings.hpp"
+
+namespace rampart::cli {
+namespace {
+
+namespace json = boost::json;
+using base::Result;
+
+Result<std::string> first_line(const std::filesystem::path& file) {
+    RAMPART_TRY(auto text, base::read_file(file, 4096));
+    text.erase(std::min(text.find('\n'), text.size()));
+    return text;
+}
+
+Result<http::Client> connect(const std::filesystem::path& config) {
+    RAMPART_TRY(const auto settings, rampartd::load_settings(config));
+    const auto endpoint = first_line(settings.store / "endpoint");
+    if (!endpoint) {
+        return base::unavailable("not_serving",
+                                 "no node serves the store '{}' (it has no file 'endpoint'); start "
+                                 "'rampart serve --config {}'",
+                                 settings.store.string(), config.string());
+    }
+    http::ClientOptions options;
+    RAMPART_TRY(options.token, first_line(settings.store / "keys" / "token"));
+    return http::Client::create(*endpoint, options);
+}
+
+base::ErrorCode code_of(std::string_view text) {
+    using enum base::ErrorCode;
+    for (const auto code :
+         {kInvalidArgument, kNotFound, kAlreadyExists, kFailedPrecondition, kOutOfRange,
+          kResourceExhausted, kPermissionDenied, kUnavailable, kDataLoss, kInternal})
+        if (base::to_string(code) == text) return code;
+    return kFailedPrecondition;
+}
+
+/// Returns the node's refusal as the error that it was there.
+base::Error refusal(const http::Response& response) {
+    boost::system::error_code failure;
+    const auto document = json::parse(response.body, failure);
+    const auto* object = failure ? nullptr : document.if_object();
+    const auto* error = object == nullptr ? nullptr : object->if_contains("error");
+    if (error == nullptr || !error->is_object()) {
+        return base::unavailable("bad_answer", "the node answered {}: {}", response.status,
+                                 response.body.substr(0, 200));
+    }
+    const auto text = [&](const char* name) {
+        const auto* value = error->as_object().if_contains(name);
+        return value != nullptr && value->is_string() ? std::string(value->get_string()) : "";
+    };
+    return {code_of(text("code")), text("reason"), text("message")};
+}
+
+Result<json::value> parse(Result<http::Response> response) {
+    if (!response) return response.error();
+    if (response->status >= 300) return refusal(*response);
+    boost::system::error_code failure;
+    auto document = json::parse(response->body, failure);
+    if (failure) return base::data_loss("bad_answer", "the node's answer is no JSON");
+    return document;
+}
+
+}  // namespace
+
+void add_node_options(CLI::App& command, NodeOptions& options) {
+    command.add_option("--config", options.config, "rampartd.toml of the running node")->required();
+}
+
+void add_change_options(CLI::App& command, NodeOptions& options) {
+    add_node_options(command, options);
+    command.add_option("--reason", options.reason, "reason, for the audit log")->required();
+    add_actor_option(command, options.actor);
+}
+
+void add_actor_option(CLI::App& command, std::string& actor) {
+    command.add_option("--actor", actor, "who does this, for the audit log")->capture_default_str();
+}
+
+std::string text_of(const json::value& value) {
+    if (value.is_null()) return "-";
+    return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
+}
+
+Result<json::value> ask_node(const std::filesystem::path& config, std::string_view target) {
+    RAMPART_TRY(auto client, connect(config));
+    return parse(client.get(target));
+}
+
+Result<json::value> tell_node(const std::filesystem::path& config, std::string_view target,
+                              const json::object& body) {
+    RAMPART_TRY(auto client, connect(config));
+    return parse(client.post(target, json::serialize(body)));
+}
+
+base::Status check_exists(const rampartd::Settings& settings) {
+    if (storage::is_database(settings.store / "registry" / "registry")) return base::ok();
+    return base::not_found("no_store", "there is no store at '{}'; 'rampart serve' makes one",
+                           settings.store.string());
+}
+
+base::Result<std::unique_ptr<rampartd::Node>> open_existing(const std::filesystem::path& config) {
+    RAMPART_TRY(auto settings, rampartd::load_settings(config));
+    RAMPART_RETURN_IF_ERROR(check_exists(settings));
+    return rampartd::Node::open(std::move(settings));
+}
+
+}  // namespace rampart::cli

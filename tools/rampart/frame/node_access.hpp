@@ -1,0 +1,52 @@
+#pragma once
+
+#include <boost/json.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "rampart/base/result.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace rampart::rampartd {
+class Node;
+struct Settings;
+}  // namespace rampart::rampartd
+
+/// The store that a configuration names: the node that serves it, or the store itself.
+namespace rampart::cli {
+
+/// As typed, of a command that asks or changes a node that is being served.
+struct NodeOptions {
+    std::filesystem::path config;
+    std::string reason = {}, actor = "operator";
+};
+/// Adds --config, the configuration of the running node.
+void add_node_options(CLI::App& command, NodeOptions& options);
+/// Adds --config, and --reason and --actor for the audit log.
+void add_change_options(CLI::App& command, NodeOptions& options);
+/// Adds --actor for the audit log.
+void add_actor_option(CLI::App& command, std::string& actor);
+
+/// Returns a text as it is, "-" for null, and any other value as JSON.
+std::string text_of(const boost::json::value& value);
+
+/// GET and POST on the node that serves the store of this configuration, with the store's token.
+/// unavailable "not_serving": no `rampart serve` runs on the store; what the node refuses comes
+/// back with its own reason and message.
+base::Result<boost::json::value> ask_node(const std::filesystem::path& config,
+                                          std::string_view target);
+base::Result<boost::json::value> tell_node(const std::filesystem::path& config,
+                                           std::string_view target,
+                                           const boost::json::object& body);
+
+/// not_found "no_store" where the store was never served: a mistyped path must not become a new
+/// store.
+base::Status check_exists(const rampartd::Settings& settings);
+
+/// The node of a store that exists, by its configuration file.
+base::Result<std::unique_ptr<rampartd::Node>> open_existing(const std::filesystem::path& config);
+
+}  // namespace rampart::cli

@@ -1,0 +1,160 @@
+// models, promote, rollback: which model decides.
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "frame/commands.hpp"
+#include "frame/node_access.hpp"
+#include "gate/proof_files.hpp"
+#include "rampart/base/file.hpp"
+#include "rampart/base/limits.hpp"
+#include "services/rampartd/node.hpp"
+
+namespace rampart::cli {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+using base::Result;
+
+std::string time_text(base::TimePoint time) { return base::to_iso8601(time).substr(0, 16); }
+
+Result<Answer> list_models(const fs::path& store) {
+    RAMPART_TRY(const auto registry,
+                registry::ModelRegistry::open(store / "registry",
+                                              registry::ModelRegistry::Mode::kReadOnly));
+    RAMPART_TRY(const auto models, registry->models());
+    const auto champion = registry->champion();
+    Answer answer;
+    answer.text = fmt::format("{:<66}{:<18}{:>10}  {}\n", "model", "registered", "bytes", "");
+    json::array model_list, history;
+    for (const auto& model : models) {
+        const bool champ = champion && champion->policy == model.id;
+        answer.text +=
+            fmt::format("{:<66}{:<18}{:>10}  {}\n", model.id, time_text(model.registered_at),
+                        model.bytes, champ ? "champion" : "");
+        model_list.push_back({{"id", model.id.value()},
+                              {"registered_at", base::to_iso8601(model.registered_at)},
+                              {"bytes", model.bytes},
+                              {"champion", champ}});
+    }
+    answer.text +=
+        fmt::format("\n{:<18}{:<12}{:<66}{}\n", "since", "by", "champion", "certificate");
+    for (const auto& p : registry->promotions()) {
+        const std::string certificate =
+            p.certificate ? p.certificate->hex().substr(0, 16) : "none (uncertified)";
+        answer.text += fmt::format("{:<18}{:<12}{:<66}{}\n", time_text(p.at), to_string(p.kind),
+                                   p.policy, certificate);
+        history.push_back({{"at", base::to_iso8601(p.at)},
+                           {"kind", registry::to_string(p.kind)},
+                           {"policy", p.policy.value()},
+                           {"certificate", p.certificate ? json::value(p.certificate->hex())
+                                                         : json::value(nullptr)},
+                           {"actor", p.actor},
+                           {"reason", p.reason}});
+    }
+    answer.json = json::serialize(json::object{{"models", model_list}, {"promotions", history}});
+    return answer;
+}
+
+Answer champion_is(const registry::Promotion& promotion) {
+    return {.exit_code = ExitCode::kDone,
+            .text = fmt::format("champion: {}\n", promotion.policy),
+            .json = json::serialize(json::object{{"champion", promotion.policy.value()}}),
+            .notes = {}};
+}
+
+Answer refused(const base::Error& error) {
+    return {.exit_code = ExitCode::kNo,
+            .text = fmt::format("refused: {}\n", error.message),
+            .json = json::serialize(json::object{
+                {"refused", true}, {"reason", error.reason}, {"message", error.message}}),
+            .notes = {}};
+}
+
+/// A refusal by the registry's rules is an answer; a store that can't be read is an error.
+Result<Answer> answer_of(const Result<registry::Promotion>& result) {
+    if (result) return champion_is(*result);
+    const bool no = result.error().code == base::ErrorCode::kFailedPrecondition ||
+                    result.error().code == base::ErrorCode::kPermissionDenied;
+    return no ? Result<Answer>(refused(result.error())) : Result<Answer>(result.error());
+}
+
+struct PromoteOptions {
+    fs::path config, certificate, evidence;
+    std::string model, actor = "operator";
+};
+
+Result<Answer> promote(const PromoteOptions& options) {
+    RAMPART_TRY(const auto certificate,
+                base::read_file(options.certificate, base::limits::kMaxCertificateBytes));
+    RAMPART_TRY(auto files, find_proof_files(options.certificate, certificate));
+    if (!options.evidence.empty()) files.evidence = options.evidence;
+    RAMPART_TRY(const auto evidence, read_evidence(files.evidence));
+    RAMPART_TRY(const auto node, open_existing(options.config));
+    const registry::Proof proof{certificate, evidence, node->keys().signing.public_key()};
+    return answer_of(node->registry().promote(domain::PolicyId(options.model), proof, node->now(),
+                                              options.actor));
+}
+
+struct RollbackOptions {
+    fs::path config;
+    std::string reason, actor = "operator";
+};
+
+Result<Answer> rollback(const RollbackOptions& options) {
+    // the registry alone: this must work when nothing else does
+    RAMPART_TRY(const auto settings, rampartd::load_settings(options.config));
+    RAMPART_RETURN_IF_ERROR(check_exists(settings));
+    RAMPART_TRY(const auto registry, registry::ModelRegistry::open(settings.store / "registry"));
+    const auto champion = registry->champion();
+    base::TimePoint now = runtime::SystemClock().now();
+    if (settings.event_clock && champion) now = champion->at;
+    return answer_of(registry->rollback(now, options.actor, options.reason));
+}
+
+}  // namespace
+
+void add_models(Frame& frame) {
+    auto store = std::make_shared<fs::path>();
+    auto& command = frame.add({.name = "models",
+                               .summary = "List registered models and the history of champions",
+                               .example = "rampart models --store demo-out/store"},
+                              [store](const Context&) { return list_models(*store); });
+    command.add_option("--store", *store, "the store folder; a node may be serving it")->required();
+}
+
+void add_promote(Frame& frame) {
+    auto options = std::make_shared<PromoteOptions>();
+    auto& command = frame.add(
+        {.name = "promote",
+         .summary = "Promote a certified model",
+         .example = "rampart promote --config rampartd.toml --model 5ac… --certificate 3f….cert",
+         .detail =
+             "Exit code 1: the registry refuses (other model, other verdict, stale reference, bad "
+             "evidence). No node may be serving the store."},
+        [options](const Context&) { return promote(*options); });
+    command.add_option("--config", options->config, "rampartd.toml of the store")->required();
+    command.add_option("--model", options->model, "id of the model")->required();
+    command.add_option("--certificate", options->certificate, "certificate file of the model")
+        ->required();
+    command.add_option("--evidence", options->evidence,
+                       "evidence file; default: beside the certificate, or the registry's");
+    add_actor_option(command, options->actor);
+}
+
+void add_rollback(Frame& frame) {
+    auto options = std::make_shared<RollbackOptions>();
+    auto& command = frame.add(
+        {.name = "rollback",
+         .summary = "Restore the previous champion",
+         .example = "rampart rollback --config rampartd.toml --reason 'complaints from branch 7'",
+         .detail = "If a node serves the store, use POST /v1/rollback instead. Exit code 1: the "
+                   "registry refuses."},
+        [options](const Context&) { return rollback(*options); });
+    command.add_option("--config", options->config, "rampartd.toml of the store")->required();
+    command.add_option("--reason", options->reason, "reason, for the audit log")->required();
+    add_actor_option(command, options->actor);
+}
+
+}  // namespace rampart::cli

@@ -1,0 +1,328 @@
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <boost/json.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include "frame/commands.hpp"
+#include "frame/rate_words.hpp"
+#include "learn/frontier_page.hpp"
+#include "learn/regression_frontier.hpp"
+#include "rampart/base/file.hpp"
+#include "rampart/dataset/feature_schema_toml.hpp"
+#include "rampart/dataset/read_table.hpp"
+#include "rampart/dataset/split.hpp"
+#include "rampart/evaluation/training_record.hpp"
+#include "rampart/fairness/operating_point.hpp"
+#include "rampart/report/text_table.hpp"
+#include "rampart/runtime/shutdown.hpp"
+
+namespace rampart::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxSchemaBytes = 16 << 20;
+
+constexpr const char* kRegression = "Learners of regression";
+
+struct Options {
+    std::string data, schema, out, constraint = "fnr", operate_at, split = "60/20/20";
+    std::vector<std::string> learners{"fairgbm", "gbdt", "thresholds"};
+    size_t trials = 20;
+    fairness::FrontierParams bands;
+    FrontierJob job;
+    RegressionOptions regression;
+    std::vector<double> epsilons{0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.17, 0.23, 1};
+    gbdt::LearnerParams trees;  // of regression
+    std::vector<const CLI::Option*> of_classification, of_regression;
+    size_t threads = std::max(1u, std::thread::hardware_concurrency());
+};
+
+/// Fills the job; returns the line that tells this run from others.
+base::Result<std::string> prepare(Options& o) {
+    auto& job = o.job;
+    RAMPART_TRY(job.constraints.parity, fairness::parse_parity(library_words(o.constraint), 0));
+    if (!o.operate_at.empty()) {
+        RAMPART_TRY(const auto targets, fairness::parse_targets(library_words(o.operate_at)));
+        if (targets.size() != 1)
+            return base::invalid_argument("bad_target",
+                                          "--operate-at takes one rate, as in fpr<=0.05");
+        job.operate_at = targets.front();
+        RAMPART_RETURN_IF_ERROR(validate(fairness::OperatingPoint{.meets = job.operate_at}));
+    }
+    RAMPART_TRY(const auto fractions, dataset::parse_split(o.split));
+    RAMPART_TRY(const auto schema_text, base::read_file(o.schema, kMaxSchemaBytes));
+    RAMPART_TRY(const auto schema, dataset::parse_table_schema(schema_text, o.schema));
+    RAMPART_TRY(const auto all, dataset::read_table(o.data, schema));
+    const auto split = dataset::split_rows(all, fractions, job.seed);
+    job.train = all.subset(split.train);
+    job.validation = all.subset(split.validation);
+    job.test = all.subset(split.test);
+    for (const auto& [name, rows] : {std::pair{"training", &job.train},
+                                     {"validation", &job.validation},
+                                     {"test", &job.test}}) {
+        const auto sound = dataset::validate(*rows);
+        if (!sound)
+            return sound.error().with_context(
+                fmt::format("the {} rows of the split {}", name, o.split));
+    }
+    return fmt::format(
+        "rampart frontier, data {}, split {}, constraint {}, operate at {}, tolerance to {}, trees "
+        "to {}, reduction fits {}, seed {}",
+        evaluation::digest_of(all).hex(), o.split, o.constraint,
+        o.operate_at.empty() ? "1/2" : o.operate_at, job.most_tolerance, job.most_trees,
+        job.reduction_fits, job.seed);
+}
+
+void show(const Context& context, size_t done, size_t all, const TrialRow& row) {
+    if (!context.terminal) return;
+    fmt::print(stderr, "\r{}/{} models, {} {}: {:.4f}, gap {:.4f}   {}", done, all, row.learner,
+               row.number, row.figures.test.performance, row.figures.test.unfairness,
+               done == all ? "\n" : "");
+    std::fflush(stderr);
+}
+
+/// Runs what is missing; after each trial the file holds all so far.
+base::Result<std::vector<TrialRow>> run_all(const Options& o, const std::string& line,
+                                            const Context& context) {
+    const fs::path file = fs::path(o.out) / "trials.csv";
+    RAMPART_TRY(auto rows, read_trials(file, line));
+    std::set<std::pair<std::string, size_t>> done;
+    for (const auto& row : rows) done.emplace(row.learner, row.number);
+    base::ThreadPool pool(o.threads);
+    RAMPART_TRY(const auto signal, runtime::Shutdown::install());
+    const size_t all = o.trials * o.learners.size();
+    size_t count = 0;
+    // all learners' first, then all second: a run that is broken off can be looked at
+    for (size_t number = 0; number < o.trials; ++number)
+        for (const auto& learner : o.learners) {
+            ++count;
+            if (done.contains({learner, number})) continue;
+            if (signal->requested())
+                return base::unavailable("interrupted",
+                                         "interrupted after {} models, which {} holds; the same "
+                                         "command goes on",
+                                         rows.size(), file.string());
+            auto row = run_trial(o.job, learner, number, pool);
+            if (!row) return row.error().with_context(fmt::format("{} {}", learner, number));
+            rows.push_back(*std::move(row));
+            RAMPART_RETURN_IF_ERROR(base::write_file_atomically(file, trials_text(line, rows)));
+            show(context, count, all, rows.back());
+        }
+    return rows;
+}
+
+base::Result<FrontierReport> report_of(const Options& o, const std::vector<TrialRow>& rows) {
+    FrontierReport report;
+    report.data = fmt::format("{}, split {}, seed {}", o.data, o.split, o.job.seed);
+    report.constraints =
+        fmt::format("gap of {}{}", o.constraint,
+                    o.operate_at.empty() ? "" : fmt::format(" at {}", o.operate_at));
+    report.performance = o.operate_at.empty() ? "accuracy" : "share of label 1 approved";
+    report.tries = o.bands.tries;
+    for (const auto& name : o.learners) {
+        LearnerFrontier learner{name, {}, {}, {}, 0};
+        std::vector<fairness::FrontierTrial> trials;
+        for (const auto& row : rows) {
+            if (row.learner != name || row.number >= o.trials) continue;
+            learner.trials.push_back(row);
+            trials.push_back(row.figures);
+            learner.seconds += row.seconds;
+        }
+        learner.undominated = fairness::undominated(trials);
+        RAMPART_TRY(learner.bands, fairness::frontier_bands(trials, o.bands));
+        report.learners.push_back(std::move(learner));
+    }
+    return report;
+}
+
+boost::json::object json_of(const LearnerFrontier& learner) {
+    boost::json::array bands, best;
+    for (const auto& band : learner.bands)
+        bands.push_back({{"alpha", band.alpha},
+                         {"performance", band.mean.performance},
+                         {"performance_band", {band.performance.lo, band.performance.hi}},
+                         {"unfairness", band.mean.unfairness},
+                         {"unfairness_band", {band.unfairness.lo, band.unfairness.hi}}});
+    for (const size_t i : learner.undominated) {
+        const auto& row = learner.trials[i];
+        best.push_back({{"number", row.number},
+                        {"settings", row.settings},
+                        {"performance", row.figures.test.performance},
+                        {"unfairness", row.figures.test.unfairness}});
+    }
+    return {{"learner", learner.learner},
+            {"models", learner.trials.size()},
+            {"seconds", learner.seconds},
+            {"bands", std::move(bands)},
+            {"undominated", std::move(best)}};
+}
+
+/// Returns whether the learners are of regression. Error: some are, and some are not.
+base::Result<bool> is_regression(const Options& o) {
+    const auto count = std::count_if(o.learners.begin(), o.learners.end(), is_regression_learner);
+    if (count == 0) return false;
+    if (static_cast<size_t>(count) == o.learners.size()) return true;
+    return base::invalid_argument("bad_usage",
+                                  "--learners {}: {} are of regression, whose losses are not "
+                                  "comparable with accuracies: make two frontiers",
+                                  fmt::join(o.learners, ","),
+                                  fmt::join(regression_learners(), ", "));
+}
+
+base::Result<Answer> regression(const Options& o, const Context& context) {
+    RegressionFrontier job{.options = o.regression,
+                           .trees = o.trees,
+                           .source = {o.data, "", o.split, o.job.seed},
+                           .learners = o.learners,
+                           .epsilons = o.epsilons,
+                           .out = o.out,
+                           .reduction_fits = o.job.reduction_fits,
+                           .threads = o.threads};
+    job.trees.seed = o.job.seed;
+    RAMPART_TRY(const auto schema_text, base::read_file(o.schema, kMaxSchemaBytes));
+    RAMPART_TRY(job.schema, dataset::parse_table_schema(schema_text, o.schema));
+    return regression_frontier(job, context);
+}
+
+base::Result<Answer> frontier(Options& o, const Context& context) {
+    RAMPART_TRY(const bool of_regression, is_regression(o));
+    std::error_code error;
+    fs::create_directories(o.out, error);
+    if (error)
+        return base::invalid_argument("no_folder", "--out {}: cannot be made: {}", o.out,
+                                      error.message());
+    std::vector<std::string> notes;
+    for (const auto* option : of_regression ? o.of_classification : o.of_regression)
+        if (option->count() > 0)
+            notes.push_back(fmt::format("{} has no effect {} learners of regression",
+                                        option->get_name(), of_regression ? "with" : "without"));
+    if (of_regression) {
+        RAMPART_TRY(auto answer, regression(o, context));
+        answer.notes = std::move(notes);
+        return answer;
+    }
+    RAMPART_TRY(const auto line, prepare(o));
+    RAMPART_TRY(const auto rows, run_all(o, line, context));
+    RAMPART_TRY(const auto report, report_of(o, rows));
+    RAMPART_RETURN_IF_ERROR(
+        base::write_file_atomically(fs::path(o.out) / "frontier.csv", frontier_csv(report)));
+    RAMPART_RETURN_IF_ERROR(
+        base::write_file_atomically(fs::path(o.out) / "frontier.html", frontier_page(report)));
+    Answer answer{.notes = std::move(notes)};
+    report::Table table{{"learner", "alpha", report.performance, "gap"}};
+    boost::json::array learners;
+    for (const auto& learner : report.learners) {
+        learners.push_back(json_of(learner));
+        for (const auto& band : learner.bands)
+            table.push_back({learner.learner, fmt::format("{}", band.alpha),
+                             fmt::format("{:.4f}", band.mean.performance),
+                             fmt::format("{:.4f}", band.mean.unfairness)});
+    }
+    answer.text = fmt::format("{}\nwrote {}/frontier.html, frontier.csv and trials.csv\n",
+                              report::align(table), o.out);
+    answer.json = boost::json::serialize(
+        boost::json::object{{"out", o.out}, {"learners", std::move(learners)}});
+    return answer;
+}
+
+std::vector<std::string> learner_names() {
+    std::vector<std::string> names{"gbdt", "fairgbm", "eg", "gs", "rs", "thresholds"};
+    names.insert(names.end(), regression_learners().begin(), regression_learners().end());
+    return names;
+}
+
+void add_regression_frontier_options(CLI::App& command, Options& o) {
+    add_regression_options(command, o.regression);
+    o.of_regression = o.regression.options;
+    const auto keep = [&](CLI::Option* option) {
+        o.of_regression.push_back(option->capture_default_str()->group(kRegression));
+    };
+    keep(command
+             .add_option("--tolerances", o.epsilons,
+                         "allowed differences of P(score >= z) between a group and all rows; "
+                         "one model for each")
+             ->delimiter(','));
+    keep(command.add_option("--trees", o.trees.trees, "number of trees"));
+    keep(command.add_option("--leaves", o.trees.leaves, "maximum leaves per tree"));
+    keep(command.add_option("--learning-rate", o.trees.learning_rate, "shrinkage per tree"));
+    keep(command.add_option("--min-rows-in-leaf", o.trees.min_rows_in_leaf,
+                            "minimum rows per leaf"));
+}
+
+}  // namespace
+
+void add_frontier(Frame& frame) {
+    auto options = std::make_shared<Options>();
+    auto& o = *options;
+    auto& command = frame.add(
+        {.name = "frontier",
+         .summary = "Train many models and plot performance against fairness",
+         .example = "rampart frontier --data data.csv.gz --schema schema.toml --learners "
+                    "fairgbm,gbdt,thresholds --constraint fnr --trials 20 --out frontier",
+         .detail = "Learners of classification: gbdt; fairgbm; eg, gs and rs (reductions); "
+                   "thresholds (gbdt with a threshold for each group).\n"
+                   "Learners of regression, which plot the loss against the disparity of "
+                   "the whole score: fair-regression and unconstrained (trees), "
+                   "fair-regression-linear and unconstrained-linear, seo (linear), "
+                   "fair-classification (eg, for labels of two values).\n"
+                   "After an interruption the same command continues."},
+        [options](const Context& context) { return frontier(*options, context); });
+    command.add_option("--data", o.data, "the table: .csv or .csv.gz")->required();
+    command.add_option("--schema", o.schema, "schema file; see `rampart schema infer`")->required();
+    command
+        .add_option("--out", o.out, "folder to write trials.csv, frontier.csv and frontier.html to")
+        ->required();
+    command.add_option("--learners", o.learners, "learners to compare, by comma")
+        ->delimiter(',')
+        ->check(CLI::IsMember(learner_names()))
+        ->capture_default_str();
+    const auto classification = [&](CLI::Option* option) {
+        o.of_classification.push_back(option->group("Learners of classification"));
+        return option;
+    };
+    classification(
+        command.add_option("--constraint", o.constraint,
+                           "rates that have to be alike in all groups: fpr, fnr, equalized_odds, "
+                           "statistical_parity, error; fnr@sex compares one attribute's groups"))
+        ->capture_default_str();
+    classification(command.add_option(
+        "--operate-at", o.operate_at,
+        "choose thresholds so that this bound just holds, as in 'fpr<=0.05' (or fnr, "
+        "statistical_parity), and compare the share of label 1 approved; default: accuracy"));
+    classification(command.add_option("--trials", o.trials, "number of models of each learner"))
+        ->check(CLI::Range(size_t{1}, size_t{10'000}))
+        ->capture_default_str();
+    classification(command.add_option("--tries", o.bands.tries,
+                                      "number of models that a user would train, for the bands"))
+        ->check(CLI::Range(size_t{1}, size_t{10'000}))
+        ->capture_default_str();
+    classification(command.add_option("--max-tolerance", o.job.most_tolerance,
+                                      "tolerances are drawn from 0 to this"))
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+    classification(command.add_option("--max-trees", o.job.most_trees,
+                                      "numbers of trees are drawn up to this"))
+        ->check(CLI::Range(1, 20'000))
+        ->capture_default_str();
+    command
+        .add_option("--reduction-fits", o.job.reduction_fits,
+                    "eg, gs, rs, fair-classification: number of fits of a model")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    add_regression_frontier_options(command, o);
+    command.add_option("--split", o.split, "per cent of the rows for training/validation/test")
+        ->capture_default_str();
+    command.add_option("--seed", o.job.seed, "seed of the split, the settings and the bootstrap")
+        ->capture_default_str();
+    command
+        .add_option("--threads", o.threads, "number of threads; the result does not depend on it")
+        ->check(CLI::Range(size_t{1}, size_t{256}));
+}
+
+}  // namespace rampart::cli

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rampart/base/thread_pool.hpp"
+#include "rampart/dataset/dataset.hpp"
+#include "rampart/fairness/frontier.hpp"
+#include "rampart/fairness/rate_constraints.hpp"
+#include "rampart/model/policy.hpp"
+
+/// The trials of `rampart frontier`: random settings of learners.
+namespace rampart::cli {
+
+struct FrontierJob {
+    dataset::Dataset train, validation, test;
+    fairness::RateConstraints constraints;  // parity; tolerances are drawn
+    std::optional<fairness::RateTarget> operate_at;
+    double most_tolerance = 0.05;
+    int most_trees = 400;
+    int reduction_fits = 10;  // of one trial of eg, gs or rs
+    uint64_t seed = 0;
+};
+
+struct TrialRow {
+    std::string learner;
+    size_t number = 0;
+    std::string settings;  // "trees=120 …"
+    fairness::FrontierTrial figures;
+    double seconds = 0;
+};
+
+/// Runs trial `number` of a learner (gbdt, fairgbm, eg, gs, rs, thresholds). Its settings follow
+/// from the job's seed and the number alone, and are the same for all learners that have them.
+/// Performance is the accuracy or, at an operating point, the share of label 1 approved; unfairness
+/// is the largest gap of the constraints.
+base::Result<TrialRow> run_trial(const FrontierJob& job, std::string_view learner, size_t number,
+                                 base::ThreadPool& pool);
+
+/// The file of trials: `job` in the first line, so that no other run's are taken for this one's.
+std::string trials_text(std::string_view job, const std::vector<TrialRow>& rows);
+/// Returns none where there is no such file. Errors: those of ResultFile.
+base::Result<std::vector<TrialRow>> read_trials(const std::filesystem::path& path,
+                                                std::string_view job);
+
+}  // namespace rampart::cli

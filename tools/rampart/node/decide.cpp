@@ -1,0 +1,154 @@
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "frame/commands.hpp"
+#include "rampart/base/digest.hpp"
+#include "rampart/base/file.hpp"
+#include "rampart/base/limits.hpp"
+#include "rampart/decision/encode.hpp"
+#include "rampart/http/client.hpp"
+#include "rampart/model/model_file.hpp"
+#include "rampart/runtime/secrets.hpp"
+#include "rampart/wire/application_json.hpp"
+#include "rampart/wire/decision_json.hpp"
+
+namespace rampart::cli {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+using base::Result;
+
+struct Options {
+    fs::path application, model, token_file;
+    fs::path draw_key;
+    std::string url, group;
+};
+
+/// What the score can be, and, with a key, what is drawn.
+base::Status put_scores(const Options& options, const domain::Application& application,
+                        const std::vector<model::ScoreMass>& scores,
+                        const model::PolicyOutput& output, Answer& answer, json::object& out) {
+    json::array list;
+    answer.text += "\nscore       probability\n";
+    for (const auto& [score, weight] : scores) {
+        list.push_back({{"score", score}, {"probability", weight}});
+        answer.text += fmt::format("{:.6f}    {:.6f}\n", score, weight);
+    }
+    out["scores"] = std::move(list);
+    if (options.draw_key.empty()) return base::ok();
+    if (std::error_code error; !fs::exists(options.draw_key, error)) {
+        return base::not_found("no_such_file",
+                               "--draw-key {}: there is no such file; a store has it as keys/draw",
+                               options.draw_key.string());
+    }
+    RAMPART_TRY(const auto secret, runtime::load_secret(options.draw_key));
+    const auto id = domain::decision_id_of(application.id);
+    const double draw = base::keyed_uniform(secret, id.value());
+    const double drawn = model::drawn_score(scores, draw);
+    const bool approved = draw < output.approve;
+    answer.text += fmt::format("\ndecision {}: drawn score {:.6f}, {}\n", id.value(), drawn,
+                               approved ? "approve" : "decline");
+    out["decision_id"] = id.value();
+    out["draw"] = draw;
+    out["drawn_score"] = drawn;
+    out["action"] = approved ? "approve" : "decline";
+    out["propensity"] = approved ? output.approve : 1 - output.approve;
+    return base::ok();
+}
+
+/// What a policy would say: probabilities, nothing logged; a draw only with the key of one.
+Result<Answer> what_if(const Options& options) {
+    RAMPART_TRY(const auto text,
+                base::read_file(options.application, base::limits::kMaxRequestBytes));
+    RAMPART_TRY(const auto application, wire::application_from_json(text));
+    RAMPART_TRY(const auto loaded, model::load_model_file(options.model));
+    const auto& policy = loaded.policy;
+    RAMPART_TRY(const auto row, decision::encode_row(application, policy.schema()));
+    std::optional<size_t> group;
+    if (policy.group_aware()) {
+        const auto& names = policy.group_names();
+        const auto it = std::find(names.begin(), names.end(), options.group);
+        if (it == names.end()) {
+            return base::invalid_argument(
+                "group_unknown", "the policy sets thresholds by group; give --group, one of: {}",
+                fmt::join(names, "; "));
+        }
+        group = static_cast<size_t>(it - names.begin());
+    }
+    const auto output = policy.evaluate(row, group);
+    Answer answer;
+    answer.text = fmt::format(
+        "{}{:.6f}\nP(approve), no exploration   {:.6f}\nP(approve)                   {:.6f}\n",
+        policy.draws_score() ? "score, mean (one is drawn)   " : "score (P favourable)         ",
+        output.score, output.exploit, output.approve);
+    json::object out{{"policy_id", loaded.id.value()},
+                     {"score", output.score},
+                     {"p_exploit", output.exploit},
+                     {"p_approve", output.approve}};
+    if (policy.draws_score() || !options.draw_key.empty()) {
+        RAMPART_RETURN_IF_ERROR(
+            put_scores(options, application, policy.scores(row, group), output, answer, out));
+    }
+    answer.json = json::serialize(out);
+    return answer;
+}
+
+Result<Answer> ask_service(const Options& options) {
+    RAMPART_TRY(auto body, base::read_file(options.application, base::limits::kMaxRequestBytes));
+    http::ClientOptions client_options;
+    if (!options.token_file.empty()) {
+        RAMPART_TRY(client_options.token, base::read_file(options.token_file, 4096));
+        client_options.token.erase(client_options.token.find_last_not_of('\n') + 1);
+    }
+    RAMPART_TRY(auto client, http::Client::create(options.url, client_options));
+    RAMPART_TRY(const auto response, client.post("/v1/decisions", std::move(body)));
+    if (response.status >= 300) {
+        return base::failed_precondition("service_refused", "the service answered {}: {}",
+                                         response.status, response.body.substr(0, 1000));
+    }
+    Answer answer;
+    answer.json = response.body;
+    if (const auto decision = wire::decision_from_json(response.body)) {
+        answer.text =
+            fmt::format("{}  {}  P(approve) {:.4f}  propensity {:.4f}  policy {}\n", decision->id,
+                        domain::to_string(decision->action), decision->p_approve,
+                        decision->propensity, decision->policy.value().substr(0, 12));
+        for (const auto& reason : decision->reasons) answer.text += "  " + reason + "\n";
+    } else {
+        answer.text = response.body + "\n";
+    }
+    return answer;
+}
+
+}  // namespace
+
+void add_decide(Frame& frame) {
+    auto options = std::make_shared<Options>();
+    auto& command = frame.add(
+        {.name = "decide",
+         .summary = "Decide an application by a running service, or show what a model file decides",
+         .example = "rampart decide application.json --model m.rmp",
+         .detail = "APPLICATION is a JSON file: {\"application_id\", \"person_id\", "
+                   "\"event_time\", \"features\": {…}}."},
+        [options](const Context&) -> Result<Answer> {
+            if (options->url.empty() == options->model.empty()) {
+                return base::invalid_argument("bad_usage", "give either --url or --model");
+            }
+            return options->url.empty() ? what_if(*options) : ask_service(*options);
+        });
+    command.add_option("APPLICATION", options->application, "JSON file with the application")
+        ->required();
+    command.add_option("--model", options->model,
+                       "model file, whose decision is shown and not logged; or --url");
+    command.add_option("--draw-key", options->draw_key,
+                       "with --model: <store>/keys/draw of a service, to show what it would draw");
+    command.add_option("--group", options->group, "protected group, for a group-aware model file");
+    command.add_option("--url", options->url,
+                       "host:port of a running service, which decides and logs; or --model");
+    command.add_option("--token-file", options->token_file,
+                       "with --url: <store>/keys/token of that service");
+}
+
+}  // namespace rampart::cli

@@ -1,0 +1,81 @@
+#include "store/store_contents.hpp"
+
+#include <algorithm>
+
+#include "rampart/storage/derived_database.hpp"
+#include "rampart/storage/folder.hpp"
+#include "rampart/storage/inspection.hpp"
+#include "services/rampartd/store_layout.hpp"
+
+namespace rampart::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = storage::BackupItem::Kind;
+
+constexpr const char* kAuditHead = "registry/audit.head";
+
+/// Taken earlier: smaller.
+int rank(const std::string& database) {
+    if (database == "trainer") return 0;
+    if (database.starts_with("registry/")) return 2;
+    if (database == "protected") return 3;
+    if (database == "log") return 4;
+    if (database == "privacy/keys") return 5;      // no envelope without its key
+    if (database == "privacy/register") return 6;  // no destroyed key without the erasure under way
+    return 1;
+}
+
+/// Whether the file belongs to this run of a service, or is on its way to another name.
+bool is_transient(const std::string& path) {
+    return path == "endpoint" || path.find(".tmp.") != std::string::npos;
+}
+
+}  // namespace
+
+base::Result<std::vector<storage::BackupItem>> databases_in(const fs::path& store) {
+    RAMPART_TRY(auto databases, storage::find_databases(store));
+    if (databases.empty() || databases.front() == ".") {
+        return base::not_found("no_store", "there is no store at '{}'", store.string());
+    }
+    std::stable_sort(databases.begin(), databases.end(),
+                     [](const auto& a, const auto& b) { return rank(a) < rank(b); });
+    std::vector<storage::BackupItem> items;
+    std::error_code error;
+    if (fs::is_regular_file(store / kAuditHead, error)) items.push_back({Kind::kFile, kAuditHead});
+    for (const auto& database : databases) items.push_back({Kind::kDatabase, database});
+    return items;
+}
+
+base::Result<StoreFiles> files_in(const fs::path& store, bool with_secrets) {
+    StoreFiles found;
+    std::error_code failure;
+    for (auto it = fs::recursive_directory_iterator(store, failure);
+         !failure && it != fs::recursive_directory_iterator(); it.increment(failure)) {
+        std::error_code ignored;
+        const bool folder = it->is_directory(ignored);
+        const bool hidden = it->path().filename().native().starts_with('.');
+        const bool aside = folder && storage::is_set_aside(it->path());
+        if (folder && (hidden || aside || storage::is_database(it->path())))
+            it.disable_recursion_pending();
+        const auto path = it->path().lexically_relative(store).generic_string();
+        if (folder || hidden || !it->is_regular_file(ignored) || is_transient(path)) continue;
+        if (path == kAuditHead) continue;
+        const bool secret = rampartd::is_secret(path);
+        if (secret && !with_secrets) {
+            found.secrets.push_back(path);
+        } else {
+            found.items.push_back({secret ? Kind::kSecret : Kind::kFile, path});
+        }
+    }
+    if (failure) {
+        return base::unavailable("io_error", "cannot list '{}': {}", store.string(),
+                                 failure.message());
+    }
+    std::sort(found.items.begin(), found.items.end(),
+              [](const auto& a, const auto& b) { return a.path < b.path; });
+    std::sort(found.secrets.begin(), found.secrets.end());
+    return found;
+}
+
+}  // namespace rampart::cli
