@@ -11,38 +11,38 @@
 
 namespace rampart::ope {
 
-/// Records from which the impact of both actions is learnt: n rows of d features, row by row.
+/// Training records for the impact of both actions: n rows of d features, row-major.
 struct RegressionData {
     size_t features = 0;                // d, up to limits::kMaxFeatures
-    std::span<const double> x;          // n * d; NaN: not known, taken as the feature's mean
-    std::span<const uint8_t> approved;  // n, the action drawn: 0 or 1
-    std::span<const double> impact;     // n; NaN: none on record, the row counts for nothing
+    std::span<const double> x;          // n * d; NaN: missing, replaced by the feature's mean
+    std::span<const uint8_t> approved;  // n, the drawn action: 0 or 1
+    std::span<const double> impact;     // n; NaN: no impact on record, the row is ignored
     std::span<const double> weight{};   // n, >= 0, or empty: 1 each
 };
 
 struct RegressionOptions {
-    /// Added to the diagonal of the standardised normal equations, in (0, 1e6]: enough to make
-    /// them solvable whatever the rank, too little to be seen where they are anyway.
+    /// Added to the diagonal of the standardised normal equations, in (0, 1e6]: large enough to
+    /// make them solvable at any rank, too small to matter if they already are.
     double ridge = 1e-6;
-    /// Each action has slopes of its own (1, A, X, A X). false: one set for both (1, A, X).
+    /// Separate slopes for each action (1, A, X, A X). false: shared slopes (1, A, X).
     bool own_slopes = true;
 };
 
 /// Linear regression of the impact on action and features, for the centres of a doubly robust
-/// estimate (Dudik, Langford, Li 2011): q(x, a) near E[I | x, a] takes out of Z what x explains.
-/// The estimate stays unbiased however bad the fit, as long as the record's own outcome is not in
-/// it, so that this is fitted on D_c (or cross-fitted).
+/// estimate (Dudik, Langford, Li 2011): q(x, a) near E[I | x, a] removes the variance of Z that x
+/// explains. The estimate stays unbiased even with a bad fit, as long as the record's own outcome
+/// is not used: fit on the development set (or cross-fit).
 ///
-/// Immutable after fit(), safe to call from many threads. Deterministic for a build; the order of
-/// the rows matters only to rounding errors, and neither do a feature's scale and origin matter to
-/// more than the ridge.
+/// Immutable after fit(), safe to call from many threads. Deterministic for one build. The order of
+/// the rows changes rounding errors only; a feature's scale and origin change the result by no more
+/// than the ridge does.
 class ImpactRegression {
   public:
-    /// Weighted least squares with a ridge. Predictions are kept within the range of the fitted
-    /// values and within `impact_range`. Errors (invalid_argument): "bad_shape", "too_few_rows"
+    /// Fits weighted least squares with a ridge. Predictions are clamped to the range of the fitted
+    /// values and to `impact_range`. Fails with invalid_argument: "bad_shape", "too_few_rows"
     /// (fewer than two rows with an impact and a positive weight), "bad_regression_data" (an
-    /// infinite number, a negative weight, an action that is neither 0 nor 1), "bad_ridge",
-    /// "bad_range". Memory: a square of 2 d, whatever n.
+    /// infinite number, a negative weight, an action other than 0 and 1), "bad_ridge", "bad_range".
+    /// Memory: a (2 d) x (2 d) matrix, for any n.
     static base::Result<ImpactRegression> fit(const RegressionData& data, Interval impact_range,
                                               const RegressionOptions& options = {});
 
@@ -50,7 +50,7 @@ class ImpactRegression {
     /// check fails otherwise). An infinite feature counts as not known.
     ControlVariates predict(std::span<const double> x) const;
 
-    /// Where predictions lie.
+    /// Returns the range of the predictions.
     Interval fitted_range() const;
 
   private:

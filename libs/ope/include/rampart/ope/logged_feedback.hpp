@@ -9,30 +9,30 @@
 
 namespace rampart::ope {
 
-/// A named protected group: positions of its records, ascending, each once. Groups may overlap.
+/// A named protected group: positions of its records, ascending, unique. Groups may overlap.
 struct Group {
     std::string name;
     std::vector<uint32_t> records;
 };
 
-/// Logged decisions as a structure of arrays, WITHOUT their impacts: all that may be looked at
+/// Logged decisions as a structure of arrays, WITHOUT their impacts: everything that may be read
 /// before a test is registered. n records; every per-record vector has n entries.
 struct LoggedDecisions {
     std::vector<std::string> record_id;  // decision id, unique
-    std::vector<std::string> unit_id;    // person; all records of a person are one unit
+    std::vector<std::string> unit_id;    // person; all records of a person form one unit
     std::vector<double> p_approve;  // P(approve | x) by the policy that decided THIS record, [0, 1]
-    std::vector<uint8_t> approved;  // 0 or 1: the action that was drawn
+    std::vector<uint8_t> approved;  // 0 or 1: the drawn action
     std::vector<uint8_t> has_impact;  // 0 or 1: a matured impact is on record
     std::vector<double> candidate;    // pi(1|x), [0, 1]
     std::vector<double> reference;    // s(1|x), [0, 1]: the policy that the candidate would replace
     std::vector<uint32_t> logger;     // index into logger_ids
-    std::vector<std::string> logger_ids;  // policies that decided
+    std::vector<std::string> logger_ids;  // the deciding policies
     std::vector<Group> groups;
-    /// Positions, ascending, of the records where people did the other action than was drawn.
-    /// `approved` stays what was drawn, and what became of the person counts for it: intention to
-    /// treat.
+    /// Positions, ascending, of the records where people reversed the drawn action.
+    /// `approved` stays the drawn action, and the person's outcome counts for it: intention
+    /// to treat.
     std::vector<uint32_t> overridden{};
-    /// P(approve | x) of a policy that the candidate is held against besides, [0, 1]; empty: none.
+    /// P(approve | x) of a second policy to compare with, [0, 1]; empty: none.
     std::vector<double> anchor{};
     /// Expected impacts of both actions for each record, which no outcome of these records had a
     /// part in; empty: none. An estimate then centres each record by its own (ImpactModel's centres
@@ -46,11 +46,11 @@ struct LoggedDecisions {
 
     size_t size() const { return record_id.size(); }
     bool is_overridden(size_t i) const;
-    /// Whether the action that was taken in the end is an approval.
+    /// Returns whether the action that was finally carried out is an approval.
     bool granted(size_t i) const { return (approved[i] != 0) != is_overridden(i); }
 };
 
-/// Decisions and what became of them.
+/// Decisions and their outcomes.
 struct LoggedFeedback {
     LoggedDecisions decisions;
     std::vector<double> impact;  // NaN: none on record (then has_impact is 0)
@@ -58,20 +58,20 @@ struct LoggedFeedback {
     std::vector<double> label{};
 };
 
-/// Shapes, ranges, finite numbers, indices in range, groups ascending, ids present. Whether the
-/// data suffice for a test is not judged here. Errors: invalid_argument naming record, field and
-/// value; out_of_range beyond limits::kMaxRows or kMaxGroups.
+/// Checks shapes, ranges, finite numbers, indices, ascending groups and ids. Does not check whether
+/// the data suffice for a test. Fails with invalid_argument naming record, field and value;
+/// out_of_range beyond limits::kMaxRows or kMaxGroups.
 base::Status validate(const LoggedDecisions& decisions);
 
-/// The same, and impacts: a finite number where has_impact is 1, NaN where it is 0; labels
+/// Checks decisions and impacts: a finite number where has_impact is 1, NaN where it is 0; labels
 /// likewise, 0 or 1.
 base::Status validate(const LoggedFeedback& feedback);
 
-/// The impacts of `decisions` fit it: as many as records, finite where has_impact is 1, NaN
+/// Checks impacts against `decisions`: one per record, finite where has_impact is 1, NaN
 /// elsewhere.
 base::Status validate_impacts(const LoggedDecisions& decisions, const std::vector<double>& impact);
 
-/// The same of labels, 0 or 1; there are none where has_label is empty.
+/// Checks labels in the same way, 0 or 1; no labels if has_label is empty.
 base::Status validate_labels(const LoggedDecisions& decisions, const std::vector<double>& label);
 
 }  // namespace rampart::ope
