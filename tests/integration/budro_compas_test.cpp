@@ -12,8 +12,8 @@
 #include "rampart/dataset/split.hpp"
 #include "rampart/dataset/text.hpp"
 
-/// BuDRO on COMPAS with the settings of papers/001, table 8, beside table 9: sex, race and the
-/// charge's degree are one column each, the regression of race is scikit-learn's with C = 0.1.
+/// BuDRO on COMPAS with the settings of Vargo et al. 2021, table 8, beside table 9: sex, race and
+/// the charge's degree are one column each, the regression of race is scikit-learn's with C = 0.1.
 namespace rampart::budro {
 namespace {
 
@@ -107,7 +107,7 @@ BudroParams settings(const Dataset& train) {
     p.transport.entropic.gamma = 5e-5;
     p.transport.moves = false;
     const auto ones = static_cast<double>(std::count(train.label.begin(), train.label.end(), 1));
-    p.weight_of_ones = (static_cast<double>(train.rows()) - ones) / ones;
+    p.positive_class_weight = (static_cast<double>(train.rows()) - ones) / ones;
     p.paper_scale = true;
     p.initial_score = 0.0;
     return p;

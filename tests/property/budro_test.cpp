@@ -17,7 +17,7 @@ struct FreeClp {
     void operator()(Clp_Simplex* model) const { Clp_deleteModel(model); }
 };
 
-/// The linear program (papers/001, eq. 2.8) as it stands: a variable for each pair.
+/// The linear program (BuDRO, Vargo et al. 2021, eq. 2.8) as it stands: a variable for each pair.
 double by_clp(const MadeTransport& p) {
     const size_t n = p.rows();
     std::vector<CoinBigIndex> start{0};

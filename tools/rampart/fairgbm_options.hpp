@@ -16,7 +16,7 @@ namespace rampart::cli {
 struct FairGbmOptions {
     std::string constraint = "fnr", targets, operate_at, proxy = "cross_entropy", output = "best";
     double tolerance = 0.01;
-    fairgbm::PlayerParams players;
+    fairgbm::LagrangianParams lagrangian;
     // to say which have no effect: with gbdt all, with reductions FairGBM's own
     std::vector<const CLI::Option*> options, own;
     const CLI::Option *threshold_option = nullptr, *tolerance_option = nullptr,

@@ -80,13 +80,15 @@ void add_regression_options(CLI::App& command, RegressionOptions& o) {
                          "paper's steps")
              ->check(CLI::IsMember({"column-generation", "eg", "eg-paper"}))
              ->capture_default_str());
-    keep(command.add_option("--calls", o.game.calls, "fair-regression: questions to the oracle")
+    keep(command
+             .add_option("--calls", o.game.max_oracle_calls,
+                         "fair-regression: questions to the oracle")
              ->check(CLI::Range(1, 100'000))
              ->capture_default_str());
-    keep(command.add_option("--gap", o.game.gap,
+    keep(command.add_option("--gap", o.game.optimality_gap,
                             "fair-regression: ends when the loss is known so well; 0: half its "
                             "standard error"));
-    keep(command.add_option("--bound", o.game.bound, "eg: of the sum of multipliers"));
+    keep(command.add_option("--bound", o.game.multiplier_bound, "eg: of the sum of multipliers"));
 }
 
 void add_regression_training_options(CLI::App& command, RegressionOptions& o) {
@@ -160,7 +162,7 @@ Result<RegressionJob> regression_job(const RegressionOptions& o, const gbdt::Lea
     std::replace(reduction.begin(), reduction.end(), '-', '_');
     RAMPART_TRY(job.sp.reduction, fair_regression::parse_regression_reduction(reduction));
     job.sp.refine = o.refine;
-    job.sp.repairs = o.repairs;
+    job.sp.warm_start_steps = o.repairs;
     job.sp.game = job.bgl.game = game;
     job.bgl.zeta = o.zeta;
     if (!job.parity && o.zeta.empty())
@@ -184,12 +186,12 @@ std::string regression_text(const RegressionJob& job) {
     if (job.parity)
         text += fmt::format(" epsilon={} grid={} reduction={} refine={} repairs={}",
                             fmt::join(job.sp.epsilon, ","), job.sp.levels,
-                            to_string(job.sp.reduction), job.sp.refine, job.sp.repairs);
+                            to_string(job.sp.reduction), job.sp.refine, job.sp.warm_start_steps);
     else
         text += fmt::format(" zeta={}", fmt::join(job.bgl.zeta, ","));
     const bool gradient = game.method == fair_regression::GameMethod::kExponentiatedGradient;
     text += fmt::format(" method={}{} calls={}", gradient ? "eg" : "column-generation",
-                        game.paper_steps ? "-paper" : "", game.calls);
+                        game.paper_steps ? "-paper" : "", game.max_oracle_calls);
     return text + fmt::format(" approve={}{}", job.step.at_least ? ">=" : "<=",
                               job.range.lo + job.step.threshold * (job.range.hi - job.range.lo));
 }
@@ -199,22 +201,20 @@ Result<std::unique_ptr<WatchedOracle>> WatchedOracle::create(const RegressionJob
                                                              const dataset::Dataset* validation,
                                                              base::ThreadPool& pool,
                                                              Progress progress) {
-    std::unique_ptr<fair_regression::RegressionOracle> oracle;
+    std::unique_ptr<reductions::Oracle> oracle;
     if (job.linear) {
-        RAMPART_TRY(auto made,
-                    fair_regression::LinearRegressionOracle::create(train, job.line, validation));
-        oracle = std::make_unique<fair_regression::LinearRegressionOracle>(std::move(made));
+        RAMPART_TRY(auto made, fair_regression::LinearOracle::create(train, job.line, validation));
+        oracle = std::make_unique<fair_regression::LinearOracle>(std::move(made));
     } else {
-        RAMPART_TRY(auto made, fair_regression::GbdtRegressionOracle::create(train, job.trees,
-                                                                             &pool, validation));
-        oracle = std::make_unique<fair_regression::GbdtRegressionOracle>(std::move(made));
+        RAMPART_TRY(auto made,
+                    fair_regression::create_tree_oracle(train, job.trees, &pool, validation));
+        oracle = std::make_unique<reductions::GbdtOracle>(std::move(made));
     }
     return std::unique_ptr<WatchedOracle>(
         new WatchedOracle(std::move(oracle), std::move(progress)));
 }
 
-Result<fair_regression::RegressionAnswer> WatchedOracle::fit(
-    const fair_regression::RegressionQuestion& question) {
+Result<reductions::OracleAnswer> WatchedOracle::fit(const reductions::OracleQuestion& question) {
     if (!progress_(calls_))
         return base::unavailable("interrupted", "training was interrupted; nothing was written");
     auto answer = oracle_->fit(question);
