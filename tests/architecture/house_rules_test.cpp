@@ -124,7 +124,7 @@ TEST(HouseRules, EveryPublicHeaderHasAUnitTestOfItsName) {
     for (const auto& [library, deps] : declared_dependencies()) {
         const fs::path include = fs::path("libs") / library / "include" / "rampart" / library;
         for (const auto& header : source_files(include, {".hpp"})) {
-            // ramp/solver.hpp -> ramp_solver_test.cpp
+            // a folder becomes a part of the name: a/b.hpp -> a_b_test.cpp
             std::string name = fs::relative(header, include).replace_extension().string();
             std::replace(name.begin(), name.end(), '/', '_');
             const auto test = fs::path("tests/unit") / library / (name + "_test.cpp");

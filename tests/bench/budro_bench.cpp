@@ -108,12 +108,12 @@ BudroParams settings(const dataset::Dataset& data, int rounds) {
     params.learner.min_hessian_in_leaf = 0.1 / static_cast<double>(data.rows());
     params.paper_scale = true;
     params.transport.epsilon = 0.4;
-    params.weight_of_ones = (static_cast<double>(data.rows()) - ones) / ones;
+    params.positive_class_weight = (static_cast<double>(data.rows()) - ones) / ones;
     return params;
 }
 
 double plain_round(const People& people, const BudroParams& params, base::ThreadPool& pool) {
-    gbdt::LogLoss loss(people.data, params.weight_of_ones);
+    gbdt::LogLoss loss(people.data, params.positive_class_weight);
     auto learner = params.learner;
     learner.trees = std::min(learner.trees, 20);
     learner.l2 *= static_cast<double>(people.data.rows());

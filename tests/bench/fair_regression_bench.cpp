@@ -52,12 +52,12 @@ void parity(benchmark::State& state) {
     std::optional<ParityRegressionResult> result;
     for (auto _ : state) {
         if (state.range(1) == 0) {
-            auto oracle = LinearRegressionOracle::create(data.table, {}).value();
+            auto oracle = LinearOracle::create(data.table, {}).value();
             result = fit_parity(data.rows(), RegressionLoss::squared(), params, oracle).value();
         } else {
-            auto oracle = GbdtRegressionOracle::create(
-                              data.table, trees(static_cast<int>(state.range(1))), nullptr)
-                              .value();
+            auto oracle =
+                create_tree_oracle(data.table, trees(static_cast<int>(state.range(1))), nullptr)
+                    .value();
             result = fit_parity(data.rows(), RegressionLoss::squared(), params, oracle).value();
         }
     }

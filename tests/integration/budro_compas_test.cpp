@@ -108,7 +108,7 @@ BudroParams settings(const Dataset& train) {
     p.transport.entropic.gamma = 5e-5;
     p.transport.moves = false;
     const auto ones = static_cast<double>(std::count(train.label.begin(), train.label.end(), 1));
-    p.weight_of_ones = (static_cast<double>(train.rows()) - ones) / ones;
+    p.positive_class_weight = (static_cast<double>(train.rows()) - ones) / ones;
     p.paper_scale = true;
     p.initial_score = 0.0;
     return p;

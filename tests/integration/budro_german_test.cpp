@@ -140,7 +140,7 @@ class German : public testing::Test {
         p.learner.l2 = 1;
         p.learner.min_gain = 1e-6;  // smallest gain for which XGBoost splits
         p.transport.epsilon = 1;
-        p.weight_of_ones = 560.0 / 240.0;
+        p.positive_class_weight = 560.0 / 240.0;
         p.paper_scale = true;
         p.initial_score = 0;
         return p;

@@ -37,7 +37,7 @@ struct Outcome {
     double gap = 0, error = 0;  // among fresh people, means over the repetitions
 };
 
-Outcome among_fresh_people(const PlayerParams& players) {
+Outcome among_fresh_people(const LagrangianParams& lagrangian) {
     const auto fresh = people(kFreshRows, 999);
     const fairness::RateConstraints constraints{{{fairness::Rate::kFalseNegative, 0.02}}, {}};
     const auto system = fairness::RateSystem::create(fresh, constraints);
@@ -48,25 +48,25 @@ Outcome among_fresh_people(const PlayerParams& players) {
         params.learner.trees = 100;
         params.learner.leaves = 8;
         params.constraints = constraints;
-        params.players = players;
+        params.lagrangian = lagrangian;
         params.output = Output::kLast;
         const auto fit = train_fairgbm(people(kRows, seed), params, nullptr);
         EXPECT_TRUE(fit);
         std::vector<double> scores(fresh.rows());
         model::BatchEngine(fit->ensemble).predict_raw(model::TableView::of(fresh), scores);
-        const auto values = system->values(system->approved_from(fresh, scores, fit->centre));
+        const auto values = system->values(system->approved_from(fresh, scores, fit->threshold));
         mean.gap += values.gaps[0] / kRepetitions;
         mean.error += values.error / kRepetitions;
     }
     std::printf("    step %g, cap %g: gap %.4f, error %.4f among fresh people\n",
-                players.ascent.step, players.ascent.cap, mean.gap, mean.error);
+                lagrangian.ascent.step, lagrangian.ascent.cap, mean.gap, mean.error);
     return mean;
 }
 
 // the standard error of one gap of three rates: about 0.5 / sqrt(4,000 · 0.5 / 3) = 0.02 on
 // training rows and 0.009 on fresh ones; of the mean over 20 about 0.005
 TEST(FairGbmOverSamples, TheGapClosesForPeopleWhomItHasNotSeen) {
-    PlayerParams never_pushed;
+    LagrangianParams never_pushed;
     never_pushed.ascent.step = 1e-9;
     const auto plain = among_fresh_people(never_pushed);
     const auto fair = among_fresh_people({});
@@ -76,7 +76,7 @@ TEST(FairGbmOverSamples, TheGapClosesForPeopleWhomItHasNotSeen) {
 }
 
 TEST(FairGbmOverSamples, AMultiplierThatIsHardlyAllowedToGrowLeavesTheGap) {
-    PlayerParams capped;
+    LagrangianParams capped;
     capped.ascent.cap = 0.02;
     EXPECT_GT(among_fresh_people(capped).gap, 0.12);
 }

@@ -74,7 +74,7 @@ struct Logistic {
 struct RidgeMoments {
     VectorXd mean;
     double target_mean = 0, total = 0;
-    MatrixXd gram;  // of what is left of the means, by weight
+    MatrixXd gram;  // Gram matrix of what is left of the means, by weight
     VectorXd cross;
 };
 

@@ -81,7 +81,7 @@ base::Result<IndividualAudit> audit_individual(const AuditedRows& rows,
     const size_t n = rows.answers.size();
     for (const auto& move : transport.moves) {
         const double* const by_label = losses.data() + rows.labels[move.from] * n;
-        // one of several people at a place stands for all: that alone harms nobody
+        // one of several people at a point stands for all: that changes no decision
         if (!(by_label[move.to] > by_label[move.from])) continue;
         out.worst.push_back({move.from, move.to, move.mass, move.squared_distance,
                              by_label[move.from], by_label[move.to]});

@@ -15,9 +15,9 @@ Sums over(const Sums& sums, double weight) { return {sums.cost / weight, sums.lo
 
 }  // namespace
 
-Bracket::Bracket(const Inner& inner, std::vector<uint32_t> senders)
-    : inner_(inner), senders_(std::move(senders)) {
-    for (const uint32_t k : senders_) weight_ += inner_.places.senders[k].weight;
+Bracket::Bracket(const Inner& inner, std::vector<uint32_t> sources)
+    : inner_(inner), sources_(std::move(sources)) {
+    for (const uint32_t k : sources_) weight_ += inner_.places.sources[k].weight;
 }
 
 void Bracket::look(const End& end) {
@@ -27,8 +27,8 @@ void Bracket::look(const End& end) {
 }
 
 Bracket::End Bracket::evaluate(double eta, std::vector<Choice>& choices) {
-    inner_.search.best(eta, senders_, choices);
-    const End end{eta, over(inner_.sums(senders_, choices), weight_)};
+    inner_.search.best(eta, sources_, choices);
+    const End end{eta, over(inner_.sums(sources_, choices), weight_)};
     look(end);
     return end;
 }
@@ -36,20 +36,20 @@ Bracket::End Bracket::evaluate(double eta, std::vector<Choice>& choices) {
 /// Both ends at once.
 void Bracket::look_between(double lo, double hi, std::span<const Choice> guess) {
     std::vector<Choice> guesses(guess.begin(), guess.end());
-    guesses.resize(senders_.size());
-    inner_.search.window(lo, hi, senders_, guesses, window_);
+    guesses.resize(sources_.size());
+    inner_.search.window(lo, hi, sources_, guesses, window_);
     listed_ = true;
-    listed_at_.resize(senders_.size());
+    listed_at_.resize(sources_.size());
     std::iota(listed_at_.begin(), listed_at_.end(), 0);
-    open_ = senders_;  // for best_of()
-    low_.resize(senders_.size());
-    high_.resize(senders_.size());
-    for (size_t k = 0; k < senders_.size(); ++k) {
+    open_ = sources_;  // for best_of()
+    low_.resize(sources_.size());
+    high_.resize(sources_.size());
+    for (size_t k = 0; k < sources_.size(); ++k) {
         low_[k] = best_of(k, lo);
         high_[k] = best_of(k, hi);
     }
-    lo_ = {lo, over(inner_.sums(senders_, low_), weight_)};
-    hi_ = {hi, over(inner_.sums(senders_, high_), weight_)};
+    lo_ = {lo, over(inner_.sums(sources_, low_), weight_)};
+    hi_ = {hi, over(inner_.sums(sources_, high_), weight_)};
     look(lo_);
     look(hi_);
 }
@@ -57,8 +57,8 @@ void Bracket::look_between(double lo, double hi, std::span<const Choice> guess) 
 void Bracket::open(double lo, double hi, double factor, std::span<const Choice> guess) {
     low_.assign(guess.begin(), guess.end());
     high_.assign(guess.begin(), guess.end());
-    low_.resize(senders_.size());
-    high_.resize(senders_.size());
+    low_.resize(sources_.size());
+    high_.resize(sources_.size());
     if (lo > 0 && hi <= kClose * lo) {
         look_between(lo, hi, guess);
     } else {
@@ -69,8 +69,8 @@ void Bracket::open(double lo, double hi, double factor, std::span<const Choice> 
     }
     open_low(factor);
     if (!slack_) open_high(factor);
-    open_ = senders_;
-    open_at_.resize(senders_.size());
+    open_ = sources_;
+    open_at_.resize(sources_.size());
     std::iota(open_at_.begin(), open_at_.end(), 0);
     open_low_ = low_;
     open_high_ = high_;
@@ -144,7 +144,7 @@ void Bracket::list() {
 }
 
 Choice Bracket::best_of(size_t k, double eta) const {
-    const size_t label = inner_.places.senders[open_[k]].label;
+    const size_t label = inner_.places.sources[open_[k]].label;
     const auto candidate = [&](const Choice& choice) {
         return Candidate{inner_.losses.loss_of(label, choice.place) - eta * choice.squared_distance,
                          choice.squared_distance, inner_.losses.row_of(label, choice.place),

@@ -6,16 +6,16 @@
 
 namespace rampart::budro {
 
-/// Where the dual's minimum lies, for some senders (their weights scaled to sum 1): between two
+/// Where the dual's minimum lies, for some sources (their weights scaled to sum 1): between two
 /// prices, at whose lower end the cost of the best map is at least the budget and at whose upper
-/// end at most. Senders whose best target is the same at both ends are *settled*: they keep it in
+/// end at most. Sources whose best target is the same at both ends are *settled*: they keep it in
 /// between, where their part of the dual is a straight line.
 class Bracket {
   public:
-    Bracket(const Inner& inner, std::vector<uint32_t> senders);
+    Bracket(const Inner& inner, std::vector<uint32_t> sources);
 
     /// Looks at lo and hi (0 <= lo < hi), and moves them apart by `factor` and more until the
-    /// minimum is between them. guess: as of Search::best(), [senders]; may be empty.
+    /// minimum is between them. guess: as of Search::best(), [sources]; may be empty.
     void open(double lo, double hi, double factor, std::span<const Choice> guess);
 
     /// One price between the ends becomes an end. False when nothing is left to gain in double
@@ -39,7 +39,7 @@ class Bracket {
     double crossing() const;
     double bound() const;
 
-    /// The maps at both ends, [senders].
+    /// The maps at both ends, [sources].
     std::vector<Choice> take_low() { return std::move(low_); }
     std::vector<Choice> take_high() { return std::move(high_); }
     void finish();  // before taking them
@@ -47,7 +47,7 @@ class Bracket {
   private:
     struct End {
         double eta = 0;
-        Sums sums;  // of all senders, over their weight
+        Sums sums;  // sums of all sources, over their weight
     };
     double value(const End& end) const { return end.eta * inner_.budget + end.sums.value(end.eta); }
     void look(const End& end);
@@ -60,16 +60,16 @@ class Bracket {
     Choice best_of(size_t k, double eta) const;
 
     const Inner& inner_;
-    std::vector<uint32_t> senders_;
+    std::vector<uint32_t> sources_;
     double weight_ = 0;
     End lo_, hi_;
     bool slack_ = false;
     int steps_ = 0;
     double dual_ = 1e300, dual_eta_ = 0;
-    std::vector<Choice> low_, high_;        // [senders], of the settled for good
-    std::vector<uint32_t> open_, open_at_;  // senders not settled, and where in senders_ they are
+    std::vector<Choice> low_, high_;        // [sources], of the settled for good
+    std::vector<uint32_t> open_, open_at_;  // sources not settled, and where in sources_ they are
     std::vector<Choice> open_low_, open_high_, middle_;
-    std::vector<uint32_t> listed_at_;  // of open senders, where in window_
+    std::vector<uint32_t> listed_at_;  // position in window_ by open source
     /// Once the ends are close: all that may be best between them, so that no search is needed.
     Window window_;
     bool listed_ = false;

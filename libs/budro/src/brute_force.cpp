@@ -7,23 +7,24 @@
 namespace rampart::budro {
 namespace {
 
-constexpr size_t kSenders = 64;  // of a chunk
+constexpr size_t kSources = 64;  // sources of a chunk
 
 /// What all other searches have to equal, written to be seen to be right.
 class BruteForce : public Search {
   public:
-    BruteForce(const Places& places, base::ThreadPool* pool) : places_(places), pool_(pool) {}
+    BruteForce(const SupportPoints& places, base::ThreadPool* pool)
+        : support_(places), pool_(pool) {}
 
     void begin_round(const TargetLosses& losses) override { losses_ = &losses; }
 
-    void best(double eta, std::span<const uint32_t> senders, std::span<Choice> choices) override {
-        count(senders.size());
-        for_chunks(pool_, senders.size(), kSenders, [&](size_t, size_t first, size_t last) {
+    void best(double eta, std::span<const uint32_t> sources, std::span<Choice> choices) override {
+        count(sources.size());
+        for_chunks(pool_, sources.size(), kSources, [&](size_t, size_t first, size_t last) {
             for (size_t k = first; k < last; ++k) {
-                const Sender& sender = places_.senders[senders[k]];
-                Candidate best = candidate(eta, sender, 0);
-                for (uint32_t place = 1; place < places_.count(); ++place) {
-                    const Candidate other = candidate(eta, sender, place);
+                const Source& source = support_.sources[sources[k]];
+                Candidate best = candidate(eta, source, 0);
+                for (uint32_t place = 1; place < support_.count(); ++place) {
+                    const Candidate other = candidate(eta, source, place);
                     if (other.beats(best)) best = other;
                 }
                 choices[k] = {best.place, best.squared_distance};
@@ -31,18 +32,18 @@ class BruteForce : public Search {
         });
     }
 
-    void near(double eta, double slack, std::span<const uint32_t> senders,
+    void near(double eta, double slack, std::span<const uint32_t> sources,
               const NearVisitor& visit) override {
-        count(senders.size());
-        for_chunks(pool_, senders.size(), kSenders, [&](size_t, size_t first, size_t last) {
+        count(sources.size());
+        for_chunks(pool_, sources.size(), kSources, [&](size_t, size_t first, size_t last) {
             std::vector<Candidate> all, kept;
             for (size_t k = first; k < last; ++k) {
-                const Sender& sender = places_.senders[senders[k]];
+                const Source& source = support_.sources[sources[k]];
                 all.clear();
                 kept.clear();
                 double most = -1e300;
-                for (uint32_t place = 0; place < places_.count(); ++place) {
-                    all.push_back(candidate(eta, sender, place));
+                for (uint32_t place = 0; place < support_.count(); ++place) {
+                    all.push_back(candidate(eta, source, place));
                     most = std::max(most, all.back().value);
                 }
                 for (const Candidate& one : all)
@@ -52,20 +53,20 @@ class BruteForce : public Search {
         });
     }
 
-    void window(double lo, double hi, std::span<const uint32_t> senders, std::span<const Choice>,
+    void window(double lo, double hi, std::span<const uint32_t> sources, std::span<const Choice>,
                 Window& out) override {
-        count(senders.size());
-        std::vector<std::vector<Choice>> found(senders.size());
-        for_chunks(pool_, senders.size(), kSenders, [&](size_t, size_t first, size_t last) {
+        count(sources.size());
+        std::vector<std::vector<Choice>> found(sources.size());
+        for_chunks(pool_, sources.size(), kSources, [&](size_t, size_t first, size_t last) {
             for (size_t k = first; k < last; ++k) {
-                const Sender& sender = places_.senders[senders[k]];
+                const Source& source = support_.sources[sources[k]];
                 double most = -1e300, largest = 0;
-                for (uint32_t place = 0; place < places_.count(); ++place) {
-                    most = std::max(most, candidate(hi, sender, place).value);
-                    largest = std::max(largest, std::abs(losses_->loss_of(sender.label, place)));
+                for (uint32_t place = 0; place < support_.count(); ++place) {
+                    most = std::max(most, candidate(hi, source, place).value);
+                    largest = std::max(largest, std::abs(losses_->loss_of(source.label, place)));
                 }
-                for (uint32_t place = 0; place < places_.count(); ++place) {
-                    const Candidate one = candidate(lo, sender, place);
+                for (uint32_t place = 0; place < support_.count(); ++place) {
+                    const Candidate one = candidate(lo, source, place);
                     if (one.value >= most - rounding_of(largest))
                         found[k].push_back({place, one.squared_distance});
                 }
@@ -82,27 +83,27 @@ class BruteForce : public Search {
     size_t bytes() const override { return sizeof *this; }
 
   private:
-    Candidate candidate(double eta, const Sender& sender, uint32_t place) const {
-        const double distance = squared_distance(places_.at(sender.place), places_.at(place));
-        return {losses_->loss_of(sender.label, place) - eta * distance, distance,
-                losses_->row_of(sender.label, place), place};
+    Candidate candidate(double eta, const Source& source, uint32_t place) const {
+        const double distance = squared_distance(support_.at(source.place), support_.at(place));
+        return {losses_->loss_of(source.label, place) - eta * distance, distance,
+                losses_->row_of(source.label, place), place};
     }
 
-    void count(size_t senders) {
+    void count(size_t sources) {
         ++counts.evaluations;
-        const uint64_t pairs = static_cast<uint64_t>(senders) * places_.count();
+        const uint64_t pairs = static_cast<uint64_t>(sources) * support_.count();
         counts.pairs += pairs;
         counts.decided += pairs;
     }
 
-    const Places& places_;
+    const SupportPoints& support_;
     base::ThreadPool* pool_;
     const TargetLosses* losses_ = nullptr;
 };
 
 }  // namespace
 
-std::unique_ptr<Search> make_brute_force(const Places& places, base::ThreadPool* pool) {
+std::unique_ptr<Search> make_brute_force(const SupportPoints& places, base::ThreadPool* pool) {
     return std::make_unique<BruteForce>(places, pool);
 }
 

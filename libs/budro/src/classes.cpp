@@ -98,7 +98,7 @@ class Training {
     }
 
   private:
-    /// Everybody where they are; scores that give the classes' shares.
+    /// All mass where it is; scores that give the classes' shares.
     void start() {
         std::vector<double> share(classes_);
         for (size_t i = 0; i < n_; ++i) {

@@ -36,7 +36,7 @@ DistanceTable::DistanceTable(const Tiles& tiles, const TileKernels& kernels, siz
     columns_ = by_place() ? tiles.count() : groups_for(places, tiles_in_group);
     rows_ = by_place() ? places : columns_;
     stride_ = padded(columns_);
-    // beyond twice the mean distance nobody is interesting enough to be told apart
+    // distances above twice the mean are saturated
     const double most = 2 * tiles.mean_distance();
     scale_ = most > 0 ? kMostSteps / most : 1;
     steps_.assign(rows_ * stride_, std::numeric_limits<uint16_t>::max());
@@ -70,7 +70,7 @@ void DistanceTable::meet(size_t a, size_t b) {
 }
 
 void DistanceTable::fill_by_place(base::ThreadPool* pool) {
-    // the first meet everybody, the last only themselves: the longest tasks come first
+    // the first tile meets all, the last only itself: the longest tasks come first
     for_chunks(pool, tiles_.count(), 1, [&](size_t a, size_t, size_t) {
         for (size_t b = a; b < tiles_.count(); ++b) meet(a, b);
     });

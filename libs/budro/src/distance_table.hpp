@@ -14,7 +14,7 @@ namespace rampart::budro {
 ///
 /// With a row for each place every entry is the least distance to the tile's places, computed once.
 /// Else rows and columns are groups of tiles; entries begin as distances of bounding boxes, and
-/// refine() makes one exact when somebody had to look.
+/// refine() makes one exact when a query needs it.
 class DistanceTable {
   public:
     /// Bytes of a table with a row for each place.

@@ -18,9 +18,9 @@ Plan stay(const Inner& inner, double eta) {
     return plan;
 }
 
-/// About where the minimum lies, by some of the senders; 0 where they would not spend the budget.
+/// About where the minimum lies, by some of the sources; 0 where they would not spend the budget.
 double scout(const Inner& inner) {
-    const size_t count = inner.places.senders.size();
+    const size_t count = inner.places.sources.size();
     const size_t stride = (count + kScouts - 1) / kScouts;
     std::vector<uint32_t> some;
     for (size_t k = 0; k < count; k += stride) some.push_back(static_cast<uint32_t>(k));
@@ -61,7 +61,7 @@ void BracketedDual::remember(double eta, const Plan& plan) {
 Plan BracketedDual::exact(const Inner& inner) {
     if (inner.budget == 0) return stay(inner, std::numeric_limits<double>::infinity());
     if (inner.span_of_losses() == 0) return stay(inner, 0);
-    Bracket bracket(inner, inner.all_senders());
+    Bracket bracket(inner, inner.all_sources());
     open(inner, bracket);
     const auto done = [&] {
         return bracket.gap() <=
@@ -86,7 +86,7 @@ Plan BracketedDual::exact(const Inner& inner) {
 Plan BracketedDual::bisection(const Inner& inner) {
     if (inner.budget == 0) return stay(inner, std::numeric_limits<double>::infinity());
     if (inner.span_of_losses() == 0) return stay(inner, 0);
-    Bracket bracket(inner, inner.all_senders());
+    Bracket bracket(inner, inner.all_sources());
     open(inner, bracket);
     while (!bracket.slack() &&
            bracket.high() - bracket.low() > inner.params.eta_tolerance * bracket.high() &&
@@ -98,7 +98,7 @@ Plan BracketedDual::bisection(const Inner& inner) {
     plan.dual = bracket.dual();
     if (bracket.slack() || bracket.low_is_spent()) {
         plan.first = bracket.take_low();
-    } else {  // above the minimum nobody overspends
+    } else {  // above the minimum the budget is kept
         const Bracket::Price price = bracket.price_of_high();
         plan.eta = price.eta;
         plan.dual = price.dual;
@@ -108,12 +108,12 @@ Plan BracketedDual::bisection(const Inner& inner) {
     return plan;
 }
 
-SenderSampler::SenderSampler(const Places& places) {
+SourceSampler::SourceSampler(const SupportPoints& places) {
     double sum = 0;
-    for (const Sender& sender : places.senders) up_to_.push_back(sum += sender.weight);
+    for (const Source& source : places.sources) up_to_.push_back(sum += source.weight);
 }
 
-uint32_t SenderSampler::draw(base::Random& random) const {
+uint32_t SourceSampler::draw(base::Random& random) const {
     const double at = random.uniform() * up_to_.back();
     const auto found = std::upper_bound(up_to_.begin(), up_to_.end() - 1, at);
     return static_cast<uint32_t>(found - up_to_.begin());

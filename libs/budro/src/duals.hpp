@@ -36,25 +36,25 @@ class SgdDual {
     std::vector<Choice> last_;
 };
 
-/// Draws senders in proportion to their weights.
-class SenderSampler {
+/// Draws sources in proportion to their weights.
+class SourceSampler {
   public:
-    explicit SenderSampler(const Places& places);
+    explicit SourceSampler(const SupportPoints& places);
     uint32_t draw(base::Random& random) const;
 
   private:
     std::vector<double> up_to_;
 };
 
-/// Steps down the slope epsilon - cost(senders, η), of senders drawn by `random`.
+/// Steps down the slope epsilon - cost(sources, η), of sources drawn by `random`.
 template <class Cost>
 double descend(const Inner& inner, double eta, base::Random& random, const Cost& cost) {
     const SgdParams& params = inner.params.sgd;
-    const SenderSampler sampler(inner.places);
+    const SourceSampler sampler(inner.places);
     std::vector<uint32_t> batch(static_cast<size_t>(params.batch));
     double velocity = 0;
     for (int step = 0; step < params.steps; ++step) {
-        for (uint32_t& sender : batch) sender = sampler.draw(random);
+        for (uint32_t& source : batch) source = sampler.draw(random);
         const double slope = inner.budget - cost(std::span<const uint32_t>(batch), eta);
         velocity = params.momentum * velocity - params.learning_rate * slope;
         const double moved = eta + velocity;

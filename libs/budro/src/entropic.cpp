@@ -8,7 +8,7 @@ namespace rampart::budro {
 namespace {
 
 constexpr double kReach = 45;     // exp(-45) is nothing beside 1
-constexpr size_t kSenders = 512;  // whose flows are held at a time
+constexpr size_t kSources = 512;  // sources whose flows are held at a time
 constexpr int kMostSteps = 200;
 
 }  // namespace
@@ -50,9 +50,9 @@ struct EntropicDual::Round {
         for (Candidate& one : candidates) one.value /= sum;
     }
 
-    /// costs[k]: mean squared distance of senders[k].
-    void costs(double eta, std::span<const uint32_t> senders, std::span<double> out) {
-        inner.search.near(eta, kReach * gamma, senders,
+    /// costs[k]: mean squared distance of sources[k].
+    void costs(double eta, std::span<const uint32_t> sources, std::span<double> out) {
+        inner.search.near(eta, kReach * gamma, sources,
                           [&](size_t k, std::span<const Candidate> found) {
                               std::vector<Candidate> shares(found.begin(), found.end());
                               to_shares(shares, gamma);
@@ -63,56 +63,56 @@ struct EntropicDual::Round {
     }
 
     double cost(double eta) {
-        const auto senders = inner.all_senders();
-        std::vector<double> each(senders.size());
-        costs(eta, senders, each);
+        const auto sources = inner.all_sources();
+        std::vector<double> each(sources.size());
+        costs(eta, sources, each);
         double sum = 0;
-        for (const uint32_t k : senders) sum += inner.places.senders[k].weight * each[k];
+        for (const uint32_t k : sources) sum += inner.places.sources[k].weight * each[k];
         return sum;
     }
 
-    /// Appends how `sender` spreads over the rows of one place.
-    void spread(uint32_t sender, const Candidate& at, std::vector<Flow>& flows) const {
-        const size_t label = inner.places.senders[sender].label;
+    /// Appends how `source` spreads over the rows of one place.
+    void spread(uint32_t source, const Candidate& at, std::vector<Flow>& flows) const {
+        const size_t label = inner.places.sources[source].label;
         const auto& rows = rows_of_place[at.place];
         if (rows.empty()) {
-            flows.push_back({sender, at.row, at.value, at.squared_distance});
+            flows.push_back({source, at.row, at.value, at.squared_distance});
             return;
         }
         const double all = joint.loss_of(label, at.place);
         for (const uint32_t row : rows) {
             const double share = at.value * std::exp((loss_of_row(label, row) - all) / gamma);
-            if (share > 0) flows.push_back({sender, row, share, at.squared_distance});
+            if (share > 0) flows.push_back({source, row, share, at.squared_distance});
         }
     }
 
-    /// Flows and true best values of senders first … last - 1. eta infinite: everybody stays.
+    /// Flows and true best values of sources first … last - 1. eta infinite: all mass stays.
     void flows(double eta, uint32_t first, uint32_t last, std::vector<std::vector<Flow>>& out,
                std::vector<double>& best) {
-        std::vector<uint32_t> senders;
-        for (uint32_t k = first; k < last; ++k) senders.push_back(k);
-        out.assign(senders.size(), {});
-        best.assign(senders.size(), -std::numeric_limits<double>::infinity());
+        std::vector<uint32_t> sources;
+        for (uint32_t k = first; k < last; ++k) sources.push_back(k);
+        out.assign(sources.size(), {});
+        best.assign(sources.size(), -std::numeric_limits<double>::infinity());
         const auto visit = [&](size_t k, std::span<const Candidate> found) {
-            const size_t label = inner.places.senders[senders[k]].label;
+            const size_t label = inner.places.sources[sources[k]].label;
             std::vector<Candidate> shares(found.begin(), found.end());
             to_shares(shares, gamma);
             for (const Candidate& one : shares) {
                 const double moved = one.squared_distance > 0 ? eta * one.squared_distance : 0;
                 best[k] = std::max(best[k], inner.losses.loss_of(label, one.place) - moved);
-                spread(senders[k], one, out[k]);
+                spread(sources[k], one, out[k]);
             }
         };
-        if (std::isfinite(eta)) return inner.search.near(eta, kReach * gamma, senders, visit);
-        for (size_t k = 0; k < senders.size(); ++k) {
-            const Sender& from = inner.places.senders[senders[k]];
+        if (std::isfinite(eta)) return inner.search.near(eta, kReach * gamma, sources, visit);
+        for (size_t k = 0; k < sources.size(); ++k) {
+            const Source& from = inner.places.sources[sources[k]];
             const Candidate own{0, 0, inner.losses.row_of(from.label, from.place), from.place};
             visit(k, std::span(&own, 1));
         }
     }
 };
 
-EntropicDual::EntropicDual(const Places& places, uint64_t seed)
+EntropicDual::EntropicDual(const SupportPoints& places, uint64_t seed)
     : rows_of_place_(places.count()), random_(seed) {
     std::vector<uint32_t> count(places.count());
     for (const uint32_t p : places.of_row) ++count[p];
@@ -177,14 +177,14 @@ EntropicAnswer EntropicDual::solve(const Inner& inner, std::span<const double> l
     EntropicAnswer answer;
     answer.eta = solve_eta(round);
     if (std::isfinite(answer.eta)) eta_ = answer.eta;
-    const auto senders = static_cast<uint32_t>(inner.places.senders.size());
+    const auto sources = static_cast<uint32_t>(inner.places.sources.size());
     std::vector<std::vector<Flow>> flows;
     std::vector<double> best;
-    for (uint32_t first = 0; first < senders; first += kSenders) {
-        const uint32_t last = std::min<uint32_t>(senders, first + kSenders);
+    for (uint32_t first = 0; first < sources; first += kSources) {
+        const uint32_t last = std::min<uint32_t>(sources, first + kSources);
         round.flows(answer.eta, first, last, flows, best);
         for (size_t k = 0; k < flows.size(); ++k) {
-            const Sender& from = inner.places.senders[first + k];
+            const Source& from = inner.places.sources[first + k];
             answer.dual += from.weight * best[k];
             for (const Flow& flow : flows[k]) {
                 const double mass = from.weight * flow.share;

@@ -7,9 +7,9 @@
 
 namespace rampart::budro {
 
-/// Who is sent where, and how much of a sender's weight.
+/// Who is sent where, and how much of a source's weight.
 struct Flow {
-    uint32_t sender = 0;
+    uint32_t source = 0;
     uint32_t row = 0;
     double share = 0;
     double squared_distance = 0;
@@ -24,10 +24,10 @@ struct EntropicAnswer {
 /// the greatest of a person; what lies 45 gamma below it weighs less than rounding.
 class EntropicDual {
   public:
-    /// Is given the flows of some senders at a time, in the order of the senders.
+    /// Is given the flows of some sources at a time, in the order of the sources.
     using Take = std::function<void(std::span<const Flow>)>;
 
-    EntropicDual(const Places& places, uint64_t seed);
+    EntropicDual(const SupportPoints& places, uint64_t seed);
     /// losses: [classes x n], as people have them.
     EntropicAnswer solve(const Inner& inner, std::span<const double> losses, const Take& take);
 
@@ -36,7 +36,7 @@ class EntropicDual {
     double solve_eta(Round& round);
     double spent_eta(Round& round);
 
-    std::vector<std::vector<uint32_t>> rows_of_place_;  // of places with more than one row
+    std::vector<std::vector<uint32_t>> rows_of_place_;  // rows of points with more than one
     base::Random random_;
     double eta_ = -1;
 };

@@ -8,25 +8,25 @@
 namespace rampart::budro {
 namespace {
 
-constexpr size_t kSenders = 1 << 13;  // of a chunk of sums
+constexpr size_t kSources = 1 << 13;  // sources of a chunk of sums
 
-Sums sums_of(const Inner& inner, uint32_t sender, const Choice& choice) {
-    const Sender& from = inner.places.senders[sender];
+Sums sums_of(const Inner& inner, uint32_t source, const Choice& choice) {
+    const Source& from = inner.places.sources[source];
     return {from.weight * choice.squared_distance,
             from.weight * inner.losses.loss_of(from.label, choice.place)};
 }
 
 }  // namespace
 
-Sums Inner::sums(std::span<const uint32_t> senders, std::span<const Choice> choices) const {
+Sums Inner::sums(std::span<const uint32_t> sources, std::span<const Choice> choices) const {
     Sums out;
-    for (size_t k = 0; k < senders.size(); ++k) out = out + sums_of(*this, senders[k], choices[k]);
+    for (size_t k = 0; k < sources.size(); ++k) out = out + sums_of(*this, sources[k], choices[k]);
     return out;
 }
 
 Sums Inner::sums(std::span<const Choice> choices) const {
-    std::vector<Sums> parts((choices.size() + kSenders - 1) / kSenders);
-    for_chunks(pool, choices.size(), kSenders, [&](size_t chunk, size_t first, size_t last) {
+    std::vector<Sums> parts((choices.size() + kSources - 1) / kSources);
+    for_chunks(pool, choices.size(), kSources, [&](size_t chunk, size_t first, size_t last) {
         for (size_t k = first; k < last; ++k)
             parts[chunk] = parts[chunk] + sums_of(*this, static_cast<uint32_t>(k), choices[k]);
     });
@@ -43,15 +43,15 @@ double Inner::span_of_losses() const {
     return span;
 }
 
-std::vector<uint32_t> Inner::all_senders() const {
-    std::vector<uint32_t> out(places.senders.size());
+std::vector<uint32_t> Inner::all_sources() const {
+    std::vector<uint32_t> out(places.sources.size());
     std::iota(out.begin(), out.end(), 0);
     return out;
 }
 
 std::vector<Choice> Inner::staying() const {
-    std::vector<Choice> out(places.senders.size());
-    for (size_t k = 0; k < out.size(); ++k) out[k] = {places.senders[k].place, 0};
+    std::vector<Choice> out(places.sources.size());
+    for (size_t k = 0; k < out.size(); ++k) out[k] = {places.sources[k].place, 0};
     return out;
 }
 
@@ -59,8 +59,8 @@ Plan plan_at(const Inner& inner, double eta, std::span<const Choice> guess) {
     Plan plan;
     plan.eta = eta;
     plan.first.assign(guess.begin(), guess.end());
-    plan.first.resize(inner.places.senders.size());
-    inner.search.best(eta, inner.all_senders(), plan.first);
+    plan.first.resize(inner.places.sources.size());
+    inner.search.best(eta, inner.all_sources(), plan.first);
     plan.dual = eta * inner.budget + inner.sums(plan.first).value(eta);
     return plan;
 }

@@ -440,7 +440,7 @@ MatrixXd projector_of(const std::vector<double>& basis, size_t columns) {
     return (all.array().abs() < 1e-12).select(0.0, all);
 }
 
-/// In one order, whoever asks: a row is the same when it is learnt from and when it is scored.
+/// Sums in one fixed order: a row is the same when it is learnt from and when it is scored.
 std::vector<float> kept_of(const VectorXd& entries, const MatrixXd& projector) {
     std::vector<float> out;
     for (Eigen::Index c = 0; c < projector.cols(); ++c) {

@@ -31,8 +31,8 @@ base::Result<Attack> Attack::create(const dataset::Dataset& data, const Points& 
     how.moves = false;
     const std::vector<double> weights(data.weight.begin(), data.weight.end());
     RAMPART_TRY(auto solver, TransportSolver::create({&points, data.label, 2, weights}, how, pool));
-    return Attack(std::move(solver), loss, params.weighted_attack ? params.weight_of_ones : 1,
-                  pool);
+    return Attack(std::move(solver), loss,
+                  params.weighted_attack ? params.positive_class_weight : 1, pool);
 }
 
 base::Result<Transport> Attack::on(std::span<const double> scores) {
@@ -43,23 +43,23 @@ base::Result<Transport> Attack::on(std::span<const double> scores) {
         for (size_t i = first; i < last; ++i) {
             const auto both = loss_->losses(scores[i]);
             losses_[i] = both.loss[0];
-            losses_[n + i] = std::min(both.loss[1] * weight_of_ones_, kMostLoss);
+            losses_[n + i] = std::min(both.loss[1] * positive_class_weight_, kMostLoss);
         }
     });
     return solver_.solve(losses_);
 }
 
 void BudroObjective::prepare(std::span<const double> scores) {
-    if (players_) players_->prepare(scores);
+    if (constrained_) constrained_->prepare(scores);
 }
 
 void BudroObjective::gradients_of_rows(std::span<const double> scores, size_t first,
                                        std::span<float> g, std::span<float> h) const {
     outcomes_.gradients_of_rows(scores, first, g, h);
-    if (!players_) return;
+    if (!constrained_) return;
     // what the constraints add to the log loss of the people as they are
     std::vector<float> with_g(g.size()), with_h(g.size()), own_g(g.size()), own_h(g.size());
-    players_->gradients_of_rows(scores, first, with_g, with_h);
+    constrained_->gradients_of_rows(scores, first, with_g, with_h);
     plain_.gradients_of_rows(scores, first, own_g, own_h);
     for (size_t k = 0; k < g.size(); ++k) {
         g[k] += with_g[k] - own_g[k];
@@ -68,11 +68,11 @@ void BudroObjective::gradients_of_rows(std::span<const double> scores, size_t fi
 }
 
 void BudroObjective::rows_scored(std::span<const double> scores, size_t first, size_t n) {
-    if (players_) players_->rows_scored(scores, first, n);
+    if (constrained_) constrained_->rows_scored(scores, first, n);
 }
 
 void BudroObjective::after_tree(int iteration, std::span<const double> scores) {
-    if (players_) players_->after_tree(iteration, scores);
+    if (constrained_) constrained_->after_tree(iteration, scores);
 }
 
 }  // namespace rampart::budro

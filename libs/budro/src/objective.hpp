@@ -15,10 +15,10 @@ class WeighedOutcomes : public gbdt::Objective {
   public:
     /// mass: [2 x n]; gradients are its multiples by `scale` and the weights of the classes.
     WeighedOutcomes(const OutcomeLoss& loss, std::vector<double> mass, double scale,
-                    double weight_of_ones, double initial_score)
+                    double positive_class_weight, double initial_score)
         : loss_(loss),
           mass_(std::move(mass)),
-          by_class_{scale, scale * weight_of_ones},
+          by_class_{scale, scale * positive_class_weight},
           initial_score_(initial_score) {}
 
     std::string_view name() const override { return loss_.name(); }
@@ -43,24 +43,27 @@ class Attack {
     base::Result<Transport> on(std::span<const double> scores);
 
   private:
-    Attack(TransportSolver solver, const OutcomeLoss& loss, double weight_of_ones,
+    Attack(TransportSolver solver, const OutcomeLoss& loss, double positive_class_weight,
            base::ThreadPool* pool)
-        : solver_(std::move(solver)), loss_(&loss), weight_of_ones_(weight_of_ones), pool_(pool) {}
+        : solver_(std::move(solver)),
+          loss_(&loss),
+          positive_class_weight_(positive_class_weight),
+          pool_(pool) {}
 
     TransportSolver solver_;
     const OutcomeLoss* loss_;
-    double weight_of_ones_;
+    double positive_class_weight_;
     base::ThreadPool* pool_;
     std::vector<double> losses_;
 };
 
 /// What trees are grown for from the second on. The attack on the scores of a tree is made by
-/// whoever watches the training, who may fail; it is handed in by weigh().
+/// the caller that watches the training and may fail; it is handed in by weigh().
 class BudroObjective : public gbdt::Objective {
   public:
     BudroObjective(const dataset::Dataset& data, WeighedOutcomes outcomes,
-                   std::optional<fairgbm::FairGbmObjective> players)
-        : outcomes_(std::move(outcomes)), players_(std::move(players)), plain_(data) {}
+                   std::optional<fairgbm::FairGbmObjective> constrained)
+        : outcomes_(std::move(outcomes)), constrained_(std::move(constrained)), plain_(data) {}
 
     std::string_view name() const override { return "budro"; }
     double initial_score() const override { return outcomes_.initial_score(); }
@@ -71,11 +74,13 @@ class BudroObjective : public gbdt::Objective {
     void after_tree(int iteration, std::span<const double> scores) override;
 
     void weigh(std::vector<double> mass) { outcomes_.weigh(std::move(mass)); }
-    const fairgbm::FairGbmObjective* players() const { return players_ ? &*players_ : nullptr; }
+    const fairgbm::FairGbmObjective* constrained() const {
+        return constrained_ ? &*constrained_ : nullptr;
+    }
 
   private:
     WeighedOutcomes outcomes_;
-    std::optional<fairgbm::FairGbmObjective> players_;
+    std::optional<fairgbm::FairGbmObjective> constrained_;
     gbdt::LogLoss plain_;
 };
 

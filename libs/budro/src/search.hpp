@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "places.hpp"
 #include "rampart/base/thread_pool.hpp"
+#include "support_points.hpp"
 
-/// max over targets of  loss - η·d²,  for many senders at once: all that the duals need to know.
+/// max over targets of  loss - η·d²,  for many sources at once: all that the duals need to know.
 namespace rampart::budro {
 
 inline constexpr uint32_t kNowhere = UINT32_MAX;
@@ -30,9 +30,9 @@ struct Candidate {
     }
 };
 
-/// Some targets for each of several senders.
+/// Some targets for each of several sources.
 struct Window {
-    std::vector<uint64_t> first;  // [senders + 1]: where in `found` a sender's begin
+    std::vector<uint64_t> first;  // [sources + 1]: where in `found` a source's begin
     std::vector<Choice> found;
     std::span<const Choice> of(size_t k) const {
         return std::span(found).subspan(first[k], first[k + 1] - first[k]);
@@ -42,8 +42,8 @@ struct Window {
 /// Values that differ by less may have been rounded apart.
 inline double rounding_of(double largest_loss) { return 1e-13 * (1 + largest_loss); }
 
-/// Called with the place in `senders` that was asked for and all its candidates, in no order that
-/// depends on threads. By several threads at once, for different senders.
+/// Called with the place in `sources` that was asked for and all its candidates, in no order that
+/// depends on threads. By several threads at once, for different sources.
 using NearVisitor = std::function<void(size_t, std::span<const Candidate>)>;
 
 class Search {
@@ -51,20 +51,20 @@ class Search {
     virtual ~Search() = default;
     /// `losses` has to outlive what follows, up to the next call.
     virtual void begin_round(const TargetLosses& losses) = 0;
-    /// choices[k]: the best target of senders[k] at eta >= 0. On entry a first guess (or kNowhere).
-    virtual void best(double eta, std::span<const uint32_t> senders, std::span<Choice> choices) = 0;
+    /// choices[k]: the best target of sources[k] at eta >= 0. On entry a first guess (or kNowhere).
+    virtual void best(double eta, std::span<const uint32_t> sources, std::span<Choice> choices) = 0;
     /// All that may be best at some price from lo to hi, 0 < lo < hi: whose value at lo is not
     /// below the greatest at hi. guesses as above.
-    virtual void window(double lo, double hi, std::span<const uint32_t> senders,
+    virtual void window(double lo, double hi, std::span<const uint32_t> sources,
                         std::span<const Choice> guesses, Window& out) = 0;
     /// All targets whose value is within `slack` of the best.
-    virtual void near(double eta, double slack, std::span<const uint32_t> senders,
+    virtual void near(double eta, double slack, std::span<const uint32_t> sources,
                       const NearVisitor& visit) = 0;
     virtual size_t bytes() const = 0;
 
     SearchCounts counts;  // since the search was made
 };
 
-std::unique_ptr<Search> make_brute_force(const Places& places, base::ThreadPool* pool);
+std::unique_ptr<Search> make_brute_force(const SupportPoints& places, base::ThreadPool* pool);
 
 }  // namespace rampart::budro

@@ -82,7 +82,7 @@ Look look_portable(const Tiles& tiles, size_t t, const float* point, const Scree
             const float value = screen.losses[l] - screen.eta * s[l];
             most = value > most ? value : most;
         }
-        if (most < screen.hopeless) return {0, most};
+        if (most < screen.prune_threshold) return {0, most};
         if (last == dimensions) return {open_lanes(screen, s), most};
     }
 }
@@ -204,7 +204,8 @@ RAMPART_AVX2 inline float greatest_of(__m256 a) {
 RAMPART_AVX2 Look look_avx2(const Tiles& tiles, size_t t, const float* point,
                             const Screen& screen) {
     __m256 low = _mm256_setzero_ps(), high = _mm256_setzero_ps();
-    const __m256 eta = _mm256_set1_ps(screen.eta), hopeless = _mm256_set1_ps(screen.hopeless);
+    const __m256 eta = _mm256_set1_ps(screen.eta),
+                 prune_threshold = _mm256_set1_ps(screen.prune_threshold);
     const __m256 losses = _mm256_loadu_ps(screen.losses);
     const __m256 more_losses = _mm256_loadu_ps(screen.losses + 8);
     const size_t dimensions = tiles.dimensions();
@@ -213,7 +214,7 @@ RAMPART_AVX2 Look look_avx2(const Tiles& tiles, size_t t, const float* point,
         add_avx2(tiles.tile(t), point, first, last, low, high);
         const __m256 most = _mm256_max_ps(_mm256_sub_ps(losses, _mm256_mul_ps(eta, low)),
                                           _mm256_sub_ps(more_losses, _mm256_mul_ps(eta, high)));
-        if (_mm256_movemask_ps(_mm256_cmp_ps(most, hopeless, _CMP_GE_OQ)) == 0)
+        if (_mm256_movemask_ps(_mm256_cmp_ps(most, prune_threshold, _CMP_GE_OQ)) == 0)
             return {0, greatest_of(most)};
         if (last == dimensions) return {open_lanes(screen, low, high), greatest_of(most)};
     }

@@ -9,13 +9,13 @@
 /// The inner loops of the search, for each set of instructions.
 namespace rampart::budro {
 
-/// A value to beat in single precision: a lane comes into question iff loss - eta·s >= best.
+/// A value to reach in single precision: a lane is a candidate iff loss - eta·s >= best.
 struct Screen {
     const float* losses;  // [kLanes] of the tile
     float eta;
     float best;
-    float least;         // no s is below
-    float hopeless = 0;  // where no lane reaches this, at most `best`, it need not be known how far
+    float least;                // no s is below
+    float prune_threshold = 0;  // at most `best`: a tile in which no lane reaches it is pruned
 };
 
 struct Look {
@@ -28,14 +28,15 @@ struct TileKernels {
     /// Returns how many.
     size_t (*scan)(const uint16_t* row, size_t n, const uint16_t* greatest, uint16_t best,
                    uint32_t* found);
-    /// The same of columns that are not known[t] + rise[t] < sought either.
+    /// Finds the same columns except those with known[t] + rise[t] < sought.
     size_t (*scan_unknown)(const uint16_t* row, size_t n, const uint16_t* greatest, uint16_t best,
                            const uint16_t* known, const uint16_t* rise, uint16_t sought,
                            uint32_t* found);
-    /// Bit l: lane l of tile t comes into question, distances being from point (as Tiles::row).
+    /// Returns bit l for each lane l of tile t that is a candidate, distances being from point (as
+    /// Tiles::row).
     uint32_t (*screen)(const Tiles& tiles, size_t t, const float* point, const Screen& screen);
-    /// The same of all lanes, and the greatest loss - eta·s: of all dimensions, or of so many that
-    /// it is hopeless.
+    /// Returns the same for all lanes, and the greatest loss - eta·s: over all dimensions, or over
+    /// so many that the tile is pruned.
     Look (*look)(const Tiles& tiles, size_t t, const float* point, const Screen& screen);
     /// s[kLanes]: sums of squares from point to the places of tile t.
     void (*distances)(const Tiles& tiles, size_t t, const float* point, float* s);

@@ -22,7 +22,7 @@ struct TileLosses {
 struct PricedLosses {
     const TileLosses* losses = nullptr;
     double eta = 0;
-    double steps = 0;                // of the table, for a unit of loss
+    double steps = 0;                // steps of the table per unit of loss
     double base = 0;                 // losses are counted from here: no value sought is lower
     std::vector<uint16_t> greatest;  // by column, padded: see Reach
     bool saturated = false;          // then Reach says nothing, and exact bounds decide

@@ -14,33 +14,33 @@
 namespace rampart::budro {
 namespace {
 
-constexpr size_t kJobs = 64;  // senders of a chunk, about
-/// What is so much too low, as a share of the span of losses, need not be known more exactly.
-constexpr double kPatience = 0.06;
+constexpr size_t kJobs = 64;  // about as many sources in a chunk
+/// A bound that is this much too low, as a share of the span of losses, need not be tightened.
+constexpr double kBoundTolerance = 0.06;
 constexpr double kJustBelow = 1 - 1e-6;  // more than rounding to a float may add
 
-/// One sender of a call.
+/// One source of a call.
 struct Job {
-    uint32_t rank;  // in the order in which senders are worked through
+    uint32_t rank;  // in the order in which sources are worked through
     uint32_t k;     // place in the call's spans
 };
 
 class TileSearch : public Search {
   public:
-    TileSearch(const Places& places, int classes, model::InstructionSet instructions,
+    TileSearch(const SupportPoints& places, int classes, model::InstructionSet instructions,
                size_t tiles_in_group, size_t bytes_to_remember, base::ThreadPool* pool)
-        : places_(places),
+        : support_(places),
           kernels_(tile_kernels(instructions)),
           tiles_(places),
           table_(tiles_, kernels_, tiles_in_group, pool),
           pool_(pool),
           losses_(static_cast<size_t>(classes)),
           top_(static_cast<size_t>(classes)),
-          rank_(places.senders.size()) {
+          rank_(places.sources.size()) {
         std::vector<uint32_t> order(rank_.size());
         std::iota(order.begin(), order.end(), 0);
         std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-            const Sender &x = places.senders[a], &y = places.senders[b];
+            const Source &x = places.sources[a], &y = places.sources[b];
             const size_t p = row_of(x), q = row_of(y);
             if (p != q) return p < q;
             if (x.label != y.label) return x.label < y.label;
@@ -50,10 +50,10 @@ class TileSearch : public Search {
         std::vector<uint8_t> labels;
         for (uint32_t r = 0; r < order.size(); ++r) {
             rank_[order[r]] = r;
-            const Sender& sender = places.senders[order[r]];
-            if (r == 0 || row_of(sender) != row_of(places.senders[order[r - 1]]) ||
-                sender.label != labels.back())
-                labels.push_back(sender.label);
+            const Source& source = places.sources[order[r]];
+            if (r == 0 || row_of(source) != row_of(places.sources[order[r - 1]]) ||
+                source.label != labels.back())
+                labels.push_back(source.label);
             run_size_.resize(labels.size());
             ++run_size_.back();
             run_[order[r]] = static_cast<uint32_t>(labels.size() - 1);
@@ -72,28 +72,28 @@ class TileSearch : public Search {
         tops_are_known_ = false;
     }
 
-    void best(double eta, std::span<const uint32_t> senders, std::span<Choice> choices) override {
+    void best(double eta, std::span<const uint32_t> sources, std::span<Choice> choices) override {
         const Round round = round_at(eta, eta, 0);
         for_runs(
-            jobs_of(senders), senders, [&](std::span<const Job> jobs, size_t row, Worker& worker) {
-                std::vector<Seeker> seekers;
+            jobs_of(sources), sources, [&](std::span<const Job> jobs, size_t row, Worker& worker) {
+                std::vector<Query> queries;
                 for (const Job& job : jobs)
-                    seekers.push_back(seeker_of(round, senders[job.k], choices[job.k]));
-                search_run(round, seekers, row, worker);
+                    queries.push_back(query_of(round, sources[job.k], choices[job.k]));
+                search_run(round, queries, row, worker);
                 for (size_t j = 0; j < jobs.size(); ++j)
-                    choices[jobs[j].k] = {seekers[j].best.place, seekers[j].best.squared_distance};
+                    choices[jobs[j].k] = {queries[j].best.place, queries[j].best.squared_distance};
             });
     }
 
-    void window(double lo, double hi, std::span<const uint32_t> senders,
+    void window(double lo, double hi, std::span<const uint32_t> sources,
                 std::span<const Choice> guesses, Window& out) override;
 
-    void near(double eta, double slack, std::span<const uint32_t> senders,
+    void near(double eta, double slack, std::span<const uint32_t> sources,
               const NearVisitor& visit) override;
 
     size_t bytes() const override {
         return tiles_.bytes() + table_.bytes() + past_->bytes() +
-               losses_.size() * places_.count() * (3 * sizeof(double) + 2 * sizeof(float)) +
+               losses_.size() * support_.count() * (3 * sizeof(double) + 2 * sizeof(float)) +
                rank_.size() * 2 * sizeof(uint32_t);
     }
 
@@ -106,12 +106,13 @@ class TileSearch : public Search {
         double rounding = 0;  // see rounding_of()
     };
 
-    /// A sender and the best known for it. Sought are values at least the best less `slack`.
-    struct Seeker {
-        const Sender* sender = nullptr;
+    /// A source and the best known for it. Sought are values at least the best less `slack`.
+    struct Query {
+        const Source* source = nullptr;
         Candidate best{};
         double slack = 0;
-        std::vector<Candidate>* collected = nullptr;  // of what was looked at, values as sought
+        std::vector<Candidate>* collected =
+            nullptr;  // candidates that were evaluated, values as sought
         double sought() const { return best.value - slack; }
     };
 
@@ -123,59 +124,58 @@ class TileSearch : public Search {
     /// What one thread works with.
     struct Worker {
         std::vector<uint32_t> found;
-        std::vector<Seeker> seekers;
-        std::vector<std::vector<Candidate>> collected;  // by seeker
+        std::vector<Query> queries;
+        std::vector<std::vector<Candidate>> collected;  // by query
         std::vector<Picked> picked;                     // by window()
         SearchCounts counts;
     };
 
-    size_t row_of(const Sender& sender) const {
-        return table_.row_of_slot(tiles_.slot_of_place()[sender.place]);
+    size_t row_of(const Source& source) const {
+        return table_.row_of_slot(tiles_.slot_of_place()[source.place]);
     }
 
-    Candidate candidate(const Round& round, double eta, const Sender& sender, uint32_t place,
+    Candidate candidate(const Round& round, double eta, const Source& source, uint32_t place,
                         double distance) const {
-        const TileLosses& losses = *round.sought[sender.label].losses;
+        const TileLosses& losses = *round.sought[source.label].losses;
         return {losses.by_place[place] - eta * distance, distance,
-                targets_->row_of(sender.label, place), place};
+                targets_->row_of(source.label, place), place};
     }
-    static double least_of(std::span<const Seeker> seekers) {
-        double least = seekers[0].sought();
-        for (const Seeker& seeker : seekers) least = std::min(least, seeker.sought());
+    static double least_of(std::span<const Query> queries) {
+        double least = queries[0].sought();
+        for (const Query& query : queries) least = std::min(least, query.sought());
         return least;
     }
     /// Who knows of staying and of a guess.
-    Seeker seeker_of(const Round& round, uint32_t sender, const Choice& guess) const {
-        Seeker seeker;
-        seeker.sender = &places_.senders[sender];
-        seeker.best = candidate(round, round.eta, *seeker.sender, seeker.sender->place, 0);
-        if (guess.place == kNowhere) return seeker;
+    Query query_of(const Round& round, uint32_t source, const Choice& guess) const {
+        Query query;
+        query.source = &support_.sources[source];
+        query.best = candidate(round, round.eta, *query.source, query.source->place, 0);
+        if (guess.place == kNowhere) return query;
         const Candidate known =
-            candidate(round, round.eta, *seeker.sender, guess.place, guess.squared_distance);
-        if (known.beats(seeker.best)) seeker.best = known;
-        return seeker;
+            candidate(round, round.eta, *query.source, guess.place, guess.squared_distance);
+        if (known.beats(query.best)) query.best = known;
+        return query;
     }
 
-    std::vector<Job> jobs_of(std::span<const uint32_t> senders) const;
+    std::vector<Job> jobs_of(std::span<const uint32_t> sources) const;
     Round round_at(double sought, double decided, double slack);
     template <class Run>
     std::vector<std::vector<Picked>> for_runs(const std::vector<Job>& jobs,
-                                              std::span<const uint32_t> senders, const Run& run);
-    size_t scan(const Round& round, std::span<Seeker> seekers, size_t row, Worker& worker);
-    void decide(const Round& round, Seeker& seeker, size_t tile, uint32_t open,
-                Worker& worker) const;
-    double look_at(const Round& round, Seeker& seeker, size_t tile, Worker& worker) const;
-    void look_at_column(const Round& round, std::span<Seeker> seekers, size_t run, size_t row,
-                        uint32_t column, Worker& worker);
-    void look_around(const Round& round, std::span<Seeker> seekers, size_t run, size_t row,
-                     Worker& worker);
-    void seek(const Round& round, Seeker& seeker, size_t row, size_t found, Worker& worker) const;
-    void visit(const Round& round, Seeker& seeker, size_t tile, uint16_t steps,
-               Worker& worker) const;
-    void search_run(const Round& round, std::span<Seeker> seekers, size_t row, Worker& worker);
-    void near_at_nothing(double slack, std::span<const uint32_t> senders, const NearVisitor& visit);
+                                              std::span<const uint32_t> sources, const Run& run);
+    size_t scan(const Round& round, std::span<Query> queries, size_t row, Worker& worker);
+    void decide(const Round& round, Query& query, size_t tile, uint32_t open, Worker& worker) const;
+    double evaluate_tile(const Round& round, Query& query, size_t tile, Worker& worker) const;
+    void evaluate_column(const Round& round, std::span<Query> queries, size_t run, size_t row,
+                         uint32_t column, Worker& worker);
+    void refine_neighbours(const Round& round, std::span<Query> queries, size_t run, size_t row,
+                           Worker& worker);
+    void seek(const Round& round, Query& query, size_t row, size_t found, Worker& worker) const;
+    void visit(const Round& round, Query& query, size_t tile, uint16_t steps, Worker& worker) const;
+    void search_run(const Round& round, std::span<Query> queries, size_t row, Worker& worker);
+    void near_optimal_at_zero_price(double slack, std::span<const uint32_t> sources,
+                                    const NearVisitor& visit);
 
-    const Places& places_;
+    const SupportPoints& support_;
     const TileKernels& kernels_;
     Tiles tiles_;
     DistanceTable table_;
@@ -183,21 +183,21 @@ class TileSearch : public Search {
     const TargetLosses* targets_ = nullptr;
     std::vector<TileLosses> losses_, top_;  // by class; top_: for a price of 0
     bool tops_are_known_ = false;
-    std::vector<uint32_t> rank_, run_;  // by sender
+    std::vector<uint32_t> rank_, run_;  // by source
     std::vector<uint32_t> run_size_;    // by run
     std::unique_ptr<ValueTable> past_;
 };
 
-std::vector<Job> TileSearch::jobs_of(std::span<const uint32_t> senders) const {
-    std::vector<Job> jobs(senders.size());
-    const bool everybody = senders.size() == rank_.size() &&
-                           std::is_sorted(senders.begin(), senders.end(), std::less_equal<>());
-    if (everybody) {  // no need to sort
-        for (uint32_t k = 0; k < senders.size(); ++k)
-            jobs[rank_[senders[k]]] = {rank_[senders[k]], k};
+std::vector<Job> TileSearch::jobs_of(std::span<const uint32_t> sources) const {
+    std::vector<Job> jobs(sources.size());
+    const bool all = sources.size() == rank_.size() &&
+                     std::is_sorted(sources.begin(), sources.end(), std::less_equal<>());
+    if (all) {  // no need to sort
+        for (uint32_t k = 0; k < sources.size(); ++k)
+            jobs[rank_[sources[k]]] = {rank_[sources[k]], k};
         return jobs;
     }
-    for (uint32_t k = 0; k < senders.size(); ++k) jobs[k] = {rank_[senders[k]], k};
+    for (uint32_t k = 0; k < sources.size(); ++k) jobs[k] = {rank_[sources[k]], k};
     std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) {
         return a.rank != b.rank ? a.rank < b.rank : a.k < b.k;
     });
@@ -205,10 +205,10 @@ std::vector<Job> TileSearch::jobs_of(std::span<const uint32_t> senders) const {
 }
 
 TileSearch::Round TileSearch::round_at(double sought, double decided, double slack) {
-    const bool at_nothing = sought == 0;
-    if (at_nothing && !tops_are_known_) {
+    const bool at_zero_price = sought == 0;
+    if (at_zero_price && !tops_are_known_) {
         const double far = 2 + 2 * tiles_.greatest_distance();
-        std::vector<double> shifted(places_.count());
+        std::vector<double> shifted(support_.count());
         for (size_t c = 0; c < top_.size(); ++c) {
             for (size_t p = 0; p < shifted.size(); ++p)
                 shifted[p] = losses_[c].by_place[p] == losses_[c].most ? 0 : -far;
@@ -217,13 +217,13 @@ TileSearch::Round TileSearch::round_at(double sought, double decided, double sla
         tops_are_known_ = true;
     }
     Round round;
-    round.eta = at_nothing ? 1 : decided;
+    round.eta = at_zero_price ? 1 : decided;
     round.sought.resize(losses_.size());
     double largest = 0;
     for (const TileLosses& losses : losses_) largest = std::max(largest, losses.largest());
     round.rounding = rounding_of(largest);
     for (size_t c = 0; c < losses_.size(); ++c)
-        round.sought[c].fill(at_nothing ? top_[c] : losses_[c], at_nothing ? 1 : sought,
+        round.sought[c].fill(at_zero_price ? top_[c] : losses_[c], at_zero_price ? 1 : sought,
                              slack + round.rounding, tiles_, table_);
     return round;
 }
@@ -231,15 +231,15 @@ TileSearch::Round TileSearch::round_at(double sought, double decided, double sla
 /// run(jobs of one row and label, row, worker), over all threads. What the workers picked.
 template <class Run>
 std::vector<std::vector<TileSearch::Picked>> TileSearch::for_runs(const std::vector<Job>& jobs,
-                                                                  std::span<const uint32_t> senders,
+                                                                  std::span<const uint32_t> sources,
                                                                   const Run& run) {
     ++counts.evaluations;
-    counts.pairs += static_cast<uint64_t>(senders.size()) * places_.count();
+    counts.pairs += static_cast<uint64_t>(sources.size()) * support_.count();
     const auto key = [&](const Job& job) {
-        const Sender& sender = places_.senders[senders[job.k]];
-        return std::pair(row_of(sender), sender.label);
+        const Source& source = support_.sources[sources[job.k]];
+        return std::pair(row_of(source), source.label);
     };
-    std::vector<size_t> starts;  // of chunks: where a run begins
+    std::vector<size_t> starts;  // first job of each chunk, where a run begins
     for (size_t at = 0; at < jobs.size(); ++at) {
         const bool begins = at == 0 || key(jobs[at]) != key(jobs[at - 1]);
         if (begins && (starts.empty() || at - starts.back() >= kJobs)) starts.push_back(at);
@@ -266,31 +266,31 @@ std::vector<std::vector<TileSearch::Picked>> TileSearch::for_runs(const std::vec
     return picked;
 }
 
-/// Columns that come into question for one of the seekers, who share a row and a label.
-size_t TileSearch::scan(const Round& round, std::span<Seeker> seekers, size_t row, Worker& worker) {
-    const PricedLosses& priced = round.sought[seekers[0].sender->label];
+/// Finds the columns that may improve one of the queries, which share a row and a label.
+size_t TileSearch::scan(const Round& round, std::span<Query> queries, size_t row, Worker& worker) {
+    const PricedLosses& priced = round.sought[queries[0].source->label];
     const size_t found =
         kernels_.scan(table_.row(row), table_.padded_columns(), priced.greatest.data(),
-                      priced.steps_of_best(least_of(seekers)), worker.found.data());
+                      priced.steps_of_best(least_of(queries)), worker.found.data());
     if (!table_.by_place())
         for (size_t f = 0; f < found; ++f) table_.refine(row, worker.found[f]);
     return found;
 }
 
-void TileSearch::search_run(const Round& round, std::span<Seeker> seekers, size_t row,
+void TileSearch::search_run(const Round& round, std::span<Query> queries, size_t row,
                             Worker& worker) {
-    const size_t found = scan(round, seekers, row, worker);
-    for (Seeker& seeker : seekers) seek(round, seeker, row, found, worker);
+    const size_t found = scan(round, queries, row, worker);
+    for (Query& query : queries) seek(round, query, row, found, worker);
 }
 
-void TileSearch::seek(const Round& round, Seeker& seeker, size_t row, size_t found,
+void TileSearch::seek(const Round& round, Query& query, size_t row, size_t found,
                       Worker& worker) const {
     const uint16_t* const steps = table_.row(row);
     const size_t in_column = table_.tiles_in_column();
     // the most promising first: what it yields rules others out
     size_t first = 0;
     if (found > 2) {
-        const PricedLosses& priced = round.sought[seeker.sender->label];
+        const PricedLosses& priced = round.sought[query.source->label];
         int most = -1;
         for (size_t f = 0; f < found; ++f) {
             const uint32_t column = worker.found[f];
@@ -303,87 +303,89 @@ void TileSearch::seek(const Round& round, Seeker& seeker, size_t row, size_t fou
     const auto visit_column = [&](uint32_t column) {
         const size_t end = std::min(tiles_.count(), (column + 1) * in_column);
         for (size_t tile = column * in_column; tile < end; ++tile)
-            visit(round, seeker, tile, steps[column], worker);
+            visit(round, query, tile, steps[column], worker);
     };
     if (found > 2) visit_column(worker.found[first]);
     for (size_t f = 0; f < found; ++f)
         if (found <= 2 || f != first) visit_column(worker.found[f]);
 }
 
-void TileSearch::visit(const Round& round, Seeker& seeker, size_t tile, uint16_t steps,
+void TileSearch::visit(const Round& round, Query& query, size_t tile, uint16_t steps,
                        Worker& worker) const {
-    const Sender& sender = *seeker.sender;
-    const PricedLosses& priced = round.sought[sender.label];
-    const double least = table_.distance(steps), wanted = seeker.sought();
+    const Source& source = *query.source;
+    const PricedLosses& priced = round.sought[source.label];
+    const double least = table_.distance(steps), wanted = query.sought();
     // screen_slack is more than these few operations round
     if (priced.losses->by_tile[tile] - priced.eta * least < wanted - priced.screen_slack) return;
     worker.counts.screened += kLanes;
     const Screen screen{priced.losses->by_slot.data() + tile * kLanes, priced.eta_down,
                         priced.screen_of_best(wanted), static_cast<float>(least * kJustBelow)};
     uint32_t open =
-        kernels_.screen(tiles_, tile, tiles_.row(tiles_.slot_of_place()[sender.place]), screen);
-    decide(round, seeker, tile, open, worker);
+        kernels_.screen(tiles_, tile, tiles_.row(tiles_.slot_of_place()[source.place]), screen);
+    decide(round, query, tile, open, worker);
 }
 
-void TileSearch::decide(const Round& round, Seeker& seeker, size_t tile, uint32_t open,
+void TileSearch::decide(const Round& round, Query& query, size_t tile, uint32_t open,
                         Worker& worker) const {
-    const Sender& sender = *seeker.sender;
-    const double eta = round.sought[sender.label].eta;
+    const Source& source = *query.source;
+    const double eta = round.sought[source.label].eta;
     for (; open != 0; open &= open - 1) {
         const auto lane = static_cast<size_t>(__builtin_ctz(open));
         const uint32_t place = tiles_.order()[tile * kLanes + lane];
         if (place == Tiles::kNoPlace) continue;
         ++worker.counts.decided;
-        const double exact = squared_distance(places_.at(sender.place), places_.at(place));
-        const Candidate other = candidate(round, round.eta, sender, place, exact);
-        if (other.beats(seeker.best)) seeker.best = other;
-        if (seeker.collected != nullptr)
-            seeker.collected->push_back(candidate(round, eta, sender, place, exact));
+        const double exact = squared_distance(support_.at(source.place), support_.at(place));
+        const Candidate other = candidate(round, round.eta, source, place, exact);
+        if (other.beats(query.best)) query.best = other;
+        if (query.collected != nullptr)
+            query.collected->push_back(candidate(round, eta, source, place, exact));
     }
 }
 
-/// Looks at all of a tile. No value there is greater than what is returned.
-double TileSearch::look_at(const Round& round, Seeker& seeker, size_t tile, Worker& worker) const {
-    const Sender& sender = *seeker.sender;
-    const PricedLosses& priced = round.sought[sender.label];
-    const double patience = kPatience * (priced.losses->most - priced.losses->least);
+/// Evaluates all of a tile and returns an upper bound of its values.
+double TileSearch::evaluate_tile(const Round& round, Query& query, size_t tile,
+                                 Worker& worker) const {
+    const Source& source = *query.source;
+    const PricedLosses& priced = round.sought[source.label];
+    const double tolerance = kBoundTolerance * (priced.losses->most - priced.losses->least);
     worker.counts.screened += kLanes;
     const Screen screen{priced.losses->by_slot.data() + tile * kLanes, priced.eta_down,
-                        priced.screen_of_best(seeker.sought()), 0,
-                        priced.screen_of_best(seeker.sought() - patience)};
+                        priced.screen_of_best(query.sought()), 0,
+                        priced.screen_of_best(query.sought() - tolerance)};
     const Look look =
-        kernels_.look(tiles_, tile, tiles_.row(tiles_.slot_of_place()[sender.place]), screen);
-    decide(round, seeker, tile, look.open, worker);
+        kernels_.look(tiles_, tile, tiles_.row(tiles_.slot_of_place()[source.place]), screen);
+    decide(round, query, tile, look.open, worker);
     // what single precision may have taken off
     const auto most = static_cast<double>(look.most);
     return most + priced.screen_slack + std::ldexp(std::abs(most), -21);
 }
 
-void TileSearch::look_at_column(const Round& round, std::span<Seeker> seekers, size_t run,
-                                size_t row, uint32_t column, Worker& worker) {
-    const PricedLosses& priced = round.sought[seekers[0].sender->label];
+void TileSearch::evaluate_column(const Round& round, std::span<Query> queries, size_t run,
+                                 size_t row, uint32_t column, Worker& worker) {
+    const PricedLosses& priced = round.sought[queries[0].source->label];
     const double away = priced.eta * table_.distance(table_.refine(row, column));
     // rounding: more than these few operations round
     const auto bound = [&](double loss) { return loss - away + round.rounding; };
-    if (bound(priced.losses->by_column[column]) < least_of(seekers)) return;
+    if (bound(priced.losses->by_column[column]) < least_of(queries)) return;
     const size_t in_column = table_.tiles_in_column();
     const size_t end = std::min(tiles_.count(), (column + 1) * in_column);
     double most = -std::numeric_limits<double>::infinity();
     for (size_t tile = column * in_column; tile < end; ++tile) {
         const double at_most = bound(priced.losses->by_tile[tile]);
-        for (Seeker& seeker : seekers)
-            most = std::max(
-                most, at_most < seeker.sought() ? at_most : look_at(round, seeker, tile, worker));
+        for (Query& query : queries)
+            most = std::max(most, at_most < query.sought()
+                                      ? at_most
+                                      : evaluate_tile(round, query, tile, worker));
     }
-    if (seekers.size() == run_size_[run]) past_->note(run, column, most, priced.eta);
+    if (queries.size() == run_size_[run]) past_->note(run, column, most, priced.eta);
 }
 
-/// Looks wherever it may pay, unless it is remembered that it does not.
-void TileSearch::look_around(const Round& round, std::span<Seeker> seekers, size_t run, size_t row,
-                             Worker& worker) {
-    const size_t label = seekers[0].sender->label;
+/// Evaluates the tiles whose remembered bound does not rule them out.
+void TileSearch::refine_neighbours(const Round& round, std::span<Query> queries, size_t run,
+                                   size_t row, Worker& worker) {
+    const size_t label = queries[0].source->label;
     const PricedLosses& priced = round.sought[label];
-    const double least = least_of(seekers);
+    const double least = least_of(queries);
     const size_t found =
         kernels_.scan_unknown(table_.row(row), table_.padded_columns(), priced.greatest.data(),
                               priced.steps_of_best(least), past_->row(run), past_->rise(label),
@@ -398,34 +400,34 @@ void TileSearch::look_around(const Round& round, std::span<Seeker> seekers, size
         most = reach;
         first = f;
     }
-    if (found > 0) look_at_column(round, seekers, run, row, worker.found[first], worker);
+    if (found > 0) evaluate_column(round, queries, run, row, worker.found[first], worker);
     for (size_t f = 0; f < found; ++f)
-        if (f != first) look_at_column(round, seekers, run, row, worker.found[f], worker);
+        if (f != first) evaluate_column(round, queries, run, row, worker.found[f], worker);
 }
 
-void TileSearch::window(double lo, double hi, std::span<const uint32_t> senders,
+void TileSearch::window(double lo, double hi, std::span<const uint32_t> sources,
                         std::span<const Choice> guesses, Window& out) {
     const Round round = round_at(lo, hi, 0);
-    std::vector<uint32_t> counted(senders.size());
+    std::vector<uint32_t> counted(sources.size());
     const auto parts = for_runs(
-        jobs_of(senders), senders, [&](std::span<const Job> jobs, size_t row, Worker& worker) {
-            worker.seekers.clear();
+        jobs_of(sources), sources, [&](std::span<const Job> jobs, size_t row, Worker& worker) {
+            worker.queries.clear();
             if (worker.collected.size() < jobs.size()) worker.collected.resize(jobs.size());
             for (size_t j = 0; j < jobs.size(); ++j) {
-                Seeker seeker = seeker_of(round, senders[jobs[j].k], guesses[jobs[j].k]);
-                seeker.slack = round.rounding;
+                Query query = query_of(round, sources[jobs[j].k], guesses[jobs[j].k]);
+                query.slack = round.rounding;
                 worker.collected[j].clear();
-                seeker.collected = &worker.collected[j];
-                worker.seekers.push_back(seeker);
+                query.collected = &worker.collected[j];
+                worker.queries.push_back(query);
             }
             if (past_->remembers()) {
-                look_around(round, worker.seekers, run_[senders[jobs[0].k]], row, worker);
+                refine_neighbours(round, worker.queries, run_[sources[jobs[0].k]], row, worker);
             } else {
-                search_run(round, worker.seekers, row, worker);
+                search_run(round, worker.queries, row, worker);
             }
             for (size_t j = 0; j < jobs.size(); ++j) {
                 for (const Candidate& one : worker.collected[j]) {
-                    if (one.value < worker.seekers[j].sought()) continue;
+                    if (one.value < worker.queries[j].sought()) continue;
                     worker.picked.push_back({jobs[j].k, {one.place, one.squared_distance}});
                     ++counted[jobs[j].k];
                 }
@@ -439,46 +441,47 @@ void TileSearch::window(double lo, double hi, std::span<const uint32_t> senders,
         for (const Picked& picked : part) out.found[next[picked.k]++] = picked.choice;
 }
 
-void TileSearch::near(double eta, double slack, std::span<const uint32_t> senders,
+void TileSearch::near(double eta, double slack, std::span<const uint32_t> sources,
                       const NearVisitor& visitor) {
-    if (eta == 0) return near_at_nothing(slack, senders, visitor);
-    std::vector<Choice> bests(senders.size());
-    best(eta, senders, bests);
+    if (eta == 0) return near_optimal_at_zero_price(slack, sources, visitor);
+    std::vector<Choice> bests(sources.size());
+    best(eta, sources, bests);
     const Round round = round_at(eta, eta, slack);
-    for_runs(jobs_of(senders), senders, [&](std::span<const Job> jobs, size_t row, Worker& worker) {
+    for_runs(jobs_of(sources), sources, [&](std::span<const Job> jobs, size_t row, Worker& worker) {
         std::vector<Candidate> collected;
         for (const Job& job : jobs) {
             collected.clear();
-            Seeker seeker = seeker_of(round, senders[job.k], bests[job.k]);
-            seeker.slack = slack;
-            seeker.collected = &collected;
-            search_run(round, std::span(&seeker, 1), row, worker);
+            Query query = query_of(round, sources[job.k], bests[job.k]);
+            query.slack = slack;
+            query.collected = &collected;
+            search_run(round, std::span(&query, 1), row, worker);
             std::erase_if(collected,
-                          [&](const Candidate& one) { return one.value < seeker.sought(); });
+                          [&](const Candidate& one) { return one.value < query.sought(); });
             visitor(job.k, collected);
         }
     });
 }
 
-/// At a price of 0 the same places are near for everybody with a label.
-void TileSearch::near_at_nothing(double slack, std::span<const uint32_t> senders,
-                                 const NearVisitor& visitor) {
+/// At a price of 0 the same points are near-optimal for every source with a label.
+void TileSearch::near_optimal_at_zero_price(double slack, std::span<const uint32_t> sources,
+                                            const NearVisitor& visitor) {
     ++counts.evaluations;
-    counts.pairs += static_cast<uint64_t>(senders.size()) * places_.count();
+    counts.pairs += static_cast<uint64_t>(sources.size()) * support_.count();
     std::vector<std::vector<uint32_t>> near_places(losses_.size());
     for (size_t c = 0; c < losses_.size(); ++c)
-        for (uint32_t p = 0; p < places_.count(); ++p)
+        for (uint32_t p = 0; p < support_.count(); ++p)
             if (losses_[c].by_place[p] >= losses_[c].most - slack) near_places[c].push_back(p);
-    for (const uint32_t k : senders) counts.decided += near_places[places_.senders[k].label].size();
-    for_chunks(pool_, senders.size(), kJobs, [&](size_t, size_t first, size_t last) {
+    for (const uint32_t k : sources)
+        counts.decided += near_places[support_.sources[k].label].size();
+    for_chunks(pool_, sources.size(), kJobs, [&](size_t, size_t first, size_t last) {
         std::vector<Candidate> found;
         for (size_t k = first; k < last; ++k) {
-            const Sender& sender = places_.senders[senders[k]];
+            const Source& source = support_.sources[sources[k]];
             found.clear();
-            for (const uint32_t p : near_places[sender.label]) {
-                const double distance = squared_distance(places_.at(sender.place), places_.at(p));
-                found.push_back({losses_[sender.label].by_place[p], distance,
-                                 targets_->row_of(sender.label, p), p});
+            for (const uint32_t p : near_places[source.label]) {
+                const double distance = squared_distance(support_.at(source.place), support_.at(p));
+                found.push_back({losses_[source.label].by_place[p], distance,
+                                 targets_->row_of(source.label, p), p});
             }
             visitor(k, found);
         }
@@ -487,14 +490,14 @@ void TileSearch::near_at_nothing(double slack, std::span<const uint32_t> senders
 
 }  // namespace
 
-std::unique_ptr<Search> make_tile_search(const Places& places, int classes,
+std::unique_ptr<Search> make_tile_search(const SupportPoints& places, int classes,
                                          model::InstructionSet instructions, size_t tiles_in_group,
                                          size_t bytes_to_remember, base::ThreadPool* pool) {
     return std::make_unique<TileSearch>(places, classes, instructions, tiles_in_group,
                                         bytes_to_remember, pool);
 }
 
-size_t bytes_of_tile_search(const Places& places, int classes, size_t tiles_in_group) {
+size_t bytes_of_tile_search(const SupportPoints& places, int classes, size_t tiles_in_group) {
     const size_t n = places.count();
     const size_t table = tiles_in_group == 0 ? DistanceTable::bytes_by_place(n)
                                              : DistanceTable::bytes_by_group(n, tiles_in_group);
@@ -504,7 +507,7 @@ size_t bytes_of_tile_search(const Places& places, int classes, size_t tiles_in_g
     return table +
            slots * (coordinates * sizeof(float) + 2 * sizeof(uint32_t) +
                     static_cast<size_t>(classes) * of_a_class) +
-           places.senders.size() * 2 * sizeof(uint32_t);
+           places.sources.size() * 2 * sizeof(uint32_t);
 }
 
 }  // namespace rampart::budro

@@ -8,7 +8,7 @@ namespace rampart::budro {
 namespace {
 
 /// The dimension in which some places are spread most.
-size_t widest(const Places& places, std::span<const uint32_t> some) {
+size_t widest(const SupportPoints& places, std::span<const uint32_t> some) {
     const size_t d = places.dimensions;
     // so many say enough
     const size_t stride = std::max<size_t>(1, some.size() / 256);
@@ -33,7 +33,7 @@ size_t widest(const Places& places, std::span<const uint32_t> some) {
 }
 
 /// Halves at a multiple of kLanes until one tile is left; not recursive, so that no input is deep.
-void arrange(const Places& places, std::vector<uint32_t>& order) {
+void arrange(const SupportPoints& places, std::vector<uint32_t>& order) {
     std::vector<std::pair<size_t, size_t>> open{{0, order.size()}};
     while (!open.empty()) {
         const auto [first, last] = open.back();
@@ -54,7 +54,7 @@ void arrange(const Places& places, std::vector<uint32_t>& order) {
 
 }  // namespace
 
-Tiles::Tiles(const Places& places)
+Tiles::Tiles(const SupportPoints& places)
     : dimensions_(places.dimensions),
       padded_((places.dimensions + 7) / 8 * 8),
       tiles_((places.count() + kLanes - 1) / kLanes),

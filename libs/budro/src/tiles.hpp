@@ -4,19 +4,19 @@
 #include <cstdint>
 #include <vector>
 
-#include "places.hpp"
 #include "rampart/base/thread_pool.hpp"
+#include "support_points.hpp"
 
 namespace rampart::budro {
 
 constexpr size_t kLanes = 16;
 
-/// Places in tiles of sixteen that lie close together (leaves of a k-d tree, split where the spread
-/// is greatest), in single precision; and what that precision loses:
+/// Support points in tiles of sixteen that lie close together (leaves of a k-d tree, split where
+/// the spread is greatest), in single precision; and what that precision loses:
 ///   d² >= shrink · s - offset   for the sum of squares s of two places as computed from here
 class Tiles {
   public:
-    explicit Tiles(const Places& places);
+    explicit Tiles(const SupportPoints& places);
 
     size_t count() const { return tiles_; }
     size_t dimensions() const { return dimensions_; }

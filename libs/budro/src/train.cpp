@@ -18,10 +18,10 @@ constexpr std::array kFirstTrees = {
     base::EnumName<FirstTree>{FirstTree::kData, "data"},
     base::EnumName<FirstTree>{FirstTree::kBothLabels, "both-labels"},
     base::EnumName<FirstTree>{FirstTree::kNone, "none"}};
-constexpr std::array kKeeps = {
-    base::EnumName<Keep>{Keep::kLast, "last"},
-    base::EnumName<Keep>{Keep::kLeastRobustLoss, "robust-loss"},
-    base::EnumName<Keep>{Keep::kMostBalancedAccuracy, "balanced-accuracy"}};
+constexpr std::array kSelections = {
+    base::EnumName<ModelSelection>{ModelSelection::kLast, "last"},
+    base::EnumName<ModelSelection>{ModelSelection::kLeastRobustLoss, "robust-loss"},
+    base::EnumName<ModelSelection>{ModelSelection::kMostBalancedAccuracy, "balanced-accuracy"}};
 
 base::Status check(const dataset::Dataset& data, const Points& points, const BudroParams& params,
                    const BudroOptions& options) {
@@ -33,7 +33,8 @@ base::Status check(const dataset::Dataset& data, const Points& points, const Bud
                                       points.rows, data.rows());
     const auto* validation = options.validation;
     if (validation == nullptr) {
-        if (params.keep == Keep::kMostBalancedAccuracy || options.validation_points != nullptr)
+        if (params.selection == ModelSelection::kMostBalancedAccuracy ||
+            options.validation_points != nullptr)
             return base::invalid_argument("no_validation_set",
                                           "to keep the model of the most balanced accuracy, or for "
                                           "validation points, give validation rows");
@@ -54,7 +55,7 @@ double sum_of_weights(const dataset::Dataset& data) {
     return sum;
 }
 
-/// Everybody with the own label, or half with each.
+/// All rows with their own label, or half with each label.
 std::vector<double> unmoved(const dataset::Dataset& data, double total, bool both) {
     const size_t n = data.rows();
     std::vector<double> mass(2 * n);
@@ -106,14 +107,14 @@ class Training {
 
     base::Result<BudroResult> run() {
         RAMPART_RETURN_IF_ERROR(grow_first());
-        std::optional<fairgbm::FairGbmObjective> players;
+        std::optional<fairgbm::FairGbmObjective> constrained;
         if (params_.constraints) {
             auto made = fairgbm::FairGbmObjective::create(
-                data_, *params_.constraints, params_.players, params_.learner.learning_rate);
+                data_, *params_.constraints, params_.lagrangian, params_.learner.learning_rate);
             if (!made) return made.error();
-            players.emplace(*std::move(made));
+            constrained.emplace(*std::move(made));
         }
-        BudroObjective objective(data_, outcomes(), std::move(players));
+        BudroObjective objective(data_, outcomes(), std::move(constrained));
         RAMPART_TRY(const bool go_on, look_at_first(objective));
         if (go_on) RAMPART_RETURN_IF_ERROR(grow_rest(objective));
         return finish();
@@ -135,11 +136,11 @@ class Training {
         double ones = 0, zeros = 0;
         for (size_t i = 0; i < data_.rows(); ++i) {
             zeros += mass[i];
-            ones += mass[data_.rows() + i] * params_.weight_of_ones;
+            ones += mass[data_.rows() + i] * params_.positive_class_weight;
         }
         const double start =
             params_.initial_score.value_or(loss_->initial_score(ones / (zeros + ones)));
-        return {*loss_, std::move(mass), total_, params_.weight_of_ones, start};
+        return {*loss_, std::move(mass), total_, params_.positive_class_weight, start};
     }
 
     base::Status grow_first() {
@@ -198,15 +199,15 @@ class Training {
         round.eta = sent.eta;
         round.cost = sent.cost;
         round.counts = sent.counts;
-        const auto* players = objective.players();
-        if (players != nullptr && !players->trace().empty()) {
-            const fairgbm::FairGbmIteration& last = players->trace().back();
-            round.violation = players->system().values(last.approved).violation;
-            round.centre = last.centre;
+        const auto* constrained = objective.constrained();
+        if (constrained != nullptr && !constrained->trace().empty()) {
+            const fairgbm::FairGbmIteration& last = constrained->trace().back();
+            round.violation = constrained->system().values(last.approved).violation;
+            round.threshold = last.threshold;
         }
         if (options_.validation != nullptr) {
             round.validation_balanced_accuracy = balanced_accuracy(
-                *options_.validation, validation, round.centre.value_or(loss_->threshold()));
+                *options_.validation, validation, round.threshold.value_or(loss_->threshold()));
         }
         if (validation_attack_) {
             RAMPART_TRY(const auto theirs, validation_attack_->on(validation));
@@ -222,16 +223,16 @@ class Training {
     }
 
     double regret(const BudroRound& round) const {
-        if (params_.keep == Keep::kLast) return -static_cast<double>(round.trees);
-        if (params_.keep == Keep::kMostBalancedAccuracy)
+        if (params_.selection == ModelSelection::kLast) return -static_cast<double>(round.trees);
+        if (params_.selection == ModelSelection::kMostBalancedAccuracy)
             return -round.validation_balanced_accuracy.value_or(0);
         return round.validation_robust_loss.value_or(round.robust_loss);
     }
 
-    /// a is to be kept rather than b.
+    /// Whether a is preferred to b.
     bool better(const BudroRound& a, const BudroRound& b) const {
         if (b.trees == 0) return true;
-        if (params_.constraints && params_.keep != Keep::kLast) {
+        if (params_.constraints && params_.selection != ModelSelection::kLast) {
             constexpr double kUnknown = 1e300;
             const double x = std::max(0.0, a.violation.value_or(kUnknown));
             const double y = std::max(0.0, b.violation.value_or(kUnknown));
@@ -244,9 +245,9 @@ class Training {
         BudroResult out;
         out.ensemble = std::move(ensemble_);
         out.rounds = std::move(rounds_);
-        out.kept = best_;
+        out.selected_round = best_;
         out.ensemble.trees.resize(out.rounds[best_].trees);
-        out.centre = out.rounds[best_].centre.value_or(loss_->threshold());
+        out.threshold = out.rounds[best_].threshold.value_or(loss_->threshold());
         return out;
     }
 
@@ -268,19 +269,21 @@ std::string_view to_string(FirstTree first) { return base::name_of(kFirstTrees, 
 base::Result<FirstTree> parse_first_tree(std::string_view text) {
     return base::value_of(kFirstTrees, text, "first_tree");
 }
-std::string_view to_string(Keep keep) { return base::name_of(kKeeps, keep); }
-base::Result<Keep> parse_keep(std::string_view text) {
-    return base::value_of(kKeeps, text, "keep");
+std::string_view to_string(ModelSelection selection) {
+    return base::name_of(kSelections, selection);
+}
+base::Result<ModelSelection> parse_model_selection(std::string_view text) {
+    return base::value_of(kSelections, text, "keep");
 }
 
 base::Status validate(const BudroParams& params) {
     RAMPART_RETURN_IF_ERROR(gbdt::validate(params.learner));
     RAMPART_RETURN_IF_ERROR(validate(params.transport));
     constexpr double kMostWeight = 1e6;
-    if (!(params.weight_of_ones > 0 && params.weight_of_ones <= kMostWeight))
+    if (!(params.positive_class_weight > 0 && params.positive_class_weight <= kMostWeight))
         return base::out_of_range("bad_budro_parameter",
-                                  "weight_of_ones is {}; allowed is above 0 up to {}",
-                                  params.weight_of_ones, kMostWeight);
+                                  "positive_class_weight is {}; allowed is above 0 up to {}",
+                                  params.positive_class_weight, kMostWeight);
     if (params.initial_score && !(std::abs(*params.initial_score) <= model::kMaxRawValue))
         return base::out_of_range("bad_budro_parameter", "initial_score is {}; allowed is ±{}",
                                   *params.initial_score, model::kMaxRawValue);
@@ -294,7 +297,7 @@ base::Status validate(const BudroParams& params) {
         return base::invalid_argument("bad_budro_parameter",
                                       "group constraints are kept on log-odds: leave the log loss");
     RAMPART_RETURN_IF_ERROR(validate(*params.constraints));
-    return validate(params.players);
+    return validate(params.lagrangian);
 }
 
 base::Result<BudroResult> train_budro(const dataset::Dataset& data, const Points& points,

@@ -55,7 +55,7 @@ base::Status check(const TransportProblem& problem) {
 }
 
 /// The search with the largest table of distances that fits.
-base::Result<std::unique_ptr<Search>> search_for(const Places& places, int classes,
+base::Result<std::unique_ptr<Search>> search_for(const SupportPoints& places, int classes,
                                                  const TransportParams& params, size_t held,
                                                  base::ThreadPool* pool) {
     constexpr size_t kFewPlaces = 256;  // among whom everything is looked at as fast
@@ -67,7 +67,7 @@ base::Result<std::unique_ptr<Search>> search_for(const Places& places, int class
         const size_t tables = bytes_of_tile_search(places, classes, group);
         needed = held + tables;
         // with as many entries of what is remembered from round to round, if they can be had
-        const size_t runs = group == 0 ? (places.senders.size() - 1) / places.count() + 1
+        const size_t runs = group == 0 ? (places.sources.size() - 1) / places.count() + 1
                                        : static_cast<size_t>(classes);
         if (held + (1 + runs) * tables <= params.memory_budget ||
             (group == kMostTilesInGroup && needed <= params.memory_budget))
@@ -117,7 +117,7 @@ struct TransportSolver::Parts {
     double budget;
     std::vector<uint8_t> labels;
     std::vector<double> weights;  // [n], sum 1
-    Places places;
+    SupportPoints places;
     std::unique_ptr<Search> search;
     BracketedDual bracketed;
     SgdDual sgd;
@@ -130,7 +130,7 @@ struct TransportSolver::Parts {
           classes(problem.classes),
           budget(with.epsilon_is_total ? with.epsilon / total : with.epsilon),
           labels(problem.labels.begin(), problem.labels.end()),
-          places(find_places(problem, total)),
+          places(find_support_points(problem, total)),
           sgd(with.sgd.seed) {
         for (size_t i = 0; i < labels.size(); ++i)
             weights.push_back((problem.weights.empty() ? 1 : problem.weights[i]) / total);
@@ -152,7 +152,7 @@ size_t TransportSolver::Parts::bytes_of_people() const {
     const size_t n = labels.size(), c = static_cast<size_t>(classes);
     const size_t of_place = (places.dimensions + c) * sizeof(double) + (c + 1) * sizeof(uint32_t);
     return places.count() * of_place +
-           places.senders.size() * (sizeof(Sender) + 6 * sizeof(Choice)) +
+           places.sources.size() * (sizeof(Source) + 6 * sizeof(Choice)) +
            n * (1 + (1 + c) * sizeof(double) + 2 * sizeof(uint32_t));
 }
 
@@ -194,14 +194,14 @@ void TransportSolver::Parts::send(uint32_t from, uint32_t to, double mass, doubl
 
 void TransportSolver::Parts::carry_out(const Inner& inner, const Plan& plan, Transport& out) const {
     for (uint32_t i = 0; i < labels.size(); ++i) {
-        const uint32_t sender = places.sender_of_row[i];
+        const uint32_t source = places.source_of_row[i];
         const auto send_by = [&](const std::vector<Choice>& map, double share) {
-            const Choice& choice = map[sender];
+            const Choice& choice = map[source];
             send(i, inner.losses.row_of(labels[i], choice.place), share * weights[i],
                  choice.squared_distance, out);
         };
         const bool one =
-            plan.second.empty() || plan.first[sender].place == plan.second[sender].place;
+            plan.second.empty() || plan.first[source].place == plan.second[source].place;
         if (one) {
             send_by(plan.first, 1);
             continue;
@@ -239,12 +239,12 @@ Transport TransportSolver::Parts::by_map(const Inner& inner, std::span<const dou
 
 Transport TransportSolver::Parts::by_flows(const Inner& inner, std::span<const double> losses) {
     Transport out = start(losses);
-    std::vector<std::vector<uint32_t>> rows_of_sender(places.senders.size());
+    std::vector<std::vector<uint32_t>> rows_of_source(places.sources.size());
     for (uint32_t i = 0; i < labels.size(); ++i)
-        rows_of_sender[places.sender_of_row[i]].push_back(i);
+        rows_of_source[places.source_of_row[i]].push_back(i);
     const auto answer = entropic->solve(inner, losses, [&](std::span<const Flow> flows) {
         for (const Flow& flow : flows)
-            for (const uint32_t from : rows_of_sender[flow.sender])
+            for (const uint32_t from : rows_of_source[flow.source])
                 send(from, flow.row, flow.share * weights[from], flow.squared_distance, out);
     });
     out.eta = answer.eta;

@@ -8,7 +8,7 @@
 
 namespace rampart::budro {
 
-/// What is remembered from round to round: the greatest value that senders could have in a column
+/// What is remembered from round to round: the greatest value that sources could have in a column
 /// of tiles, when it was last looked at. With C, the sum over rounds of the greatest rise of any
 /// loss in the column,
 ///   value now <= value then + C now - C then + fall of the price · d²
@@ -16,7 +16,7 @@ namespace rampart::budro {
 /// So a column that was looked at in vain is not looked at again before its losses have risen
 /// enough.
 ///
-/// A row for each run of senders who share a row of the DistanceTable and a label. Entries are
+/// A row for each run of sources who share a row of the DistanceTable and a label. Entries are
 /// value less C in steps of 16 bits, rounded up; the greatest says that nothing is known.
 class ValueTable {
   public:
@@ -37,7 +37,7 @@ class ValueTable {
     const uint16_t* rise(size_t label) const { return rise_steps_[label].data(); }
     /// A value sought at a price, as steps rounded down, to compare entries + rise() with.
     uint16_t steps_of_sought(size_t run, double sought, double price) const;
-    /// No value of any sender of the run in the column is greater at this price.
+    /// No value of any source of the run in the column is greater at this price.
     void note(size_t run, size_t column, double most, double price);
 
     size_t bytes() const { return steps_.size() * sizeof(uint16_t); }

@@ -11,7 +11,7 @@ namespace {
 constexpr double kCertain = 1e-9;  // this near to 0 or 1
 constexpr double kPull = 1e-6;     // towards a = b = 1, beside a mean loss
 constexpr int kMostSteps = 200;    // Newton's; ten are usual
-constexpr int kMostHalvings = 60;  // of one step
+constexpr int kMostHalvings = 60;  // most halvings of one step
 constexpr double kStill = 1e-13;   // a gradient this small is rounding
 
 using Vector = std::array<double, 3>;
@@ -153,7 +153,7 @@ struct Edges {
 };
 
 Edges edges_of(const std::vector<ScoreCell>& cells) {
-    double least = 0.5, most = 0.5;  // of the others; without any 1/4 and 3/4
+    double least = 0.5, most = 0.5;  // range of the others; without any 1/4 and 3/4
     bool saturated = false;
     for (const auto& cell : cells) {
         const bool certain = cell.score < kCertain || cell.score > 1 - kCertain;

@@ -104,7 +104,7 @@ model::Calibration map_of(const CalibrationRows& rows, const Rows& order,
     return fit_beta(cells, params.method == CalibrationMethod::kPlatt, params.max_points);
 }
 
-/// Which groups have a map of their own, [groups]; nobody when one map is wanted.
+/// Returns which groups have a map of their own, [groups]; none when one map is wanted.
 base::Result<std::vector<bool>> own_maps(const CalibrationRows& rows,
                                          const CalibrationParams& params) {
     std::vector<size_t> count(2 * rows.groups);

@@ -62,7 +62,7 @@ std::vector<Pool> thinned(std::vector<Pool> pools, size_t max_points) {
     };
     for (size_t i = 0; i < n; ++i) {
         next[i] = i + 1;
-        previous[i] = i - 1;  // of the first: never read
+        previous[i] = i - 1;  // the first one's is never read
         if (i + 1 < n) offer(i, i + 1);
     }
     constexpr size_t kGone = static_cast<size_t>(-1);

@@ -27,7 +27,7 @@ MatrixXd complement(const MatrixXd& forbidden) {
 
 base::Result<BaselinePredictor> fit_unconstrained(const RegressionRows& rows,
                                                   const RegressionLoss& loss,
-                                                  RegressionOracle& oracle,
+                                                  reductions::Oracle& oracle,
                                                   size_t validation_rows) {
     RAMPART_RETURN_IF_ERROR(validate(rows));
     RAMPART_TRY(auto response,
@@ -41,8 +41,8 @@ base::Result<BaselinePredictor> fit_unconstrained(const RegressionRows& rows,
     return out;
 }
 
-base::Result<LinearModel> fit_seo(const dataset::Dataset& data, const RegressionRows& rows,
-                                  double ridge) {
+base::Result<model::LinearModel> fit_seo(const dataset::Dataset& data, const RegressionRows& rows,
+                                         double ridge) {
     RAMPART_RETURN_IF_ERROR(validate(rows));
     if (rows.groups < 2)
         return base::invalid_argument("bad_groups",

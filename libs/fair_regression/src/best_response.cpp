@@ -19,16 +19,17 @@ base::Status check_scores(const std::vector<double>& scores, size_t rows, std::s
 }
 
 /// u = intercept + slope · score.
-base::Result<RegressionResponse> asked(RegressionOracle& oracle, const RegressionQuestion& question,
-                                       size_t rows, size_t validation_rows, double intercept,
-                                       double slope) {
+base::Result<RegressionResponse> asked(reductions::Oracle& oracle,
+                                       const reductions::OracleQuestion& question, size_t rows,
+                                       size_t validation_rows, double intercept, double slope) {
     RAMPART_TRY(auto answer, oracle.fit(question));
     RAMPART_RETURN_IF_ERROR(check_scores(answer.scores, rows, "training"));
-    if (validation_rows == 0) answer.validation_scores.clear();  // nobody asks
+    if (validation_rows == 0) answer.validation_scores.clear();  // not needed
     RAMPART_RETURN_IF_ERROR(check_scores(answer.validation_scores, validation_rows, "validation"));
     RegressionResponse out;
     const bool same = intercept == 0 && slope == 1;
-    out.model = same ? std::move(answer.model) : affine(std::move(answer.model), intercept, slope);
+    out.model = same ? std::move(answer.model)
+                     : reductions::affine(std::move(answer.model), intercept, slope);
     out.predictions = std::move(answer.scores);
     out.validation_predictions = std::move(answer.validation_scores);
     for (auto* scores : {&out.predictions, &out.validation_predictions})
@@ -84,33 +85,33 @@ std::vector<double> repaired(const RegressionRows& rows, std::span<const double>
 }
 
 base::Result<RegressionResponse> fit_loss(const RegressionLoss& loss, std::vector<double> labels,
-                                          std::vector<float> weights, RegressionOracle& oracle,
+                                          std::vector<float> weights, reductions::Oracle& oracle,
                                           size_t validation_rows) {
     const size_t n = labels.size();
-    RegressionQuestion question{
+    reductions::OracleQuestion question{
         .parameter = loss.parameter(), .targets = std::move(labels), .weights = std::move(weights)};
     double intercept = 0, slope = 1;
     switch (loss.kind()) {
         case LossKind::kSquared:
         case LossKind::kUser:
-            question.task = RegressionTask::kLeastSquares;
+            question.task = reductions::OracleTask::kLeastSquares;
             break;
         case LossKind::kAbsolute:
-            question.task = RegressionTask::kAbsolute;
+            question.task = reductions::OracleTask::kAbsolute;
             break;
         case LossKind::kQuantile:
-            question.task = RegressionTask::kQuantile;
+            question.task = reductions::OracleTask::kQuantile;
             break;
         case LossKind::kHuber:
-            question.task = RegressionTask::kHuber;
+            question.task = reductions::OracleTask::kHuber;
             break;
         case LossKind::kLogistic:  // log-odds C (2u - 1)
-            question.task = RegressionTask::kCrossEntropy;
+            question.task = reductions::OracleTask::kCrossEntropy;
             intercept = 0.5;
             slope = 0.5 / loss.parameter();
             break;
         case LossKind::kPoisson:  // logarithm of the mean C (u - 1)
-            question.task = RegressionTask::kPoisson;
+            question.task = reductions::OracleTask::kPoisson;
             intercept = 1;
             slope = 1 / loss.parameter();
             break;
@@ -120,9 +121,9 @@ base::Result<RegressionResponse> fit_loss(const RegressionLoss& loss, std::vecto
 
 /// With c_j = N (g_j - g_{j-1}): where c_j > 0, a slope c_j from z_j - 1/(2N) on; where c_j < 0, a
 /// slope c_j up to z_j + 1/(2N). Nodes are half a cell apart; at a step itself half of it counts.
-CellLoss hinges(std::span<const double> costs, int levels) {
+reductions::CellLoss hinges(std::span<const double> costs, int levels) {
     const auto n = static_cast<size_t>(levels);
-    CellLoss out;
+    reductions::CellLoss out;
     out.first = 0;
     out.step = 0.5 / levels;
     out.nodes = 2 * n + 3;
@@ -148,9 +149,9 @@ CellLoss hinges(std::span<const double> costs, int levels) {
 
 /// Each step of g at z_j, spread over the cells beside it, has the slope c_j at z_j and falls to 0
 /// at its neighbours: together, c interpolated. Outside [0, 1] nothing pulls further out.
-CellLoss smoothed_steps(std::span<const double> costs, int levels) {
+reductions::CellLoss smoothed_steps(std::span<const double> costs, int levels) {
     const auto n = static_cast<size_t>(levels);
-    CellLoss out;
+    reductions::CellLoss out;
     out.first = 0;
     out.step = 1.0 / levels;
     out.nodes = n + 2;
@@ -168,8 +169,8 @@ base::Result<RegressionResponse> ParityResponder::ask(const std::vector<double>&
     if (params_.reduction == RegressionReduction::kCostSensitive) {
         auto cells = hinges(costs, levels_.levels());
         cells.cell_of_row = levels_.cells();
-        const RegressionQuestion question{
-            .task = RegressionTask::kCells, .weights = weights(), .cells = &cells};
+        const reductions::OracleQuestion question{
+            .task = reductions::OracleTask::kCells, .weights = weights(), .cells = &cells};
         return asked(oracle_, question, rows_.size(), validation_rows_, 0, 1);
     }
     const bool squares = params_.reduction == RegressionReduction::kLeastSquares;
@@ -190,11 +191,11 @@ base::Result<RegressionResponse> ParityResponder::refined(RegressionResponse res
     if (std::holds_alternative<std::monostate>(response.model)) return response;
     auto cells = smoothed_steps(costs, levels_.levels());
     cells.cell_of_row = levels_.cells();
-    const RegressionQuestion question{.task = RegressionTask::kCells,
-                                      .weights = weights(),
-                                      .cells = &cells,
-                                      .start = &response.model,
-                                      .more = params_.refine};
+    const reductions::OracleQuestion question{.task = reductions::OracleTask::kCells,
+                                              .weights = weights(),
+                                              .cells = &cells,
+                                              .start = &response.model,
+                                              .more = params_.refine};
     RAMPART_TRY(auto further, asked(oracle_, question, rows_.size(), validation_rows_, 0, 1));
     const auto lagrangian = [&](const RegressionResponse& r) {
         return levels_.mean(costs, levels_of(r.predictions, levels_.levels()));

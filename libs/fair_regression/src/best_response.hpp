@@ -1,28 +1,28 @@
 #pragma once
 
 #include "rampart/fair_regression/levels.hpp"
-#include "rampart/fair_regression/oracle.hpp"
+#include "rampart/fair_regression/oracles.hpp"
 #include "rampart/fair_regression/parity.hpp"
 
 namespace rampart::fair_regression {
 
 /// A model that says u, and what it says, before that is kept within [0, 1].
 struct RegressionResponse {
-    RegressionModel model;
+    reductions::OracleModel model;
     std::vector<double> predictions, validation_predictions;
 };
 
 /// Risk minimisation under a loss, of labels with weights, by a question that the oracle knows.
 /// (A user's loss: least squares.)
 base::Result<RegressionResponse> fit_loss(const RegressionLoss& loss, std::vector<double> labels,
-                                          std::vector<float> weights, RegressionOracle& oracle,
+                                          std::vector<float> weights, reductions::Oracle& oracle,
                                           size_t validation_rows);
 
 /// The three questions of parity.hpp.
 class ParityResponder {
   public:
     ParityResponder(const RegressionRows& rows, const LevelRows& levels, const RegressionLoss& loss,
-                    const ParityRegressionParams& params, RegressionOracle& oracle,
+                    const ParityRegressionParams& params, reductions::Oracle& oracle,
                     size_t validation_rows)
         : rows_(rows),
           levels_(levels),
@@ -45,7 +45,7 @@ class ParityResponder {
     const LevelRows& levels_;
     const RegressionLoss& loss_;
     const ParityRegressionParams& params_;
-    RegressionOracle& oracle_;
+    reductions::Oracle& oracle_;
     size_t validation_rows_;
 };
 
@@ -53,7 +53,7 @@ class ParityResponder {
 std::vector<double> repaired(const RegressionRows& rows, std::span<const double> predictions);
 
 /// The surrogates of costs by cell ([cells x (N + 1)]), for one's tests.
-CellLoss hinges(std::span<const double> costs, int levels);
-CellLoss smoothed_steps(std::span<const double> costs, int levels);
+reductions::CellLoss hinges(std::span<const double> costs, int levels);
+reductions::CellLoss smoothed_steps(std::span<const double> costs, int levels);
 
 }  // namespace rampart::fair_regression

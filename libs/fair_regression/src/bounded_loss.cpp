@@ -13,9 +13,9 @@
 namespace rampart::fair_regression {
 namespace {
 
-constexpr double kStepDivisor = 2;     // of Algorithm 2
-constexpr double kRounding = 1e-7;     // of losses, by linear programs
-constexpr double kLeastWeight = 1e-6;  // of rows that a question does not ask about
+constexpr double kStepDivisor = 2;     // divisor of Algorithm 2's step
+constexpr double kRounding = 1e-7;     // rounding of losses by linear programs
+constexpr double kLeastWeight = 1e-6;  // weight of rows that a question does not ask about
 constexpr int kConstants = 100;
 
 base::Result<std::vector<double>> bounds_of(const std::vector<double>& zeta, size_t groups) {
@@ -57,7 +57,7 @@ BoundedLossJudged judged(std::vector<double> group_losses, std::span<const doubl
     return out;
 }
 
-/// [constants][groups]: of those that say i / kConstants of everybody.
+/// [constants][groups]: losses of the predictors that give i / kConstants to every row.
 std::vector<std::vector<double>> constant_losses(const RegressionRows& rows,
                                                  const RegressionLoss& loss) {
     std::vector<std::vector<double>> out;
@@ -68,7 +68,7 @@ std::vector<std::vector<double>> constant_losses(const RegressionRows& rows,
 }
 
 struct Known {
-    RegressionModel model;
+    reductions::OracleModel model;
     std::vector<double> predictions, validation_predictions;
     std::vector<double> losses;  // by group
 };
@@ -78,7 +78,7 @@ class BoundedLoss {
   public:
     BoundedLoss(const RegressionRows& rows, const RegressionRows* validation,
                 const RegressionLoss& loss, const BoundedLossParams& params,
-                std::vector<double> zeta, RegressionOracle& oracle)
+                std::vector<double> zeta, reductions::Oracle& oracle)
         : rows_(rows),
           validation_(validation),
           loss_(loss),
@@ -98,7 +98,8 @@ class BoundedLoss {
         add_constants();
         const std::vector<double> none(zeta_.size());
         RAMPART_RETURN_IF_ERROR(game_.begin(none));
-        tolerance_ = params_.game.gap > 0 ? params_.game.gap : half_standard_error();
+        tolerance_ =
+            params_.game.optimality_gap > 0 ? params_.game.optimality_gap : half_standard_error();
         game_.set_gap(tolerance_);
         const bool columns = params_.game.method == GameMethod::kColumnGeneration;
         bool near = false;
@@ -164,7 +165,7 @@ class BoundedLoss {
         return column;
     }
 
-    /// Of the loss of the plain predictor, which is the latest.
+    /// Returns the standard error of the plain predictor's loss; that predictor is the latest.
     double half_standard_error() const {
         const auto& predictions = known_.back().predictions;
         double sum = 0, squares = 0, total = 0;
@@ -241,7 +242,7 @@ class BoundedLoss {
     }
 
     void average(const std::vector<double>& weights) {
-        std::vector<const RegressionModel*> models;
+        std::vector<const reductions::OracleModel*> models;
         std::vector<double> used;
         Known mean{.model = {},
                    .predictions = std::vector<double>(rows_.size()),
@@ -274,7 +275,7 @@ class BoundedLoss {
     const RegressionLoss& loss_;
     const BoundedLossParams& params_;
     std::vector<double> zeta_, shares_, validation_shares_;
-    RegressionOracle& oracle_;
+    reductions::Oracle& oracle_;
     Game game_;
     std::vector<Known> known_;  // as the game's columns
     double tolerance_ = 0;
@@ -312,7 +313,7 @@ std::string_view to_string(BoundedLossOutcome outcome) {
 base::Result<BoundedLossResult> fit_bounded_loss(const RegressionRows& rows,
                                                  const RegressionLoss& loss,
                                                  const BoundedLossParams& params,
-                                                 RegressionOracle& oracle,
+                                                 reductions::Oracle& oracle,
                                                  const RegressionRows* validation) {
     RAMPART_RETURN_IF_ERROR(validate(rows));
     RAMPART_RETURN_IF_ERROR(validate(params.game));
@@ -331,7 +332,7 @@ base::Result<BoundedLossResult> fit_bounded_loss(const RegressionRows& rows,
 
 base::Status check_infeasible(const RegressionRows& rows, const RegressionLoss& loss,
                               const std::vector<double>& zeta, const InfeasibilityProof& proof,
-                              RegressionOracle& oracle) {
+                              reductions::Oracle& oracle) {
     RAMPART_RETURN_IF_ERROR(validate(rows));
     RAMPART_TRY(const auto bounds, bounds_of(zeta, rows.groups));
     RAMPART_RETURN_IF_ERROR(check_multipliers(proof.multipliers, rows.groups));
@@ -360,20 +361,20 @@ base::Status check_infeasible(const RegressionRows& rows, const RegressionLoss& 
     return base::ok();
 }
 
-std::optional<RegressionModel> averaged(std::span<const RegressionModel* const> models,
-                                        std::span<const double> weights) {
+std::optional<reductions::OracleModel> averaged(
+    std::span<const reductions::OracleModel* const> models, std::span<const double> weights) {
     RAMPART_CHECK(models.size() == weights.size());
     model::Ensemble trees;
-    std::optional<LinearModel> linear;
+    std::optional<model::LinearModel> linear;
     double constant = 0;
     for (size_t m = 0; m < models.size(); ++m) {
-        const auto scaled = affine(*models[m], 0, weights[m]);
+        const auto scaled = reductions::affine(*models[m], 0, weights[m]);
         if (const auto* ensemble = std::get_if<model::Ensemble>(&scaled)) {
             constant += ensemble->base_score;
             trees.trees.insert(trees.trees.end(), ensemble->trees.begin(), ensemble->trees.end());
             continue;
         }
-        const auto* line = std::get_if<LinearModel>(&scaled);
+        const auto* line = std::get_if<model::LinearModel>(&scaled);
         if (line == nullptr) return std::nullopt;
         if (!linear) {
             linear = *line;
@@ -392,10 +393,10 @@ std::optional<RegressionModel> averaged(std::span<const RegressionModel* const> 
         return std::nullopt;
     if (linear) {
         linear->intercept += constant;
-        return RegressionModel(*std::move(linear));
+        return reductions::OracleModel(*std::move(linear));
     }
     trees.base_score = constant;
-    return RegressionModel(std::move(trees));
+    return reductions::OracleModel(std::move(trees));
 }
 
 }  // namespace rampart::fair_regression

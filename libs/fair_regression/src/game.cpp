@@ -11,7 +11,7 @@
 namespace rampart::fair_regression {
 namespace {
 
-constexpr double kPrice = 1e4;   // of violations, in loss: outweighs what any mixture saves
+constexpr double kPrice = 1e4;   // price of violations, in loss: outweighs what any mixture saves
 constexpr double kRoom = 1e-8;   // so that the second program has an inside
 constexpr double kLeast = 1e-9;  // weights below are rounding
 constexpr double kAlike = 1e-12;
@@ -81,9 +81,9 @@ base::Status validate(const GameParams& params) {
         return base::Status(base::out_of_range(
             "bad_game_parameter", "{} is {}; allowed are {} to {}", field, value, lo, hi));
     };
-    RAMPART_RETURN_IF_ERROR(check("calls", params.calls, 1, 100'000));
-    RAMPART_RETURN_IF_ERROR(check("bound", params.bound, 1e-6, 1e6));
-    RAMPART_RETURN_IF_ERROR(check("gap", params.gap, 0, 1));
+    RAMPART_RETURN_IF_ERROR(check("max_oracle_calls", params.max_oracle_calls, 1, 100'000));
+    RAMPART_RETURN_IF_ERROR(check("multiplier_bound", params.multiplier_bound, 1e-6, 1e6));
+    RAMPART_RETURN_IF_ERROR(check("optimality_gap", params.optimality_gap, 0, 1));
     RAMPART_RETURN_IF_ERROR(check("smoothing", params.smoothing, 0, 0.99));
     return check("probes", params.probes, 0, 4);
 }
@@ -111,9 +111,8 @@ double Game::lower_bound(bool with_cost, std::vector<double>* at) const {
     for (const auto& asked : asked_) {
         if (asked.with_cost != with_cost) continue;
         for (; asked.seen < columns_.size(); ++asked.seen)
-            asked.least = std::min(
-                asked.least,
-                lagrangian(columns_[asked.seen], asked.multipliers, with_cost));
+            asked.least = std::min(asked.least,
+                                   lagrangian(columns_[asked.seen], asked.multipliers, with_cost));
         if (asked.least <= best) continue;
         best = asked.least;
         if (at != nullptr) *at = asked.multipliers;
@@ -172,7 +171,7 @@ base::Result<GameMixture> Game::best_mixture() const {
 base::Result<bool> Game::ask(const std::vector<double>& multipliers, bool with_cost) {
     for (const auto& asked : asked_)
         if (asked.with_cost == with_cost && asked.multipliers == multipliers) return false;
-    if (calls_ >= params_.calls) return false;
+    if (calls_ >= params_.max_oracle_calls) return false;
     ++calls_;
     RAMPART_TRY(auto column, respond_(multipliers, with_cost));
     asked_.push_back({.multipliers = multipliers, .with_cost = with_cost});
@@ -193,7 +192,7 @@ void Game::note(double upper, double average_upper, bool with_cost, double step)
 base::Result<bool> Game::price_out(const GameMixture& master, bool with_cost) {
     const auto pays = [&] {
         return lagrangian(columns_.back(), master.multipliers, with_cost) <
-               master.value - std::max(kAlike, params_.gap / 8);
+               master.value - std::max(kAlike, params_.optimality_gap / 8);
     };
     std::vector<double> centre;
     lower_bound(with_cost, &centre);
@@ -217,7 +216,7 @@ base::Result<bool> Game::probe(const GameMixture& master, bool with_cost) {
         for (double& l : multipliers) l *= kFactors[i];
         RAMPART_TRY(const bool answered, ask(multipliers, with_cost));
         if (answered && lagrangian(columns_.back(), master.multipliers, with_cost) <
-                            master.value - std::max(kAlike, params_.gap / 8))
+                            master.value - std::max(kAlike, params_.optimality_gap / 8))
             return true;
     }
     return false;
@@ -228,18 +227,20 @@ base::Result<bool> Game::generate_columns(bool with_cost, bool trusting) {
         RAMPART_TRY(const auto master, mixture(with_cost ? kPrice : 1, with_cost));
         if (!with_cost && master.value <= kRoom) return true;
         note(master.value, master.value, with_cost, 0);
-        if (trusting && with_cost && master.value - lower_bound(true) <= params_.gap) return true;
+        if (trusting && with_cost && master.value - lower_bound(true) <= params_.optimality_gap)
+            return true;
         const int before = calls_;
         RAMPART_TRY(const bool paid, price_out(master, with_cost));
         if (paid) continue;
-        const bool near = master.value - lower_bound(with_cost) <= std::max(params_.gap, kRoom);
+        const bool near =
+            master.value - lower_bound(with_cost) <= std::max(params_.optimality_gap, kRoom);
         RAMPART_TRY(const bool found, probe(master, with_cost));
         if (found) continue;
         // an answer that pays too little to go on may still have made the mixture better
         RAMPART_TRY(const auto last, mixture(with_cost ? kPrice : 1, with_cost));
         note(last.value, last.value, with_cost, 0);
-        if (near || calls_ == before || calls_ >= params_.calls)
-            return last.value - lower_bound(with_cost) <= std::max(params_.gap, kRoom);
+        if (near || calls_ == before || calls_ >= params_.max_oracle_calls)
+            return last.value - lower_bound(with_cost) <= std::max(params_.optimality_gap, kRoom);
     }
 }
 
@@ -253,14 +254,15 @@ base::Result<bool> Game::exponentiated_gradient(double step_divisor) {
         for (size_t s = 0; s < sides.size(); ++s) out[sides[s].rate] += sides[s].sign * by_side[s];
         return out;
     };
-    double step =
-        params_.paper_steps ? params_.gap / (step_divisor * params_.bound) : 2 / params_.bound;
+    double step = params_.paper_steps
+                      ? params_.optimality_gap / (step_divisor * params_.multiplier_bound)
+                      : 2 / params_.multiplier_bound;
     double best_gap = std::numeric_limits<double>::infinity(), checked_gap = best_gap;
     double next_check = 5;
     std::vector<size_t> answers;
     bool converged = false;
-    for (int t = 1; calls_ < params_.calls && !converged; ++t) {
-        const auto lambda = softmax(theta, params_.bound);
+    for (int t = 1; calls_ < params_.max_oracle_calls && !converged; ++t) {
+        const auto lambda = softmax(theta, params_.multiplier_bound);
         ++calls_;
         RAMPART_TRY(auto column, respond_(net(lambda), true));
         asked_.push_back({.multipliers = net(lambda), .with_cost = true});
@@ -275,11 +277,12 @@ base::Result<bool> Game::exponentiated_gradient(double step_divisor) {
         columns_.push_back(std::move(column));
         answers.push_back(columns_.size() - 1);
         if (params_.paper_steps) RAMPART_RETURN_IF_ERROR(ask(net(mean_multipliers), true));
-        const double upper = mean.cost + params_.bound * std::max(0.0, violation(mean.rates));
+        const double upper =
+            mean.cost + params_.multiplier_bound * std::max(0.0, violation(mean.rates));
         note(upper, upper, true, step);
         const double gap = upper - rounds_.back().lower;
         best_gap = std::min(best_gap, gap);
-        converged = gap <= std::max(params_.gap, kRoom);
+        converged = gap <= std::max(params_.optimality_gap, kRoom);
         if (!params_.paper_steps && t >= next_check) {
             if (best_gap > 0.8 * checked_gap) step *= 0.8;
             checked_gap = best_gap;

@@ -8,8 +8,8 @@
 #include "rampart/base/result.hpp"
 #include "rampart/fair_regression/params.hpp"
 
-/// The game of both algorithms of papers/002: predictors, of which only a cost and m rates matter,
-/// against multipliers of lower_i <= mean rate_i <= upper_i.
+/// The game of both algorithms of Agarwal et al. 2019: predictors, of which only a cost and m rates
+/// matter, against multipliers of lower_i <= mean rate_i <= upper_i.
 ///   L(h, lambda) = cost + sum of lambda_i · rate_i - sum of max(lambda_i lower_i, lambda_i
 ///   upper_i)
 /// Multipliers are signed: > 0 presses on an upper bound, < 0 on a lower one.
@@ -30,7 +30,7 @@ struct GameMixture {
     std::vector<double> weights;      // [columns], of sum 1: a vertex
     std::vector<double> multipliers;  // [m]
     double cost = 0, violation = 0;
-    double value = 0;  // of the program: cost + price · violation
+    double value = 0;  // value of the program: cost + price · violation
 };
 
 class Game {
@@ -45,11 +45,11 @@ class Game {
     void add(GameColumn column) { columns_.push_back(std::move(column)); }
     const std::vector<GameColumn>& columns() const { return columns_; }
     int calls() const { return calls_; }
-    void set_gap(double gap) { params_.gap = gap; }
+    void set_gap(double gap) { params_.optimality_gap = gap; }
 
     double lagrangian(const GameColumn& column, std::span<const double> multipliers,
-                                  bool with_cost = true) const;
-    /// Of rates, at most: <= 0 when all bounds hold.
+                      bool with_cost = true) const;
+    /// Returns the largest excess of rates over their bounds: <= 0 when all hold.
     double violation(std::span<const double> rates) const;
 
     /// The best mixture of the columns there are, violation priced.
@@ -60,7 +60,7 @@ class Game {
     /// Asks about these multipliers (with cost).
     base::Status begin(const std::vector<double>& multipliers);
     /// Counts a question that its owner asks; false when there is none left.
-    bool take_call() { return calls_ < params_.calls && ++calls_ > 0; }
+    bool take_call() { return calls_ < params_.max_oracle_calls && ++calls_ > 0; }
     /// Column generation; true when the program's value is known as well as asked for. Without cost
     /// it looks for the least violation, and ends as soon as there is none. `trusting`: answers are
     /// taken for minima, so that the bounds' distance alone ends it, without probes after it.
@@ -77,8 +77,9 @@ class Game {
     struct Asked {
         std::vector<double> multipliers;
         bool with_cost;
-        mutable double least = std::numeric_limits<double>::infinity();  // of the first `seen`
-        mutable size_t seen = 0;                                         // columns
+        mutable double least =
+            std::numeric_limits<double>::infinity();  // least value of the first `seen`
+        mutable size_t seen = 0;                      // columns
     };
     base::Result<bool> ask(const std::vector<double>& multipliers, bool with_cost);
     base::Result<bool> price_out(const GameMixture& master, bool with_cost);

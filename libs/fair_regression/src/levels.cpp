@@ -184,7 +184,7 @@ std::vector<double> LevelRows::costs(std::span<const double> multipliers) const 
     RAMPART_CHECK(multipliers.size() == groups() * n);
     std::vector<double> out(groups() * codes * width);
     for (size_t k = 0; k < groups(); ++k) {
-        std::vector<double> price(width);  // of reaching a level
+        std::vector<double> price(width);  // price of reaching a level
         for (size_t j = 1; j < width; ++j) {
             double all = 0;
             for (size_t other = 0; other < groups(); ++other) all += multipliers[other * n + j - 1];

@@ -120,8 +120,8 @@ base::Status LinearDesign::describe(const dataset::Dataset& table) {
     return base::ok();
 }
 
-LinearModel LinearDesign::model_of(const Eigen::VectorXd& beta) const {
-    LinearModel out;
+model::LinearModel LinearDesign::model_of(const Eigen::VectorXd& beta) const {
+    model::LinearModel out;
     const size_t d = data->columns.size();
     out.slope.resize(d);
     out.mean.resize(d);
@@ -143,7 +143,7 @@ LinearModel LinearDesign::model_of(const Eigen::VectorXd& beta) const {
     return out;
 }
 
-Eigen::VectorXd LinearDesign::coefficients_of(const LinearModel& model) const {
+Eigen::VectorXd LinearDesign::coefficients_of(const model::LinearModel& model) const {
     Eigen::VectorXd beta(signed_of(columns.size() + 1));
     double intercept = model.intercept;
     for (size_t c = 0; c < columns.size(); ++c) {

@@ -3,7 +3,9 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "rampart/fair_regression/oracle.hpp"
+#include "rampart/base/result.hpp"
+#include "rampart/dataset/dataset.hpp"
+#include "rampart/model/linear_model.hpp"
 
 /// The columns that linear models are fitted to: numbers standardised, then a category each its
 /// own, and last an intercept. A row has one category a feature, so X is kept as numbers and codes.
@@ -23,10 +25,10 @@ struct LinearDesign {
 
     /// Errors: columns of the data, no rows, "too_large".
     base::Status describe(const dataset::Dataset& table);
-    /// Of the features as they are, from coefficients of the standardised columns.
-    LinearModel model_of(const Eigen::VectorXd& beta) const;
-    /// The reverse, of a model of the same features.
-    Eigen::VectorXd coefficients_of(const LinearModel& model) const;
+    /// Returns the model of the unscaled features, from coefficients of the standardised columns.
+    model::LinearModel model_of(const Eigen::VectorXd& beta) const;
+    /// Returns the coefficients of a model of the same features.
+    Eigen::VectorXd coefficients_of(const model::LinearModel& model) const;
 
     Eigen::VectorXd scores(const Eigen::VectorXd& beta) const;     // X beta
     Eigen::VectorXd moments(const Eigen::VectorXd& slopes) const;  // X' slopes
@@ -39,7 +41,7 @@ struct LinearDesign {
     void list_columns();
 
     Rows numbers_;                              // [n x numeric features]
-    std::vector<std::vector<int32_t>> places_;  // of each categorical feature: [n] columns, or -1
+    std::vector<std::vector<int32_t>> places_;  // by categorical feature: [n] columns, or -1
 };
 
 }  // namespace rampart::fair_regression

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "linear_design.hpp"
-#include "question.hpp"
+#include "rampart/fair_regression/oracles.hpp"
 #include "rampart/model/ensemble.hpp"
 
 namespace rampart::fair_regression {
@@ -13,8 +13,11 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+using model::LinearModel;
+using reductions::OracleQuestion;
+using reductions::OracleTask;
 
-constexpr double kRounded = 1e-3;  // of a kink, to either side
+constexpr double kRounded = 1e-3;  // half width over which a kink is smoothed
 
 /// loss, slope and curvature of one row at a score.
 struct RowLoss {
@@ -38,11 +41,11 @@ RowLoss huber(double r, double delta) {
 
 /// A question, and what its cells' losses are at the nodes: 0 at the first.
 struct Asked {
-    const RegressionQuestion& question;
+    const OracleQuestion& question;
     std::vector<double> at_nodes;
 
-    explicit Asked(const RegressionQuestion& q) : question(q) {
-        if (q.task != RegressionTask::kCells) return;
+    explicit Asked(const OracleQuestion& q) : question(q) {
+        if (q.task != OracleTask::kCells) return;
         const auto& cells = *q.cells;
         at_nodes.resize(cells.slopes.size());
         for (size_t i = 0; i < at_nodes.size(); ++i)
@@ -70,26 +73,27 @@ RowLoss of_cell(const Asked& asked, size_t row, double score) {
 
 RowLoss row_loss(const Asked& asked, size_t row, double f) {
     const auto& q = asked.question;
-    if (q.task == RegressionTask::kCells) return of_cell(asked, row, f);
+    if (q.task == OracleTask::kCells) return of_cell(asked, row, f);
     const double t = q.targets[row], r = f - t;
     switch (q.task) {
-        case RegressionTask::kLeastSquares:
+        case OracleTask::kLeastSquares:
             return {r * r / 2, r, 1};
-        case RegressionTask::kCrossEntropy: {
+        case OracleTask::kCrossEntropy:
+        case OracleTask::kClassification: {
             const double p = model::sigmoid(f);
             return {softplus(f) - t * f, p - t, p * (1 - p)};
         }
-        case RegressionTask::kAbsolute:
+        case OracleTask::kAbsolute:
             return pinball(r, 0.5);
-        case RegressionTask::kQuantile:
+        case OracleTask::kQuantile:
             return pinball(r, q.parameter);
-        case RegressionTask::kHuber:
+        case OracleTask::kHuber:
             return huber(r, q.parameter);
-        case RegressionTask::kPoisson: {
+        case OracleTask::kPoisson: {
             const double mean = std::exp(std::min(f, 30.0));
             return {mean - t * f, mean - t, mean};
         }
-        case RegressionTask::kCells:
+        case OracleTask::kCells:
             break;
     }
     return {0, 0, 0};
@@ -97,7 +101,7 @@ RowLoss row_loss(const Asked& asked, size_t row, double f) {
 
 }  // namespace
 
-struct LinearRegressionOracle::Design : LinearDesign {
+struct LinearOracle::Design : LinearDesign {
     const dataset::Dataset* validation = nullptr;
 
     enum class What { kValue, kGradient, kHessian };
@@ -113,7 +117,7 @@ struct LinearRegressionOracle::Design : LinearDesign {
         double total = 0;
         Point point;
         for (Index i = 0; i < predicted.size(); ++i) {
-            const double w = weight_of(asked.question, static_cast<size_t>(i));
+            const double w = asked.question.weight_of(static_cast<size_t>(i));
             const auto row = row_loss(asked, static_cast<size_t>(i), predicted[i]);
             point.value += w * row.value;
             slopes[i] = w * row.slope;
@@ -145,16 +149,16 @@ struct LinearRegressionOracle::Design : LinearDesign {
     MatrixXd inverse_metric;
 
     /// A weighted mean to begin with keeps the first Newton step near.
-    VectorXd start(const RegressionQuestion& q) const {
+    VectorXd start(const OracleQuestion& q) const {
         VectorXd beta = VectorXd::Zero(signed_of(columns.size() + 1));
         double sum = 0, total = 0;
         for (size_t i = 0; i < q.targets.size(); ++i) {
-            sum += weight_of(q, i) * q.targets[i];
-            total += weight_of(q, i);
+            sum += q.weight_of(i) * q.targets[i];
+            total += q.weight_of(i);
         }
         double mean = total > 0 ? sum / total : 0.5;
-        if (q.task == RegressionTask::kPoisson) mean = std::log(std::max(mean, 1e-9));
-        if (q.task == RegressionTask::kCrossEntropy) {
+        if (q.task == OracleTask::kPoisson) mean = std::log(std::max(mean, 1e-9));
+        if (q.task == OracleTask::kCrossEntropy || q.task == OracleTask::kClassification) {
             const double p = std::clamp(mean, 1e-6, 1 - 1e-6);
             mean = std::log(p / (1 - p));
         }
@@ -163,8 +167,9 @@ struct LinearRegressionOracle::Design : LinearDesign {
     }
 };
 
-base::Result<LinearRegressionOracle> LinearRegressionOracle::create(
-    const dataset::Dataset& data, const LinearParams& params, const dataset::Dataset* validation) {
+base::Result<LinearOracle> LinearOracle::create(const dataset::Dataset& data,
+                                                const LinearParams& params,
+                                                const dataset::Dataset* validation) {
     if (!(params.ridge >= 1e-9 && params.ridge <= 1e6) || params.iterations < 1 ||
         params.iterations > 1000)
         return base::out_of_range("bad_linear_parameter",
@@ -178,26 +183,26 @@ base::Result<LinearRegressionOracle> LinearRegressionOracle::create(
     auto design = std::make_unique<Design>();
     RAMPART_RETURN_IF_ERROR(design->describe(data));
     design->validation = validation;
-    return LinearRegressionOracle(std::move(design), params);
+    return LinearOracle(std::move(design), params);
 }
 
-LinearRegressionOracle::LinearRegressionOracle(std::unique_ptr<Design> design, LinearParams params)
+LinearOracle::LinearOracle(std::unique_ptr<Design> design, LinearParams params)
     : design_(std::move(design)), params_(params) {}
-LinearRegressionOracle::~LinearRegressionOracle() = default;
-LinearRegressionOracle::LinearRegressionOracle(LinearRegressionOracle&&) noexcept = default;
+LinearOracle::~LinearOracle() = default;
+LinearOracle::LinearOracle(LinearOracle&&) noexcept = default;
 
 namespace {
 
 /// Newton's method from `beta` on, for convex losses.
 template <class Design>
-VectorXd newton(const Design& design, const RegressionQuestion& question,
-                const LinearParams& params, VectorXd beta) {
+VectorXd newton(const Design& design, const OracleQuestion& question, const LinearParams& params,
+                VectorXd beta) {
     const Asked asked(question);
     for (int i = 0; i < params.iterations; ++i) {
         const auto point = design.at(asked, params.ridge, beta, Design::What::kHessian);
         // where nothing is curved, the step is the gradient's; 1e-6 keeps it finite
         MatrixXd hessian = point.hessian;
-        if (question.task != RegressionTask::kLeastSquares) hessian.diagonal().array() += 1e-6;
+        if (question.task != OracleTask::kLeastSquares) hessian.diagonal().array() += 1e-6;
         const VectorXd step = hessian.selfadjointView<Eigen::Lower>().ldlt().solve(point.gradient);
         const double slope = step.dot(point.gradient);
         if (!(slope > 1e-14)) break;
@@ -208,15 +213,15 @@ VectorXd newton(const Design& design, const RegressionQuestion& question,
         while (size > 1e-8 && !(value_at(size) <= point.value - 1e-4 * size * slope)) size /= 2;
         if (size <= 1e-8) break;
         beta -= size * step;
-        if (question.task == RegressionTask::kLeastSquares) break;
+        if (question.task == OracleTask::kLeastSquares) break;
     }
     return beta;
 }
 
 /// BFGS from `beta` on, for losses that need not be convex. `inverse`: of the metric.
 template <class Design>
-VectorXd descend(const Design& design, const RegressionQuestion& question, double ridge,
-                 VectorXd beta, MatrixXd inverse) {
+VectorXd descend(const Design& design, const OracleQuestion& question, double ridge, VectorXd beta,
+                 MatrixXd inverse) {
     const Asked asked(question);
     auto point = design.at(asked, ridge, beta, Design::What::kGradient);
     for (int i = 0; i < question.more; ++i) {
@@ -245,7 +250,7 @@ VectorXd descend(const Design& design, const RegressionQuestion& question, doubl
 
 }  // namespace
 
-base::Result<RegressionAnswer> LinearRegressionOracle::fit(const RegressionQuestion& question) {
+base::Result<reductions::OracleAnswer> LinearOracle::fit(const OracleQuestion& question) {
     RAMPART_RETURN_IF_ERROR(validate(question, design_->data->rows()));
     const auto* const start =
         question.start == nullptr ? nullptr : std::get_if<LinearModel>(question.start);
@@ -255,7 +260,7 @@ base::Result<RegressionAnswer> LinearRegressionOracle::fit(const RegressionQuest
                                         design_->coefficients_of(*start), design_->metric());
     if (!beta.allFinite())
         return base::internal_error("not_fitted", "a linear model's coefficients are not finite");
-    RegressionAnswer answer;
+    reductions::OracleAnswer answer;
     const VectorXd scores = design_->scores(beta);
     answer.scores.assign(scores.data(), scores.data() + scores.size());
     const auto model = design_->model_of(beta);

@@ -17,14 +17,16 @@ constexpr std::array kNames = {Name{RegressionReduction::kLoss, "loss"},
                                Name{RegressionReduction::kLeastSquares, "least_squares"},
                                Name{RegressionReduction::kCostSensitive, "cost_sensitive"}};
 
-constexpr double kStepDivisor = 8;  // of Algorithm 1
+constexpr double kStepDivisor = 8;  // divisor of Algorithm 1's step
 
 base::Result<std::vector<double>> epsilons(const ParityRegressionParams& params, size_t groups) {
     RAMPART_RETURN_IF_ERROR(validate(params.game));
-    if (params.refine < 0 || params.refine > 1000 || params.repairs < 0 || params.repairs > 100)
-        return base::out_of_range("bad_parity_parameter",
-                                  "refine is {}, repairs {}; allowed are 0 to 1000 and 0 to 100",
-                                  params.refine, params.repairs);
+    if (params.refine < 0 || params.refine > 1000 || params.warm_start_steps < 0 ||
+        params.warm_start_steps > 100)
+        return base::out_of_range(
+            "bad_parity_parameter",
+            "refine is {}, warm_start_steps {}; allowed are 0 to 1000 and 0 to 100", params.refine,
+            params.warm_start_steps);
     auto epsilon = params.epsilon;
     if (epsilon.size() == 1) epsilon.assign(groups, epsilon.front());
     if (epsilon.size() != groups)
@@ -43,7 +45,7 @@ class Parity {
   public:
     Parity(const RegressionRows& rows, const LevelRows& levels, const LevelRows* validation,
            const RegressionLoss& loss, const ParityRegressionParams& params,
-           std::vector<double> epsilon, RegressionOracle& oracle)
+           std::vector<double> epsilon, reductions::Oracle& oracle)
         : rows_(rows),
           levels_(levels),
           validation_(validation),
@@ -59,7 +61,8 @@ class Parity {
         add_constants();
         const std::vector<double> none(levels_.groups() * static_cast<size_t>(levels_.levels()));
         RAMPART_RETURN_IF_ERROR(game_.begin(none));
-        tolerance_ = params_.game.gap > 0 ? params_.game.gap : half_standard_error(none);
+        tolerance_ = params_.game.optimality_gap > 0 ? params_.game.optimality_gap
+                                                     : half_standard_error(none);
         game_.set_gap(tolerance_);
         RAMPART_RETURN_IF_ERROR(repair());
         const bool columns = params_.game.method == GameMethod::kColumnGeneration;
@@ -80,7 +83,7 @@ class Parity {
         return out;
     }
 
-    /// The best of those that say the same of everybody; the others are never of use.
+    /// The best constant predictor; the other constants are never of use.
     void add_constants() {
         RegressionMember best;
         best.train.loss = std::numeric_limits<double>::infinity();
@@ -119,7 +122,7 @@ class Parity {
         return column;
     }
 
-    /// Of the loss of the plain predictor, which is the latest.
+    /// Returns the standard error of the plain predictor's loss; that predictor is the latest.
     double half_standard_error(const std::vector<double>& none) const {
         auto squares = levels_.costs(none);
         for (double& c : squares) c *= c;
@@ -131,7 +134,7 @@ class Parity {
 
     /// The path to independence.
     base::Status repair() {
-        for (int i = 0; i < params_.repairs; ++i) {
+        for (int i = 0; i < params_.warm_start_steps; ++i) {
             if (game_.violation(game_.columns().back().rates) <= 0 || !game_.take_call()) break;
             RAMPART_TRY(auto response, responder_.repair(latest_));
             game_.add(known(std::move(response)));
@@ -214,7 +217,7 @@ base::Result<RegressionReduction> parse_regression_reduction(std::string_view te
 base::Result<ParityRegressionResult> fit_parity(const RegressionRows& rows,
                                                 const RegressionLoss& loss,
                                                 const ParityRegressionParams& params,
-                                                RegressionOracle& oracle,
+                                                reductions::Oracle& oracle,
                                                 const RegressionRows* validation) {
     RAMPART_TRY(const auto levels, LevelRows::create(rows, loss, params.levels));
     RAMPART_TRY(auto epsilon, epsilons(params, rows.groups));

@@ -12,7 +12,7 @@ class LinkBuilder {
         model::Member member{.weight = served.weight};
         if (const auto* ensemble = std::get_if<model::Ensemble>(served.model)) {
             member.ensemble = put(*ensemble);
-        } else if (const auto* linear = std::get_if<LinearModel>(served.model)) {
+        } else if (const auto* linear = std::get_if<model::LinearModel>(served.model)) {
             if (!empty_) empty_ = put({});  // what a linear model is added to
             member.ensemble = *empty_;
             link.linears.push_back(*linear);

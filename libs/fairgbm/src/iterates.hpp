@@ -11,10 +11,10 @@ namespace rampart::fairgbm {
 /// One iterate, or several as a randomized classifier, on the rows that judge.
 struct Scored {
     std::vector<double> approved;        // by cell
-    std::vector<double> approved_train;  // of the training rows, where others judge; else empty
+    std::vector<double> approved_train;  // on the training rows, where other rows judge; else empty
     double loss = 0;
     double violation = 0;  // Judges::violation()
-    double rarer = 0;      // share of everybody that gets the rarer of the two decisions
+    double rarer = 0;      // share of all rows that gets the rarer of the two decisions
     bool keeps_targets = true;
 };
 
@@ -29,8 +29,8 @@ struct Judges {
     void judge(Scored& scored) const;
 };
 
-/// Rates are equal, too, where everybody is approved or everybody declined. So an iterate does not
-/// come into question where its rarer decision is less than this share as frequent as that of
+/// Rates are equal, too, where all rows are approved or all declined. So an iterate is not
+/// considered where its rarer decision is less than this share as frequent as that of
 /// another iterate that keeps the targets: it decides nearly all alike.
 constexpr double kNearlyAll = 0.1;
 
@@ -50,14 +50,14 @@ class RarestDecision {
     bool any_kept_ = false;
 };
 
-/// a is to be kept rather than b: keeps the constraints, then loss; else violation.
+/// Whether a is preferred to b: keeps the constraints, then loss; else violation.
 bool better(const Scored& a, const Scored& b);
 
 struct Choice {
     size_t first = 0, last = 0;  // indices into the iterates
-    Scored scored;               // of what was chosen
+    Scored scored;               // figures of what was chosen
     double least_violation = 0;
-    size_t tightest = 0;    // whose it is
+    size_t tightest = 0;    // iterate with that violation
     double most_rarer = 0;  // RarestDecision::most() of those worth having by their loss
 };
 

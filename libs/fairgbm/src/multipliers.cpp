@@ -94,10 +94,10 @@ void Multipliers::ascend(const fairness::RateValues& values) {
         values_[at] = std::max(0.0, values_[at] + step_ * u * over);
         damped_[at] = params_.paper_compat ? values_[at] : params_.damping * u * over;
     }
-    settle();
+    project();
 }
 
-void Multipliers::settle() {
+void Multipliers::project() {
     if (params_.paper_compat) return;
     size_t at = 0;
     const auto settle_one = [&](size_t first, const std::vector<fairness::LinearRate>& rates) {
@@ -154,7 +154,7 @@ base::Status Multipliers::restore(const std::vector<double>& values) {
     values_ = values;
     std::fill(damped_.begin(), damped_.end(), 0.0);
     if (params_.paper_compat) damped_ = values_;
-    settle();
+    project();
     return base::ok();
 }
 

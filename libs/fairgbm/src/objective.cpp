@@ -33,7 +33,7 @@ base::Result<Proxy> parse_proxy(std::string_view text) {
     return base::value_of(kNames, text, "proxy");
 }
 
-base::Status validate(const PlayerParams& params) {
+base::Status validate(const LagrangianParams& params) {
     if (!(params.proxy_margin > 0 && params.proxy_margin <= 100))
         return base::out_of_range("bad_proxy_margin", "proxy margin {} is outside (0, 100]",
                                   params.proxy_margin);
@@ -43,7 +43,7 @@ base::Status validate(const PlayerParams& params) {
 
 base::Result<FairGbmObjective> FairGbmObjective::create(
     const dataset::Dataset& data, const fairness::RateConstraints& constraints,
-    const PlayerParams& params, double learning_rate) {
+    const LagrangianParams& params, double learning_rate) {
     RAMPART_RETURN_IF_ERROR(validate(params));
     RAMPART_RETURN_IF_ERROR(dataset::validate(data));
     const auto approval = [](const auto& constraint) {
@@ -60,7 +60,7 @@ base::Result<FairGbmObjective> FairGbmObjective::create(
 }
 
 FairGbmObjective::FairGbmObjective(const dataset::Dataset& data, fairness::RateSystem system,
-                                   const PlayerParams& params, double learning_rate)
+                                   const LagrangianParams& params, double learning_rate)
     : data_(&data),
       system_(std::make_unique<fairness::RateSystem>(std::move(system))),
       log_loss_(std::make_unique<gbdt::LogLoss>(data)),
@@ -80,7 +80,7 @@ std::vector<size_t> FairGbmObjective::proxy_worst(std::span<const double> scores
     std::vector<double> proxies(system_->cells());
     for (size_t i = 0; i < scores.size(); ++i) {
         const size_t cell = system_->cell_of_row()[i];
-        const double z = scores[i] - centre_;
+        const double z = scores[i] - threshold_;
         proxies[cell] += static_cast<double>(data_->weight_of(i)) *
                          proxy_loss(params_.proxy, params_.proxy_margin, cell < groups ? z : -z) /
                          system_->cell_weight()[cell];
@@ -90,7 +90,7 @@ std::vector<size_t> FairGbmObjective::proxy_worst(std::span<const double> scores
         std::vector<double> sums;
         for (const auto& rate : parity.rates) {
             double sum = 0;
-            // of declines the coefficient is negative, and their proxy bounds the share declined
+            // the coefficient of declines is negative, and their proxy bounds the share declined
             for (const auto& term : rate.terms)
                 sum += std::abs(term.coefficient) * proxies[term.cell];
             sums.push_back(sum);
@@ -103,7 +103,7 @@ std::vector<size_t> FairGbmObjective::proxy_worst(std::span<const double> scores
 
 void FairGbmObjective::prepare(std::span<const double> scores) {
     if (trace_.empty())
-        centre_ = fairness::centre_of(params_.operating_point, *data_, scores, stride_);
+        threshold_ = fairness::threshold_of(params_.operating_point, *data_, scores, stride_);
     const bool as_printed = params_.ascent.paper_compat;
     const auto cells =
         multipliers_.of_cells(as_printed ? proxy_worst(scores) : std::vector<size_t>());
@@ -126,23 +126,23 @@ void FairGbmObjective::gradients_of_rows(std::span<const double> scores, size_t 
     loss_sums_[first / gbdt::kChunkRows] += brier_sum(g.data(), weights, g.size());
     const PushedRows rows{scores.data() + first, system_->cell_of_row().data() + first,
                           data_->label.data() + first, weights, g.size()};
-    add_proxy(params_.proxy, params_.proxy_margin, centre_,
+    add_proxy(params_.proxy, params_.proxy_margin, threshold_,
               params_.curvature && !params_.ascent.paper_compat, *pushes_, rows, g.data(),
               h.data());
 }
 
 void FairGbmObjective::rows_scored(std::span<const double> scores, size_t first, size_t n) {
-    if (params_.operating_point.meets) return;  // the centre is known only when all are scored
+    if (params_.operating_point.meets) return;  // the threshold is known only when all are scored
     auto& sums = approved_sums_[first / gbdt::kChunkRows];
     std::fill(sums.begin(), sums.end(), 0.0);
     const float* const weights = data_->weight.empty() ? nullptr : data_->weight.data() + first;
     add_approved({scores.data() + first, system_->cell_of_row().data() + first,
                   data_->label.data() + first, weights, n},
-                 centre_, sums.data(), sums.size());
+                 threshold_, sums.data(), sums.size());
 }
 
 std::vector<double> FairGbmObjective::approved(std::span<const double> scores) const {
-    if (params_.operating_point.meets) return system_->approved_from(*data_, scores, centre_);
+    if (params_.operating_point.meets) return system_->approved_from(*data_, scores, threshold_);
     std::vector<double> out(system_->cells());
     for (const auto& sums : approved_sums_)
         for (size_t cell = 0; cell < out.size(); ++cell) out[cell] += sums[cell];
@@ -161,10 +161,10 @@ void FairGbmObjective::after_tree(int, std::span<const double> scores) {
     // what the gradients of this tree saw is what the one before it had come to
     if (!trace_.empty()) trace_.back().loss = loss();
     if (params_.operating_point.meets)
-        centre_ = fairness::centre_of(params_.operating_point, *data_, scores, stride_);
+        threshold_ = fairness::threshold_of(params_.operating_point, *data_, scores, stride_);
     FairGbmIteration now;
     now.approved = approved(scores);
-    now.centre = centre_;
+    now.threshold = threshold_;
     multipliers_.ascend(system_->values(now.approved));
     now.multipliers = multipliers_.values();
     trace_.push_back(std::move(now));
@@ -188,8 +188,9 @@ double FairGbmObjective::lagrangian(std::span<const double> scores) const {
         const size_t cell = system_->cell_of_row()[i];
         const auto push = static_cast<double>(pushes_->push[cell]);
         const auto direction = static_cast<double>(pushes_->direction[cell]);
-        sum += static_cast<double>(data_->weight_of(i)) * push *
-               proxy_loss(params_.proxy, params_.proxy_margin, direction * (scores[i] - centre_));
+        sum +=
+            static_cast<double>(data_->weight_of(i)) * push *
+            proxy_loss(params_.proxy, params_.proxy_margin, direction * (scores[i] - threshold_));
     }
     return sum;
 }

@@ -24,23 +24,23 @@ struct Constants {
     std::array<float, 256> offset{};  // taken off: push where the direction is -1
 };
 
-/// exp(z) as a factor on the odds. Bounded: of a score that has run away from the centre, 0 · inf
-/// or 0 / 0 would otherwise be taken.
+/// exp(z) as a factor on the odds. Bounded: of a score that has run away from the threshold, 0 ·
+/// inf or 0 / 0 would otherwise be taken.
 float odds_of(double z) { return static_cast<float>(std::exp(std::clamp(z, -60.0, 60.0))); }
 
-Constants constants_of(Proxy proxy, double margin, double centre, const CellPushes& pushes) {
+Constants constants_of(Proxy proxy, double margin, double threshold, const CellPushes& pushes) {
     Constants out;
     for (size_t cell = 0; cell < pushes.push.size(); ++cell) {
         const float push = pushes.push[cell], direction = pushes.direction[cell];
         if (proxy == Proxy::kSigmoid) {
             out.push[cell] = push * direction;
-            out.odds[cell] = odds_of(-centre);
+            out.odds[cell] = odds_of(-threshold);
             continue;
         }
         // sigmoid(s - f) = 1 - sigmoid(f - s): one formula for both directions
         const double shift = shift_of(margin);
         out.push[cell] = push;
-        out.odds[cell] = odds_of(direction > 0 ? shift - centre : -shift - centre);
+        out.odds[cell] = odds_of(direction > 0 ? shift - threshold : -shift - threshold);
         out.offset[cell] = direction > 0 ? 0 : push;
     }
     return out;
@@ -126,13 +126,13 @@ RAMPART_AVX2 double brier_avx2(const float* g, const float* weights, size_t n) {
 }
 
 /// Hinge and quadratic.
-void add_pointed(bool quadratic, double margin, double centre, bool curvature,
+void add_pointed(bool quadratic, double margin, double threshold, bool curvature,
                  const CellPushes& pushes, const PushedRows& rows, float* g, float* h) {
     for (size_t i = 0; i < rows.n; ++i) {
         const float push = pushes.push[rows.cells[i]];
         const float direction = pushes.direction[rows.cells[i]];
-        const auto over =
-            static_cast<float>(static_cast<double>(direction) * (rows.scores[i] - centre) + margin);
+        const auto over = static_cast<float>(
+            static_cast<double>(direction) * (rows.scores[i] - threshold) + margin);
         if (push == 0 || over < 0) continue;
         const float w = rows.weights == nullptr ? 1.0f : rows.weights[i];
         g[i] += w * push * direction * (quadratic ? over : 1.0f);
@@ -142,18 +142,18 @@ void add_pointed(bool quadratic, double margin, double centre, bool curvature,
 
 }  // namespace
 
-void add_proxy(Proxy proxy, double margin, double centre, bool curvature, const CellPushes& pushes,
-               const PushedRows& rows, float* g, float* h) {
+void add_proxy(Proxy proxy, double margin, double threshold, bool curvature,
+               const CellPushes& pushes, const PushedRows& rows, float* g, float* h) {
     switch (proxy) {
         case Proxy::kQuadratic:
         case Proxy::kHinge:
-            return add_pointed(proxy == Proxy::kQuadratic, margin, centre, curvature, pushes, rows,
-                               g, h);
+            return add_pointed(proxy == Proxy::kQuadratic, margin, threshold, curvature, pushes,
+                               rows, g, h);
         case Proxy::kCrossEntropy:
         case Proxy::kSigmoid:
             break;
     }
-    const auto constants = constants_of(proxy, margin, centre, pushes);
+    const auto constants = constants_of(proxy, margin, threshold, pushes);
     const bool weighted = rows.weights != nullptr;
     const Logistic run =
         proxy == Proxy::kSigmoid ? logistic<true>(weighted) : logistic<false>(weighted);
@@ -181,12 +181,12 @@ double brier_sum(const float* g, const float* weights, size_t n) {
     return avx2 ? brier_avx2<false>(g, weights, n) : brier_portable<false>(g, weights, n);
 }
 
-void add_approved(const PushedRows& rows, double centre, double* sums, size_t cells) {
+void add_approved(const PushedRows& rows, double threshold, double* sums, size_t cells) {
     constexpr size_t kTables = 4;  // so that equal cells one after the other do not wait
     if (rows.weights == nullptr) {
         std::array<std::array<uint32_t, 256>, kTables> counts{};
         for (size_t i = 0; i < rows.n; ++i)
-            counts[i % kTables][rows.cells[i]] += rows.scores[i] >= centre ? 1 : 0;
+            counts[i % kTables][rows.cells[i]] += rows.scores[i] >= threshold ? 1 : 0;
         for (const auto& table : counts)
             for (size_t cell = 0; cell < cells; ++cell) sums[cell] += table[cell];
         return;
@@ -194,7 +194,7 @@ void add_approved(const PushedRows& rows, double centre, double* sums, size_t ce
     std::array<std::array<double, 256>, kTables> weights{};
     for (size_t i = 0; i < rows.n; ++i)
         weights[i % kTables][rows.cells[i]] +=
-            rows.scores[i] >= centre ? static_cast<double>(rows.weights[i]) : 0.0;
+            rows.scores[i] >= threshold ? static_cast<double>(rows.weights[i]) : 0.0;
     for (const auto& table : weights)
         for (size_t cell = 0; cell < cells; ++cell) sums[cell] += table[cell];
 }

@@ -27,7 +27,7 @@ base::Status check(const dataset::Dataset& data, const FairGbmParams& params,
         return base::out_of_range("bad_min_gain_share", "min gain share {} is outside [0, 1]",
                                   params.min_gain_share);
     if ((options.start == nullptr) != (options.state == nullptr))
-        return base::invalid_argument("half_a_run",
+        return base::invalid_argument("incomplete_resume_state",
                                       "to go on, FairGBM needs trees and multipliers: give both");
     const auto* validation = options.validation;
     if (validation == nullptr) return base::ok();
@@ -40,20 +40,21 @@ base::Status check(const dataset::Dataset& data, const FairGbmParams& params,
     return base::ok();
 }
 
-/// Scored rows that judge iterates: the validation rows.
-class Judge {
+/// Evaluates iterates on the validation rows.
+class Evaluator {
   public:
-    static base::Result<Judge> create(const dataset::Dataset& rows, const FairGbmParams& params) {
+    static base::Result<Evaluator> create(const dataset::Dataset& rows,
+                                          const FairGbmParams& params) {
         auto system = fairness::RateSystem::create(rows, params.constraints);
         if (!system) return system.error().with_context("validation rows");
-        return Judge(rows, *std::move(system), params.players.operating_point);
+        return Evaluator(rows, *std::move(system), params.lagrangian.operating_point);
     }
 
     const fairness::RateSystem& system() const { return system_; }
 
-    Scored look(std::span<const double> scores, double* centre = nullptr) {
-        const double at = fairness::centre_of(point_, *rows_, scores);
-        if (centre != nullptr) *centre = at;
+    Scored evaluate(std::span<const double> scores, double* threshold = nullptr) {
+        const double at = fairness::threshold_of(point_, *rows_, scores);
+        if (threshold != nullptr) *threshold = at;
         Scored out;
         out.approved = system_.approved_from(*rows_, scores, at);
         log_loss_.gradients_of_rows(scores, 0, g_, h_);
@@ -63,8 +64,8 @@ class Judge {
     }
 
   private:
-    Judge(const dataset::Dataset& rows, fairness::RateSystem system,
-          const fairness::OperatingPoint& point)
+    Evaluator(const dataset::Dataset& rows, fairness::RateSystem system,
+              const fairness::OperatingPoint& point)
         : rows_(&rows),
           system_(std::move(system)),
           point_(point),
@@ -79,32 +80,32 @@ class Judge {
     std::vector<float> g_, h_;
 };
 
-/// Watches a run: judges each iterate on the validation rows, and ends the run when nothing gets
+/// Evaluates each iterate on the validation rows, and ends the run when nothing gets
 /// better.
-class Watch {
+class EarlyStopping {
   public:
-    Watch(const FairGbmOptions& options, const FairGbmObjective& objective, Judge* judge,
-          const dataset::Dataset& data, const FairGbmParams& params)
+    EarlyStopping(const FairGbmOptions& options, const FairGbmObjective& objective,
+                  Evaluator* evaluator, const dataset::Dataset& data, const FairGbmParams& params)
         : options_(options),
           objective_(objective),
-          judge_(judge),
+          evaluator_(evaluator),
           data_(data),
           rounds_(params.learner.early_stopping_rounds),
-          moves_(params.players.operating_point.meets.has_value()) {}
+          moves_(params.lagrangian.operating_point.meets.has_value()) {}
 
     bool operator()(const gbdt::Progress& progress) {
         bool go_on = true;
-        if (judge_ != nullptr) {
-            double centre = 0;
-            Scored now = judge_->look(progress.validation_scores, &centre);
-            // where the rows that judge set the threshold, it is served: it decides here, too
+        if (evaluator_ != nullptr) {
+            double threshold = 0;
+            Scored now = evaluator_->evaluate(progress.validation_scores, &threshold);
+            // where the validation rows set the threshold, it is served: it decides here, too
             now.approved_train =
-                moves_ ? objective_.system().approved_from(data_, progress.scores, centre)
+                moves_ ? objective_.system().approved_from(data_, progress.scores, threshold)
                        : objective_.trace().back().approved;
-            Judges{&judge_->system(), &objective_.system()}.judge(now);
+            Judges{&evaluator_->system(), &objective_.system()}.judge(now);
             rarest_.add(now);
             iterates_.push_back(std::move(now));
-            centres_.push_back(centre);
+            thresholds_.push_back(threshold);
             if (iterates_.size() == 1 || replaces(iterates_.back(), iterates_[best_]))
                 best_ = iterates_.size() - 1;
             go_on = rounds_ == 0 || iterates_.size() - 1 - best_ < static_cast<size_t>(rounds_);
@@ -114,7 +115,7 @@ class Watch {
     }
 
     const std::vector<Scored>& iterates() const { return iterates_; }
-    const std::vector<double>& centres() const { return centres_; }
+    const std::vector<double>& thresholds() const { return thresholds_; }
 
   private:
     bool replaces(const Scored& now, const Scored& best) const {
@@ -124,14 +125,14 @@ class Watch {
 
     const FairGbmOptions& options_;
     const FairGbmObjective& objective_;
-    Judge* judge_;
+    Evaluator* evaluator_;
     const dataset::Dataset& data_;
     int rounds_;
     bool moves_;
     size_t best_ = 0;
     RarestDecision rarest_;
     std::vector<Scored> iterates_;
-    std::vector<double> centres_;
+    std::vector<double> thresholds_;
 };
 
 Scored of(const FairGbmIteration& iteration, const fairness::RateSystem& system) {
@@ -144,7 +145,7 @@ Scored of(const FairGbmIteration& iteration, const fairness::RateSystem& system)
 
 /// The iterates first … last as one randomized classifier (one iterate: itself).
 Judged judged(const std::vector<Scored>& iterates, size_t first, size_t last,
-              const fairness::RateSystem& system, double centre) {
+              const fairness::RateSystem& system, double threshold) {
     Judged out;
     std::vector<double> approved(system.cells());
     const auto count = static_cast<double>(last - first + 1);
@@ -154,7 +155,7 @@ Judged judged(const std::vector<Scored>& iterates, size_t first, size_t last,
             approved[cell] += iterates[i].approved[cell] / count;
     }
     out.values = system.values(approved);
-    out.centre = centre;
+    out.threshold = threshold;
     return out;
 }
 
@@ -168,17 +169,18 @@ double share_of_ones(const dataset::Dataset& data) {
     return ones / all;
 }
 
-/// Chooses, and fills the verdict. The trees before trace.front() belong to options.start.
-void settle(FairGbmResult& result, const FairGbmObjective& objective, const Watch& watch,
-            Judge* judge, const dataset::Dataset& data, const FairGbmParams& params,
-            const FairGbmOptions& options) {
+/// Selects an iterate and fills the verdict. The trees before trace.front() belong to options.start.
+void select_iterate(FairGbmResult& result, const FairGbmObjective& objective,
+                    const EarlyStopping& stopping, Evaluator* evaluator,
+                    const dataset::Dataset& data, const FairGbmParams& params,
+                    const FairGbmOptions& options) {
     auto& verdict = result.verdict;
     const size_t before = options.start == nullptr ? 0 : options.start->trees.size();
     std::vector<Scored> train;
     for (const auto& iteration : result.trace) train.push_back(of(iteration, objective.system()));
-    const bool elsewhere = judge != nullptr;
-    const auto& system = elsewhere ? judge->system() : objective.system();
-    const auto& iterates = elsewhere ? watch.iterates() : train;
+    const bool elsewhere = evaluator != nullptr;
+    const auto& system = elsewhere ? evaluator->system() : objective.system();
+    const auto& iterates = elsewhere ? stopping.iterates() : train;
     const double ones = share_of_ones(elsewhere ? *options.validation : data);
     const Judges judges{&system, elsewhere ? &objective.system() : nullptr};
     const Choice choice =
@@ -190,14 +192,15 @@ void settle(FairGbmResult& result, const FairGbmObjective& objective, const Watc
     verdict.trees_grown = before + result.trace.size();
     for (size_t i = 0; elsewhere && i < train.size(); ++i)
         train[i].approved = iterates[i].approved_train;
-    verdict.train =
-        judged(train, choice.first, choice.last, objective.system(),
-               elsewhere ? watch.centres()[choice.last] : result.trace[choice.last].centre);
+    verdict.train = judged(
+        train, choice.first, choice.last, objective.system(),
+        elsewhere ? stopping.thresholds()[choice.last] : result.trace[choice.last].threshold);
     if (elsewhere) {
         for (size_t i = 0; i < iterates.size(); ++i)
-            result.validation_trace.push_back(judged(iterates, i, i, system, watch.centres()[i]));
+            result.validation_trace.push_back(
+                judged(iterates, i, i, system, stopping.thresholds()[i]));
         verdict.validation =
-            judged(iterates, choice.first, choice.last, system, watch.centres()[choice.last]);
+            judged(iterates, choice.first, choice.last, system, stopping.thresholds()[choice.last]);
     }
     const Judged& decisive = elsewhere ? *verdict.validation : verdict.train;
     verdict.feasibility = std::max(decisive.values.violation, verdict.train.values.violation) <= 0
@@ -208,35 +211,37 @@ void settle(FairGbmResult& result, const FairGbmObjective& objective, const Watc
     verdict.rarer = std::min(decisive.values.approval, 1 - decisive.values.approval);
     verdict.most_rarer = choice.most_rarer;
     for (size_t i = choice.first; i <= choice.last; ++i)
-        result.centres.push_back(elsewhere ? watch.centres()[i] : result.trace[i].centre);
-    result.centre = decisive.centre;
+        result.thresholds.push_back(elsewhere ? stopping.thresholds()[i]
+                                              : result.trace[i].threshold);
+    result.threshold = decisive.threshold;
     result.state.multipliers = result.trace[choice.last].multipliers;
     result.ensemble.trees.resize(verdict.trees);
 }
 
-/// One run of both players.
+/// Trains once: learner and multipliers in turn.
 base::Result<FairGbmResult> run(const dataset::Dataset& data, const FairGbmParams& params,
                                 base::ThreadPool* pool, const FairGbmOptions& options) {
     RAMPART_RETURN_IF_ERROR(gbdt::validate(params.learner));
-    RAMPART_TRY(auto objective, FairGbmObjective::create(data, params.constraints, params.players,
-                                                         params.learner.learning_rate));
+    RAMPART_TRY(auto objective,
+                FairGbmObjective::create(data, params.constraints, params.lagrangian,
+                                         params.learner.learning_rate));
     RAMPART_RETURN_IF_ERROR(check(data, params, options));
     if (options.state != nullptr)
         RAMPART_RETURN_IF_ERROR(objective.restore(options.state->multipliers));
-    std::optional<Judge> judge;
+    std::optional<Evaluator> evaluator;
     if (options.validation != nullptr) {
-        auto made = Judge::create(*options.validation, params);
+        auto made = Evaluator::create(*options.validation, params);
         if (!made) return made.error();
-        judge.emplace(*std::move(made));
+        evaluator.emplace(*std::move(made));
     }
-    Watch watch(options, objective, judge ? &*judge : nullptr, data, params);
+    EarlyStopping stopping(options, objective, evaluator ? &*evaluator : nullptr, data, params);
 
     auto learner = params.learner;
     learner.early_stopping_rounds = 0;  // the loss alone would stop at an unfair iterate
     const gbdt::TrainingOptions how{.validation = options.validation,
                                     .progress =
                                         [&](const gbdt::Progress& p) {
-                                            const bool go_on = watch(p);
+                                            const bool go_on = stopping(p);
                                             if (!go_on || p.iteration == p.trees)
                                                 objective.finish(p.scores);
                                             return go_on;
@@ -246,7 +251,8 @@ base::Result<FairGbmResult> run(const dataset::Dataset& data, const FairGbmParam
     FairGbmResult result;
     result.ensemble = std::move(ensemble);
     result.trace = objective.trace();
-    settle(result, objective, watch, judge ? &*judge : nullptr, data, params, options);
+    select_iterate(result, objective, stopping, evaluator ? &*evaluator : nullptr, data, params,
+                   options);
     return result;
 }
 
@@ -303,10 +309,10 @@ base::Result<FairGbmResult> train_fairgbm(const dataset::Dataset& data, const Fa
     const bool nearly_all = verdict.rarer < kFewAlike;
     const bool missed = verdict.feasibility == Feasibility::kInfeasible;
     if (params.output != Output::kBest || stopped || !(missed || nearly_all)) return result;
-    if (params.players.ascent.paper_compat || options.start != nullptr) return result;
+    if (params.lagrangian.ascent.paper_compat || options.start != nullptr) return result;
     FairGbmParams plain = params;
-    plain.players.ascent.step = kNoPressure;
-    plain.players.ascent.damping = 0;  // pushes by itself
+    plain.lagrangian.ascent.step = kNoPressure;
+    plain.lagrangian.ascent.damping = 0;  // pushes by itself
     RAMPART_TRY(auto second, run(data, plain, pool, watched));
     second.verdict.plain = true;
     const double enough = kNearlyAll * std::max(verdict.most_rarer, second.verdict.most_rarer);

@@ -202,10 +202,10 @@ std::vector<double> link_scores(const dataset::Dataset& data, const model::Ensem
 
 namespace {
 
-constexpr double kNobody = 2, kEverybody = -2;  // thresholds that no score of a link is near
+constexpr double kApproveNone = 2, kApproveAll = -2;  // thresholds that no score of a link is near
 
 double ramp_threshold(double threshold) {
-    return std::isfinite(threshold) ? threshold : threshold > 0 ? kNobody : kEverybody;
+    return std::isfinite(threshold) ? threshold : threshold > 0 ? kApproveNone : kApproveAll;
 }
 
 base::Status check(const GroupThresholds& thresholds) {
@@ -248,7 +248,7 @@ std::vector<double> cuts_of(const GroupThresholds& thresholds) {
     return cuts;
 }
 
-/// Of each group, what it decides by where `at` of its weight lies before.
+/// Returns for each group the threshold in force where `at` of its weight lies before.
 model::RampRule rule_at(const GroupThresholds& thresholds, double at) {
     model::RampRule rule;
     rule.thresholds.clear();

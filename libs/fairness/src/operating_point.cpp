@@ -38,8 +38,8 @@ base::Status validate(const OperatingPoint& point) {
     return validate(RateConstraints{{}, {*point.meets}});
 }
 
-double centre_of(const OperatingPoint& point, const dataset::Dataset& data,
-                 std::span<const double> scores, size_t stride) {
+double threshold_of(const OperatingPoint& point, const dataset::Dataset& data,
+                    std::span<const double> scores, size_t stride) {
     RAMPART_CHECK(scores.size() == data.rows() && stride > 0);
     if (!point.meets) return std::log(point.threshold / (1 - point.threshold));
     const Rate rate = point.meets->rate;

@@ -131,10 +131,10 @@ base::Result<RateSystem> RateSystem::create(const dataset::Dataset& data,
         }
         system.parity_.push_back(std::move(parity));
     }
-    Compared everybody{"everybody", {}};
-    for (size_t k = 0; k < names.size(); ++k) everybody.groups.push_back(k);
+    Compared all_rows{"everybody", {}};
+    for (size_t k = 0; k < names.size(); ++k) all_rows.groups.push_back(k);
     for (const auto& target : constraints.targets) {
-        RAMPART_TRY(auto rate, make(target.rate, everybody));
+        RAMPART_TRY(auto rate, make(target.rate, all_rows));
         system.targets_.push_back({target, std::move(rate)});
     }
     return system;
@@ -175,11 +175,12 @@ std::vector<double> RateSystem::approved(const dataset::Dataset& data,
 }
 
 std::vector<double> RateSystem::approved_from(const dataset::Dataset& data,
-                                              std::span<const double> scores, double centre) const {
+                                              std::span<const double> scores,
+                                              double threshold) const {
     RAMPART_CHECK(scores.size() == cell_of_row_.size() && data.rows() == scores.size());
     std::vector<double> out(cells());
     for (size_t i = 0; i < scores.size(); ++i)
-        if (scores[i] >= centre) out[cell_of_row_[i]] += static_cast<double>(data.weight_of(i));
+        if (scores[i] >= threshold) out[cell_of_row_[i]] += static_cast<double>(data.weight_of(i));
     for (size_t cell = 0; cell < out.size(); ++cell)
         if (cell_weight_[cell] > 0) out[cell] /= cell_weight_[cell];
     return out;

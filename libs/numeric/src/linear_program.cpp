@@ -12,7 +12,7 @@ namespace rampart::numeric {
 namespace {
 
 constexpr double kTolerance = 1e-10;     // Clp's
-constexpr double kMostViolation = 1e-9;  // of a row or a bound, by a solution that is believed
+constexpr double kMostViolation = 1e-9;  // largest violation of a row or a bound that is accepted
 constexpr double kMostGap = 1e-8;        // between primal and dual objective, relative
 constexpr int kMostIterations = 1'000'000;
 

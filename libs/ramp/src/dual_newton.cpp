@@ -39,7 +39,8 @@ DualNewton::DualNewton(const MomentOracle& oracle, const DualProblem& problem)
 double DualNewton::violation(const std::vector<double>& t, const std::vector<double>& moments,
                              std::vector<double>* centres) const {
     const size_t families = problem_.families;
-    std::vector<double> lo(families + 1, -kNone), hi(families + 1, kNone);  // of centres allowed
+    std::vector<double> lo(families + 1, -kNone),
+        hi(families + 1, kNone);  // range of allowed centres
     double worst = 0;
     for (size_t j = 0; j < t.size(); ++j) {
         const Window& window = problem_.windows[j];

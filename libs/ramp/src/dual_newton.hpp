@@ -36,11 +36,12 @@ struct DualProblem {
 };
 
 struct DualSolution {
-    std::vector<double> t;           // [m]; families' sums are 0
-    MomentOracle::Values values;     // at t
-    std::vector<double> centres;     // [families]
-    double objective = 0, dual = 0;  // of the rule at t; a lower bound on every feasible one's
-    double violation = 0;            // of windows and of complementary slackness, by moments
+    std::vector<double> t;        // [m]; families' sums are 0
+    MomentOracle::Values values;  // at t
+    std::vector<double> centres;  // [families]
+    double objective = 0,
+           dual = 0;  // objective of the rule at t; a lower bound on that of every feasible rule
+    double violation = 0;  // largest violation of windows and complementary slackness, by moments
 };
 
 struct DualFailure {

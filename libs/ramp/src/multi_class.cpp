@@ -14,9 +14,9 @@ namespace {
 
 constexpr double kFirstBarrier = 0.01;
 constexpr double kBarrierFalls = 0.2;
-constexpr double kEdge = 0.99;       // of the way to where a multiplier would be 0
-constexpr int kSearches = 60;        // of one line
-constexpr double kRounding = 1e-16;  // of a slope
+constexpr double kEdge = 0.99;       // share of the way to where a multiplier would be 0
+constexpr int kSearches = 60;        // most steps of a line search
+constexpr double kRounding = 1e-16;  // relative rounding of a slope
 constexpr int kBlindSteps = 8;       // with slopes that small; each squares the error
 constexpr double kFlat = 1e-9;       // curvature where the rates do not answer
 
@@ -293,9 +293,10 @@ class DualAscent {
     const MultiClassParams& params_;
     size_t size_;
     Point point_;
-    Vector rho_;  // of the last step
+    Vector rho_;  // value at the last step
     double barrier_ = 0;
-    double slope_ = std::numeric_limits<double>::infinity();  // of the last step, at its beginning
+    double slope_ =
+        std::numeric_limits<double>::infinity();  // slope at the beginning of the last step
 };
 
 /// What the thresholds do, and the bound that they prove.

@@ -15,7 +15,7 @@ namespace rampart::ramp {
 namespace {
 
 constexpr uint64_t kMostRows = 1'000'000'000'000;
-constexpr uint64_t kFirstUpdates = 64;  // of the first phase
+constexpr uint64_t kFirstUpdates = 64;  // updates of the first phase
 
 constexpr auto kOutcomes = std::to_array<base::EnumName<SgdOutcome>>(
     {{SgdOutcome::kConverged, "converged"}, {SgdOutcome::kNotConverged, "not_converged"}});
@@ -195,7 +195,7 @@ class Phases {
     Multipliers now_;
     std::vector<double> seen_;  // weight of each group in all batches so far
     uint64_t batches_ = 0;
-    double rows_ = 0, total_ = 0;  // of them
+    double rows_ = 0, total_ = 0;  // rows read, and their weight
 };
 
 /// Algorithm 1 as printed: a row, an update. Means are over all updates, each of which leaves all

@@ -91,7 +91,7 @@ double Parity::far(double nu) const {
     return most;
 }
 
-/// Of a group at a rate. Where z = 1 they are the same.
+/// A group at a rate. Where z = 1 they are the same.
 double Parity::approval(size_t k, double rate, double nu) const {
     if (question_.z[k].linear == 0) return rate;
     const RampTotals totals = groups_[k].totals(curves_[k].ramp_for(rate, nu));

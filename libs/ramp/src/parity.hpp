@@ -18,7 +18,7 @@ struct ParityQuestion {
     std::vector<size_t> stratum;  // [groups] 0 … strata-1, none without groups
     size_t strata = 1;
     std::vector<double> half;      // [groups] >= 0
-    std::optional<double> centre;  // of every stratum; nullopt: each has the best one
+    std::optional<double> centre;  // centre of every stratum; nullopt: each has the best one
     stats::Interval overall{0, 1};
 };
 

@@ -126,7 +126,7 @@ class ActiveSet {
             double size = 1e-15;
             size_t up, down;  // variables that become positive, negative; m_: none
         } best{1e-15, m_, m_};
-        struct Ends {  // of the centres that keep every variable of a family at 0
+        struct Ends {  // range of the centres that keep every variable of a family at 0
             double lo = -kNone, hi = kNone;
             size_t up = 0, down = 0;
         };

@@ -61,7 +61,7 @@ class RateCurve {
     template <class Passed>
     Crossing crossing(double r, double nu, Passed passed) const;
     double refined(double tau, double r, double nu) const;
-    double share_from(size_t row) const;  // of rows [row, n), as they count in the rate
+    double share_from(size_t row) const;  // share of rows [row, n), as they count in the rate
     Ramp step_for(double r, double nu) const;
 
     const SortedScores* rows_;

@@ -10,8 +10,8 @@ constexpr size_t kCoarseRows = 20'000;  // enough to come close to the solution
 
 }  // namespace
 
-/// Of a chunk in double, of all rows in long double. Cross products by block: of its features, and
-/// with the overall rate.
+/// Sums over a chunk in double, over all rows in long double. Cross products by block: of its
+/// features, and with the overall rate.
 struct RowMoments::Sums {
     size_t d;
     bool with_hessian;

@@ -50,7 +50,7 @@ std::vector<double> half_widths(const SortedRows& rows, const RampParams& params
     return half;
 }
 
-/// A rate among nobody cannot be asked for.
+/// Fails where a rate is asked for among no rows.
 base::Status check_labels(const SortedRows& rows, RampCriterion criterion) {
     const bool odds = criterion == RampCriterion::kEqualizedOdds;
     if (!odds && criterion != RampCriterion::kEqualOpportunity) return base::ok();

@@ -22,8 +22,8 @@ struct ScoreSums {
 
 /// What a ramp does to rows, as weighted sums over them.
 struct RampTotals {
-    long double q = 0, fq = 0;  // of q, f·q
-    long double penalty = 0;    // of gamma/2 · (q - offset)²
+    long double q = 0, fq = 0;  // sums of q, f·q
+    long double penalty = 0;    // sum of gamma/2 · (q - offset)²
     ScoreSums inside;           // over the rows with 0 < q < 1 that move with the threshold
 };
 

@@ -69,20 +69,21 @@ std::vector<double> cell_costs(const fairness::RateSystem& system,
     return costs;
 }
 
-WeightedTargets relabelled(const fairness::RateSystem& system, const dataset::Dataset& data,
-                           std::span<const double> costs) {
+OracleQuestion relabelled(const fairness::RateSystem& system, const dataset::Dataset& data,
+                          std::span<const double> costs) {
     RAMPART_CHECK(costs.size() == system.cells() && data.rows() == system.cell_of_row().size());
     double mean = 0;
     for (size_t cell = 0; cell < costs.size(); ++cell)
         mean += system.cell_weight()[cell] * std::abs(costs[cell]) / system.total_weight();
     constexpr double kLeast = 1e-6;
-    std::vector<float> label(costs.size()), weight(costs.size());
+    std::vector<double> label(costs.size());
+    std::vector<float> weight(costs.size());
     for (size_t cell = 0; cell < costs.size(); ++cell) {
-        label[cell] = costs[cell] < 0 ? 1.0f : 0.0f;
+        label[cell] = costs[cell] < 0 ? 1.0 : 0.0;
         const double share = mean > 0 ? std::abs(costs[cell]) / mean : 0.0;
         weight[cell] = static_cast<float>(std::max(share, kLeast));
     }
-    WeightedTargets out;
+    OracleQuestion out{.task = OracleTask::kClassification};
     out.targets.reserve(data.rows());
     out.weights.reserve(data.rows());
     for (size_t i = 0; i < data.rows(); ++i) {

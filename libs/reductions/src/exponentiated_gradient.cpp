@@ -9,8 +9,8 @@
 namespace rampart::reductions {
 namespace {
 
-/// The player of multipliers: λ = bound · exp(θ) / (1 + sum exp θ), by ordered pair of groups and
-/// by target and its mirror image.
+/// The multipliers' side of the game: λ = bound · exp(θ) / (1 + sum exp θ), by ordered pair of
+/// groups and by target and its mirror image.
 class MultiplierPlayer {
   public:
     MultiplierPlayer(const fairness::RateSystem& system, double bound)
@@ -252,7 +252,7 @@ class Game {
     std::vector<Probe> probes_;
     std::vector<size_t> chosen_;
     std::vector<EgRound> rounds_;
-    double price_ = 1;  // of a violation, for the fits at the best mixture's prices
+    double price_ = 1;  // price of a violation, for the fits at the best mixture's prices
     bool stopped_ = false;
     double gap_ = std::numeric_limits<double>::infinity();
     double last_gap_ = std::numeric_limits<double>::infinity();

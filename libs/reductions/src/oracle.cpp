@@ -1,81 +1,105 @@
 #include "rampart/reductions/oracle.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <cmath>
 
-#include "rampart/gbdt/log_loss.hpp"
-#include "rampart/gbdt/soft_cross_entropy.hpp"
+#include "rampart/base/check.hpp"
+#include "rampart/model/batch_engine.hpp"
 
 namespace rampart::reductions {
+namespace {
 
-base::Result<GbdtOracle> GbdtOracle::create(const dataset::Dataset& data,
-                                            const gbdt::LearnerParams& params,
-                                            base::ThreadPool* pool,
-                                            const dataset::Dataset* validation) {
-    RAMPART_RETURN_IF_ERROR(gbdt::validate(params));
-    if (params.early_stopping_rounds > 0)
-        return base::invalid_argument("early_stopping_of_reductions",
-                                      "early_stopping_rounds is {}; a reduction changes the labels "
-                                      "from fit to fit, so there is no loss to stop by: set it to "
-                                      "0 and choose trees",
-                                      params.early_stopping_rounds);
-    RAMPART_TRY(auto bins, gbdt::Bins::create(data, params.max_bins, pool));
-    return GbdtOracle(data, params, pool, validation, std::move(bins));
+constexpr double kLargestTarget = 1e6;
+
+base::Status check_cells(const CellLoss& cells, size_t rows) {
+    const bool shaped = cells.nodes >= 2 && cells.step > 0 && std::isfinite(cells.step) &&
+                        std::isfinite(cells.first) && cells.least_curvature > 0 &&
+                        cells.slopes.size() % cells.nodes == 0 && cells.cell_of_row.size() == rows;
+    if (!shaped)
+        return base::invalid_argument("bad_cells",
+                                      "{} slopes at {} nodes, {} apart, and {} rows of cells for "
+                                      "{} rows: give whole cells and one a row",
+                                      cells.slopes.size(), cells.nodes, cells.step,
+                                      cells.cell_of_row.size(), rows);
+    const size_t count = cells.slopes.size() / cells.nodes;
+    const bool placed = std::all_of(cells.cell_of_row.begin(), cells.cell_of_row.end(),
+                                    [&](uint32_t cell) { return cell < count; });
+    const bool finite = std::all_of(cells.slopes.begin(), cells.slopes.end(),
+                                    [](double slope) { return std::isfinite(slope); });
+    if (placed && finite) return base::ok();
+    return base::invalid_argument("bad_cells", "a row's cell is none of {}, or a slope not finite",
+                                  count);
 }
 
-GbdtOracle::GbdtOracle(const dataset::Dataset& data, gbdt::LearnerParams params,
-                       base::ThreadPool* pool, const dataset::Dataset* validation, gbdt::Bins bins)
-    : data_(&data),
-      params_(std::move(params)),
-      pool_(pool),
-      validation_(validation),
-      bins_(std::move(bins)) {}
-
-OracleAnswer GbdtOracle::constant(double raw) const {
-    OracleAnswer answer;
-    answer.ensemble.base_score = raw;
-    answer.scores.assign(data_->rows(), raw);
-    if (validation_ != nullptr) answer.validation_scores.assign(validation_->rows(), raw);
-    return answer;
+base::Status check_targets(const OracleQuestion& question) {
+    const bool counts = question.task == OracleTask::kPoisson;
+    const bool shares =
+        question.task == OracleTask::kCrossEntropy || question.task == OracleTask::kClassification;
+    const double lo = counts || shares ? 0 : -kLargestTarget, hi = shares ? 1 : kLargestTarget;
+    for (size_t row = 0; row < question.targets.size(); ++row)
+        if (!(question.targets[row] >= lo && question.targets[row] <= hi))
+            return base::out_of_range("bad_target", "row {}: target {}; allowed are {} to {}", row,
+                                      question.targets[row], lo, hi);
+    return base::ok();
 }
 
-base::Result<OracleAnswer> GbdtOracle::fit(const WeightedTargets& question) {
-    const auto& targets = question.targets;
-    if (targets.size() != data_->rows())
-        return base::invalid_argument("bad_size", "{} targets for {} rows", targets.size(),
-                                      data_->rows());
-    // checks the question, too
-    RAMPART_TRY(auto soft,
-                gbdt::SoftCrossEntropy::create(std::vector<double>(targets.begin(), targets.end()),
-                                               question.weights));
-    const auto alike = [&](float target) { return target == targets.front(); };
-    if (std::all_of(targets.begin(), targets.end(), alike)) return constant(soft.initial_score());
+}  // namespace
 
-    OracleAnswer answer;
-    const gbdt::TrainingOptions options{
-        .validation = validation_,
-        .progress =
-            [&](const gbdt::Progress& p) {
-                if (p.iteration < p.trees) return true;
-                answer.scores.assign(p.scores.begin(), p.scores.end());
-                answer.validation_scores.assign(p.validation_scores.begin(),
-                                                p.validation_scores.end());
-                return true;
-            },
-        .bins = &bins_};
-    const auto run = [&](gbdt::Objective& objective) {
-        return gbdt::train(*data_, objective, params_, pool_, options);
-    };
-    const auto hard = [](float target) { return target == 0 || target == 1; };
-    if (std::all_of(targets.begin(), targets.end(), hard)) {
-        // the same loss, computed many rows at a time
-        const std::vector<uint8_t> labels(targets.begin(), targets.end());
-        gbdt::LogLoss loss(labels, question.weights);
-        RAMPART_TRY(answer.ensemble, run(loss));
-    } else {
-        RAMPART_TRY(answer.ensemble, run(soft));
+base::Status validate(const OracleQuestion& question, size_t rows) {
+    const bool cells = question.task == OracleTask::kCells;
+    if (question.targets.size() != (cells ? 0 : rows) ||
+        (!question.weights.empty() && question.weights.size() != rows))
+        return base::invalid_argument("bad_size", "{} targets and {} weights for {} rows",
+                                      question.targets.size(), question.weights.size(), rows);
+    for (size_t row = 0; row < question.weights.size(); ++row)
+        if (!(question.weights[row] > 0) || !std::isfinite(question.weights[row]))
+            return base::invalid_argument("bad_weight",
+                                          "row {}: weight {} is not a finite number above 0", row,
+                                          question.weights[row]);
+    const double p = question.parameter;
+    if ((question.task == OracleTask::kQuantile && !(p > 0 && p < 1)) ||
+        (question.task == OracleTask::kHuber && !(p > 0 && std::isfinite(p))))
+        return base::out_of_range("bad_parameter",
+                                  "the parameter is {}; an order lies between 0 and 1, a width "
+                                  "above 0",
+                                  p);
+    if (!cells) return check_targets(question);
+    if (question.cells == nullptr)
+        return base::invalid_argument("bad_cells", "the task asks for cells and there are none");
+    return check_cells(*question.cells, rows);
+}
+
+CellLoss::Slope CellLoss::slope(size_t row, double score) const {
+    const double* const at = slopes.data() + cell_of_row[row] * nodes;
+    const double place = std::clamp((score - first) / step, 0.0, static_cast<double>(nodes - 1));
+    const size_t left = std::min(static_cast<size_t>(place), nodes - 2);
+    const double rise = at[left + 1] - at[left];
+    return {at[left] + (place - static_cast<double>(left)) * rise,
+            std::max(least_curvature, rise / step)};
+}
+
+OracleModel affine(OracleModel model, double intercept, double slope) {
+    if (auto* ensemble = std::get_if<model::Ensemble>(&model)) {
+        ensemble->base_score = intercept + slope * ensemble->base_score;
+        for (auto& tree : ensemble->trees)
+            for (auto& node : tree.nodes) node.value *= slope;
+    } else if (auto* linear = std::get_if<model::LinearModel>(&model)) {
+        linear->intercept = intercept + slope * linear->intercept;
+        for (double& s : linear->slope) s *= slope;
+        for (auto& codes : linear->category)
+            for (double& s : codes) s *= slope;
     }
-    return answer;
+    return model;
+}
+
+std::vector<double> predict(const OracleModel& model, const dataset::Dataset& data,
+                            base::ThreadPool* pool) {
+    if (const auto* linear = std::get_if<model::LinearModel>(&model)) return linear->predict(data);
+    const auto* ensemble = std::get_if<model::Ensemble>(&model);
+    RAMPART_CHECK(ensemble != nullptr, "an oracle of one's own has to predict for itself");
+    std::vector<double> out(data.rows());
+    model::BatchEngine(*ensemble).predict_raw(model::TableView::of(data), out, pool);
+    return out;
 }
 
 }  // namespace rampart::reductions

@@ -24,15 +24,19 @@ base::Status check_answer(const OracleAnswer& answer, size_t rows, size_t valida
         return base::internal_error(
             "bad_oracle", "the oracle scored {} and {} rows, there are {} and {}",
             answer.scores.size(), answer.validation_scores.size(), rows, validation_rows);
+    if (!std::holds_alternative<model::Ensemble>(answer.model))
+        return base::internal_error("bad_oracle",
+                                    "the oracle's model is no ensemble of trees; a mixture has "
+                                    "trees as members");
     return base::ok();
 }
 
-/// Decides these rows as the centre does, halfway between two scores: where it is turned into a
-/// probability and back, rounding moves no row to the other side.
-double amid(std::span<const double> scores, double centre) {
+/// Returns a threshold that decides these rows alike and lies halfway between two scores: when it
+/// is turned into a probability and back, rounding moves no row to the other side.
+double amid(std::span<const double> scores, double threshold) {
     double below = -std::numeric_limits<double>::infinity(), above = -below;
     for (const double score : scores) {
-        if (score >= centre)
+        if (score >= threshold)
             above = std::min(above, score);
         else
             below = std::max(below, score);
@@ -42,7 +46,7 @@ double amid(std::span<const double> scores, double centre) {
     return below + (above - below) / 2;
 }
 
-/// The same for costs that ask the same.
+/// Returns a key that is equal for costs that ask the same question.
 std::vector<float> key_of(const fairness::RateSystem& system, const std::vector<double>& costs) {
     double mean = 0;
     for (size_t cell = 0; cell < costs.size(); ++cell)
@@ -96,13 +100,14 @@ base::Result<size_t> Search::ask(const std::vector<double>& costs) {
     // the threshold is in the costs: raw score 0 is as likely as not to be worth it
     if (params_->operating_point.meets) {
         const auto& scores = validation_ ? answer.validation_scores : answer.scores;
-        trial.centre =
-            amid(scores, fairness::centre_of(params_->operating_point, *judging().data, scores));
+        trial.threshold =
+            amid(scores, fairness::threshold_of(params_->operating_point, *judging().data, scores));
     }
-    trial.train = look(train_, answer.scores, trial.centre);
-    if (validation_) trial.validation = look(*validation_, answer.validation_scores, trial.centre);
+    trial.train = look(train_, answer.scores, trial.threshold);
+    if (validation_)
+        trial.validation = look(*validation_, answer.validation_scores, trial.threshold);
     trials_.push_back(std::move(trial));
-    ensembles_.push_back(std::move(answer.ensemble));
+    ensembles_.push_back(std::get<model::Ensemble>(std::move(answer.model)));
     known_.emplace(key, trials_.size() - 1);
     return trials_.size() - 1;
 }
@@ -112,8 +117,8 @@ bool Search::report(double gap) const {
     return options_->progress({trials_.size(), static_cast<size_t>(params_->fits), gap});
 }
 
-ReductionJudged Search::look(Rows& rows, std::span<const double> scores, double centre) const {
-    auto approved = rows.system.approved_from(*rows.data, scores, centre);
+ReductionJudged Search::look(Rows& rows, std::span<const double> scores, double threshold) const {
+    auto approved = rows.system.approved_from(*rows.data, scores, threshold);
     ReductionJudged out{rows.system.values(approved),
                         decision_loss(rows.system, approved, threshold_)};
     rows.approved.push_back(std::move(approved));
@@ -139,7 +144,7 @@ ReductionResult Search::result(const std::vector<double>& weights,
     for (size_t i = 0; i < weights.size(); ++i) {
         trials_[i].weight = weights[i];
         if (weights[i] > 0)
-            out.members.push_back({std::move(ensembles_[i]), trials_[i].centre, weights[i]});
+            out.members.push_back({std::move(ensembles_[i]), trials_[i].threshold, weights[i]});
     }
     auto& verdict = out.verdict;
     verdict.judged_on = validation_ ? fairgbm::JudgedOn::kValidation : fairgbm::JudgedOn::kTrain;

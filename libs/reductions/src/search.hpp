@@ -9,8 +9,8 @@
 /// What the methods share.
 namespace rampart::reductions {
 
-/// Asks the oracle, looks at what its answers decide, and remembers: an answer depends on the costs
-/// of cells alone, and costs that differ by a factor are the same question.
+/// Asks the oracle, evaluates the decisions of its answers, and remembers them: an answer depends
+/// on the costs of cells alone, and costs that differ by a factor are the same question.
 class Search {
   public:
     /// Checks all that comes in. Keeps references to all of it.
@@ -23,7 +23,7 @@ class Search {
 
     const std::vector<ReductionTrial>& trials() const { return trials_; }
     bool used_up() const { return trials_.size() >= static_cast<size_t>(params_->fits); }
-    /// Tells how far it is; false: stop.
+    /// Reports the progress; false: stop.
     bool report(double gap) const;
 
     const ReductionParams& params() const { return *params_; }
@@ -50,7 +50,7 @@ class Search {
     Search(Rows train, std::optional<Rows> validation, const ReductionParams& params,
            const ReductionOptions& options);
     const Rows& judging() const { return validation_ ? *validation_ : train_; }
-    ReductionJudged look(Rows& rows, std::span<const double> scores, double centre) const;
+    ReductionJudged look(Rows& rows, std::span<const double> scores, double threshold) const;
     ReductionJudged mixed(const Rows& rows, const std::vector<double>& weights) const;
 
     Rows train_;
@@ -60,7 +60,7 @@ class Search {
     double threshold_ = 0.5;
     std::optional<GbdtOracle> own_;
     std::vector<ReductionTrial> trials_;
-    std::vector<model::Ensemble> ensembles_;  // of trials_
+    std::vector<model::Ensemble> ensembles_;  // ensembles of trials_
     std::map<std::vector<float>, size_t> known_;
 };
 

@@ -22,9 +22,9 @@ base::Status check_range(std::string_view field, double value, double lo, double
                               value, lo, hi);
 }
 
-/// Approves where a member does: at its centre the score is f.
-model::RampRule step_at(double centre, const model::LearnedLink& link) {
-    const double f = link.score_slope * model::sigmoid(centre) + link.score_intercept;
+/// Approves where a member does: at its threshold the score is f.
+model::RampRule step_at(double threshold, const model::LearnedLink& link) {
+    const double f = link.score_slope * model::sigmoid(threshold) + link.score_intercept;
     model::RampRule rule;
     rule.thresholds = {std::clamp(f, -1.0, 1.0)};
     return rule;
@@ -79,7 +79,7 @@ std::vector<double> approve(std::span<const ReductionMember> members, const data
     for (const auto& member : members) {
         model::BatchEngine(member.ensemble).predict_raw(model::TableView::of(data), scores, pool);
         for (size_t i = 0; i < out.size(); ++i)
-            if (scores[i] >= member.centre) out[i] += member.weight;
+            if (scores[i] >= member.threshold) out[i] += member.weight;
     }
     return out;
 }
@@ -92,13 +92,13 @@ model::LearnedLink link_of(std::span<const ReductionMember> members) {
                      [](const auto* a, const auto* b) { return a->weight > b->weight; });
     model::LearnedLink link;
     link.ensemble = order.front()->ensemble;
-    link.ramp = step_at(order.front()->centre, link);
+    link.ramp = step_at(order.front()->threshold, link);
     if (order.size() == 1) return link;
     for (size_t i = 0; i < order.size(); ++i) {
         if (i > 0) link.others.push_back(order[i]->ensemble);
         model::Member member{.ensemble = static_cast<uint32_t>(i), .weight = order[i]->weight};
-        if (order[i]->centre != order.front()->centre)
-            member.ramp = step_at(order[i]->centre, link);
+        if (order[i]->threshold != order.front()->threshold)
+            member.ramp = step_at(order[i]->threshold, link);
         link.members.push_back(std::move(member));
     }
     return link;

@@ -21,14 +21,14 @@ bool better(const ReductionJudged& a, const ReductionJudged& b) {
 /// The loss that a classifier may have to come into question.
 double most_loss(const Search& search) {
     const auto& system = search.judging_system();
-    const double nobody =
+    const double approve_none =
         decision_loss(system, std::vector<double>(system.cells(), 0.0), search.threshold());
-    const double everybody =
+    const double approve_all =
         decision_loss(system, std::vector<double>(system.cells(), 1.0), search.threshold());
     double least = std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < search.trials().size(); ++i)
         least = std::min(least, search.judged(i).loss);
-    const double gain = std::min(nobody, everybody) - least;
+    const double gain = std::min(approve_none, approve_all) - least;
     if (gain <= 0) return std::numeric_limits<double>::infinity();  // where decisions cannot pay
     return least + (1 - search.params().min_gain_share) * gain;
 }

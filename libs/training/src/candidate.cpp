@@ -99,7 +99,7 @@ Result<model::Ensemble> fit(const DevelopmentSet& development, const Recipe& rec
         params.constraints.parity.insert(params.constraints.parity.end(), parity.begin(),
                                          parity.end());
     }
-    params.players.ascent.step = recipe.multiplier_step;
+    params.lagrangian.ascent.step = recipe.multiplier_step;
     RAMPART_TRY(auto result, fairgbm::train_fairgbm(halves.train, params, pool,
                                                     {.validation = &halves.validation}));
     figures["trees"] = fmt::format("{} of {}", result.verdict.trees, result.verdict.trees_grown);

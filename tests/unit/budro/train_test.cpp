@@ -78,7 +78,7 @@ TEST(BudroTrain, EveryModelGrownHasAnEntryWithItsProof) {
     const BudroResult result = trained(people, quick(10));
     ASSERT_EQ(result.rounds.size(), 11u);
     ASSERT_EQ(result.ensemble.trees.size(), 11u);
-    EXPECT_EQ(result.kept, 10u);
+    EXPECT_EQ(result.selected_round, 10u);
     for (size_t k = 0; k < result.rounds.size(); ++k) {
         const BudroRound& round = result.rounds[k];
         EXPECT_EQ(round.trees, k + 1);
@@ -96,7 +96,7 @@ TEST(BudroTrain, EveryModelGrownHasAnEntryWithItsProof) {
 TEST(BudroTrain, TheFirstTreeIsOneOfPlainBoosting) {
     const Unequals people = unequals(400, 3);
     BudroParams params = quick(1);
-    params.weight_of_ones = 2;
+    params.positive_class_weight = 2;
     const BudroResult result = trained(people, params);
     gbdt::LogLoss plain(people.data, 2);
     auto learner = params.learner;
@@ -134,7 +134,7 @@ TEST(BudroTrain, ALeafIsTheNewtonStepOfThePeopleWhereTheyWereSent) {
     BudroParams params = quick(1);
     params.transport.epsilon = 0.03;
     params.learner.min_rows_in_leaf = 1;
-    params.weight_of_ones = 1.5;
+    params.positive_class_weight = 1.5;
     params.learner.l2 = 2;
     const BudroResult result = trained(people, params);
     model::Ensemble first = result.ensemble;
@@ -238,13 +238,13 @@ TEST(BudroTrain, ASquaredErrorTrainsToo) {
     params.loss = make_squared_outcome_loss();
     const auto result = trained(people, params);
     EXPECT_LT(result.rounds.back().robust_loss, result.rounds.front().robust_loss);
-    EXPECT_EQ(result.centre, 0.5);
+    EXPECT_EQ(result.threshold, 0.5);
 }
 
 TEST(BudroTrain, TheAdversaryMaySeeTheWeightsOfTheClasses) {
     const Unequals people = unequals(300, 12);
     BudroParams params = quick(3);
-    params.weight_of_ones = 3;
+    params.positive_class_weight = 3;
     const auto blind = trained(people, params);
     params.weighted_attack = true;
     const auto seeing = trained(people, params);
@@ -255,7 +255,7 @@ TEST(BudroTrain, TheBestModelOnOtherPeopleIsKept) {
     const Unequals people = unequals(300, 13), others = unequals(300, 14);
     BudroParams params = quick(60);
     params.learner.learning_rate = 0.9;
-    params.keep = Keep::kLeastRobustLoss;
+    params.selection = ModelSelection::kLeastRobustLoss;
     const BudroOptions options{.validation = &others.data, .validation_points = &others.points};
     const auto all = trained(people, params, nullptr, options);
     EXPECT_EQ(all.rounds.size(), 61u);
@@ -263,20 +263,20 @@ TEST(BudroTrain, TheBestModelOnOtherPeopleIsKept) {
         all.rounds.begin(), all.rounds.end(), [](const BudroRound& a, const BudroRound& b) {
             return a.validation_robust_loss < b.validation_robust_loss;
         });
-    EXPECT_EQ(all.kept, static_cast<size_t>(best - all.rounds.begin()));
+    EXPECT_EQ(all.selected_round, static_cast<size_t>(best - all.rounds.begin()));
     EXPECT_EQ(all.ensemble.trees.size(), best->trees);
     EXPECT_NEAR(*best->validation_robust_loss,
                 robust_loss(others, scores_of(all.ensemble, others.data), 0.02), 1e-12);
     params.learner.early_stopping_rounds = 5;
     const auto early = trained(people, params, nullptr, options);
-    EXPECT_EQ(early.rounds.size(), early.kept + 6);
+    EXPECT_EQ(early.rounds.size(), early.selected_round + 6);
     EXPECT_LT(early.rounds.size(), 61u);
 
-    params.keep = Keep::kMostBalancedAccuracy;
+    params.selection = ModelSelection::kMostBalancedAccuracy;
     const auto accurate = trained(people, params, nullptr, {.validation = &others.data});
     for (const BudroRound& round : accurate.rounds)
         EXPECT_LE(*round.validation_balanced_accuracy,
-                  *accurate.rounds[accurate.kept].validation_balanced_accuracy);
+                  *accurate.rounds[accurate.selected_round].validation_balanced_accuracy);
 }
 
 TEST(BudroTrain, ItStopsWhenAsked) {
@@ -299,28 +299,30 @@ TEST(BudroTrain, GroupConstraintsAreKeptInTheSameTraining) {
     }
     people.points.values = values;
     BudroParams params = quick(80);
-    params.keep = Keep::kLeastRobustLoss;
+    params.selection = ModelSelection::kLeastRobustLoss;
     const fairness::RateConstraints parity{{{fairness::Rate::kApproval, 0.05, {}}}, {}};
     const auto violation = [&](const BudroResult& result) {
         const auto system = fairness::RateSystem::create(people.data, parity);
         const auto scores = scores_of(result.ensemble, people.data);
-        return system->values(system->approved_from(people.data, scores, result.centre)).violation;
+        return system->values(system->approved_from(people.data, scores, result.threshold))
+            .violation;
     };
     EXPECT_GT(violation(trained(people, params)), 0.1);
     params.constraints = parity;
     const auto both = trained(people, params);
     EXPECT_LE(violation(both), 0);
-    EXPECT_NEAR(violation(both), *both.rounds[both.kept].violation, 1e-12);
-    EXPECT_LT(both.rounds[both.kept].robust_loss, both.rounds.front().robust_loss);
+    EXPECT_NEAR(violation(both), *both.rounds[both.selected_round].violation, 1e-12);
+    EXPECT_LT(both.rounds[both.selected_round].robust_loss, both.rounds.front().robust_loss);
 }
 
 TEST(BudroTrain, NamesAreRead) {
     for (const auto first : {FirstTree::kData, FirstTree::kBothLabels, FirstTree::kNone})
         EXPECT_EQ(*parse_first_tree(to_string(first)), first);
-    for (const auto keep : {Keep::kLast, Keep::kLeastRobustLoss, Keep::kMostBalancedAccuracy})
-        EXPECT_EQ(*parse_keep(to_string(keep)), keep);
+    for (const auto keep : {ModelSelection::kLast, ModelSelection::kLeastRobustLoss,
+                            ModelSelection::kMostBalancedAccuracy})
+        EXPECT_EQ(*parse_model_selection(to_string(keep)), keep);
     EXPECT_EQ(parse_first_tree("x").error().reason, "unknown_first_tree");
-    EXPECT_EQ(parse_keep("x").error().reason, "unknown_keep");
+    EXPECT_EQ(parse_model_selection("x").error().reason, "unknown_keep");
 }
 
 TEST(BudroTrain, WrongInputIsRefused) {
@@ -331,7 +333,7 @@ TEST(BudroTrain, WrongInputIsRefused) {
     };
     EXPECT_EQ(reason(quick(1)), "none");
     BudroParams params = quick(1);
-    params.weight_of_ones = 0;
+    params.positive_class_weight = 0;
     EXPECT_EQ(reason(params), "bad_budro_parameter");
     params = quick(1);
     params.initial_score = std::nan("");
@@ -346,7 +348,7 @@ TEST(BudroTrain, WrongInputIsRefused) {
     params.constraints = fairness::RateConstraints{{fairness::ParityConstraint{}}, {}};
     EXPECT_EQ(reason(params), "bad_budro_parameter");
     params = quick(1);
-    params.keep = Keep::kMostBalancedAccuracy;
+    params.selection = ModelSelection::kMostBalancedAccuracy;
     EXPECT_EQ(reason(params), "no_validation_set");
     EXPECT_EQ(reason(quick(1), {.validation_points = &people.points}), "no_validation_set");
     Points fewer = people.points;

@@ -42,7 +42,7 @@ TEST(FitSeo, ItsPredictionsAreUncorrelatedWithEveryGroup) {
         const auto predictions = model.predict(data.table);
         for (size_t k = 0; k < groups; ++k)
             EXPECT_NEAR(covariance(data.rows(), predictions, k), 0, 1e-9);
-        auto oracle = LinearRegressionOracle::create(data.table, {}).value();
+        auto oracle = LinearOracle::create(data.table, {}).value();
         const auto plain =
             fit_unconstrained(data.rows(), RegressionLoss::squared(), oracle).value();
         EXPECT_GT(std::abs(covariance(data.rows(), plain.predictions, 0)), 0.01);
@@ -85,7 +85,7 @@ TEST(FitSeo, MayLeaveADisparityThatParityDoesNot) {
     for (const double gamma : rows.disparities(seo.tails))
         disparity = std::max(disparity, std::abs(gamma));
     EXPECT_GT(disparity, 0.05);
-    auto oracle = LinearRegressionOracle::create(data.table, {}).value();
+    auto oracle = LinearOracle::create(data.table, {}).value();
     ParityRegressionParams params;
     params.epsilon = {disparity};
     const auto fair = fit_parity(data.rows(), RegressionLoss::squared(), params, oracle).value();
@@ -95,7 +95,7 @@ TEST(FitSeo, MayLeaveADisparityThatParityDoesNot) {
 
 TEST(FitUnconstrained, SaysTheRiskWithinTheUnitInterval) {
     const auto data = made_up_risks(800, 5), fresh = made_up_risks(300, 6);
-    auto oracle = LinearRegressionOracle::create(data.table, {}, &fresh.table).value();
+    auto oracle = LinearOracle::create(data.table, {}, &fresh.table).value();
     const auto plain =
         fit_unconstrained(data.rows(), *RegressionLoss::logistic(), oracle, 300).value();
     ASSERT_EQ(plain.predictions.size(), 800u);
@@ -120,7 +120,7 @@ TEST(Baselines, BadInputIsNamed) {
     auto rows = data.rows();
     rows.groups = 3;
     EXPECT_EQ(fit_seo(data.table, rows).error().reason, "empty_group");
-    auto oracle = LinearRegressionOracle::create(data.table, {}).value();
+    auto oracle = LinearOracle::create(data.table, {}).value();
     EXPECT_EQ(fit_unconstrained(rows, RegressionLoss::squared(), oracle).error().reason,
               "empty_group");
 }

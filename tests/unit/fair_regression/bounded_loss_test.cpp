@@ -36,9 +36,9 @@ RegressionData toy_scores() {
     return data;
 }
 
-LinearRegressionOracle least_squares(const RegressionData& data,
-                                     const dataset::Dataset* validation = nullptr) {
-    return LinearRegressionOracle::create(data.table, {.ridge = 1e-9}, validation).value();
+LinearOracle least_squares(const RegressionData& data,
+                           const dataset::Dataset* validation = nullptr) {
+    return LinearOracle::create(data.table, {.ridge = 1e-9}, validation).value();
 }
 
 TEST(FitBoundedLoss, FairlearnsFeasibleToy) {
@@ -107,14 +107,15 @@ TEST(FitBoundedLoss, TheLeastBoundThatCanBeKeptIsFoundFromBothSides) {
     const auto loss = RegressionLoss::squared();
     auto oracle = least_squares(data);
     const auto tight =
-        fit_bounded_loss(data.rows(), loss, {.zeta = {0}, .game = {.gap = 1e-7}}, oracle).value();
+        fit_bounded_loss(data.rows(), loss, {.zeta = {0}, .game = {.optimality_gap = 1e-7}}, oracle)
+            .value();
     ASSERT_EQ(tight.outcome, BoundedLossOutcome::kInfeasible);
     EXPECT_NEAR(tight.proof->margin, tight.least_violation, 1e-5);
     for (const double step : {1e-4, -1e-4}) {
         const auto result =
-            fit_bounded_loss(data.rows(), loss,
-                             {.zeta = {tight.least_violation + step}, .game = {.gap = 1e-7}},
-                             oracle)
+            fit_bounded_loss(
+                data.rows(), loss,
+                {.zeta = {tight.least_violation + step}, .game = {.optimality_gap = 1e-7}}, oracle)
                 .value();
         EXPECT_EQ(result.outcome,
                   step > 0 ? BoundedLossOutcome::kFeasible : BoundedLossOutcome::kInfeasible);
@@ -135,9 +136,10 @@ TEST(FitBoundedLoss, ABindingBoundIsKeptAtLeastCost) {
     const size_t worse = plain.train.group_losses[0] > plain.train.group_losses[1] ? 0 : 1;
     std::vector<double> zeta{1, 1};
     zeta[worse] = 0.8 * plain.train.group_losses[worse];
-    const auto bound = fit_bounded_loss(data.rows(), loss, {.zeta = zeta, .game = {.gap = 1e-6}},
-                                        oracle, &fresh_rows)
-                           .value();
+    const auto bound =
+        fit_bounded_loss(data.rows(), loss, {.zeta = zeta, .game = {.optimality_gap = 1e-6}},
+                         oracle, &fresh_rows)
+            .value();
     ASSERT_EQ(bound.outcome, BoundedLossOutcome::kFeasible);
     EXPECT_NEAR(bound.train.group_losses[worse], zeta[worse], 1e-6);
     EXPECT_GT(bound.train.loss, plain.train.loss);
@@ -150,7 +152,7 @@ TEST(FitBoundedLoss, ABindingBoundIsKeptAtLeastCost) {
         sum += member.weight;
         total += member.weight * member.train.loss;
         const auto losses =
-            group_losses(data.rows(), loss, predict(member.model, data.table, nullptr));
+            group_losses(data.rows(), loss, reductions::predict(member.model, data.table, nullptr));
         for (size_t a = 0; a < 2; ++a) EXPECT_NEAR(losses[a], member.train.group_losses[a], 1e-9);
     }
     EXPECT_NEAR(sum, 1, 1e-12);
@@ -161,7 +163,7 @@ TEST(FitBoundedLoss, ABindingBoundIsKeptAtLeastCost) {
     // a fine grid of weights
     double best = 1;
     for (double l = 0; l < 20; l += 0.01) {
-        RegressionQuestion question{.targets = data.label};
+        reductions::OracleQuestion question{.targets = data.label};
         for (size_t i = 0; i < 900; ++i)
             question.weights.push_back(i % 2 == worse ? static_cast<float>(1 + l / 0.5) : 1.0f);
         const auto losses = group_losses(data.rows(), loss, oracle.fit(question)->scores);
@@ -174,10 +176,10 @@ TEST(FitBoundedLoss, ABindingBoundIsKeptAtLeastCost) {
 TEST(FitBoundedLoss, TheAverageIsOnePredictorAndNoWorse) {
     auto data = made_up_risks(900, 2), fresh = made_up_risks(500, 3);
     const auto fresh_rows = fresh.rows();
-    auto trees = GbdtRegressionOracle::create(data.table, quick(), nullptr, &fresh.table).value();
+    auto trees = create_tree_oracle(data.table, quick(), nullptr, &fresh.table).value();
     auto linear = least_squares(data, &fresh.table);
-    for (RegressionOracle* oracle :
-         {static_cast<RegressionOracle*>(&trees), static_cast<RegressionOracle*>(&linear)}) {
+    for (reductions::Oracle* oracle :
+         {static_cast<reductions::Oracle*>(&trees), static_cast<reductions::Oracle*>(&linear)}) {
         for (const auto& loss : {RegressionLoss::squared(), *RegressionLoss::poisson()}) {
             const auto plain =
                 fit_bounded_loss(data.rows(), loss, {.zeta = {1}}, *oracle, &fresh_rows).value();
@@ -193,8 +195,9 @@ TEST(FitBoundedLoss, TheAverageIsOnePredictorAndNoWorse) {
             EXPECT_LE(result.averaged->train.loss, result.train.loss + 1e-7);
             // it is what its model says, on both sets of rows
             const auto check = [&](const RegressionData& on, const BoundedLossJudged& judged) {
-                const auto losses = group_losses(
-                    on.rows(), loss, predict(result.averaged->model, on.table, nullptr));
+                const auto losses =
+                    group_losses(on.rows(), loss,
+                                 reductions::predict(result.averaged->model, on.table, nullptr));
                 for (size_t a = 0; a < 2; ++a) EXPECT_NEAR(losses[a], judged.group_losses[a], 1e-9);
             };
             check(data, result.averaged->train);
@@ -210,11 +213,11 @@ TEST(FitBoundedLoss, GradientAndColumnsAgree) {
     auto oracle = least_squares(data);
     const auto plain = fit_bounded_loss(data.rows(), loss, {.zeta = {1}}, oracle).value();
     const size_t worse = plain.train.group_losses[0] > plain.train.group_losses[1] ? 0 : 1;
-    BoundedLossParams params{.zeta = {1, 1}, .game = {.gap = 2e-5}};
+    BoundedLossParams params{.zeta = {1, 1}, .game = {.optimality_gap = 2e-5}};
     params.zeta[worse] = 0.97 * plain.train.group_losses[worse];
     const auto columns = fit_bounded_loss(data.rows(), loss, params, oracle).value();
     params.game.method = GameMethod::kExponentiatedGradient;
-    params.game.calls = 200;
+    params.game.max_oracle_calls = 200;
     const auto gradient = fit_bounded_loss(data.rows(), loss, params, oracle).value();
     ASSERT_EQ(columns.outcome, gradient.outcome);
     ASSERT_EQ(columns.outcome, BoundedLossOutcome::kFeasible);
@@ -225,7 +228,7 @@ TEST(FitBoundedLoss, GradientAndColumnsAgree) {
 TEST(FitBoundedLoss, ZetaOfOneAndConstantLabelsAreNoTrouble) {
     auto data = made_up_risks(200, 5);
     std::fill(data.label.begin(), data.label.end(), 0.3);
-    auto oracle = GbdtRegressionOracle::create(data.table, quick(), nullptr).value();
+    auto oracle = create_tree_oracle(data.table, quick(), nullptr).value();
     const auto exact =
         fit_bounded_loss(data.rows(), RegressionLoss::squared(), {.zeta = {0}}, oracle).value();
     EXPECT_EQ(exact.outcome, BoundedLossOutcome::kFeasible);
@@ -240,19 +243,20 @@ TEST(Averaged, IsTheWeightedSumOrNothing) {
     b.base_score = 0.6;
     a.trees.push_back({{{.value = 1}}, {}});
     b.trees.push_back({{{.value = -1}}, {}});
-    LinearModel line{.intercept = 1, .slope = {2}, .mean = {0}, .category = {{}}};
-    const RegressionModel one = a, two = b, three = line, constant = model::Ensemble{0.5, {}};
-    const auto sum = [](std::vector<const RegressionModel*> models) {
+    model::LinearModel line{.intercept = 1, .slope = {2}, .mean = {0}, .category = {{}}};
+    const reductions::OracleModel one = a, two = b, three = line,
+                                  constant = model::Ensemble{0.5, {}};
+    const auto sum = [](std::vector<const reductions::OracleModel*> models) {
         return averaged(models, std::vector<double>(models.size(), 0.5));
     };
     const std::vector<float> row{3};
     EXPECT_NEAR(std::get<model::Ensemble>(*sum({&one, &two})).predict_raw(row),
                 0.5 * (0.2 + 1 + 0.6 - 1), 1e-15);
-    EXPECT_NEAR(std::get<LinearModel>(*sum({&constant, &three})).predict(row), 0.5 * (0.5 + 1 + 6),
-                1e-15);
+    EXPECT_NEAR(std::get<model::LinearModel>(*sum({&constant, &three})).predict(row),
+                0.5 * (0.5 + 1 + 6), 1e-15);
     EXPECT_FALSE(sum({&one, &three}).has_value());
     EXPECT_FALSE(sum({}).has_value());
-    const RegressionModel none;
+    const reductions::OracleModel none;
     EXPECT_FALSE(sum({&none}).has_value());
 }
 
@@ -261,7 +265,8 @@ TEST(FitBoundedLoss, BadInputIsNamed) {
     auto oracle = least_squares(data);
     const auto reason = [&](std::vector<double> zeta, const RegressionRows& rows,
                             const RegressionRows* validation = nullptr, int calls = 60) {
-        const BoundedLossParams params{.zeta = std::move(zeta), .game = {.calls = calls}};
+        const BoundedLossParams params{.zeta = std::move(zeta),
+                                       .game = {.max_oracle_calls = calls}};
         const auto result =
             fit_bounded_loss(rows, RegressionLoss::squared(), params, oracle, validation);
         return result ? std::string("none") : result.error().reason;

@@ -32,10 +32,11 @@ double mean_level_loss(const RegressionLoss& loss, const RegressionRows& rows,
 }
 
 /// Least squares over all functions of x, which has two values.
-class TwoValues : public RegressionOracle {
+class TwoValues : public reductions::Oracle {
   public:
     explicit TwoValues(std::vector<int> x) : x_(std::move(x)) {}
-    base::Result<RegressionAnswer> fit(const RegressionQuestion& question) override {
+    base::Result<reductions::OracleAnswer> fit(
+        const reductions::OracleQuestion& question) override {
         ++calls;
         double sum[2] = {0, 0}, weight[2] = {0, 0};
         for (size_t i = 0; i < x_.size(); ++i) {
@@ -44,7 +45,7 @@ class TwoValues : public RegressionOracle {
             sum[x_[i]] += w * question.targets[i];
             weight[x_[i]] += w;
         }
-        RegressionAnswer answer;
+        reductions::OracleAnswer answer;
         for (const int x : x_) answer.scores.push_back(sum[x] / weight[x]);
         return answer;
     }
@@ -57,16 +58,16 @@ class TwoValues : public RegressionOracle {
 TEST(FitParity, KeepsEveryConstraintAndCertifiesTheRest) {
     const auto data = made_up_risks(1500, 1), fresh = made_up_risks(1500, 2);
     const auto fresh_rows = fresh.rows();
-    auto trees = GbdtRegressionOracle::create(data.table, quick(), nullptr, &fresh.table).value();
-    auto linear = LinearRegressionOracle::create(data.table, {}, &fresh.table).value();
-    for (RegressionOracle* oracle :
-         {static_cast<RegressionOracle*>(&linear), static_cast<RegressionOracle*>(&trees)}) {
+    auto trees = create_tree_oracle(data.table, quick(), nullptr, &fresh.table).value();
+    auto linear = LinearOracle::create(data.table, {}, &fresh.table).value();
+    for (reductions::Oracle* oracle :
+         {static_cast<reductions::Oracle*>(&linear), static_cast<reductions::Oracle*>(&trees)}) {
         double last = 1;
         for (const double epsilon : {0.02, 0.1, 0.2}) {
             ParityRegressionParams params;
             params.epsilon = {epsilon};
             params.refine = 0;
-            params.game.gap = 5e-5;
+            params.game.optimality_gap = 5e-5;
             const auto result =
                 fit_parity(data.rows(), RegressionLoss::squared(), params, *oracle, &fresh_rows)
                     .value();
@@ -80,7 +81,7 @@ TEST(FitParity, KeepsEveryConstraintAndCertifiesTheRest) {
             EXPECT_TRUE(result.converged);
             EXPECT_LE(result.gap, 5e-5 + 1e-6);
             EXPECT_EQ(result.tolerance, 5e-5);
-            EXPECT_LE(result.calls, params.game.calls);
+            EXPECT_LE(result.calls, params.game.max_oracle_calls);
             EXPECT_EQ(result.discretisation, 1.0 / 40);
             EXPECT_LE(result.train.loss, last + result.tolerance);
             last = result.train.loss;
@@ -91,7 +92,7 @@ TEST(FitParity, KeepsEveryConstraintAndCertifiesTheRest) {
 TEST(FitParity, WhatItReportsIsWhatTheMembersDo) {
     const auto data = made_up_risks(800, 3), fresh = made_up_risks(700, 4);
     const auto fresh_rows = fresh.rows();
-    auto oracle = GbdtRegressionOracle::create(data.table, quick(), nullptr, &fresh.table).value();
+    auto oracle = create_tree_oracle(data.table, quick(), nullptr, &fresh.table).value();
     ParityRegressionParams params;
     params.epsilon = {0.05, 0.08};
     params.refine = 5;
@@ -103,7 +104,7 @@ TEST(FitParity, WhatItReportsIsWhatTheMembersDo) {
         const auto rows = *LevelRows::create(on.rows(), loss, 40);
         for (const auto& member : result.members) {
             const auto summary =
-                rows.summary(levels_of(predict(member.model, on.table, nullptr), 40));
+                rows.summary(levels_of(reductions::predict(member.model, on.table, nullptr), 40));
             total += member.weight * summary.loss;
             for (size_t i = 0; i < 80; ++i) tails[i] += member.weight * summary.tails[i];
         }
@@ -123,7 +124,7 @@ TEST(FitParity, WhatItReportsIsWhatTheMembersDo) {
 
 TEST(FitParity, WithoutConstraintsItIsThePlainPredictor) {
     const auto data = made_up_risks(600, 5);
-    auto oracle = LinearRegressionOracle::create(data.table, {}).value();
+    auto oracle = LinearOracle::create(data.table, {}).value();
     ParityRegressionParams params;
     params.epsilon = {1};
     const auto loss = RegressionLoss::squared();
@@ -133,13 +134,13 @@ TEST(FitParity, WithoutConstraintsItIsThePlainPredictor) {
     EXPECT_NEAR(result.gap, 0, 1e-9);
     const auto plain = oracle.fit({.targets = data.label}).value();
     EXPECT_NEAR(result.train.loss, mean_level_loss(loss, data.rows(), plain.scores, 40), 1e-12);
-    EXPECT_EQ(predict(result.members[0].model, data.table, nullptr).size(), 600u);
+    EXPECT_EQ(reductions::predict(result.members[0].model, data.table, nullptr).size(), 600u);
     EXPECT_FALSE(result.validation.has_value());
 }
 
 TEST(FitParity, AnEpsilonOfNoughtLeavesNoDisparity) {
     const auto data = made_up_risks(600, 6);
-    auto oracle = LinearRegressionOracle::create(data.table, {}).value();
+    auto oracle = LinearOracle::create(data.table, {}).value();
     ParityRegressionParams params;
     params.epsilon = {0};
     const auto loss = RegressionLoss::squared();
@@ -176,10 +177,11 @@ TEST(FitParity, FindsTheOptimumOfATinyProblem) {
 
 /// The classifier of least cost among those that a line through two features of 0 and 1 makes: all
 /// but exclusive or and its opposite.
-class LinearClassifiers : public RegressionOracle {
+class LinearClassifiers : public reductions::Oracle {
   public:
     explicit LinearClassifiers(const dataset::Dataset& data) : data_(data) {}
-    base::Result<RegressionAnswer> fit(const RegressionQuestion& question) override {
+    base::Result<reductions::OracleAnswer> fit(
+        const reductions::OracleQuestion& question) override {
         std::vector<double> cost(4);  // of saying 1, by values
         for (size_t i = 0; i < data_.rows(); ++i)
             cost[values(i)] += question.cells == nullptr ? 1 - 2 * question.targets[i]
@@ -193,7 +195,7 @@ class LinearClassifiers : public RegressionOracle {
             if (sum < least) best = says;
             least = std::min(least, sum);
         }
-        RegressionAnswer answer;
+        reductions::OracleAnswer answer;
         for (size_t i = 0; i < data_.rows(); ++i)
             answer.scores.push_back(best >> values(i) & 1 ? 1 : 0);
         return answer;
@@ -204,7 +206,7 @@ class LinearClassifiers : public RegressionOracle {
         return static_cast<size_t>(2 * data_.columns[0][row] + data_.columns[1][row]);
     }
     /// With one threshold a cell's slope is 0 on one side of it.
-    static double cost_of(const CellLoss& cells, size_t row) {
+    static double cost_of(const reductions::CellLoss& cells, size_t row) {
         const double* const at = cells.slopes.data() + cells.cell_of_row[row] * cells.nodes;
         return at[0] + at[cells.nodes - 1];
     }
@@ -228,8 +230,8 @@ TEST(FitParity, OneLevelIsFairClassificationAtItsOptimum) {
         params.levels = 1;
         params.epsilon = {epsilon};
         params.reduction = RegressionReduction::kCostSensitive;
-        params.repairs = 0;
-        params.game.gap = 1e-7;
+        params.warm_start_steps = 0;
+        params.game.optimality_gap = 1e-7;
         const auto result = fit_parity(rows, RegressionLoss::absolute(), params, oracle).value();
         // level 0 says 1/2, level 1 says 1
         EXPECT_NEAR(2 * (result.train.loss - 0.5) + favourable, error, 1e-5) << epsilon;
@@ -239,16 +241,16 @@ TEST(FitParity, OneLevelIsFairClassificationAtItsOptimum) {
 
 TEST(FitParity, BothDynamicsAgreeUpToTheirGap) {
     const auto data = made_up_risks(500, 7, 3);
-    auto oracle = LinearRegressionOracle::create(data.table, {}).value();
+    auto oracle = LinearOracle::create(data.table, {}).value();
     ParityRegressionParams params;
     params.epsilon = {0.1};
     params.levels = 10;
-    params.game.gap = 0.002;
+    params.game.optimality_gap = 0.002;
     const auto loss = RegressionLoss::squared();
     const auto columns = fit_parity(data.rows(), loss, params, oracle).value();
     params.game.method = GameMethod::kExponentiatedGradient;
-    params.game.calls = 300;
-    params.game.bound = 1;
+    params.game.max_oracle_calls = 300;
+    params.game.multiplier_bound = 1;
     const auto gradient = fit_parity(data.rows(), loss, params, oracle).value();
     EXPECT_LE(columns.train.violation, 1e-7);
     EXPECT_LE(gradient.train.violation, 1e-7);
@@ -264,7 +266,7 @@ TEST(FitParity, BothDynamicsAgreeUpToTheirGap) {
         EXPECT_LE(gradient.rounds[i].step, gradient.rounds[i - 1].step);
     }
     params.game.paper_steps = true;
-    params.game.calls = 30;
+    params.game.max_oracle_calls = 30;
     const auto paper = fit_parity(data.rows(), loss, params, oracle).value();
     EXPECT_DOUBLE_EQ(paper.rounds.front().step, 0.002 / 8);
     EXPECT_LE(paper.train.violation, 1e-7);
@@ -274,15 +276,17 @@ TEST(FitParity, BothDynamicsAgreeUpToTheirGap) {
 /// most B lies at 0 or at a corner, B on one constraint.
 TEST(FitParity, TheBestMultipliersAreACorner) {
     const auto data = made_up_risks(300, 17, 3);
-    auto oracle = LinearRegressionOracle::create(data.table, {}).value();
+    auto oracle = LinearOracle::create(data.table, {}).value();
     for (const double epsilon : {0.05, 0.3, 1.0}) {
         ParityRegressionParams params;
         params.epsilon = {epsilon};
         params.levels = 8;
         params.refine = 0;
-        params.repairs = 0;
-        params.game = {
-            .method = GameMethod::kExponentiatedGradient, .calls = 2, .bound = 3, .gap = 1e-6};
+        params.warm_start_steps = 0;
+        params.game = {.method = GameMethod::kExponentiatedGradient,
+                       .max_oracle_calls = 2,
+                       .multiplier_bound = 3,
+                       .optimality_gap = 1e-6};
         const auto loss = RegressionLoss::squared();
         const auto result = fit_parity(data.rows(), loss, params, oracle).value();
         const auto rows = *LevelRows::create(data.rows(), loss, 8);
@@ -305,7 +309,7 @@ TEST(FitParity, EveryReductionAndLossKeepsTheConstraints) {
     const auto data = made_up_risks(500, 8);
     auto binary = data;
     for (double& y : binary.label) y = y > 0.55 ? 1 : 0;
-    auto trees = GbdtRegressionOracle::create(data.table, quick(), nullptr).value();
+    auto trees = create_tree_oracle(data.table, quick(), nullptr).value();
     const auto cubic = [](double y, double u) { return std::pow(std::abs(y - u), 3) / 3; };
     const std::vector<RegressionLoss> losses{RegressionLoss::squared(),
                                              RegressionLoss::absolute(),
@@ -322,7 +326,7 @@ TEST(FitParity, EveryReductionAndLossKeepsTheConstraints) {
             params.reduction = reduction;
             params.levels = 20;
             params.epsilon = {0.15};
-            params.game.calls = 15;
+            params.game.max_oracle_calls = 15;
             const auto result = fit_parity(used.rows(), loss, params, trees).value();
             EXPECT_LE(result.train.violation, 1e-7) << loss.name();
             const auto rows = *LevelRows::create(used.rows(), loss, 20);
@@ -334,26 +338,27 @@ TEST(FitParity, EveryReductionAndLossKeepsTheConstraints) {
 }
 
 /// Passes questions on and remembers them.
-class Listening : public RegressionOracle {
+class Listening : public reductions::Oracle {
   public:
-    explicit Listening(RegressionOracle& oracle) : oracle_(oracle) {}
-    base::Result<RegressionAnswer> fit(const RegressionQuestion& question) override {
+    explicit Listening(reductions::Oracle& oracle) : oracle_(oracle) {}
+    base::Result<reductions::OracleAnswer> fit(
+        const reductions::OracleQuestion& question) override {
         questions.push_back(question);
         return oracle_.fit(question);
     }
-    std::vector<RegressionQuestion> questions;
+    std::vector<reductions::OracleQuestion> questions;
 
   private:
-    RegressionOracle& oracle_;
+    reductions::Oracle& oracle_;
 };
 
 TEST(FitParity, RepairsAskForPredictionsThatAreTheSameInEveryGroup) {
     const auto data = made_up_risks(300, 18, 3);
-    auto linear = LinearRegressionOracle::create(data.table, {}).value();
+    auto linear = LinearOracle::create(data.table, {}).value();
     Listening oracle(linear);
     ParityRegressionParams params;
     params.epsilon = {0.02};
-    params.game.calls = 2;
+    params.game.max_oracle_calls = 2;
     ASSERT_TRUE(fit_parity(data.rows(), RegressionLoss::squared(), params, oracle));
     ASSERT_EQ(oracle.questions.size(), 2u);
     EXPECT_EQ(oracle.questions[0].targets, data.label);
@@ -372,12 +377,12 @@ TEST(FitParity, RepairsAskForPredictionsThatAreTheSameInEveryGroup) {
 
 TEST(FitParity, RepairsFindWhatMultipliersMiss) {
     const auto data = made_up_risks(1500, 19);
-    auto oracle = LinearRegressionOracle::create(data.table, {}).value();
+    auto oracle = LinearOracle::create(data.table, {}).value();
     ParityRegressionParams params;
     params.epsilon = {0.02};
     const auto loss = RegressionLoss::squared();
     const auto with = fit_parity(data.rows(), loss, params, oracle).value();
-    params.repairs = 0;
+    params.warm_start_steps = 0;
     const auto without = fit_parity(data.rows(), loss, params, oracle).value();
     EXPECT_LE(with.train.violation, 1e-7);
     EXPECT_LT(with.train.loss, without.train.loss);
@@ -385,16 +390,16 @@ TEST(FitParity, RepairsFindWhatMultipliersMiss) {
 
 TEST(FitParity, RefinementFindsBetterMixturesAsFair) {
     const auto data = made_up_risks(1000, 9);
-    auto trees = GbdtRegressionOracle::create(data.table, quick(), nullptr).value();
-    auto linear = LinearRegressionOracle::create(data.table, {}).value();
+    auto trees = create_tree_oracle(data.table, quick(), nullptr).value();
+    auto linear = LinearOracle::create(data.table, {}).value();
     const auto loss = RegressionLoss::squared();
-    for (RegressionOracle* oracle :
-         {static_cast<RegressionOracle*>(&linear), static_cast<RegressionOracle*>(&trees)}) {
+    for (reductions::Oracle* oracle :
+         {static_cast<reductions::Oracle*>(&linear), static_cast<reductions::Oracle*>(&trees)}) {
         ParityRegressionParams params;
         params.epsilon = {0.05};
         params.refine = 0;
-        params.repairs = 0;
-        params.game.calls = 20;
+        params.warm_start_steps = 0;
+        params.game.max_oracle_calls = 20;
         const auto without = fit_parity(data.rows(), loss, params, *oracle).value();
         params.refine = 10;
         const auto with = fit_parity(data.rows(), loss, params, *oracle).value();
@@ -409,7 +414,7 @@ TEST(FitParity, RefinementFindsBetterMixturesAsFair) {
 
 TEST(FitParity, ConstantLabelsOneLevelAndOneGroupAreNoTrouble) {
     auto data = made_up_risks(200, 10);
-    auto oracle = GbdtRegressionOracle::create(data.table, quick(), nullptr).value();
+    auto oracle = create_tree_oracle(data.table, quick(), nullptr).value();
     ParityRegressionParams params;
     params.epsilon = {0.01};
     std::fill(data.label.begin(), data.label.end(), 0.5);
@@ -433,7 +438,7 @@ TEST(FitParity, ConstantLabelsOneLevelAndOneGroupAreNoTrouble) {
 
 TEST(FitParity, IsDeterministic) {
     const auto data = made_up_risks(400, 12);
-    auto oracle = GbdtRegressionOracle::create(data.table, quick(), nullptr).value();
+    auto oracle = create_tree_oracle(data.table, quick(), nullptr).value();
     const ParityRegressionParams params;
     const auto a = fit_parity(data.rows(), RegressionLoss::squared(), params, oracle).value();
     const auto b = fit_parity(data.rows(), RegressionLoss::squared(), params, oracle).value();
@@ -455,7 +460,7 @@ TEST(DrawnMember, IsDrawnByItsWeight) {
 
 TEST(FitParity, BadInputIsNamed) {
     const auto data = made_up_risks(100, 13), other = made_up_risks(90, 14, 3);
-    auto oracle = LinearRegressionOracle::create(data.table, {}).value();
+    auto oracle = LinearOracle::create(data.table, {}).value();
     const auto reason = [&](const auto& change, const RegressionRows* validation = nullptr) {
         ParityRegressionParams params;
         RegressionRows rows = data.rows();
@@ -468,10 +473,10 @@ TEST(FitParity, BadInputIsNamed) {
     EXPECT_EQ(reason([](auto& p, auto&) { p.epsilon = {1.01}; }), "bad_parity_parameter");
     EXPECT_EQ(reason([](auto& p, auto&) { p.epsilon = {std::nan("")}; }), "bad_parity_parameter");
     EXPECT_EQ(reason([](auto& p, auto&) { p.refine = -1; }), "bad_parity_parameter");
-    EXPECT_EQ(reason([](auto& p, auto&) { p.repairs = -1; }), "bad_parity_parameter");
-    EXPECT_EQ(reason([](auto& p, auto&) { p.repairs = 101; }), "bad_parity_parameter");
+    EXPECT_EQ(reason([](auto& p, auto&) { p.warm_start_steps = -1; }), "bad_parity_parameter");
+    EXPECT_EQ(reason([](auto& p, auto&) { p.warm_start_steps = 101; }), "bad_parity_parameter");
     EXPECT_EQ(reason([](auto& p, auto&) { p.levels = 0; }), "bad_levels");
-    EXPECT_EQ(reason([](auto& p, auto&) { p.game.calls = 0; }), "bad_game_parameter");
+    EXPECT_EQ(reason([](auto& p, auto&) { p.game.max_oracle_calls = 0; }), "bad_game_parameter");
     EXPECT_EQ(reason([](auto&, auto& r) { r.groups = 3; }), "empty_group");
     const auto rows = other.rows();
     EXPECT_EQ(reason([](auto&, auto&) {}, &rows), "other_groups");

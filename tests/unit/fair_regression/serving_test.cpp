@@ -38,9 +38,9 @@ TEST(RegressionServing, ServesTheLevelsThatWereLearnt) {
 }
 
 TEST(RegressionServing, TreesConstantsAndLinearModelsMix) {
-    const RegressionModel trees = stump(0.11, 0.83), constant = model::Ensemble{0.5, {}};
-    const RegressionModel first = LinearModel{0.2, {0.5}, {0.4}, {{}}};
-    const RegressionModel second = LinearModel{0.9, {-2}, {0.4}, {{}}};
+    const reductions::OracleModel trees = stump(0.11, 0.83), constant = model::Ensemble{0.5, {}};
+    const reductions::OracleModel first = model::LinearModel{0.2, {0.5}, {0.4}, {{}}};
+    const reductions::OracleModel second = model::LinearModel{0.9, {-2}, {0.4}, {{}}};
     const std::vector<ServedModel> served{
         {&first, 0.4}, {&trees, 0.3}, {&second, 0.2}, {&constant, 0.1}};
     const auto link = score_link(served, 10, {true, 0.5}).value();
@@ -60,7 +60,7 @@ TEST(RegressionServing, TreesConstantsAndLinearModelsMix) {
 }
 
 TEST(RegressionServing, OneEnsembleIsNoMixture) {
-    const RegressionModel trees = stump(0.25, 1.5);
+    const reductions::OracleModel trees = stump(0.25, 1.5);
     const std::vector<ServedModel> served{{&trees, 1}};
     const auto link = score_link(served, 0, {false, 0.25}).value();
     EXPECT_TRUE(link.members.empty());
@@ -72,7 +72,7 @@ TEST(RegressionServing, OneEnsembleIsNoMixture) {
 }
 
 TEST(RegressionServing, RefusesWhatItCannotServe) {
-    const RegressionModel unknown, trees = stump(0, 1);
+    const reductions::OracleModel unknown, trees = stump(0, 1);
     EXPECT_EQ(score_link(std::vector<ServedModel>{{&unknown, 1}}, 40, {}).error().reason,
               "not_served");
     EXPECT_EQ(score_link(std::vector<ServedModel>{}, 40, {}).error().reason, "not_served");

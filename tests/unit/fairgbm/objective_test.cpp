@@ -33,7 +33,7 @@ double sigma(double x) { return 1 / (1 + std::exp(-x)); }
 
 FairGbmObjective objective_of(const dataset::Dataset& data,
                               const fairness::RateConstraints& constraints,
-                              const PlayerParams& params = {}) {
+                              const LagrangianParams& params = {}) {
     auto objective = FairGbmObjective::create(data, constraints, params, 0.1);
     EXPECT_TRUE(objective);
     return *std::move(objective);
@@ -59,14 +59,15 @@ TEST(FairGbmObjective, ScoresThatRanAwayFromTheCentreAreFinite) {
     const auto data = small();
     for (const Proxy proxy :
          {Proxy::kCrossEntropy, Proxy::kSigmoid, Proxy::kHinge, Proxy::kQuadratic}) {
-        for (const double centre : {-500.0, 500.0}) {
-            PlayerParams params{.proxy = proxy};
+        for (const double threshold : {-500.0, 500.0}) {
+            LagrangianParams params{.proxy = proxy};
             params.operating_point.meets = fairness::RateTarget{fairness::Rate::kApproval, 0.5};
             auto objective = objective_of(data, kFnr, params);
             ASSERT_TRUE(objective.restore({0.1, -0.1}));
-            // the rate holds at the centre, which four scores are far above or below
-            const double far = -centre;
-            const std::vector<double> scores{centre, far, centre, far, centre, far, centre, far};
+            // the rate holds at the threshold, which four scores are far above or below
+            const double far = -threshold;
+            const std::vector<double> scores{threshold, far, threshold, far,
+                                             threshold, far, threshold, far};
             std::vector<float> g(8), h(8);
             objective.gradients(scores, g, h);
             for (size_t i = 0; i < 8; ++i)
@@ -159,7 +160,7 @@ TEST(FairGbmObjective, AScoreOnTheThresholdIsAnApproval) {
                                   {.operating_point = {.threshold = 0.75}});
     const std::vector<double> scores{0, 0, cut, cut - 1e-9, 0, 0, 0, 0};
     std::vector<float> g(8), h(8);
-    objective.gradients(scores, g, h);  // fixes the centre
+    objective.gradients(scores, g, h);  // fixes the threshold
     objective.rows_scored(scores, 0, 8);
     objective.after_tree(0, scores);
     EXPECT_EQ(objective.system().values(objective.trace()[0].approved).rates[0],
@@ -199,8 +200,8 @@ TEST(FairGbmObjective, AnOperatingPointMovesWithTheScores) {
         for (double& score : scores) score += 10;
     }
     // one of the four label-0 rows (3, 4, 5, 6) may be approved
-    EXPECT_NEAR(objective.trace()[0].centre, 5.5, 1e-9);
-    EXPECT_NEAR(objective.trace()[1].centre, 15.5, 1e-9);
+    EXPECT_NEAR(objective.trace()[0].threshold, 5.5, 1e-9);
+    EXPECT_NEAR(objective.trace()[1].threshold, 15.5, 1e-9);
     EXPECT_EQ(objective.trace()[0].approved, objective.trace()[1].approved);
 }
 
@@ -272,7 +273,7 @@ TEST(FairGbmObjective, NamesOfProxiesAreReadBack) {
 
 TEST(FairGbmObjective, BadInputIsNamed) {
     const auto data = small();
-    const auto reason = [&](const PlayerParams& params) {
+    const auto reason = [&](const LagrangianParams& params) {
         const auto objective = FairGbmObjective::create(data, kFnr, params, 0.1);
         return objective ? std::string("none") : objective.error().reason;
     };

@@ -24,7 +24,7 @@ FairGbmParams quick(fairness::RateConstraints constraints = {
 
 /// The same trees without a push.
 FairGbmParams plain(FairGbmParams params) {
-    params.players.ascent.step = 1e-9;
+    params.lagrangian.ascent.step = 1e-9;
     params.output = Output::kLast;
     return params;
 }
@@ -37,10 +37,10 @@ std::vector<double> scores_of(const model::Ensemble& ensemble, const dataset::Da
 
 /// The ensemble's rates, computed from its trees alone.
 fairness::RateValues values_of(const model::Ensemble& ensemble, const dataset::Dataset& data,
-                               const fairness::RateConstraints& constraints, double centre = 0) {
+                               const fairness::RateConstraints& constraints, double threshold = 0) {
     const auto system = fairness::RateSystem::create(data, constraints);
     EXPECT_TRUE(system);
-    return system->values(system->approved_from(data, scores_of(ensemble, data), centre));
+    return system->values(system->approved_from(data, scores_of(ensemble, data), threshold));
 }
 
 double brier(const model::Ensemble& ensemble, const dataset::Dataset& data) {
@@ -73,9 +73,9 @@ TEST(TrainFairGbm, EveryProxyClosesTheGap) {
     for (const Proxy proxy :
          {Proxy::kCrossEntropy, Proxy::kQuadratic, Proxy::kHinge, Proxy::kSigmoid}) {
         auto params = quick();
-        params.players.proxy = proxy;
+        params.lagrangian.proxy = proxy;
         // it pushes only where decisions are close
-        if (proxy == Proxy::kSigmoid) params.players.ascent.step = 20;
+        if (proxy == Proxy::kSigmoid) params.lagrangian.ascent.step = 20;
         const auto fair = train_fairgbm(data, params, nullptr);
         ASSERT_TRUE(fair);
         EXPECT_EQ(fair->verdict.feasibility, Feasibility::kFeasible) << to_string(proxy);
@@ -85,8 +85,8 @@ TEST(TrainFairGbm, EveryProxyClosesTheGap) {
 TEST(TrainFairGbm, ThePaperAsPrintedClosesTheGapToo) {
     const auto data = made_up(3000, 1);
     auto params = quick();
-    params.players.ascent.paper_compat = true;
-    params.players.ascent.step = 0.02;
+    params.lagrangian.ascent.paper_compat = true;
+    params.lagrangian.ascent.step = 0.02;
     const auto fair = train_fairgbm(data, params, nullptr);
     const auto before = train_fairgbm(data, plain(params), nullptr);
     ASSERT_TRUE(fair && before);
@@ -123,17 +123,17 @@ TEST(TrainFairGbm, HoldsATargetOverEverybodyBesidesParity) {
 TEST(TrainFairGbm, AnOperatingPointOfTheRowsThatJudgeDecides) {
     const auto data = made_up(3000, 4), validation = made_up(2000, 5);
     auto params = quick({{{fairness::Rate::kFalsePositive, 0.05}}, {}});
-    params.players.operating_point.meets =
+    params.lagrangian.operating_point.meets =
         fairness::RateTarget{fairness::Rate::kFalsePositive, 0.1};
     const auto fair = train_fairgbm(data, params, nullptr, {.validation = &validation});
     ASSERT_TRUE(fair);
     const fairness::RateConstraints both{params.constraints.parity,
                                          {{fairness::Rate::kFalsePositive, 0.1}}};
-    const auto values = values_of(fair->ensemble, validation, both, fair->centre);
+    const auto values = values_of(fair->ensemble, validation, both, fair->threshold);
     // what is said of the training rows is of the threshold that is served
-    const auto train = values_of(fair->ensemble, data, params.constraints, fair->centre);
+    const auto train = values_of(fair->ensemble, data, params.constraints, fair->threshold);
     EXPECT_NEAR(fair->verdict.train.values.gaps[0], train.gaps[0], 1e-12);
-    EXPECT_EQ(fair->verdict.train.centre, fair->centre);
+    EXPECT_EQ(fair->verdict.train.threshold, fair->threshold);
     EXPECT_LE(values.targets[0], 0.1);
     EXPECT_GT(values.targets[0], 0.095);
     EXPECT_LE(values.gaps[0], 0.05);
@@ -214,7 +214,7 @@ TEST(TrainFairGbm, WhatCannotBeReachedIsSaidWithWhatCan) {
     const auto data = made_up(1500, 7);
     auto params = quick({{{fairness::Rate::kFalseNegative, 0}}, {}});
     params.learner.learning_rate = 0.01;
-    params.players.ascent.step = 1e-9;
+    params.lagrangian.ascent.step = 1e-9;
     const auto result = train_fairgbm(data, params, nullptr);
     ASSERT_TRUE(result);
     const auto system = fairness::RateSystem::create(data, params.constraints);
@@ -250,7 +250,7 @@ TEST(TrainFairGbm, DecidingNearlyAllAlikeIsNoAnswerWhereOtherIteratesDecide) {
             auto params = quick(
                 {{{fairness::Rate::kFalseNegative, 0.01}, {fairness::Rate::kFalsePositive, 0.02}},
                  {}});
-            params.players.operating_point.threshold = threshold;
+            params.lagrangian.operating_point.threshold = threshold;
             params.learner.early_stopping_rounds = 20;
             const FairGbmOptions options{.validation = &validation};
             const auto before = train_fairgbm(data, plain(params), nullptr, options).value();
@@ -301,10 +301,10 @@ TEST(TrainFairGbm, NoSettingMakesTheGapWiderThanPlainBoostingDoes) {
         auto params = quick({{{fairness::Rate::kFalseNegative, 0.1 * random.uniform()}}, {}});
         params.learner.trees = 20 + static_cast<int>(random.below(60));
         params.learner.learning_rate = std::pow(10, random.uniform(-2, -0.5));
-        params.players.ascent.step = std::pow(10, random.uniform(-1, 2));
-        params.players.ascent.damping = random.uniform(0, 3);
-        params.players.ascent.cap = random.uniform(0.1, 5);
-        params.players.proxy = random.bernoulli(0.5) ? Proxy::kCrossEntropy : Proxy::kSigmoid;
+        params.lagrangian.ascent.step = std::pow(10, random.uniform(-1, 2));
+        params.lagrangian.ascent.damping = random.uniform(0, 3);
+        params.lagrangian.ascent.cap = random.uniform(0.1, 5);
+        params.lagrangian.proxy = random.bernoulli(0.5) ? Proxy::kCrossEntropy : Proxy::kSigmoid;
         const auto fair = train_fairgbm(data, params, nullptr, {.validation = &validation});
         const auto before =
             train_fairgbm(data, plain(params), nullptr, {.validation = &validation});
@@ -327,13 +327,13 @@ TEST(TrainFairGbm, WhereNothingIsFairEnoughPlainBoostingIsNotFairer) {
         auto params =
             quick({{{fairness::Rate::kFalseNegative, 0}, {fairness::Rate::kFalsePositive, 0}}, {}});
         params.learner.trees = 30;
-        params.players.ascent.step = 0.1;
-        params.players.ascent.cap = 0.1;
-        params.players.ascent.damping = i % 3;
+        params.lagrangian.ascent.step = 0.1;
+        params.lagrangian.ascent.cap = 0.1;
+        params.lagrangian.ascent.damping = i % 3;
         const auto fair = train_fairgbm(data, params, nullptr, {.validation = &validation});
         auto without = params;
-        without.players.ascent.step = 1e-9;
-        without.players.ascent.damping = 0;
+        without.lagrangian.ascent.step = 1e-9;
+        without.lagrangian.ascent.damping = 0;
         without.output = Output::kBest;
         const auto before = train_fairgbm(data, without, nullptr, {.validation = &validation});
         ASSERT_TRUE(fair && before);
@@ -395,7 +395,7 @@ TEST(TrainFairGbm, ARunCutInTwoIsTheRunInOnePiece) {
     EXPECT_EQ(second->state.multipliers, whole->state.multipliers);
     EXPECT_EQ(second->verdict.trees, 120u);
     const auto reason = train_fairgbm(data, params, nullptr, {.start = &first->ensemble});
-    EXPECT_EQ(reason.error().reason, "half_a_run");
+    EXPECT_EQ(reason.error().reason, "incomplete_resume_state");
 }
 
 TEST(TrainFairGbm, StopsWhenToldToAndWhenNothingGetsBetter) {

@@ -17,7 +17,7 @@ dataset::Dataset labelled(std::vector<uint8_t> labels, std::vector<float> weight
     return data;
 }
 
-double share(const dataset::Dataset& data, std::span<const double> scores, double centre,
+double share(const dataset::Dataset& data, std::span<const double> scores, double threshold,
              Rate rate) {
     double part = 0, all = 0;
     for (size_t i = 0; i < scores.size(); ++i) {
@@ -25,14 +25,14 @@ double share(const dataset::Dataset& data, std::span<const double> scores, doubl
         if (rate == Rate::kFalseNegative && data.label[i] == 0) continue;
         const auto w = static_cast<double>(data.weight_of(i));
         all += w;
-        if ((scores[i] >= centre) != (rate == Rate::kFalseNegative)) part += w;
+        if ((scores[i] >= threshold) != (rate == Rate::kFalseNegative)) part += w;
     }
     return part / all;
 }
 
 TEST(OperatingPoint, AFixedThresholdIsItsLogOdds) {
     const auto data = labelled({0, 1});
-    EXPECT_NEAR(centre_of({.threshold = 0.75}, data, std::vector<double>{0, 0}), std::log(3.0),
+    EXPECT_NEAR(threshold_of({.threshold = 0.75}, data, std::vector<double>{0, 0}), std::log(3.0),
                 1e-12);
 }
 
@@ -40,7 +40,7 @@ TEST(OperatingPoint, HandWorkedPoints) {
     const auto data = labelled({0, 0, 0, 0, 1, 1, 1, 1});
     const std::vector<double> scores{1, 2, 3, 4, 2.5, 3.5, 0.5, 5};
     const auto at = [&](Rate rate, double most) {
-        return centre_of({.meets = RateTarget{rate, most}}, data, scores);
+        return threshold_of({.meets = RateTarget{rate, most}}, data, scores);
     };
     // one of four label 0 may be approved: 3 stays out, what is above it comes in
     const double fpr = at(Rate::kFalsePositive, 0.25);
@@ -67,17 +67,17 @@ RC_GTEST_PROP(OperatingPoint, MeetsItsTargetAndCouldNotGoFurther, (uint64_t seed
     const auto data = labelled(labels, random.bernoulli(0.5) ? weights : std::vector<float>{});
     const double most = random.uniform();
     for (const Rate rate : {Rate::kFalsePositive, Rate::kFalseNegative, Rate::kApproval}) {
-        const double centre = centre_of({.meets = RateTarget{rate, most}}, data, scores);
-        RC_ASSERT(share(data, scores, centre, rate) <= most + 1e-9);
-        // the next score on the other side of the centre would be too much
+        const double threshold = threshold_of({.meets = RateTarget{rate, most}}, data, scores);
+        RC_ASSERT(share(data, scores, threshold, rate) <= most + 1e-9);
+        // the next score on the other side of the threshold would be too much
         const bool up = rate == Rate::kFalseNegative;
         double next = up ? INFINITY : -INFINITY;
         for (size_t i = 0; i < scores.size(); ++i) {
             const bool counts =
                 rate == Rate::kApproval || data.label[i] == (rate == Rate::kFalseNegative ? 1 : 0);
             if (!counts) continue;
-            if (up && scores[i] >= centre) next = std::min(next, scores[i]);
-            if (!up && scores[i] < centre) next = std::max(next, scores[i]);
+            if (up && scores[i] >= threshold) next = std::min(next, scores[i]);
+            if (!up && scores[i] < threshold) next = std::max(next, scores[i]);
         }
         if (std::isinf(next)) continue;
         const double further = up ? std::nextafter(next, INFINITY) : next;
@@ -88,9 +88,10 @@ RC_GTEST_PROP(OperatingPoint, MeetsItsTargetAndCouldNotGoFurther, (uint64_t seed
 TEST(OperatingPoint, EqualScoresAreDecidedAlike) {
     const auto data = labelled({0, 0, 0, 1});
     const std::vector<double> scores{1, 1, 1, 2};
-    const double centre = centre_of({.meets = RateTarget{Rate::kFalsePositive, 0.5}}, data, scores);
-    EXPECT_GT(centre, 1);
-    EXPECT_LE(centre, 2);
+    const double threshold =
+        threshold_of({.meets = RateTarget{Rate::kFalsePositive, 0.5}}, data, scores);
+    EXPECT_GT(threshold, 1);
+    EXPECT_LE(threshold, 2);
 }
 
 TEST(OperatingPoint, RangesAreChecked) {

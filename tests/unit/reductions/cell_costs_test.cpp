@@ -90,7 +90,7 @@ TEST(Relabelled, ByTheSignOfTheCostAndWeighedByItsSize) {
     const auto system = system_of(data, {{fairness::Rate::kFalsePositive, 0.1, {}}});
     // mean of |C|: (2·1 + 1·2 + 1·3 + 4·0.25) / 8 = 1
     const auto question = relabelled(system, data, Costs{1, -2, 3, -0.25});
-    EXPECT_EQ(question.targets, (std::vector<float>{0, 0, 0, 1, 1, 1, 1, 1}));
+    EXPECT_EQ(question.targets, (std::vector<double>{0, 0, 0, 1, 1, 1, 1, 1}));
     EXPECT_EQ(question.weights, (std::vector<float>{1, 1, 3, 2, 0.25, 0.25, 0.25, 0.25}));
     data.weight = {2, 2, 2, 2, 2, 2, 2, 2};
     const auto heavy = system_of(data, {{fairness::Rate::kFalsePositive, 0.1, {}}});
@@ -101,7 +101,7 @@ TEST(Relabelled, ARowThatCostsNothingStillHasAWeight) {
     const auto data = eight();
     const auto system = system_of(data, {{fairness::Rate::kFalsePositive, 0.1, {}}});
     const auto question = relabelled(system, data, Costs{4, 0, 0, 0});
-    EXPECT_EQ(question.targets, std::vector<float>(8, 0.0f));
+    EXPECT_EQ(question.targets, std::vector<double>(8, 0.0));
     EXPECT_EQ(question.weights[0], 4);
     for (size_t i = 2; i < 8; ++i) EXPECT_EQ(question.weights[i], 1e-6f);
     for (const float w : relabelled(system, data, Costs{0, 0, 0, 0}).weights) EXPECT_GT(w, 0);

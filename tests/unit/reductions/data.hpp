@@ -17,7 +17,7 @@ class ExactOracle : public Oracle {
   public:
     explicit ExactOracle(const dataset::Dataset& data) : data_(data) {}
 
-    base::Result<OracleAnswer> fit(const WeightedTargets& question) override {
+    base::Result<OracleAnswer> fit(const OracleQuestion& question) override {
         ++fits;
         std::map<std::vector<float>, double> cost;
         const auto key = [&](size_t row) {
@@ -27,8 +27,8 @@ class ExactOracle : public Oracle {
         };
         for (size_t i = 0; i < data_.rows(); ++i)
             cost[key(i)] += static_cast<double>(question.weights[i]) *
-                            (question.targets[i] == 1.0f ? -1.0 : 1.0);
-        OracleAnswer answer;
+                            (question.targets[i] == 1.0 ? -1.0 : 1.0);
+        OracleAnswer answer{.model = model::Ensemble{}, .scores = {}, .validation_scores = {}};
         for (size_t i = 0; i < data_.rows(); ++i)
             answer.scores.push_back(cost[key(i)] < 0 ? 1 : -1);
         return answer;

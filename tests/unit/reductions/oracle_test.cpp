@@ -14,9 +14,14 @@ gbdt::LearnerParams quick() {
     return params;
 }
 
-WeightedTargets own_labels(const dataset::Dataset& data) {
-    return {std::vector<float>(data.label.begin(), data.label.end()),
-            std::vector<float>(data.rows(), 1.0f)};
+OracleQuestion own_labels(const dataset::Dataset& data) {
+    return {.task = OracleTask::kClassification,
+            .targets = std::vector<double>(data.label.begin(), data.label.end()),
+            .weights = std::vector<float>(data.rows(), 1.0f)};
+}
+
+const model::Ensemble& ensemble_of(const OracleAnswer& answer) {
+    return std::get<model::Ensemble>(answer.model);
 }
 
 std::vector<double> scores_of(const model::Ensemble& ensemble, const dataset::Dataset& data) {
@@ -36,10 +41,10 @@ TEST(GbdtOracle, ScoresBothSetsOfRowsByTheEnsembleThatItReturns) {
     for (size_t i = 0; i < data.rows(); i += 3) question.targets[i] = 1 - question.targets[i];
     for (size_t i = 0; i < data.rows(); i += 2) question.weights[i] = 3;
     const auto answer = oracle.fit(question).value();
-    EXPECT_TRUE(model::validate(answer.ensemble, data.schema));
-    EXPECT_EQ(answer.ensemble.trees.size(), 10u);
-    EXPECT_EQ(answer.scores, scores_of(answer.ensemble, data));
-    EXPECT_EQ(answer.validation_scores, scores_of(answer.ensemble, validation));
+    EXPECT_TRUE(model::validate(ensemble_of(answer), data.schema));
+    EXPECT_EQ(ensemble_of(answer).trees.size(), 10u);
+    EXPECT_EQ(answer.scores, scores_of(ensemble_of(answer), data));
+    EXPECT_EQ(answer.validation_scores, scores_of(ensemble_of(answer), validation));
 }
 
 TEST(GbdtOracle, LearnsFromTheTargetsAskedForNotFromTheLabels) {
@@ -47,7 +52,7 @@ TEST(GbdtOracle, LearnsFromTheTargetsAskedForNotFromTheLabels) {
     auto oracle = GbdtOracle::create(data, quick(), nullptr).value();
     const auto plain = oracle.fit(own_labels(data)).value();
     auto turned = own_labels(data);
-    for (float& target : turned.targets) target = 1 - target;
+    for (double& target : turned.targets) target = 1 - target;
     const auto opposite = oracle.fit(turned).value();
     double with = 0;
     for (size_t i = 0; i < data.rows(); ++i) with += plain.scores[i] * opposite.scores[i];
@@ -90,7 +95,7 @@ TEST(GbdtOracle, SoftTargetsAreLearntAsProbabilities) {
     auto oracle = GbdtOracle::create(data, params, nullptr).value();
     auto question = own_labels(data);
     for (size_t i = 0; i < data.rows(); ++i)
-        question.targets[i] = data.columns[0][i] > 0 ? 0.8f : 0.1f;
+        question.targets[i] = data.columns[0][i] > 0 ? 0.8 : 0.1;
     const auto answer = oracle.fit(question).value();
     double high = 0, low = 0, highs = 0;
     for (size_t i = 0; i < data.rows(); ++i) {
@@ -106,13 +111,14 @@ TEST(GbdtOracle, TargetsThatAreAllAlikeNeedNoTrees) {
     const auto data = made_up(100, 6), validation = made_up(50, 7);
     auto oracle = GbdtOracle::create(data, quick(), nullptr, &validation).value();
     auto question = own_labels(data);
-    for (const float target : {0.0f, 0.25f, 1.0f}) {
+    for (const double target : {0.0, 0.25, 1.0}) {
         question.targets.assign(100, target);
         const auto answer = oracle.fit(question).value();
-        EXPECT_TRUE(answer.ensemble.trees.empty());
-        EXPECT_TRUE(model::validate(answer.ensemble, data.schema));
-        EXPECT_NEAR(model::sigmoid(answer.scores.at(99)), static_cast<double>(target), 1e-8);
-        EXPECT_EQ(answer.validation_scores, std::vector<double>(50, answer.ensemble.base_score));
+        EXPECT_TRUE(ensemble_of(answer).trees.empty());
+        EXPECT_TRUE(model::validate(ensemble_of(answer), data.schema));
+        EXPECT_NEAR(model::sigmoid(answer.scores.at(99)), target, 1e-8);
+        EXPECT_EQ(answer.validation_scores,
+                  std::vector<double>(50, ensemble_of(answer).base_score));
     }
 }
 
@@ -136,7 +142,7 @@ TEST(GbdtOracle, BadQuestionsAreNamed) {
     EXPECT_EQ(reason([](auto& q) { q.targets.pop_back(); }), "bad_size");
     EXPECT_EQ(reason([](auto& q) { q.weights.pop_back(); }), "bad_size");
     EXPECT_EQ(reason([](auto& q) { q.weights[3] = 0; }), "bad_weight");
-    EXPECT_EQ(reason([](auto& q) { q.targets[3] = 1.5f; }), "bad_target");
+    EXPECT_EQ(reason([](auto& q) { q.targets[3] = 1.5; }), "bad_target");
     auto params = quick();
     params.early_stopping_rounds = 5;
     EXPECT_EQ(GbdtOracle::create(data, params, nullptr).error().reason,

@@ -263,7 +263,7 @@ TEST(Trials, StandAtTheOperatingPointOfTheRowsThatJudge) {
         params.operating_point.meets = fairness::RateTarget{fairness::Rate::kApproval, approval};
         const auto all = train_reduction(data, params, nullptr).value();
         EXPECT_EQ(all.verdict.train.values.approval, approval);
-        EXPECT_LT(std::abs(all.members[0].centre), 100);
+        EXPECT_LT(std::abs(all.members[0].threshold), 100);
     }
 }
 
@@ -321,7 +321,7 @@ TEST(LinkOf, APolicyDecidesAsTheMembersDo) {
     for (const auto& member : link.members) EXPECT_LE(member.weight, link.members[0].weight);
     EXPECT_EQ(link.others.size() + 1, result.members.size());
 
-    result.members[1].centre = 0.4;  // each member has a threshold of its own
+    result.members[1].threshold = 0.4;  // each member has a threshold of its own
     agree(result.members);
     params.method = Reduction::kGridSearch;
     params.operating_point.meets = fairness::RateTarget{fairness::Rate::kFalsePositive, 0.1};

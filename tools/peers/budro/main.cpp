@@ -152,7 +152,8 @@ base::Status run(const Options& o) {
     } else {
         if (train.weight.empty()) train.weight.assign(train.rows(), 1.0f);
         for (size_t i = 0; i < train.rows(); ++i)
-            if (train.label[i] == 1) train.weight[i] *= static_cast<float>(o.params.weight_of_ones);
+            if (train.label[i] == 1)
+                train.weight[i] *= static_cast<float>(o.params.positive_class_weight);
         RAMPART_TRY(fit, boost_plainly(o, train, &pool));
     }
     Tables tables;
@@ -200,7 +201,7 @@ int main(int argc, char** argv) {
     std::string transported = "exact";
     app.add_option("--transport", transported, "exact, sgd, entropic, bisection");
     app.add_option("--gamma", transport.entropic.gamma);
-    app.add_option("--weight-of-ones", o.params.weight_of_ones);
+    app.add_option("--weight-of-ones", o.params.positive_class_weight);
     app.add_option("--depth", learner.max_depth);
     app.add_option("--trees", learner.trees);
     app.add_option("--learning-rate", learner.learning_rate);

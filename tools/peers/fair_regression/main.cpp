@@ -25,7 +25,7 @@ struct Options {
     double zeta = 0, gap = 0;
     int levels = 40, calls = 60;
     int refine = fair_regression::ParityRegressionParams{}.refine;
-    int repairs = fair_regression::ParityRegressionParams{}.repairs;
+    int repairs = fair_regression::ParityRegressionParams{}.warm_start_steps;
     size_t threads = 1;
     gbdt::LearnerParams trees;
     bool seo = false;
@@ -67,19 +67,17 @@ base::Result<fair_regression::RegressionLoss> loss_of(const std::string& name) {
 }
 
 /// Keeps references to both tables.
-base::Result<std::unique_ptr<fair_regression::RegressionOracle>> oracle_of(const Options& o,
-                                                                           const Table& train,
-                                                                           const Table& test,
-                                                                           base::ThreadPool* pool) {
-    std::unique_ptr<fair_regression::RegressionOracle> out;
+base::Result<std::unique_ptr<reductions::Oracle>> oracle_of(const Options& o, const Table& train,
+                                                            const Table& test,
+                                                            base::ThreadPool* pool) {
+    std::unique_ptr<reductions::Oracle> out;
     if (o.oracle == "linear") {
-        RAMPART_TRY(auto oracle,
-                    fair_regression::LinearRegressionOracle::create(train.data, {}, &test.data));
-        out = std::make_unique<fair_regression::LinearRegressionOracle>(std::move(oracle));
+        RAMPART_TRY(auto oracle, fair_regression::LinearOracle::create(train.data, {}, &test.data));
+        out = std::make_unique<fair_regression::LinearOracle>(std::move(oracle));
     } else {
-        RAMPART_TRY(auto oracle, fair_regression::GbdtRegressionOracle::create(train.data, o.trees,
-                                                                               pool, &test.data));
-        out = std::make_unique<fair_regression::GbdtRegressionOracle>(std::move(oracle));
+        RAMPART_TRY(auto oracle,
+                    fair_regression::create_tree_oracle(train.data, o.trees, pool, &test.data));
+        out = std::make_unique<reductions::GbdtOracle>(std::move(oracle));
     }
     return out;
 }
@@ -99,12 +97,12 @@ base::Result<boost::json::array> fit(const Options& o, const Table& train, const
         params.levels = o.levels;
         params.epsilon = {epsilon};
         params.refine = o.refine;
-        params.repairs = o.repairs;
-        params.game.calls = o.calls;
-        params.game.gap = o.gap;
+        params.warm_start_steps = o.repairs;
+        params.game.max_oracle_calls = o.calls;
+        params.game.optimality_gap = o.gap;
         if (o.method == "exponentiated_gradient") {
             params.game.method = fair_regression::GameMethod::kExponentiatedGradient;
-            params.game.bound = 1 / std::max(epsilon, 1e-3);
+            params.game.multiplier_bound = 1 / std::max(epsilon, 1e-3);
         }
         RAMPART_TRY(params.reduction, fair_regression::parse_regression_reduction(o.reduction));
         const auto validation = test.rows();
@@ -184,8 +182,8 @@ base::Result<boost::json::object> bound(const Options& o, const Table& train, co
     const auto start = Moment::now();
     RAMPART_TRY(const auto oracle, oracle_of(o, train, test, &pool));
     fair_regression::BoundedLossParams params{.zeta = {o.zeta}};
-    params.game.calls = o.calls;
-    params.game.gap = o.gap;
+    params.game.max_oracle_calls = o.calls;
+    params.game.optimality_gap = o.gap;
     const auto validation = test.rows();
     RAMPART_TRY(const auto found, fair_regression::fit_bounded_loss(train.rows(), loss, params,
                                                                     *oracle, &validation));

@@ -51,9 +51,9 @@ base::Status apply(Options& o) {
     }
     if (!o.operate_at.empty()) {
         RAMPART_TRY(const auto point, fairness::parse_targets(o.operate_at));
-        p.players.operating_point.meets = point.front();
+        p.lagrangian.operating_point.meets = point.front();
     }
-    RAMPART_TRY(p.players.proxy, fairgbm::parse_proxy(o.proxy));
+    RAMPART_TRY(p.lagrangian.proxy, fairgbm::parse_proxy(o.proxy));
     RAMPART_TRY(p.output, fairgbm::parse_output(o.output));
     return base::ok();
 }
@@ -89,7 +89,7 @@ std::vector<double> approvals(const dataset::Dataset& data, const Fit& whole,
         model::BatchEngine(fit.ensemble).predict_prefix(model::TableView::of(data), used, scores);
         for (size_t i = 0; i < scores.size(); ++i)
             approve[i] +=
-                (scores[i] >= fit.centre ? 1.0 : 0.0) / static_cast<double>(last - first + 1);
+                (scores[i] >= fit.threshold ? 1.0 : 0.0) / static_cast<double>(last - first + 1);
     }
     return approve;
 }
@@ -122,7 +122,7 @@ base::Result<fairness::GroupThresholds> thresholds_of(
     if (!validation)
         return base::invalid_argument("no_validation", "--thresholds needs --validation rows");
     fairness::GroupThresholdParams params{.constraints = o.params.constraints};
-    if (const auto& point = o.params.players.operating_point.meets) {
+    if (const auto& point = o.params.lagrangian.operating_point.meets) {
         params.constraints.targets.push_back(*point);
         params.false_positive_cost = 0;  // the largest true positive rate that the bound on the
                                          // rate allows
@@ -160,7 +160,7 @@ base::Status run(Options& o) {
         {"trees", fit.verdict.trees},
         {"first", fit.verdict.first},
         {"feasible", fit.verdict.feasibility == fairgbm::Feasibility::kFeasible},
-        {"threshold", model::sigmoid(fit.centre)}};
+        {"threshold", model::sigmoid(fit.threshold)}};
     if (!fit.trace.empty()) out["multipliers"] = boost::json::value_from(fit.state.multipliers);
     std::ofstream file;
     if (!o.predictions.empty()) file.open(o.predictions, std::ios::binary);
@@ -197,13 +197,13 @@ int main(int argc, char** argv) {
     app.add_option("--proxy", o.proxy);
     app.add_option("--output", o.output);
     app.add_option("--threads", o.threads);
-    auto& players = o.params.players;
-    app.add_option("--proxy-margin", players.proxy_margin);
-    app.add_option("--curvature", players.curvature);
-    app.add_option("--step", players.ascent.step);
-    app.add_option("--damping", players.ascent.damping);
-    app.add_option("--cap", players.ascent.cap);
-    app.add_flag("--paper-compat", players.ascent.paper_compat);
+    auto& lagrangian = o.params.lagrangian;
+    app.add_option("--proxy-margin", lagrangian.proxy_margin);
+    app.add_option("--curvature", lagrangian.curvature);
+    app.add_option("--step", lagrangian.ascent.step);
+    app.add_option("--damping", lagrangian.ascent.damping);
+    app.add_option("--cap", lagrangian.ascent.cap);
+    app.add_flag("--paper-compat", lagrangian.ascent.paper_compat);
     app.add_option("--min-gain-share", o.params.min_gain_share);
     auto& learner = o.params.learner;
     app.add_option("--trees", learner.trees);

@@ -14,7 +14,7 @@ boost::json::value json_of(double value) {
     return std::isfinite(value) ? boost::json::value(value) : boost::json::value(nullptr);
 }
 
-base::Result<double> weight_of_ones(const BudroSettings& settings, const BudroTask& task) {
+base::Result<double> positive_class_weight(const BudroSettings& settings, const BudroTask& task) {
     if (settings.class_weight == "none") return task.favourable_weight;
     double sums[2] = {0, 0};
     for (size_t i = 0; i < task.train.rows(); ++i)
@@ -78,13 +78,13 @@ base::Result<budro::BudroParams> budro_params(const BudroSettings& settings,
     params.learner = task.learner;
     RAMPART_TRY(params.transport.method, budro::parse_transport_method(settings.attack));
     RAMPART_TRY(params.first_tree, budro::parse_first_tree(settings.first_tree));
-    RAMPART_TRY(params.keep, budro::parse_keep(settings.select));
+    RAMPART_TRY(params.selection, budro::parse_model_selection(settings.select));
     if (task.epsilon) params.transport.epsilon = *task.epsilon;
     params.transport.memory_budget = settings.memory_mib << 20;
     params.transport.moves = false;
     params.transport.sgd.seed = task.learner.seed;
-    RAMPART_TRY(params.weight_of_ones, weight_of_ones(settings, task));
-    if (params.keep == budro::Keep::kMostBalancedAccuracy && task.validation.rows() == 0)
+    RAMPART_TRY(params.positive_class_weight, weight_of_ones(settings, task));
+    if (params.selection == budro::ModelSelection::kMostBalancedAccuracy && task.validation.rows() == 0)
         return base::invalid_argument(
             "no_validation_rows",
             "--select balanced-accuracy looks at validation rows, and the "
@@ -93,7 +93,7 @@ base::Result<budro::BudroParams> budro_params(const BudroSettings& settings,
         fairgbm::FairGbmParams groups;
         RAMPART_RETURN_IF_ERROR(apply(*task.constraints, groups));
         params.constraints = groups.constraints;
-        params.players = groups.players;
+        params.lagrangian = groups.lagrangian;
     }
     RAMPART_RETURN_IF_ERROR(validate(params));
     return params;
@@ -105,10 +105,11 @@ base::Result<budro::BudroResult> learn_budro(
     RAMPART_TRY(const auto points, metric.embed(task.train));
     budro::Points others;
     budro::BudroOptions how{.progress = progress};
-    if (task.validation.rows() > 0 && params.keep != budro::Keep::kLast) {
+    if (task.validation.rows() > 0 && params.selection != budro::ModelSelection::kLast) {
         how.validation = &task.validation;
         RAMPART_TRY(others, metric.embed(task.validation));
-        if (params.keep == budro::Keep::kLeastRobustLoss) how.validation_points = &others;
+        if (params.selection == budro::ModelSelection::kLeastRobustLoss)
+            how.validation_points = &others;
     }
     return budro::train_budro(task.train, points, params, &pool, how);
 }
@@ -116,7 +117,7 @@ base::Result<budro::BudroResult> learn_budro(
 model::LearnedLink budro_link(const budro::BudroResult& result) {
     model::LearnedLink link;
     link.ensemble = result.ensemble;
-    const double share = model::sigmoid(result.centre);
+    const double share = model::sigmoid(result.threshold);
     link.ramp.thresholds = {std::clamp(link.score_slope * share + link.score_intercept, -1.0, 1.0)};
     return link;
 }
@@ -125,7 +126,7 @@ std::string budro_text(const budro::BudroParams& params) {
     auto text =
         fmt::format(" epsilon={} attack={} weight_of_ones={} first_tree={} select={}",
                     params.transport.epsilon, to_string(params.transport.method),
-                    params.weight_of_ones, to_string(params.first_tree), to_string(params.keep));
+                    params.positive_class_weight, to_string(params.first_tree), to_string(params.selection));
     if (params.weighted_attack) text += " weighted_attack";
     if (params.paper_scale) text += " paper_scale";
     if (params.constraints)
@@ -144,7 +145,7 @@ report::Table budro_table(const budro::BudroResult& result) {
     if (result.rounds.empty()) return table;
     add("first", result.rounds.front());
     add("last", result.rounds.back());
-    add("kept", result.rounds[result.kept]);
+    add("kept", result.rounds[result.selected_round]);
     return table;
 }
 
@@ -160,15 +161,15 @@ boost::json::object budro_json(const budro::BudroResult& result, const budro::Bu
                           {"cost", round.cost}});
     return {{"epsilon", params.transport.epsilon},
             {"attack", std::string(to_string(params.transport.method))},
-            {"weight_of_ones", params.weight_of_ones},
-            {"kept", result.kept},
-            {"threshold", model::sigmoid(result.centre)},
+            {"weight_of_ones", params.positive_class_weight},
+            {"kept", result.selected_round},
+            {"threshold", model::sigmoid(result.threshold)},
             {"rounds", std::move(rounds)}};
 }
 
 std::string budro_note(const budro::BudroResult& result) {
     if (result.rounds.empty()) return {};
-    const auto& kept = result.rounds[result.kept];
+    const auto& kept = result.rounds[result.selected_round];
     if (!kept.violation || *kept.violation <= 0) return {};
     return fmt::format(
         "a constraint is missed: the model that was kept is over its group constraints "

@@ -52,7 +52,9 @@ Settings settings_of(const FrontierJob& job, size_t number) {
 }
 
 /// 2 · P - 1, as a link compares it with its threshold.
-double threshold_of(double centre) { return std::clamp(2 * model::sigmoid(centre) - 1, -1.0, 1.0); }
+double ramp_threshold(double threshold) {
+    return std::clamp(2 * model::sigmoid(threshold) - 1, -1.0, 1.0);
+}
 
 base::Result<model::Ensemble> boost(const FrontierJob& job, const Settings& settings,
                                     base::ThreadPool& pool) {
@@ -69,7 +71,7 @@ base::Result<model::LearnedLink> plain(const FrontierJob& job, const Settings& s
     model::BatchEngine(link.ensemble)
         .predict_raw(model::TableView::of(job.validation), scores, &pool);
     link.ramp.thresholds = {
-        threshold_of(fairness::centre_of({.meets = job.operate_at}, job.validation, scores))};
+        ramp_threshold(fairness::threshold_of({.meets = job.operate_at}, job.validation, scores))};
     return link;
 }
 
@@ -78,13 +80,13 @@ base::Result<model::LearnedLink> fairgbm(const FrontierJob& job, const Settings&
     fairgbm::FairGbmParams params;
     params.learner = settings.learner;
     params.constraints = settings.constraints;
-    params.players.ascent.step = settings.multiplier_step;
-    params.players.operating_point.meets = job.operate_at;
+    params.lagrangian.ascent.step = settings.multiplier_step;
+    params.lagrangian.operating_point.meets = job.operate_at;
     RAMPART_TRY(const auto fit,
                 fairgbm::train_fairgbm(job.train, params, &pool, {.validation = &job.validation}));
     model::LearnedLink link;
     link.ensemble = fit.ensemble;
-    link.ramp.thresholds = {threshold_of(fit.centre)};
+    link.ramp.thresholds = {ramp_threshold(fit.threshold)};
     return link;
 }
 

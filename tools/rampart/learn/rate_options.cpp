@@ -20,13 +20,13 @@ std::string decisions_text(const fairgbm::FairGbmResult& result,
                            const fairgbm::FairGbmParams& params) {
     const auto& verdict = result.verdict;
     const auto& judged = verdict.validation ? *verdict.validation : verdict.train;
-    const auto& meets = params.players.operating_point.meets;
+    const auto& meets = params.lagrangian.operating_point.meets;
     return fmt::format(
         "{}, {:.1f} % are approved",
         meets ? fmt::format("where {}<={} just holds, P(favourable) >= {:.3f}",
                             shown_words(to_string(meets->rate)), meets->at_most,
-                            model::sigmoid(result.centre))
-              : fmt::format("at P(favourable) >= {:g}", params.players.operating_point.threshold),
+                            model::sigmoid(result.threshold))
+              : fmt::format("at P(favourable) >= {:g}", params.lagrangian.operating_point.threshold),
         100 * judged.values.approval);
 }
 
@@ -55,7 +55,7 @@ void add_fairgbm_options(CLI::App& command, FairGbmOptions& o) {
                             "fairgbm, gs, rs: choose the threshold so that this bound just holds, "
                             "as in 'fpr<=0.05' (or fnr, statistical_parity)"));
     o.threshold_option = keep(command
-                                  .add_option("--threshold", o.players.operating_point.threshold,
+                                  .add_option("--threshold", o.lagrangian.operating_point.threshold,
                                               "fairgbm: approve from this P(favourable) on")
                                   ->capture_default_str());
     keep(command
@@ -66,12 +66,12 @@ void add_fairgbm_options(CLI::App& command, FairGbmOptions& o) {
          true);
     o.proxy_margin_option =
         keep(command
-                 .add_option("--proxy-margin", o.players.proxy_margin,
+                 .add_option("--proxy-margin", o.lagrangian.proxy_margin,
                              "score from which a row adds nothing to the proxy, not for sigmoid")
                  ->capture_default_str(),
              true);
     keep(command
-             .add_option("--multiplier-step", o.players.ascent.step,
+             .add_option("--multiplier-step", o.lagrangian.ascent.step,
                          "step size of the multipliers, in units of the learning rate")
              ->capture_default_str(),
          true);
@@ -81,13 +81,13 @@ void add_fairgbm_options(CLI::App& command, FairGbmOptions& o) {
                          "a draw among iterates")
              ->capture_default_str(),
          true);
-    keep(command.add_flag("--paper-compat", o.players.ascent.paper_compat,
+    keep(command.add_flag("--paper-compat", o.lagrangian.ascent.paper_compat,
                           "update as printed in the paper (its step is absolute)"),
          true);
 }
 
 base::Status apply(const FairGbmOptions& o, fairgbm::FairGbmParams& params) {
-    params.players = o.players;
+    params.lagrangian = o.lagrangian;
     params.constraints = {};
     if (o.constraint != "none") {
         RAMPART_TRY(params.constraints.parity,
@@ -103,16 +103,16 @@ base::Status apply(const FairGbmOptions& o, fairgbm::FairGbmParams& params) {
                                           "--operate-at '{}': it takes one rate, as "
                                           "in fpr<=0.05",
                                           o.operate_at);
-        params.players.operating_point.meets = point.front();
+        params.lagrangian.operating_point.meets = point.front();
     }
-    RAMPART_TRY(params.players.proxy, fairgbm::parse_proxy(o.proxy));
+    RAMPART_TRY(params.lagrangian.proxy, fairgbm::parse_proxy(o.proxy));
     RAMPART_TRY(params.output, fairgbm::parse_output(o.output));
     RAMPART_RETURN_IF_ERROR(validate(params.constraints));
-    return validate(params.players);
+    return validate(params.lagrangian);
 }
 
 std::string fairgbm_text(const fairgbm::FairGbmParams& params) {
-    const auto& p = params.players;
+    const auto& p = params.lagrangian;
     std::string text =
         fmt::format(" constraints={} proxy={} proxy_margin={} multiplier_step={} output={}",
                     shown_words(to_string(params.constraints)), to_string(p.proxy), p.proxy_margin,
@@ -146,7 +146,7 @@ boost::json::object fairgbm_json(const fairgbm::FairGbmResult& result,
             {"missed", shown_words(fairgbm::missed_constraints(verdict, params.constraints))},
             {"tightest_violation", verdict.tightest.violation},
             {"train_gap", largest(verdict.train.values.gaps)},
-            {"threshold", model::sigmoid(result.centre)},
+            {"threshold", model::sigmoid(result.threshold)},
             {"first_tree", verdict.first},
             {"trees_grown", verdict.trees_grown},
             {"multipliers", boost::json::value_from(result.state.multipliers)}};
@@ -175,20 +175,20 @@ std::string fairgbm_note(const fairgbm::FairGbmResult& result,
 model::LearnedLink fairgbm_link(const fairgbm::FairGbmResult& result) {
     model::LearnedLink link;
     link.ensemble = result.ensemble;
-    const auto at = [&](double centre) {
+    const auto at = [&](double threshold) {
         model::RampRule rule;
         rule.thresholds = {std::clamp(
-            link.score_slope * model::sigmoid(centre) + link.score_intercept, -1.0, 1.0)};
+            link.score_slope * model::sigmoid(threshold) + link.score_intercept, -1.0, 1.0)};
         return rule;
     };
-    link.ramp = at(result.centre);
+    link.ramp = at(result.threshold);
     const auto& verdict = result.verdict;
     const auto iterates = static_cast<double>(verdict.trees - verdict.first + 1);
     if (verdict.first < verdict.trees)  // the randomized classifier
         for (size_t trees = verdict.first; trees <= verdict.trees; ++trees)
             link.members.push_back({.trees = static_cast<uint32_t>(trees),
                                     .weight = 1 / iterates,
-                                    .ramp = at(result.centres[trees - verdict.first])});
+                                    .ramp = at(result.thresholds[trees - verdict.first])});
     return link;
 }
 

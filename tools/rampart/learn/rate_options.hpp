@@ -18,7 +18,7 @@ namespace rampart::cli {
 struct FairGbmOptions {
     std::string constraint = "fnr", targets, operate_at, proxy = "cross_entropy", output = "best";
     double tolerance = 0.01;
-    fairgbm::PlayerParams players;
+    fairgbm::LagrangianParams lagrangian;
     // to name those without effect: all with gbdt, FairGBM's own with reductions
     std::vector<const CLI::Option*> options, own;
     const CLI::Option *threshold_option = nullptr, *tolerance_option = nullptr,

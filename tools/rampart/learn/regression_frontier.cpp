@@ -85,9 +85,9 @@ class Bench {
     std::vector<uint8_t> levels(const std::vector<double>& u) const {
         return fair_regression::levels_of(u, settings_.sp.levels);
     }
-    LevelMember member(const fair_regression::RegressionModel& model, double weight) const {
-        return {weight, levels(fair_regression::predict(model, data_.parts.train, &pool_)),
-                levels(fair_regression::predict(model, data_.parts.test, &pool_))};
+    LevelMember member(const reductions::OracleModel& model, double weight) const {
+        return {weight, levels(reductions::predict(model, data_.parts.train, &pool_)),
+                levels(reductions::predict(model, data_.parts.test, &pool_))};
     }
 
     Result<std::vector<LevelMember>> seo() const {
@@ -244,7 +244,7 @@ Result<Data> read_data(const RegressionFrontier& job, const fair_regression::Lab
         "at {}, fits {}, bound {} gap {}{}",
         evaluation::digest_of(out.parts.all).hex(), job.source.split, job.source.seed,
         settings.sp.levels, t.trees, t.leaves, t.learning_rate, job.reduction_fits,
-        settings.sp.game.bound, settings.sp.game.gap, regression_text(settings));
+        settings.sp.game.multiplier_bound, settings.sp.game.optimality_gap, regression_text(settings));
     return out;
 }
 

@@ -80,13 +80,13 @@ void add_regression_options(CLI::App& command, RegressionOptions& o) {
                          "step sizes of the paper")
              ->check(CLI::IsMember({"column-generation", "eg", "eg-paper"}))
              ->capture_default_str());
-    keep(command.add_option("--max-oracle-calls", o.game.calls, "oracle calls at most")
+    keep(command.add_option("--max-oracle-calls", o.game.max_oracle_calls, "oracle calls at most")
              ->check(CLI::Range(1, 100'000))
              ->capture_default_str());
-    keep(command.add_option("--optimality-gap", o.game.gap,
+    keep(command.add_option("--optimality-gap", o.game.optimality_gap,
                             "stop when the loss is within this of the optimum; 0: half the loss's "
                             "standard error"));
-    keep(command.add_option("--multiplier-bound", o.game.bound,
+    keep(command.add_option("--multiplier-bound", o.game.multiplier_bound,
                             "--method eg: bound on the sum of the multipliers"));
 }
 
@@ -146,7 +146,7 @@ Result<RegressionJob> regression_job(const RegressionOptions& o, const gbdt::Lea
     std::replace(reduction.begin(), reduction.end(), '-', '_');
     RAMPART_TRY(job.sp.reduction, fair_regression::parse_regression_reduction(reduction));
     job.sp.refine = o.refine;
-    job.sp.repairs = o.repairs;
+    job.sp.warm_start_steps = o.repairs;
     job.sp.game = job.bgl.game = game;
     job.bgl.zeta = o.zeta;
     if (!job.parity && o.zeta.empty())
@@ -172,12 +172,12 @@ std::string regression_text(const RegressionJob& job) {
     if (job.parity)
         text += fmt::format(" tolerance={} grid={} reduction={} refine={} warm_start_steps={}",
                             fmt::join(job.sp.epsilon, ","), job.sp.levels,
-                            to_string(job.sp.reduction), job.sp.refine, job.sp.repairs);
+                            to_string(job.sp.reduction), job.sp.refine, job.sp.warm_start_steps);
     else
         text += fmt::format(" zeta={}", fmt::join(job.bgl.zeta, ","));
     const bool gradient = game.method == fair_regression::GameMethod::kExponentiatedGradient;
     text += fmt::format(" method={}{} calls={}", gradient ? "eg" : "column-generation",
-                        game.paper_steps ? "-paper" : "", game.calls);
+                        game.paper_steps ? "-paper" : "", game.max_oracle_calls);
     return text + fmt::format(" approve={}{}", job.step.at_least ? ">=" : "<=",
                               job.range.lo + job.step.threshold * (job.range.hi - job.range.lo));
 }
@@ -187,22 +187,20 @@ Result<std::unique_ptr<WatchedOracle>> WatchedOracle::create(const RegressionJob
                                                              const dataset::Dataset* validation,
                                                              base::ThreadPool& pool,
                                                              Progress progress) {
-    std::unique_ptr<fair_regression::RegressionOracle> oracle;
+    std::unique_ptr<reductions::Oracle> oracle;
     if (job.linear) {
-        RAMPART_TRY(auto made,
-                    fair_regression::LinearRegressionOracle::create(train, job.line, validation));
-        oracle = std::make_unique<fair_regression::LinearRegressionOracle>(std::move(made));
+        RAMPART_TRY(auto made, fair_regression::LinearOracle::create(train, job.line, validation));
+        oracle = std::make_unique<fair_regression::LinearOracle>(std::move(made));
     } else {
-        RAMPART_TRY(auto made, fair_regression::GbdtRegressionOracle::create(train, job.trees,
-                                                                             &pool, validation));
-        oracle = std::make_unique<fair_regression::GbdtRegressionOracle>(std::move(made));
+        RAMPART_TRY(auto made,
+                    fair_regression::create_tree_oracle(train, job.trees, &pool, validation));
+        oracle = std::make_unique<reductions::GbdtOracle>(std::move(made));
     }
     return std::unique_ptr<WatchedOracle>(
         new WatchedOracle(std::move(oracle), std::move(progress)));
 }
 
-Result<fair_regression::RegressionAnswer> WatchedOracle::fit(
-    const fair_regression::RegressionQuestion& question) {
+Result<reductions::OracleAnswer> WatchedOracle::fit(const reductions::OracleQuestion& question) {
     if (!progress_(calls_))
         return base::unavailable("interrupted", "training was interrupted; nothing was written");
     auto answer = oracle_->fit(question);

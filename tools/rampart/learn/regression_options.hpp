@@ -28,7 +28,7 @@ struct RegressionOptions {
     std::optional<double> loss_parameter, at_least, at_most;
     std::vector<double> epsilon, zeta;
     int grid = 40, refine = fair_regression::ParityRegressionParams{}.refine;
-    int repairs = fair_regression::ParityRegressionParams{}.repairs;
+    int repairs = fair_regression::ParityRegressionParams{}.warm_start_steps;
     double ridge = 1e-6;
     fair_regression::GameParams game;
     // to name those without effect: all with other learners
@@ -63,7 +63,7 @@ base::Result<RegressionJob> regression_job(const RegressionOptions& options,
 std::string regression_text(const RegressionJob& job);
 
 /// An oracle that knows the rows, shows how far it is and ends when asked to. Keeps references.
-class WatchedOracle : public fair_regression::RegressionOracle {
+class WatchedOracle : public reductions::Oracle {
   public:
     /// false: stop, with unavailable "interrupted".
     using Progress = std::function<bool(int calls)>;
@@ -72,13 +72,12 @@ class WatchedOracle : public fair_regression::RegressionOracle {
                                                                const dataset::Dataset* validation,
                                                                base::ThreadPool& pool,
                                                                Progress progress);
-    base::Result<fair_regression::RegressionAnswer> fit(
-        const fair_regression::RegressionQuestion& question) override;
+    base::Result<reductions::OracleAnswer> fit(const reductions::OracleQuestion& question) override;
 
   private:
-    WatchedOracle(std::unique_ptr<fair_regression::RegressionOracle> oracle, Progress progress)
+    WatchedOracle(std::unique_ptr<reductions::Oracle> oracle, Progress progress)
         : oracle_(std::move(oracle)), progress_(std::move(progress)) {}
-    std::unique_ptr<fair_regression::RegressionOracle> oracle_;
+    std::unique_ptr<reductions::Oracle> oracle_;
     Progress progress_;
     int calls_ = 0;
 };

@@ -19,7 +19,7 @@ using fair_regression::ParityJudged;
 /// A linear program's rounding, not a violation.
 constexpr double kRounding = 1e-6;
 
-std::string model_text(const fair_regression::RegressionModel& model) {
+std::string model_text(const reductions::OracleModel& model) {
     if (const auto* trees = std::get_if<model::Ensemble>(&model)) {
         return trees->trees.empty() ? fmt::format("constant {:.4f}", trees->base_score)
                                     : fmt::format("{} trees", trees->trees.size());

@@ -112,7 +112,7 @@ Result<std::vector<double>> tails_of(const RegressionFit& fit, const Served& ser
     std::vector<double> tails(table.groups * static_cast<size_t>(levels));
     for (const auto& one : served.models) {
         const auto summary = rows.summary(
-            fair_regression::levels_of(fair_regression::predict(*one.model, data, &pool), levels));
+            fair_regression::levels_of(reductions::predict(*one.model, data, &pool), levels));
         for (size_t i = 0; i < tails.size(); ++i) tails[i] += one.weight * summary.tails[i];
     }
     return tails;
@@ -221,8 +221,8 @@ base::Result<Answer> train_regression(const RegressionTraining& t, const Context
     RAMPART_TRY(const auto tables, tables_of(parts, job.range));
     base::ThreadPool pool(t.threads);
     RAMPART_TRY(const auto signal, runtime::Shutdown::install());
-    auto fit =
-        fit_regression(job, parts, tables, pool, watch(context, *signal, t.options.game.calls));
+    auto fit = fit_regression(job, parts, tables, pool,
+                              watch(context, *signal, t.options.game.max_oracle_calls));
     if (context.terminal) fmt::print(stderr, "\n");
     if (!fit) return fit.error();
     fit->data = fmt::format("{}, split {}, seed {}", t.source.data, t.source.split, t.source.seed);

@@ -15,7 +15,7 @@ struct EnumName {
     std::string_view text;
 };
 
-/// Of several words the first.
+/// Returns the first word of the value.
 template <class E, size_t kCount>
 std::string_view name_of(const std::array<EnumName<E>, kCount>& names, E value) {
     for (const auto& name : names)
@@ -23,7 +23,7 @@ std::string_view name_of(const std::array<EnumName<E>, kCount>& names, E value) 
     return "?";
 }
 
-/// Error "unknown_<what>" names the words that there are.
+/// Fails with "unknown_<what>", which names the known words.
 template <class E, size_t kCount>
 Result<E> value_of(const std::array<EnumName<E>, kCount>& names, std::string_view text,
                    std::string_view what) {

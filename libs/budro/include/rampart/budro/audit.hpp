@@ -8,17 +8,17 @@
 #include "rampart/base/thread_pool.hpp"
 #include "rampart/budro/transport.hpp"
 
-/// How much worse a model may do to somebody just like you (papers/001, section 3): the certificate
-/// of individual fairness of any model, from what it says of each row and nothing else.
+/// How much the loss of a model can grow between similar individuals (Vargo et al. 2021, section
+/// 3): the certificate of individual fairness of any model, from its score of each row alone.
 ///
-/// The robust loss L(f) (eq. 2.5) is the mean loss once everybody, keeping the own label, may be
-/// answered as somebody alike, epsilon of squared fair distance away in the mean. The performance
-/// gap (eq. 3.2) is L(f) - mean loss; 0 says that alike people are treated alike. The dual solution
-/// proves it: no transport within the budget exceeds `bound`.
+/// The robust loss L(f) (eq. 2.5) is the mean loss when every row keeps its label and may get the
+/// score of a similar row, at most epsilon of squared fair distance away in the mean. The
+/// performance gap (eq. 3.2) is L(f) - mean loss; 0 says that alike people are treated alike. The
+/// dual solution proves it: no transport within the budget exceeds `bound`.
 namespace rampart::budro {
 
 enum class AuditLoss {
-    kLog,       // of the score P(label 1), kept 1e-12 away from 0 and 1
+    kLog,       // log loss of the score P(label 1), kept 1e-12 away from 0 and 1
     kDecision,  // P(decided against the label): answers are P(approve)
 };
 
@@ -38,9 +38,10 @@ struct AuditedRows {
 /// The worst transport answers `person` as it does `other`, who is alike.
 struct TreatedDifferently {
     uint32_t person = 0, other = 0;  // rows
-    double mass = 0;                 // of 1
+    double mass = 0;                 // share of all mass, in [0, 1]
     double squared_distance = 0;
-    double loss = 0, other_loss = 0;  // of the person's label, by the own and by the other's answer
+    double loss = 0,
+           other_loss = 0;  // losses of the row's label, by its own and by the other row's score
     double excess() const { return mass * (other_loss - loss); }
 };
 
@@ -57,8 +58,8 @@ struct IndividualAudit {
     double gap_at_most() const { return bound - loss; }  // proven
 };
 
-/// Deterministic, whatever the number of threads. Errors: those of TransportSolver; "bad_answer"
-/// names a row; "bad_audit_parameter".
+/// Audits the rows. Deterministic, whatever the number of threads. Errors: those of
+/// TransportSolver; "bad_answer" names a row; "bad_audit_parameter".
 base::Result<IndividualAudit> audit_individual(const AuditedRows& rows,
                                                const IndividualAuditParams& params,
                                                base::ThreadPool* pool);

@@ -22,25 +22,26 @@ namespace rampart::budro {
 struct BudroClassesParams {
     gbdt::LearnerParams learner;  // trees: rounds; early_stopping_rounds: 0
     TransportParams transport;
-    /// A round of plain boosting comes first, without which nobody has a reason to move.
+    /// A round of plain boosting comes first, without which no move gains anything.
     bool plain_first = true;
     std::vector<double> class_weights = {};  // [classes] > 0, at most 1e6, in losses; empty: all 1
 };
 
 struct BudroClassesResult {
     std::vector<model::Ensemble> ensembles;  // by class
-    std::vector<BudroRound> rounds;          // of the models after 0 or 1, … trees a class
+    std::vector<BudroRound> rounds;  // figures of the models after 0 or 1, … trees a class
 };
 
-/// data: its labels are not read (they have to be 0 or 1). labels: [n] in 0 … classes - 1.
-/// progress: called with each model; false ends the training. Deterministic like train_budro().
+/// Trains an ensemble for each class. data: its labels are not read (they have to be 0 or 1).
+/// labels: [n] in 0 … classes - 1. progress: called with each model; false ends the training.
+/// Deterministic like train_budro().
 /// Errors: those of gbdt::Bins, gbdt::train and TransportSolver; bad_budro_parameter, bad_size.
 base::Result<BudroClassesResult> train_budro_classes(
     const dataset::Dataset& data, std::span<const uint8_t> labels, int classes,
     const Points& points, const BudroClassesParams& params, base::ThreadPool* pool,
     const std::function<bool(const BudroRound&)>& progress = {});
 
-/// probabilities: [classes] of one row's scores, [classes]; sums to 1 without overflow.
+/// Computes the probabilities [classes] of one row's scores, [classes]; sums to 1 without overflow.
 void softmax(std::span<const double> scores, std::span<double> probabilities);
 
 }  // namespace rampart::budro

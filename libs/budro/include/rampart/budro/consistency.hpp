@@ -12,7 +12,8 @@
 #include "rampart/dataset/dataset.hpp"
 #include "rampart/fairness/group_metrics.hpp"
 
-/// Would somebody else in this person's place have been decided alike (papers/001, appendix C.2)?
+/// Whether the copy of a row with other protected features is decided alike (Vargo et al. 2021,
+/// appendix C.2).
 /// Every row is copied with protected features changed; no fair metric is needed for it.
 namespace rampart::budro {
 
@@ -28,13 +29,14 @@ struct Counterfactual {
     static constexpr size_t kMaxCopies = 4096;
 };
 
-/// "relationship=Husband,Wife": one copy a value. "relationship": one a category. "sex*race": all
-/// combinations, each part as before. A numeric feature needs its values: "age=25,60". A category
-/// may hold "=", but not "," or "*". Errors: unknown_feature, unknown_category, bad_counterfactual.
+/// Parses a counterfactual. "relationship=Husband,Wife": one copy a value. "relationship": one a
+/// category. "sex*race": all combinations, each part as before. A numeric feature needs its values:
+/// "age=25,60". A category may hold "=", but not "," or "*". Errors: unknown_feature,
+/// unknown_category, bad_counterfactual.
 base::Result<Counterfactual> parse_counterfactual(std::string_view text,
                                                   const dataset::FeatureSchema& schema);
 
-/// P(approve) of a row that may have been changed; `index` says of which row of the data.
+/// Returns P(approve) of a row that may have been changed; `index` says of which row of the data.
 using Approval = std::function<double(std::span<const float> row, size_t index)>;
 
 struct Consistency {
@@ -53,8 +55,8 @@ struct Consistency {
     std::vector<Row> rows;
     static constexpr size_t kMaxShown = 20;
 };
-/// Errors: no rows; fewer than two copies or too many; a feature out of range; P(approve) outside
-/// [0, 1].
+/// Compares the decisions of a row's copies. Errors: no rows; fewer than two copies or too many; a
+/// feature out of range; P(approve) outside [0, 1].
 base::Result<Consistency> consistency(const dataset::Dataset& data,
                                       const Counterfactual& counterfactual,
                                       const Approval& approval);
@@ -66,10 +68,10 @@ struct RateGaps {
     double rms() const;  // sqrt((tpr^2 + tnr^2) / 2)
     double max() const;
 };
-/// nullopt: a label that fewer than two groups have.
+/// Returns the gaps between groups; nullopt: a label that fewer than two groups have.
 std::optional<RateGaps> rate_gaps(const fairness::GroupReport& report);
 
-/// Mean of TPR and TNR; nullopt: one label alone.
+/// Returns the mean of TPR and TNR; nullopt: one label alone.
 std::optional<double> balanced_accuracy(const stats::DecisionRates& rates);
 
 }  // namespace rampart::budro

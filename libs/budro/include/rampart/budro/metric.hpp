@@ -14,7 +14,8 @@
 #include "rampart/budro/points.hpp"
 #include "rampart/dataset/dataset.hpp"
 
-/// Who is like whom, whatever their sex, race or age (papers/001, appendix C.2).
+/// The fair distance: which individuals are similar, whatever their sex, race or age (Vargo et al.
+/// 2021, appendix C.2).
 ///
 /// A row becomes columns: numbers standardised on the training rows, a category its own column of 0
 /// and 1 (over sqrt 2 where there are two: a flag counts once). What tells a protected attribute
@@ -41,7 +42,7 @@ struct ProtectedDirection {
     std::map<std::string, double> coefficients;
 };
 
-/// Somebody's judgement: these two are comparable, or are not.
+/// A judgement by a person: these two rows are comparable, or are not.
 struct ComparedPair {
     uint32_t first = 0, second = 0;  // rows
     bool comparable = true;
@@ -60,10 +61,10 @@ struct FairMetricSpec {
     /// most likely positive semidefinite S of P(comparable) = 2 / (1 + exp(v'Sv)), v = difference
     /// of the two (EXPLORE, Mukherjee et al. 2020).
     std::vector<ComparedPair> pairs = {};
-    /// Of the regressions, in units of mean loss + l2/2·|w|^2 (intercept free): 1e-9 … 1e6.
+    /// Penalty of the regressions, in units of mean loss + l2/2·|w|^2 (intercept free): 1e-9 … 1e6.
     /// Stronger keeps the direction nearer to the plain difference of the groups' means.
     double l2 = 0.1;
-    /// Of numbers: that of these with the least leave-one-out error. Empty: l2.
+    /// Penalties to choose from for numbers, by the least leave-one-out error. Empty: l2.
     std::vector<double> l2_of_numbers = {};
     double l2_of_pairs = 1e-3;  // mean loss + l2/2·|S|^2
     /// By feature, 0 … 1e6: what its columns are multiplied with; 0 leaves the feature out.
@@ -78,8 +79,8 @@ class FairMetric {
     struct Column {
         uint32_t feature = 0;
         Kind kind = Kind::kNumber;
-        uint32_t code = 0;           // of a category
-        double mean = 0, scale = 1;  // of a number: (x - mean)·scale
+        uint32_t code = 0;           // code of a category
+        double mean = 0, scale = 1;  // scaling of a number: (x - mean)·scale
         double weight = 1;
         bool operator==(const Column&) const = default;
     };
@@ -92,42 +93,45 @@ class FairMetric {
     static constexpr size_t kMaxColumns = 1024;
     static constexpr size_t kMaxPairs = 1'000'000;
 
-    /// The same rows and spec give the same metric. Errors: columns of the data; unknown features;
-    /// sizes that differ; "one_group", "nothing_known", "unpredictable" (a direction of length 0),
-    /// "too_many_columns"; pairs of one kind alone, or an incomparable pair without a difference.
+    /// Learns a metric; the same rows and spec give the same metric. Errors: columns of the data;
+    /// unknown features; sizes that differ; "one_group", "nothing_known", "unpredictable" (a
+    /// direction of length 0), "too_many_columns"; pairs of one kind alone, or an incomparable pair
+    /// without a difference.
     static base::Result<FairMetric> learn(const dataset::Dataset& data, const FairMetricSpec& spec);
 
-    /// Distances of rows are those of points. dimensions() coordinates each; refuses other schemas
-    /// ("other_schema").
+    /// Returns rows as points, whose distances are those of the rows. dimensions() coordinates
+    /// each; refuses other schemas ("other_schema").
     base::Result<Points> embed(const dataset::Dataset& data) const;
     /// d_x^2 of two rows, encoded by schema().
     double squared_distance(std::span<const float> a, std::span<const float> b) const;
-    /// [features] in which two rows differ and how much, before anything is taken off: squared
+    /// Returns by [features] how much two rows differ, before anything is taken off: squared
     /// differences of their columns.
     std::vector<double> feature_differences(std::span<const float> a,
                                             std::span<const float> b) const;
-    /// The baseline "project": columns less their part in the subspace, as numeric features
+    /// Returns the baseline "project": columns less their part in the subspace, as numeric features
     /// "fair:<column>", so that no model takes them for raw ones. Labels, weights and groups stay.
     base::Result<dataset::Dataset> project(const dataset::Dataset& data) const;
     std::vector<float> project_row(std::span<const float> row) const;  // [columns], the same
 
     const dataset::FeatureSchema& schema() const { return schema_; }
     const std::vector<Column>& columns() const { return columns_; }
-    /// "age", "relationship=Husband", "income is missing".
+    /// Returns "age", "relationship=Husband" or "income is missing".
     std::string column_name(size_t column) const;
-    /// What spans the subspace, as it was found: not orthogonal, maybe dependent.
+    /// Returns the directions that span the subspace, as found: not orthogonal, maybe dependent.
     const std::vector<Direction>& directions() const { return directions_; }
     size_t subspace_dimensions() const {
         return basis_.size() / std::max<size_t>(1, columns_.size());
     }
-    /// At least 1, also where nothing is left to differ in.
+    /// Returns the number of dimensions, at least 1, even without a remaining difference.
     size_t dimensions() const { return embedding_.size() / std::max<size_t>(1, columns_.size()); }
 
-    /// Magic "RAMPARTF", version (u32), payload length (u64), payload, SHA-256 of all before it.
+    /// Returns the metric as bytes: magic "RAMPARTF", version (u32), payload length (u64), payload,
+    /// SHA-256 of all before it.
     std::string encode() const;
-    /// Checks all of it; no input crashes it. Errors: data_loss "bad_metric_file".
+    /// Reads such bytes and checks all of them; no input crashes it. Errors: data_loss
+    /// "bad_metric_file".
     static base::Result<FairMetric> decode(std::string_view bytes);
-    base::Digest digest() const;  // of encode()
+    base::Digest digest() const;  // digest of encode()
     bool operator==(const FairMetric&) const = default;
 
   private:
@@ -143,7 +147,7 @@ class FairMetric {
 };
 
 base::Result<FairMetric> load_fair_metric(const std::filesystem::path& path);
-/// Written whole or not at all.
+/// Writes the file whole or not at all.
 base::Status save_fair_metric(const FairMetric& metric, const std::filesystem::path& path);
 
 }  // namespace rampart::budro

@@ -20,15 +20,16 @@ class OutcomeLoss {
     virtual std::string_view name() const = 0;
     virtual Both losses(double score) const = 0;
     virtual Slopes slopes(double score) const = 0;
-    /// The score of a constant model where a share of the answers is 1, in [0, 1].
+    /// Returns the score of a constant model where a share of the answers is 1, in [0, 1].
     virtual double initial_score(double share_of_ones) const = 0;
-    /// From which score on a row is counted as 1.
+    /// Returns the score from which on a row counts as 1.
     virtual double threshold() const = 0;
 };
 
-/// A score is a log-odds: log(1 + exp(∓score)), computed so that nothing overflows, at most 1e6.
+/// Returns the log loss: a score is a log-odds, log(1 + exp(∓score)), computed so that nothing
+/// overflows, at most 1e6.
 std::shared_ptr<const OutcomeLoss> make_log_outcome_loss();
-/// A score is the answer itself: (score - y)² / 2, at most 1e6.
+/// Returns the squared loss: a score is the answer itself, (score - y)² / 2, at most 1e6.
 std::shared_ptr<const OutcomeLoss> make_squared_outcome_loss();
 
 }  // namespace rampart::budro

@@ -7,7 +7,7 @@
 #include "rampart/base/result.hpp"
 
 /// People as points whose squared Euclidean distance is the fair distance d_x^2 of BuDRO
-/// (papers/001, section 2.1): projected off the sensitive subspace, standardised and rotated
+/// (Vargo et al. 2021, section 2.1): projected off the sensitive subspace, standardised and rotated
 /// already.
 namespace rampart::budro {
 
@@ -23,8 +23,9 @@ struct Points {
     }
 };
 
-/// 1 … limits::kMaxRows rows, 0 … limits::kMaxFeatures dimensions (0: everybody is alike), values
-/// finite and within kMostCoordinate. Errors: no_rows, too_large, bad_size, bad_coordinate.
+/// Checks the points: 1 … limits::kMaxRows rows, 0 … limits::kMaxFeatures dimensions (0: all rows
+/// are alike), values finite and within kMostCoordinate. Errors: no_rows, too_large, bad_size,
+/// bad_coordinate.
 base::Status validate(const Points& points);
 
 /// Sum of squared differences, added up in the order of the dimensions: the same bits wherever it

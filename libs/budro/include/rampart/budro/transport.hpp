@@ -12,7 +12,7 @@
 #include "rampart/budro/points.hpp"
 #include "rampart/model/instruction_set.hpp"
 
-/// The inner problem of BuDRO (Vargo, Zhang, Yurochkin, Sun, ICLR 2021; papers/001, eq. 2.8): where
+/// The inner problem of BuDRO (Vargo et al. 2021, eq. 2.8): where
 /// an adversary who may move people by a fair distance of epsilon in the mean sends them so that a
 /// model's loss becomes largest.
 ///
@@ -69,7 +69,7 @@ struct EntropicParams {
 struct TransportParams {
     TransportMethod method = TransportMethod::kExact;
     double epsilon = 0.1;           // 0, or from 1e-9 to 1e12
-    bool epsilon_is_total = false;  // of sum w·d² with the weights as given, not of their mean
+    bool epsilon_is_total = false;  // bounds sum w·d² with the weights as given, not their mean
     /// kExact ends when dual - primal <= gap_tolerance · max(1, |dual|). [0, 1e-3]; 0: when nothing
     /// is left to gain in double precision.
     double gap_tolerance = 1e-12;
@@ -84,7 +84,7 @@ struct TransportParams {
     bool moves = true;  // whether Transport::moves is filled in
     model::InstructionSet instructions = model::fastest_supported();
 };
-/// Errors: bad_transport_parameter, naming field, value and range.
+/// Fails with bad_transport_parameter, naming field, value and range.
 base::Status validate(const TransportParams& params);
 
 /// What it is between: n people.
@@ -98,14 +98,14 @@ struct TransportProblem {
 /// `mass` of the people at `from` is counted at `to` instead (not of those who stay).
 struct Move {
     uint32_t from = 0, to = 0;    // rows
-    double mass = 0;              // of 1
+    double mass = 0;              // share of all mass, in [0, 1]
     double squared_distance = 0;  // between them
 };
 
 struct SearchCounts {
-    uint64_t evaluations = 0;  // of M, each over all people or those still open
+    uint64_t evaluations = 0;  // evaluations of M, each over all sources or those still open
     uint64_t pairs = 0;        // (person, target) that these were about, duplicates merged
-    uint64_t screened = 0;     // of them, whose distance was computed, in single precision
+    uint64_t screened = 0;     // pairs whose distance was computed in single precision
     uint64_t decided = 0;      // in double precision
 };
 
@@ -120,7 +120,7 @@ struct Transport {
     /// may be below 0.)
     double gap = 0;
     std::vector<double> mass;  // [classes x n], sum 1: the attacked distribution
-    std::vector<Move> moves;   // by `from`, where somebody moves
+    std::vector<Move> moves;   // by `from`, without rows that stay
     SearchCounts counts;
 
     /// The certificate of individual fairness (eq. 3.2): what moving costs in loss.
@@ -146,7 +146,8 @@ class TransportSolver {
     TransportSolver(TransportSolver&&) noexcept;
     TransportSolver& operator=(TransportSolver&&) noexcept;
 
-    /// losses: [classes x n], losses[c * n + i] the loss of person i if labelled c; |loss| <= 1e6.
+    /// Solves one round. losses: [classes x n], losses[c * n + i] the loss of row i if labelled c;
+    /// |loss| <= 1e6.
     /// Errors: bad_size, bad_loss.
     base::Result<Transport> solve(std::span<const double> losses);
 

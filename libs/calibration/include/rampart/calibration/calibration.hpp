@@ -9,10 +9,10 @@
 #include "rampart/base/result.hpp"
 #include "rampart/model/calibration.hpp"
 
-/// Calibration: makes scores say how often what they speak of happens.
+/// Calibration: turns scores into the frequency of the favourable outcome.
 ///
 /// A map takes P(favourable) as a model says it to P(favourable) as fresh labelled rows show it;
-/// nondecreasing, so that nobody overtakes anybody (in one group, when there is a map for each).
+/// nondecreasing, so that the order of rows is kept (within a group, when there is a map for each).
 ///  - isotonic: pool adjacent violators, served as a polyline that says on every fitting row what
 ///    the regression says: a pool of scores is a level piece, gaps between pools are bridged by
 ///    lines (Zadrozny and Elkan, "Transforming classifier scores", 2002). More points than
@@ -32,7 +32,7 @@ namespace rampart::calibration {
 
 enum class CalibrationMethod { kIsotonic, kPlatt, kBeta };
 
-/// "isotonic", "platt", "beta". invalid_argument "unknown_calibration" names those.
+/// Parses "isotonic", "platt" or "beta"; invalid_argument "unknown_calibration" names those.
 base::Result<CalibrationMethod> parse_calibration(std::string_view text);
 std::string_view to_string(CalibrationMethod method);
 
@@ -53,20 +53,20 @@ struct CalibrationRows {
 struct CalibrationParams {
     CalibrationMethod method = CalibrationMethod::kIsotonic;
     bool by_group = false;       // a map for each group
-    size_t min_rows = 200;       // of a group with a map of its own; >= 2
-    size_t min_label_rows = 20;  // of either label in it; >= 1
+    size_t min_rows = 200;       // fewest rows of a group with a map of its own; >= 2
+    size_t min_label_rows = 20;  // fewest rows of either label in it; >= 1
     SmallGroup small = SmallGroup::kPooled;
-    size_t max_points = 256;  // of a polyline; 2 … 10,000
-    size_t bins = 15;         // of equal weight, for the errors; 1 … 1,000
+    size_t max_points = 256;  // most points of a polyline; 2 … 10,000
+    size_t bins = 15;         // bins of equal weight, for the errors; 1 … 1,000
     size_t folds = 5;         // 2 … 100; 0: nothing is said out of fold
-    uint64_t seed = 0;        // of the folds
+    uint64_t seed = 0;        // seed of the folds
 };
 
 /// How far scores are from what happens. Bins have equal weight as far as ties let them: rows with
 /// one score are in one bin.
 struct CalibrationError {
     double brier = 0;     // weighted mean of (p - y)^2
-    double log_loss = 0;  // of -log P(label), probabilities kept 1e-15 from 0 and 1
+    double log_loss = 0;  // mean of -log P(label), probabilities kept 1e-15 from 0 and 1
     double expected = 0;  // mean over bins of |mean p - mean y|
     double largest = 0;   // over bins, of |mean p - mean y|
 };
@@ -82,18 +82,18 @@ struct CalibrationFit {
     std::vector<bool> pooled;              // by map: it is that of all rows for lack of own ones
     CalibrationComparison overall;
     std::vector<CalibrationComparison> groups;  // [groups]
-    /// Of the group's map; group: any when there is one map.
+    /// Applies the group's map; group: any when there is one map.
     double apply(double score, size_t group) const;
 };
 
-/// O(n log n) a fold. Deterministic; rows in another order give the same maps but for rounding and
-/// other folds. Errors: sizes and ranges (the row is named); failed_precondition "one_label": all
-/// rows have the same; "small_group" when asked to refuse.
+/// Fits the maps in O(n log n) a fold. Deterministic; rows in another order give the same maps but
+/// for rounding and other folds. Errors: sizes and ranges (the row is named); failed_precondition
+/// "one_label": all rows have the same; "small_group" when asked to refuse.
 base::Result<CalibrationFit> fit_calibration(const CalibrationRows& rows,
                                              const CalibrationParams& params);
 
-/// Errors of any probabilities, in `bins` bins. n >= 1, sizes agree, values in range: the caller's
-/// promise.
+/// Computes the errors of any probabilities, in `bins` bins. n >= 1, sizes agree, values in range:
+/// the caller's promise.
 CalibrationError calibration_error(std::span<const double> score, std::span<const uint8_t> label,
                                    std::span<const float> weight, size_t bins);
 

@@ -9,9 +9,9 @@
 #include "rampart/gbdt/learner.hpp"
 #include "rampart/model/policy.hpp"
 
-/// P(group | x), from the features alone: what a group-blind rule knows of protected groups. Fitted
-/// where the groups are known, on rows other than those that the rule is fitted on; served without
-/// them (model::GroupPull).
+/// P(group | x), from the features alone: what a group-blind rule knows about protected groups.
+/// Fitted where the groups are known, on rows other than those that the rule is fitted on; served
+/// without them (model::GroupPull).
 namespace rampart::calibration {
 
 struct GroupPosteriorParams {
@@ -20,14 +20,15 @@ struct GroupPosteriorParams {
     model::GroupPull::Given given = model::GroupPull::Given::kNothing;
 };
 
-/// GroupPull::posteriors: for two groups one ensemble, of the second; for more, one for each
+/// Fits GroupPull::posteriors: for two groups one ensemble, of the second; for more, one for each
 /// against the rest. Deterministic like gbdt::train. Errors: data (dataset::validate), parameters;
 /// failed_precondition "no_groups", "absent_group": a group without rows of that label.
 base::Result<std::vector<model::Ensemble>> fit_group_posteriors(const dataset::Dataset& data,
                                                                 const GroupPosteriorParams& params,
                                                                 base::ThreadPool* pool = nullptr);
 
-/// [n · groups] by rows, as a GroupPull of these ensembles has them; rows sum to 1.
+/// Returns P(group | x), [n · groups] by rows, as a GroupPull of these ensembles has them; rows sum
+/// to 1.
 std::vector<double> group_posteriors(std::span<const model::Ensemble> posteriors, size_t groups,
                                      const dataset::Dataset& data,
                                      base::ThreadPool* pool = nullptr);

@@ -3,26 +3,26 @@
 #include <vector>
 
 #include "rampart/fair_regression/levels.hpp"
-#include "rampart/fair_regression/oracle.hpp"
+#include "rampart/fair_regression/oracles.hpp"
 
-/// What fair regression is measured against (papers/002, section 6).
+/// What fair regression is measured against (Agarwal et al. 2019, section 6).
 namespace rampart::fair_regression {
 
 /// One predictor, and what it says of the rows that the oracle knows, within [0, 1].
 struct BaselinePredictor {
-    RegressionModel model;
+    reductions::OracleModel model;
     std::vector<double> predictions;             // [n]
-    std::vector<double> validation_predictions;  // of `validation_rows`
+    std::vector<double> validation_predictions;  // predictions of the `validation_rows`
 };
 
-/// Risk minimisation under the loss, without any constraint. Errors: validate(rows); the oracle's.
+/// Minimises the loss without any constraint. Errors: validate(rows); the oracle's.
 base::Result<BaselinePredictor> fit_unconstrained(const RegressionRows& rows,
                                                   const RegressionLoss& loss,
-                                                  RegressionOracle& oracle,
+                                                  reductions::Oracle& oracle,
                                                   size_t validation_rows = 0);
 
-/// Full substantive equality of opportunity (SEO; Johnson, Foster, Stine 2016): the linear model of
-/// least squared error among those whose predictions have no correlation with any group's
+/// Fits full substantive equality of opportunity (SEO; Johnson, Foster, Stine 2016): the linear
+/// model of least squared error among those whose predictions have no correlation with any group's
 /// membership. In closed form: with centred columns X and memberships A (weighted), least squares
 /// on what is left of X after projecting the directions X'A of the slopes away,
 ///   minimise |y - X b|^2 + ridge |b|^2  subject to  A'X b = 0.
@@ -30,7 +30,7 @@ base::Result<BaselinePredictor> fit_unconstrained(const RegressionRows& rows,
 /// are standardised, missing ones count as the mean; categories are one-hot. Not kept within [0, 1]
 /// before levels_of. Groups must be at least two. Errors: validate(rows), columns, "bad_groups",
 /// "bad_size", "too_large".
-base::Result<LinearModel> fit_seo(const dataset::Dataset& data, const RegressionRows& rows,
-                                  double ridge = 1e-6);
+base::Result<model::LinearModel> fit_seo(const dataset::Dataset& data, const RegressionRows& rows,
+                                         double ridge = 1e-6);
 
 }  // namespace rampart::fair_regression

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "rampart/fair_regression/levels.hpp"
-#include "rampart/fair_regression/oracle.hpp"
+#include "rampart/fair_regression/oracles.hpp"
 #include "rampart/fair_regression/params.hpp"
 
-/// Fair regression with bounded group loss (papers/002, section 5 and Algorithm 2): the mixture of
-/// predictors with the least mean loss under
+/// Fair regression with bounded group loss (Agarwal et al. 2019, section 5 and Algorithm 2): the
+/// mixture of predictors with the least mean loss under
 ///   mean loss in group a <= zeta_a   for all groups a,
 /// undiscretised. The best response to multipliers lambda >= 0 is one fit under the loss itself,
 /// rows weighted by 1 + lambda_a / p_a.
@@ -47,7 +47,7 @@ struct BoundedLossJudged {
 };
 
 struct BoundedLossMember {
-    RegressionModel model = {};
+    reductions::OracleModel model = {};
     double weight = 1;
     BoundedLossJudged train = {};
     std::optional<BoundedLossJudged> validation = {};
@@ -57,7 +57,7 @@ struct BoundedLossMember {
 /// is no worse than the mixture in any group, but for what keeping predictions within [0, 1]
 /// changes.
 struct AveragedPredictor {
-    RegressionModel model = {};
+    reductions::OracleModel model = {};
     BoundedLossJudged train = {};
     std::optional<BoundedLossJudged> validation = {};
     bool no_worse = false;  // on the training rows, loss and every group's: checked
@@ -70,7 +70,7 @@ struct BoundedLossResult {
     std::optional<BoundedLossJudged> validation;
     std::optional<AveragedPredictor> averaged;
     std::optional<InfeasibilityProof> proof;
-    double least_violation = 0;  // of any mixture found; <= 0 when feasible
+    double least_violation = 0;  // least violation of any mixture found; <= 0 when feasible
     double lower = 0, gap = 0;   // as in ParityRegressionResult; of the loss, when feasible
     double tolerance = 0;
     bool converged = false;
@@ -79,28 +79,28 @@ struct BoundedLossResult {
     int calls = 0;
 };
 
-/// The oracle has to know the same rows, and the validation rows if there are any. Deterministic. A
-/// user's loss is asked as least squares, and has a predictor averaged where it is convex. Errors:
-/// validate(rows) of both; parameters ("bad_bounded_loss_parameter", "bad_game_parameter"); the
-/// oracle's, "bad_answer".
+/// Trains under bounded group loss. The oracle has to know the same rows, and the validation rows
+/// if there are any. Deterministic. A user's loss is asked as least squares, and has a predictor
+/// averaged where it is convex. Errors: validate(rows) of both; parameters
+/// ("bad_bounded_loss_parameter", "bad_game_parameter"); the oracle's, "bad_answer".
 base::Result<BoundedLossResult> fit_bounded_loss(const RegressionRows& rows,
                                                  const RegressionLoss& loss,
                                                  const BoundedLossParams& params,
-                                                 RegressionOracle& oracle,
+                                                 reductions::Oracle& oracle,
                                                  const RegressionRows* validation = nullptr);
 
-/// Whether a proof holds, from scratch: the multipliers are what they have to be, and the oracle,
-/// asked about them, finds no predictor with sum of lambda_a (loss_a - zeta_a) <= 0; nor does the
-/// plain predictor, nor the best that says the same of everybody. Errors as above, and
+/// Checks from scratch whether a proof holds: the multipliers are what they have to be, and the
+/// oracle, asked about them, finds no predictor with sum of lambda_a (loss_a - zeta_a) <= 0; nor
+/// does the plain predictor, nor the best constant. Errors as above, and
 /// failed_precondition "not_infeasible" that tells what refutes it.
 base::Status check_infeasible(const RegressionRows& rows, const RegressionLoss& loss,
                               const std::vector<double>& zeta, const InfeasibilityProof& proof,
-                              RegressionOracle& oracle);
+                              reductions::Oracle& oracle);
 
-/// sum of weight · model, as one model: ensembles put together, their numbers scaled. nullopt for
-/// models that are not of one kind (ensembles without trees are of any), for none, for an oracle's
-/// own, for more trees than limits::kMaxTrees.
-std::optional<RegressionModel> averaged(std::span<const RegressionModel* const> models,
-                                        std::span<const double> weights);
+/// Returns sum of weight · model as one model: ensembles put together, their numbers scaled.
+/// nullopt for models that are not of one kind (ensembles without trees are of any), for none, for
+/// an oracle's own, for more trees than limits::kMaxTrees.
+std::optional<reductions::OracleModel> averaged(
+    std::span<const reductions::OracleModel* const> models, std::span<const double> weights);
 
 }  // namespace rampart::fair_regression

@@ -7,7 +7,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/fair_regression/loss.hpp"
 
-/// Predictions as levels (papers/002, sections 4.1 and 4.2).
+/// Predictions as levels (Agarwal et al. 2019, sections 4.1 and 4.2).
 ///
 /// With a = 1/N and the grid Z = {a, 2a, …, 1}, a prediction u in [0, 1] has the level k =
 /// floor(u/a), 0 … N, a byte; h_f(x, z_j) = [f(x) >= z_j] = [k >= j]. Labels are rounded to a cover
@@ -34,16 +34,18 @@ struct RegressionRows {
         return weight.empty() ? 1.0 : static_cast<double>(weight[row]);
     }
 };
-/// Errors: no_rows, too_many_rows, bad_size, bad_groups, bad_group, bad_weight, "empty_group",
-/// "label_outside_range".
+/// Checks the rows. Errors: no_rows, too_many_rows, bad_size, bad_groups, bad_group, bad_weight,
+/// "empty_group", "label_outside_range".
 base::Status validate(const RegressionRows& rows);
-/// [groups] of sum 1, by weight.
+/// Returns the shares of [groups] by weight, of sum 1.
 std::vector<double> group_shares(const RegressionRows& rows);
-/// [groups] mean loss, undiscretised, of predictions [n]; below 0 counts as 0, above 1 as 1.
+/// Returns by [groups] the mean loss, undiscretised, of predictions [n]; below 0 counts as 0, above
+/// 1 as 1.
 std::vector<double> group_losses(const RegressionRows& rows, const RegressionLoss& loss,
                                  std::span<const double> predictions);
 
-/// Level of each prediction; below 0 counts as 0, above 1 as 1. `levels`: N, 1 … kMaxLevels.
+/// Returns the level of each prediction; below 0 counts as 0, above 1 as 1. `levels`: N, 1 …
+/// kMaxLevels.
 std::vector<uint8_t> levels_of(std::span<const double> predictions, int levels);
 /// The prediction that stands for a level, and the one that is made: the middle of its interval, at
 /// most 1.
@@ -59,7 +61,7 @@ struct LevelSummary {
 /// shrink. Immutable after creation; keeps copies.
 class LevelRows {
   public:
-    /// levels: N. Errors: those of validate(rows); out_of_range "bad_levels".
+    /// Builds the tables. levels: N. Errors: those of validate(rows); out_of_range "bad_levels".
     static base::Result<LevelRows> create(const RegressionRows& rows, const RegressionLoss& loss,
                                           int levels);
 
@@ -69,23 +71,24 @@ class LevelRows {
     size_t labels() const { return cover_.size(); }  // |Y~|
     std::span<const double> shares() const { return shares_; }
     std::span<const double> cover() const { return cover_; }  // Y~, ascending
-    /// By row: group · labels() + position of its label in the cover.
+    /// Returns by row: group · labels() + position of its label in the cover.
     std::span<const uint32_t> cells() const { return cell_; }
     double middle(int level) const { return middle_of(level, levels_); }
     /// |l - l_a| of every row and prediction, at most: L / N.
     double bound() const { return bound_; }
 
     LevelSummary summary(std::span<const uint8_t> levels) const;
-    /// Of a predictor that says the same of everybody: no disparity.
+    /// Returns the summary of a constant predictor, which has no disparity.
     LevelSummary constant(int level) const;
-    /// gamma (section 4.2), [groups x N]: P(k >= j | group) - P(k >= j).
+    /// Returns gamma (section 4.2), [groups x N]: P(k >= j | group) - P(k >= j).
     std::vector<double> disparities(std::span<const double> tails) const;
 
-    /// g_lambda (appendix F.2), [groups · labels() x (N + 1)]: the share in the Lagrangian of a row
-    /// of that cell and level, l_a + sum over j <= k of (lambda_{group,j} / p_group - sum over
-    /// groups of lambda_j). Its mean over the rows is loss + sum of lambda · gamma.
+    /// Returns g_lambda (appendix F.2), [groups · labels() x (N + 1)]: the share in the Lagrangian
+    /// of a row of that cell and level, l_a + sum over j <= k of (lambda_{group,j} / p_group - sum
+    /// over groups of lambda_j). Its mean over the rows is loss + sum of lambda · gamma.
     std::vector<double> costs(std::span<const double> multipliers) const;
-    /// [groups · labels()]: the level of least cost of each cell; ties: the lowest.
+    /// Returns for each of [groups · labels()] the level of least cost of each cell; ties: the
+    /// lowest.
     std::vector<uint8_t> best_levels(std::span<const double> costs) const;
     /// The mean over the rows.
     double mean(std::span<const double> costs, std::span<const uint8_t> levels) const;

@@ -7,9 +7,9 @@
 
 #include "rampart/base/result.hpp"
 
-/// Losses of fair regression (papers/002): of a label y in [0, 1] and a prediction u in [0, 1], and
-/// L-Lipschitz in both, |l(y, u) - l(y', u')| <= L (|y - y'| + |u - u'|). All but a user's own have
-/// L = 1 and values in [0, 1], as the paper wants them:
+/// Losses of fair regression (Agarwal et al. 2019): of a label y in [0, 1] and a prediction u in
+/// [0, 1], and L-Lipschitz in both, |l(y, u) - l(y', u')| <= L (|y - y'| + |u - u'|). All but a
+/// user's own have L = 1 and values in [0, 1], as the paper wants them:
 ///
 ///   squared    (y - u)^2 / 2
 ///   logistic   log(1 + exp(-C (2y - 1)(2u - 1))) / (2 log(1 + exp C)) for y = 0 and 1, between
@@ -29,15 +29,16 @@ class RegressionLoss {
 
     static RegressionLoss squared();
     static RegressionLoss absolute();
-    /// scale: C in [0.1, 30]. Error: out_of_range "bad_loss_parameter", as below.
+    /// Returns the logistic loss. scale: C in [0.1, 30]. Error: out_of_range "bad_loss_parameter",
+    /// as below.
     static base::Result<RegressionLoss> logistic(double scale = 5);
     static base::Result<RegressionLoss> quantile(double alpha);     // in (0, 1)
     static base::Result<RegressionLoss> huber(double delta);        // in (0, 1]
     static base::Result<RegressionLoss> poisson(double scale = 5);  // C in [0.1, 30]
-    /// A function of one's own on [0, 1]^2, pure, with what is claimed of it: the Lipschitz
-    /// constant in (0, 1e6], and whether it is convex in u. Both are tried on a lattice of 65 x 65
-    /// points. Errors: no function; a value that is not finite ("bad_loss_value"); "not_lipschitz",
-    /// "not_convex" with the points that show it.
+    /// Wraps a function of the caller's on [0, 1]^2, pure, with what is claimed of it: the
+    /// Lipschitz constant in (0, 1e6], and whether it is convex in u. Both are tried on a lattice
+    /// of 65 x 65 points. Errors: no function; a value that is not finite ("bad_loss_value");
+    /// "not_lipschitz", "not_convex" with the points that show it.
     static base::Result<RegressionLoss> user(std::string name, Function function, double lipschitz,
                                              bool convex);
 
@@ -73,8 +74,8 @@ struct LabelRange {
     double lo = 0, hi = 1;  // finite, lo < hi
 };
 
-/// Errors: bad_label_range; out_of_range "label_outside_range" names row, label and range;
-/// "no_rows".
+/// Scales labels to [0, 1]. Errors: bad_label_range; out_of_range "label_outside_range" names row,
+/// label and range; "no_rows".
 base::Result<std::vector<double>> unit_labels(std::span<const double> labels,
                                               LabelRange range = {});
 

@@ -5,7 +5,7 @@
 #include "rampart/fairness/rate_system.hpp"
 
 /// The maximising player of FairGBM: multipliers of the constraints, moved by how much the
-/// decisions of the last iterate violate them (papers/000, eq. 9, Algorithm 1).
+/// decisions of the last iterate violate them (FairGBM, Cruz et al. 2023, eq. 9, Algorithm 1).
 ///
 /// Parity of rates R_1 … R_m within a tolerance means: there is a centre ρ with
 /// |R_k - ρ| <= tolerance / 2 for all k. Its multipliers μ_k are signed (positive: R_k has to fall)
@@ -42,20 +42,21 @@ class Multipliers {
     Multipliers(const fairness::RateSystem& system, const AscentParams& params,
                 double learning_rate);
 
-    /// One step on the true rates.
+    /// Makes one step on the true rates.
     void ascend(const fairness::RateValues& values);
 
-    /// What multiplies a[cell] in the Lagrangian, by cell. proxy_worst: paper_compat only, by
-    /// parity constraint the group whose proxy rate is highest.
+    /// Returns the factors of a[cell] in the Lagrangian, by cell. proxy_worst: paper_compat only,
+    /// by parity constraint the group whose proxy rate is highest.
     std::vector<double> of_cells(const std::vector<size_t>& proxy_worst = {}) const;
 
-    /// Parity constraints in their order, by group; then targets.
+    /// Returns the multipliers: parity constraints in their order, by group; then targets.
     const std::vector<double>& values() const { return values_; }
-    /// Of a saved run; must be as many. Clipped into their ranges; what damping had added is gone.
+    /// Restores the multipliers of a saved run; must be as many. They are clipped into their
+    /// ranges; what damping had added is lost.
     base::Status restore(const std::vector<double>& values);
 
   private:
-    void settle();  // back into the ranges
+    void project();  // back into the ranges
 
     const fairness::RateSystem* system_;
     AscentParams params_;

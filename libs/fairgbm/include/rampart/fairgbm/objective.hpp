@@ -11,14 +11,14 @@
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/gbdt/objective.hpp"
 
-/// FairGBM (Cruz et al., ICLR 2023; papers/000): boosting under constraints on rates of decisions,
-/// by a game of two players.
+/// FairGBM (Cruz et al. 2023): boosting under constraints on rates of decisions,
+/// by a game between the learner and the multipliers.
 ///
 /// The learner descends on  sum w·logloss + W · sum over cells κ_c · A_c,  where κ_c is what the
 /// multipliers make of cell c (Multipliers::of_cells) and A_c bounds its approval share, as far as
 /// κ_c pushes it:
-///   κ_c > 0: weighted mean of proxy(f - centre) bounds the share approved
-///   κ_c < 0: |κ_c| times the mean of proxy(centre - f) bounds the share declined
+///   κ_c > 0: weighted mean of proxy(f - threshold) bounds the share approved
+///   κ_c < 0: |κ_c| times the mean of proxy(threshold - f) bounds the share declined
 /// Every term is convex for cross-entropy, quadratic and hinge. (In the paper a rate that has to
 /// rise enters as minus a convex proxy, which is unbounded below; see multipliers.hpp for the other
 /// departures, and paper_compat for the paper as printed.) Then the multipliers ascend on the true
@@ -33,24 +33,25 @@ enum class Proxy {
     kCrossEntropy,  // log(1 + exp(z + s)), s = log(exp(m) - 1): m at z = 0
     kQuadratic,     // max(0, z + m)^2 / 2
     kHinge,         // max(0, z + m)
-    kSigmoid,       // 1 / (1 + exp(-z)): not convex, pushes near the centre only; m is not used
+    kSigmoid,       // 1 / (1 + exp(-z)): not convex, pushes near the threshold only; m is not used
 };
 std::string_view to_string(Proxy proxy);  // "cross_entropy", "quadratic", "hinge", "sigmoid"
 base::Result<Proxy> parse_proxy(std::string_view text);
 
-struct PlayerParams {
+struct LagrangianParams {
     Proxy proxy = Proxy::kCrossEntropy;
-    double proxy_margin = 1;   // (0, 100]
-    bool curvature = true;     // of the constraint term in the hessian, where positive
+    double proxy_margin = 1;  // (0, 100]
+    bool curvature =
+        true;  // curvature of the constraint term counts in the hessian, where positive
     AscentParams ascent = {};  // its paper_compat makes proxies concave where the paper's are, too
     fairness::OperatingPoint operating_point = {};
 };
-base::Status validate(const PlayerParams& params);
+base::Status validate(const LagrangianParams& params);
 
 /// State after one tree.
 struct FairGbmIteration {
     std::vector<double> approved;     // by cell: share approved
-    double centre = 0;                // what was decided by, as a raw score
+    double threshold = 0;             // decision threshold, as a raw score
     double loss = 0;                  // weighted mean of (p - y)^2
     std::vector<double> multipliers;  // after the ascent
 };
@@ -61,7 +62,8 @@ class FairGbmObjective : public gbdt::Objective {
     /// learning_rate: of the learner, which paces the ascent.
     static base::Result<FairGbmObjective> create(const dataset::Dataset& data,
                                                  const fairness::RateConstraints& constraints,
-                                                 const PlayerParams& params, double learning_rate);
+                                                 const LagrangianParams& params,
+                                                 double learning_rate);
 
     std::string_view name() const override { return "fairgbm"; }
     double initial_score() const override { return log_loss_->initial_score(); }
@@ -70,12 +72,13 @@ class FairGbmObjective : public gbdt::Objective {
                            std::span<float> h) const override;
     void rows_scored(std::span<const double> scores, size_t first, size_t n) override;
     void after_tree(int iteration, std::span<const double> scores) override;
-    /// After the last tree, with its scores: fills in the loss that the next gradients would have.
+    /// Ends the run after the last tree, with its scores: fills in the loss that the next gradients
+    /// would have.
     void finish(std::span<const double> scores);
 
     const fairness::RateSystem& system() const { return *system_; }
     const Multipliers& multipliers() const { return multipliers_; }
-    /// Goes on from a saved run's multipliers.
+    /// Continues with a saved run's multipliers.
     base::Status restore(const std::vector<double>& multipliers);
     const std::vector<FairGbmIteration>& trace() const { return trace_; }
 
@@ -85,7 +88,7 @@ class FairGbmObjective : public gbdt::Objective {
 
   private:
     FairGbmObjective(const dataset::Dataset& data, fairness::RateSystem system,
-                     const PlayerParams& params, double learning_rate);
+                     const LagrangianParams& params, double learning_rate);
     std::vector<size_t> proxy_worst(std::span<const double> scores) const;
     std::vector<double> approved(std::span<const double> scores) const;
     double loss() const;
@@ -94,10 +97,10 @@ class FairGbmObjective : public gbdt::Objective {
     const dataset::Dataset* data_;
     std::unique_ptr<fairness::RateSystem> system_;  // multipliers_ refers to it
     std::unique_ptr<gbdt::LogLoss> log_loss_;
-    PlayerParams params_;
+    LagrangianParams params_;
     Multipliers multipliers_;
     std::shared_ptr<Pushes> pushes_;
-    double centre_ = 0;
+    double threshold_ = 0;
     size_t stride_ = 1;
     // by chunk of rows; each is written by one thread at a time
     mutable std::vector<double> loss_sums_;

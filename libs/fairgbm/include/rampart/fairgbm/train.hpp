@@ -10,7 +10,7 @@
 
 namespace rampart::fairgbm {
 
-/// What is handed over of the iterates (the models after 1, 2, … trees).
+/// What is returned of the iterates (the models after 1, 2, … trees).
 enum class Output {
     /// The one with the least loss among those that keep the constraints. Never one that decides
     /// nearly all alike, whose rarer decision is less than a tenth as frequent as that of another
@@ -30,10 +30,10 @@ struct FairGbmParams {
     /// violation); 0: never.
     gbdt::LearnerParams learner;
     fairness::RateConstraints constraints{{fairness::ParityConstraint{}}, {}};
-    PlayerParams players;
+    LagrangianParams lagrangian;
     Output output = Output::kBest;
-    /// An iterate comes into question only when it earns at least this share of the best iterate's
-    /// gain in loss over the constant model: without it, a first tree that still declines everybody
+    /// An iterate is considered only when it earns at least this share of the best iterate's
+    /// gain in loss over the constant model: without it, a first tree that still declines all rows
     /// is "fair".
     double min_gain_share = 0.9;  // [0, 1]
 };
@@ -50,8 +50,8 @@ enum class JudgedOn { kTrain, kValidation };
 /// A classifier on some rows.
 struct Judged {
     fairness::RateValues values;
-    double loss = 0;    // weighted mean of (p - y)^2; of a randomized one the mean over iterates
-    double centre = 0;  // raw score that decides: the operating point of the rows that judge
+    double loss = 0;       // weighted mean of (p - y)^2; of a randomized one the mean over iterates
+    double threshold = 0;  // raw score that decides: the operating point of the rows that judge
 };
 
 struct FairGbmVerdict {
@@ -71,11 +71,11 @@ struct FairGbmVerdict {
     double most_rarer = 0;  // the largest of an iterate worth having that keeps the targets
 };
 
-/// The constraints that are not kept, in words: "fnr differs by 0.1803 between groups, 0.05 is
+/// Returns the missed constraints in words: "fnr differs by 0.1803 between groups, 0.05 is
 /// allowed; fpr is 0.0712, 0.05 is allowed"; empty if all are.
 std::string missed_text(const fairness::RateConstraints& constraints,
                         const fairness::RateValues& values);
-/// The same of what was kept, with the rows on which it misses them.
+/// Returns the same text for the chosen model, with the rows on which it misses them.
 std::string missed_constraints(const FairGbmVerdict& verdict,
                                const fairness::RateConstraints& constraints);
 
@@ -85,10 +85,10 @@ struct FairGbmState {
 };
 
 struct FairGbmResult {
-    model::Ensemble ensemble;  // of the last iterate kept
-    double centre = 0;         // approve from this raw score on; judged on
-    /// Of iterates first … trees of the verdict, each its own: operating points move.
-    std::vector<double> centres;
+    model::Ensemble ensemble;  // trees of the last iterate that was chosen
+    double threshold = 0;      // approve from this raw score on; judged on
+    /// Thresholds of iterates first … trees of the verdict, each its own: operating points move.
+    std::vector<double> thresholds;
     FairGbmState state;                    // after its trees
     std::vector<FairGbmIteration> trace;   // one entry a tree grown
     std::vector<Judged> validation_trace;  // the same on validation rows; empty without

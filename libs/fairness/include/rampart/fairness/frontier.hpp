@@ -9,7 +9,7 @@
 #include "rampart/stats/metrics.hpp"
 
 /// What fairness costs in performance: the trade-off that many trained models span, with the
-/// uncertainty of having tried only so many (papers/000, section 4).
+/// uncertainty of having tried only so many (FairGBM, Cruz et al. 2023, section 4).
 namespace rampart::fairness {
 
 struct TradeOff {
@@ -17,13 +17,13 @@ struct TradeOff {
     double unfairness = 0;   // [0, 1], smaller is better
 };
 
-/// One trained model, on the rows that choose and on those that nobody has looked at.
+/// One trained model, on the rows that choose and on rows that no choice has seen.
 struct FrontierTrial {
     TradeOff validation, test;
 };
 
-/// The models that no other beats on both counts, by validation, the fairest first. Of equal ones
-/// the first.
+/// Returns the models that no other beats on both counts, by validation, the fairest first; the
+/// first of equal ones.
 std::vector<size_t> undominated(std::span<const FrontierTrial> trials);
 
 struct FrontierParams {
@@ -34,7 +34,7 @@ struct FrontierParams {
     uint64_t seed = 0;
 };
 
-/// Where a user ends up who trains `tries` models and takes, by validation, the one with the
+/// The result of a user who trains `tries` models and takes, by validation, the one with the
 /// largest alpha · performance + (1 - alpha) · (1 - unfairness): mean and percentile band on the
 /// test rows over bootstrap samples of the trials.
 struct FrontierBand {
@@ -43,8 +43,8 @@ struct FrontierBand {
     stats::Interval performance, unfairness;
 };
 
-/// By alpha as given. Deterministic in its arguments. Errors: no trials, parameters out of range, a
-/// figure that is not in [0, 1].
+/// Computes a band for each alpha, in their order. Deterministic in its arguments. Errors: no
+/// trials, parameters out of range, a figure that is not in [0, 1].
 base::Result<std::vector<FrontierBand>> frontier_bands(std::span<const FrontierTrial> trials,
                                                        const FrontierParams& params);
 

@@ -13,7 +13,7 @@ namespace rampart::fairness {
 
 struct GroupMetrics {
     std::string name;
-    stats::DecisionRates rates;  // a rate among nobody stays undefined (Tally::rate() is nullopt)
+    stats::DecisionRates rates;  // a rate among no rows stays undefined (Tally::rate() is nullopt)
 };
 
 /// Largest minus smallest rate among the groups in which the rate is defined.
@@ -43,14 +43,15 @@ struct GroupedDecisions {
     std::span<const float> weight;    // [n] > 0, or empty: all 1
 };
 
-/// Errors: no rows, sizes that differ, a value out of range (names the row), no group names or more
-/// than limits::kMaxGroups, confidence outside (0, 1). An empty group is not an error: all its
-/// rates are undefined.
+/// Computes the rates of every group. Errors: no rows, sizes that differ, a value out of range
+/// (names the row), no group names or more than limits::kMaxGroups, confidence outside (0, 1). An
+/// empty group is not an error: all its rates are undefined.
 base::Result<GroupReport> group_report(const GroupedDecisions& decisions,
                                        std::span<const std::string> names,
                                        double confidence = 0.95);
 
-/// The gap of one rate over groups, e.g. gap_of(report.groups, &stats::DecisionRates::approved,
+/// Returns the gap of one rate over groups, e.g. gap_of(report.groups,
+/// &stats::DecisionRates::approved,
 /// 0.95).
 std::optional<Gap> gap_of(std::span<const GroupMetrics> groups,
                           stats::Tally stats::DecisionRates::*rate, double confidence);

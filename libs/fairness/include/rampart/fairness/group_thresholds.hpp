@@ -18,8 +18,8 @@
 ///
 /// A cell is the rows of one label in one group of the data; a[cell] is the weighted share of it
 /// that is approved (rate_system.hpp).
-///  1. Of each group, the points (a[0], a[1]) that thresholds reach are its ROC curve; mixtures of
-///     thresholds reach that curve's convex hull, and its vertices are all that is needed for it.
+///  1. The points (a[0], a[1]) that thresholds reach in a group are its ROC curve;
+///     mixtures reach the curve's convex hull, for which its vertices are enough.
 ///  2. Variables: the weight of each vertex in its group's mixture; a centre for each parity
 ///     constraint.
 ///  3. Rates and cost are linear in a, and so in the weights. Parity: every group's rate lies
@@ -37,7 +37,7 @@ struct GroupThresholdParams {
 
 /// The rule "approve iff score >= threshold", drawn with probability weight.
 struct WeightedThreshold {
-    double threshold = 0;  // +inf: nobody, -inf: everybody
+    double threshold = 0;  // +inf: approves none, -inf: approves all
     double weight = 1;     // > 0; a group's add up to 1
 };
 
@@ -52,22 +52,22 @@ struct GroupThresholds {
     double approve(double score, size_t group) const;
 };
 
-/// scores: [n], higher means rather favourable, on any scale; rows with equal scores are decided
-/// alike. Rather rows that the model has not learned from. Deterministic, O(n log n) and a linear
-/// program of some hundred columns a group. Errors: data (dataset::validate), constraints
-/// (RateSystem), costs and scores out of range; failed_precondition "infeasible": no thresholds
-/// keep the constraints; says by how much all of them would have to be relaxed.
+/// Fits the thresholds. scores: [n], higher means rather favourable, on any scale; rows with equal
+/// scores are decided alike. Rather rows that the model has not learned from. Deterministic, O(n
+/// log n) and a linear program of some hundred columns a group. Errors: data (dataset::validate),
+/// constraints (RateSystem), costs and scores out of range; failed_precondition "infeasible": no
+/// thresholds keep the constraints; says by how much all of them would have to be relaxed.
 base::Result<GroupThresholds> fit_group_thresholds(const dataset::Dataset& data,
                                                    std::span<const double> scores,
                                                    const GroupThresholdParams& params);
 
-/// What a learnt link of the ensemble with default slope compares with thresholds: 2 · P - 1 of
+/// Returns the scores that a learnt link of the ensemble compares with thresholds: 2 · P - 1 of
 /// each row, in [-1, 1]. Fit on these what a policy is to apply.
 std::vector<double> link_scores(const dataset::Dataset& data, const model::Ensemble& ensemble,
                                 base::ThreadPool* pool = nullptr);
 
-/// The policy's link: its members are vectors of thresholds, one for each group, that share out
-/// [0, 1] so that every group has its thresholds with their weights. The stricter rules of all
+/// Returns the policy's link: its members are vectors of thresholds, one for each group, that share
+/// out [0, 1] so that every group has its thresholds with their weights. The stricter rules of all
 /// groups go together. group_names of the policy: those of the data, if there are at least two.
 /// invalid_argument "bad_thresholds": they are not those of link_scores.
 base::Result<model::LearnedLink> threshold_link(const GroupThresholds& thresholds,

@@ -9,7 +9,8 @@
 #include "rampart/base/result.hpp"
 
 /// What a learner or a post-processor is held to: rates of decisions that groups share, and rates
-/// of all decisions that must not exceed a bound (papers/000, table 1 and appendix D).
+/// of all decisions that must not exceed a bound (FairGBM, Cruz et al. 2023, table 1 and appendix
+/// D).
 namespace rampart::fairness {
 
 /// Weighted shares; "approved" is predicted positive, label 1 is favourable.
@@ -20,7 +21,7 @@ enum class Rate {
     kError,          // "error": decided against the label (accuracy parity)
 };
 std::string_view to_string(Rate rate);
-/// Also "pp" for dp, "accuracy" for error.
+/// Also reads "pp" for dp, "accuracy" for error.
 base::Result<Rate> parse_rate(std::string_view text);
 
 /// max - min of a rate over groups <= tolerance.
@@ -33,7 +34,7 @@ struct ParityConstraint {
     std::string attribute = {};
 };
 
-/// The rate over everybody <= at_most.
+/// The rate over all rows is at most `at_most`.
 struct RateTarget {
     Rate rate = Rate::kFalsePositive;
     double at_most = 1;  // [0, 1]
@@ -45,10 +46,10 @@ struct RateConstraints {
 };
 base::Status validate(const RateConstraints& constraints);
 
-/// "fnr", "fpr,fnr" (equalized odds), "fnr@sex,dp@race": parity constraints with one tolerance.
-/// Words may come with "eo" (fpr and fnr) and "eopp" (fnr: equal opportunity).
+/// Parses "fnr", "fpr,fnr" (equalized odds), "fnr@sex,dp@race": parity constraints with one
+/// tolerance. Words may come with "eo" (fpr and fnr) and "eopp" (fnr: equal opportunity).
 base::Result<std::vector<ParityConstraint>> parse_parity(std::string_view text, double tolerance);
-/// "fpr<=0.05,dp<=0.2".
+/// Parses "fpr<=0.05,dp<=0.2".
 base::Result<std::vector<RateTarget>> parse_targets(std::string_view text);
 std::string to_string(const RateConstraints& constraints);
 

@@ -22,7 +22,7 @@ struct LinearRate {
     std::string name;  // "fnr of sex=f"
     double constant = 0;
     std::vector<Term> terms;
-    double weight = 0;  // of the rows that it speaks of, as a share of all rows
+    double weight = 0;  // share of all rows that the rate is about
     double at(std::span<const double> approved) const;
 };
 
@@ -36,12 +36,12 @@ struct TargetRate {
     LinearRate rate;
 };
 
-/// What decisions amount to.
+/// The rates that decisions have.
 struct RateValues {
     std::vector<std::vector<double>> rates;  // by parity constraint, then by group compared
     std::vector<double> gaps;                // by parity constraint: max - min
     std::vector<double> targets;             // by target
-    double approval = 0, error = 0;          // over everybody
+    double approval = 0, error = 0;          // over all rows
     /// Largest of gap - tolerance and rate - at_most; <= 0: everything is kept. -1 without
     /// constraints.
     double violation = -1;
@@ -49,9 +49,9 @@ struct RateValues {
 
 class RateSystem {
   public:
-    /// Errors: constraints out of range; parity without two groups; an attribute that the groups do
-    /// not have; a group without a row with the label that a rate speaks of (its rate does not
-    /// exist), a target among no rows.
+    /// Applies the constraints to the rows. Errors: constraints out of range; parity without two
+    /// groups; an attribute that the groups do not have; a group without a row with the label that
+    /// a rate speaks of (its rate does not exist), a target among no rows.
     static base::Result<RateSystem> create(const dataset::Dataset& data,
                                            const RateConstraints& constraints);
 
@@ -64,12 +64,12 @@ class RateSystem {
     const std::vector<TargetRate>& targets() const { return targets_; }
 
     RateValues values(std::span<const double> approved) const;
-    /// Approval shares of decisions P(approve) in [0, 1], [n].
+    /// Returns the approval shares of decisions P(approve) in [0, 1], [n].
     std::vector<double> approved(const dataset::Dataset& data,
                                  std::span<const double> approve) const;
-    /// The same of rows with score >= centre approved, the others declined.
+    /// Returns the same when rows with score >= threshold are approved and the others declined.
     std::vector<double> approved_from(const dataset::Dataset& data, std::span<const double> scores,
-                                      double centre) const;
+                                      double threshold) const;
 
   private:
     size_t groups_ = 1;

@@ -66,9 +66,10 @@ struct Minimum {
     Stopped stopped = Stopped::kConverged;
 };
 
-/// `starts`: one or more points, all of n >= 1 finite coordinates; each is evaluated (moved into
-/// the box first), so that the result is never worse than any of them. `cancelled` is asked once a
-/// generation. Errors (invalid_argument "bad_search"): shapes, ranges; the message names the field.
+/// Searches for the minimum. `starts`: one or more points, all of n >= 1 finite coordinates; each
+/// is evaluated (moved into the box first), so that the result is never worse than any of them.
+/// `cancelled` is asked once a generation. Errors (invalid_argument "bad_search"): shapes, ranges;
+/// the message names the field.
 base::Result<Minimum> minimise(const Cost& cost, std::span<const std::vector<double>> starts,
                                const Box& box, const CmaEsOptions& options,
                                const Cancelled& cancelled = {});

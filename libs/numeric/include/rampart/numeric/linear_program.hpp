@@ -37,7 +37,7 @@ struct LinearProgram {
 
 enum class LinearStatus { kOptimal, kInfeasible, kUnbounded };
 
-/// Of an optimal program a vertex: at most as many columns lie strictly between their bounds as
+/// A vertex of an optimal program: at most as many columns lie strictly between their bounds as
 /// there are rows. Else all but the status is empty.
 struct LinearSolution {
     LinearStatus status = LinearStatus::kInfeasible;
@@ -47,8 +47,9 @@ struct LinearSolution {
     std::vector<double> reduced_cost = {};  // [columns]: cost_j - sum over rows of dual · value
 };
 
-/// Rows and bounds hold to within 1e-9, and the dual solution proves that no other does better by
-/// more than 1e-8: both are checked here, whatever the solver says. Deterministic, one thread.
+/// Solves the program. Rows and bounds hold to within 1e-9, and the dual solution proves that no
+/// other does better by more than 1e-8: both are checked here, whatever the solver says.
+/// Deterministic, one thread.
 /// Errors: a number that is not finite, bounds that cross, a term without column (invalid_argument
 /// "bad_linear_program"); no proven solution was found (internal "simplex_failed").
 base::Result<LinearSolution> solve(const LinearProgram& program);

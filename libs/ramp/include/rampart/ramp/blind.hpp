@@ -7,8 +7,8 @@
 #include "rampart/model/policy.hpp"
 #include "rampart/ramp/solver.hpp"
 
-/// The ramp where the group may not be known when deciding (papers/003, appendix B.2, with z_i
-/// general): a rule in the score and in what the features tell of the group.
+/// The ramp where the group may not be known when deciding (Alabdulmohsin and Lucic 2021, appendix
+/// B.2, with z_i general): a rule in the score and in what the features tell of the group.
 ///
 /// With P_k = P(group k | x) from a model of its own, eta = (f + 1)/2 and means over all rows:
 ///   minimise    mean of gamma/2 · (q - offset)^2 - f·q
@@ -43,9 +43,9 @@ struct BlindSolution {
     double overall_rate = 0;
     double rho = 0, rho_negative = 0;  // centres; the second of equalized odds
     double objective = 0, dual = 0, gap = 0, mean_product = 0;  // as RampSolution's
-    /// The same of the best rule that knows the group, on these rows with the group drawn from the
-    /// posterior: never worse, and what being blind costs is the difference. NaN with given_label,
-    /// and so are the approval rates above.
+    /// The same figure for the best rule that knows the group, on these rows with the group drawn
+    /// from the posterior: never worse, and what being blind costs is the difference. NaN with
+    /// given_label, and so are the approval rates above.
     double aware_objective = 0, aware_mean_product = 0;
 
     /// P(approve); posteriors: [groups], the second as in the problem.
@@ -53,7 +53,8 @@ struct BlindSolution {
                  std::span<const double> posterior_unfavourable = {}) const;
 };
 
-/// params: gamma in [1e-6, 100], a criterion other than kCovariance. Some passes of O(n · groups²).
+/// Solves the problem. params: gamma in [1e-6, 100], a criterion other than kCovariance. Some
+/// passes of O(n · groups²).
 /// Errors: sizes, ranges (row named), a group that no row may be of (or none favourable, or none
 /// not, where the criterion speaks of them), failed_precondition "infeasible".
 base::Result<BlindSolution> solve_blind_ramp(const BlindProblem& problem, const RampParams& params);

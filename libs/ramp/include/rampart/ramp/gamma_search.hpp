@@ -12,7 +12,7 @@
 ///
 /// The paper picks gamma (and rho) on a validation set of its own. The exact solver is cheap enough
 /// to use the fitting rows: every gamma is fitted on all folds but one and judged on that one, in
-/// which its rule has seen nobody, for every fold. Folds are dealt out evenly within groups (and
+/// which its rule has seen no row, for every fold. Folds are dealt out evenly within groups (and
 /// labels), by seed.
 ///
 /// Judged by: accuracy of the decisions drawn from the rule, where labels are given; else by the
@@ -27,7 +27,7 @@ struct GammaSearch {
     std::span<const uint8_t> label = {};  // [n] 1 favourable, 0 not; empty: not known
 };
 
-/// Of one gamma, out of fold.
+/// Out-of-fold figures of one gamma.
 struct GammaFigure {
     double gamma = 0;
     double mean_product = 0;         // weighted mean of f·q
@@ -43,12 +43,12 @@ struct GammaFigure {
 struct GammaChoice {
     double gamma = 0;
     std::vector<GammaFigure> figures;  // in the order of the gammas
-    RampSolution solution;             // of that gamma, on all rows
+    RampSolution solution;             // solution of that gamma, on all rows
 };
 
-/// params.gamma is not read. Costs folds + 1 times solve_ramps over the gammas. Errors: those of
-/// solve_ramp; gammas, folds and labels out of range; failed_precondition "small_group": a group
-/// with fewer than two rows.
+/// Chooses gamma; params.gamma is not read. Costs folds + 1 times solve_ramps over the gammas.
+/// Errors: those of solve_ramp; gammas, folds and labels out of range; failed_precondition
+/// "small_group": a group with fewer than two rows.
 base::Result<GammaChoice> choose_gamma(const RampProblem& problem, const RampParams& params,
                                        const GammaSearch& search);
 

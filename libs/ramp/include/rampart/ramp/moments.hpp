@@ -8,8 +8,8 @@
 #include "rampart/ramp/solver.hpp"
 #include "rampart/stats/metrics.hpp"
 
-/// The ramp under constraints on any means of z·q (papers/003, appendix B.2): the general form of
-/// solver.hpp, whose constraints are separable, and of blind.hpp, whose are not.
+/// The ramp under constraints on any means of z·q (Alabdulmohsin and Lucic 2021, appendix B.2): the
+/// general form of solver.hpp, whose constraints are separable, and of blind.hpp, whose are not.
 ///
 /// For rows with scores f, weights w summing to W, features z and a block b each, find q in [0, 1]:
 ///   minimise    sum w/W · (gamma/2 · (q - offset)^2 - f·q)
@@ -52,17 +52,17 @@ struct MomentSolution {
     std::vector<double> moments;      // [blocks · features_per_row] M
     std::vector<double> centres;      // [families] c
     double overall_rate = 0;
-    double objective = 0;     // of the rule on these rows
+    double objective = 0;     // objective of the rule on these rows
     double dual = 0;          // a lower bound on every feasible rule's
     double gap = 0;           // 0 but for rounding, which gamma divides: 1e-6 leaves some 1e-10
     double violation = 0;     // largest by which a window is left: rounding too
     double mean_product = 0;  // sum w/W · f·q
 };
 
-/// Deterministic, one thread. Some passes of O(n · d²) each, d features a row. Errors: sizes and
-/// ranges (row or moment named); failed_precondition "infeasible": no rule keeps the windows, says
-/// by how much they all would have to be wider at least; internal "ramp_not_solved": rounding was
-/// in the way (never met).
+/// Solves the problem. Deterministic, one thread. Some passes of O(n · d²) each, d features a row.
+/// Errors: sizes and ranges (row or moment named); failed_precondition "infeasible": no rule keeps
+/// the windows, says by how much they all would have to be wider at least; internal
+/// "ramp_not_solved": rounding was in the way (never met).
 base::Result<MomentSolution> solve_moments(const MomentProblem& problem,
                                            const MomentParams& params);
 

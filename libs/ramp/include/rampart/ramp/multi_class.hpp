@@ -18,11 +18,11 @@
 /// thresholds say all. With two classes it is solver.hpp's problem, with f_1 - f_2 as score,
 /// 2·gamma and the centred regulariser.
 ///
-/// papers/003 leaves several classes to a wrapper around its binary procedure, which alternates
-/// between the classes' ramps and the simplex (ADMM), with a rate of each class that is frozen
-/// after the first round and a fixed number of rounds. Here the joint problem is solved instead, by
-/// its dual: concave and differentiable (but for epsilon·|t|) in the thresholds, subject to
-/// sum_k p_k t_kc = 0 (rho is free).
+/// The paper (Alabdulmohsin and Lucic 2021) leaves several classes to a wrapper around its binary
+/// procedure, which alternates between the classes' ramps and the simplex (ADMM), with a rate of
+/// each class that is frozen after the first round and a fixed number of rounds. Here the joint
+/// problem is solved instead, by its dual: concave and differentiable (but for epsilon·|t|) in the
+/// thresholds, subject to sum_k p_k t_kc = 0 (rho is free).
 ///  1. t = lambda - mu, both > 0, with a logarithmic barrier kappa · p_k · (ln lambda + ln mu);
 ///     epsilon = 0: t alone, no barrier
 ///  2. Newton's steps with exact line search: the Hessian is one C x C block a group, plus rho
@@ -54,19 +54,20 @@ struct MultiClassSolution {
     std::vector<double> thresholds;  // [groups * classes] by group
     std::vector<double> rates;       // [groups * classes] on the fitting rows
     std::vector<double> centres;     // [classes] middle of each class's rates
-    double objective = 0;            // of the rule on the fitting rows
+    double objective = 0;            // objective of the rule on the fitting rows
     double dual = 0;                 // a lower bound on every feasible rule's objective
     double gap = 0;                  // objective - dual
     double residual = 0;             // largest excess over epsilon of max - min of a class's rates
     uint32_t steps = 0;
     bool converged = false;
 
-    /// The classes' probabilities of a row; score and out: [classes]. Safe from many threads.
+    /// Computes the classes' probabilities of a row; score and out: [classes]. Safe from many
+    /// threads.
     void apply(std::span<const double> score, size_t group, std::span<double> out) const;
 };
 
-/// O(n C (C + log C)) a step; some fifty steps. Deterministic. Errors: sizes and ranges (the row is
-/// named), an empty group.
+/// Solves the problem in O(n C (C + log C)) a step; some fifty steps. Deterministic. Errors: sizes
+/// and ranges (the row is named), an empty group.
 base::Result<MultiClassSolution> solve_multi_class_ramp(const MultiClassProblem& problem,
                                                         const MultiClassParams& params);
 

@@ -9,8 +9,9 @@
 #include "rampart/model/policy.hpp"
 #include "rampart/ramp/solver.hpp"
 
-/// The ramp by projected stochastic gradient steps (papers/003, Algorithm 1), for rows that do not
-/// fit into memory: it sees a batch at a time. Where they fit, solver.hpp is exact and faster.
+/// The ramp by projected stochastic gradient steps (Alabdulmohsin and Lucic 2021, Algorithm 1), for
+/// rows that do not fit into memory: it sees a batch at a time. Where they fit, solver.hpp is exact
+/// and faster.
 ///
 /// Each group has multipliers lambda, mu >= 0 and the threshold t = lambda - mu. With e = epsilon /
 /// 2 and q = clip((f - t) / gamma + offset, 0, 1) = xi'(f - t) (eq. 1, eq. 3), descent on eq. 4 is
@@ -40,10 +41,10 @@ struct RampBatch {
 class RampBatches {
   public:
     virtual ~RampBatches() = default;
-    /// Back to the first row.
+    /// Goes back to the first row.
     virtual base::Status restart() = 0;
-    /// The next rows, valid until the next call. None: the pass is over. A source without end never
-    /// says so.
+    /// Returns the next rows, valid until the next call. None: the pass is over. A source without
+    /// end never says so.
     virtual base::Result<RampBatch> next() = 0;
 };
 
@@ -69,8 +70,9 @@ struct RampSgdParams {
     double epsilon = 0;  // [0, 1]
     double rho = 0.5;    // [0, 1]
     Regulariser regulariser = Regulariser::kPaper;
-    double tolerance = 0.002;         // [1e-6, 1]: of the residual, and of its standard error
-    uint64_t max_rows = 50'000'000;   // of updates, read again ones too; 1 … 10^12
+    double tolerance = 0.002;  // [1e-6, 1]: of the residual, and of its standard error
+    uint64_t max_rows =
+        50'000'000;  // most rows used for updates, repeated ones included; 1 … 10^12
     uint64_t check_rows = 1'000'000;  // a check's, unless the pass ends before; 1 … 10^12
     bool paper_compat = false;
 };
@@ -86,24 +88,25 @@ struct RampSgdCheck {
 };
 
 enum class SgdOutcome { kConverged, kNotConverged };
-/// "converged", "not_converged".
+/// Returns "converged" or "not_converged".
 std::string_view to_string(SgdOutcome outcome);
 
 struct RampSgdSolution {
     model::RampRule rule;            // thresholds by group index
     std::vector<double> lambda, mu;  // [groups] means over the last phase's iterates
     SgdOutcome outcome = SgdOutcome::kNotConverged;
-    RampSgdCheck check;  // of the rule
+    RampSgdCheck check;  // check of the rule
     uint64_t rows = 0, updates = 0, phases = 0;
 };
 
-/// Memory: that of a batch. Deterministic given the source. groups: 1 … limits::kMaxGroups. Errors:
-/// the source's own; settings and rows out of range (the batch's row is named); "no_rows"; a group
-/// that the check has not met ("empty_group"); weights with paper_compat.
+/// Fits the multipliers in the memory of a batch. Deterministic given the source. groups: 1 …
+/// limits::kMaxGroups. Errors: the source's own; settings and rows out of range (the batch's row is
+/// named); "no_rows"; a group that the check has not met ("empty_group"); weights with
+/// paper_compat.
 base::Result<RampSgdSolution> fit_ramp_sgd(RampBatches& rows, size_t groups,
                                            const RampSgdParams& params);
 
-/// The check alone, of any multipliers ([groups] each, >= 0). Reads from the beginning of a pass.
+/// Checks any multipliers ([groups] each, >= 0). Reads from the beginning of a pass.
 base::Result<RampSgdCheck> check_ramp(RampBatches& rows, std::span<const double> lambda,
                                       std::span<const double> mu, const RampSgdParams& params);
 

@@ -10,7 +10,8 @@
 #include "rampart/model/policy.hpp"
 #include "rampart/stats/metrics.hpp"
 
-/// The ramp (papers/003): the post-processor that changes given scores least under parity.
+/// The ramp (Alabdulmohsin and Lucic 2021): the post-processor that changes given scores least
+/// under parity.
 ///
 /// For rows with scores f in [-1, 1] (an estimate of 2·P(favourable) - 1), weights w summing to W,
 /// groups k with share p_k = W_k / W, find P(approve) q in [0, 1] for each row:
@@ -29,7 +30,7 @@
 ///   2. for windows around rho: r_k = clip(h_k(0), rho ± epsilon_k/2), tau_k in h_k^-1(r_k)
 ///   3. free rho: the one with sum p_k tau_k = 0, the zero of a monotone function of rho; that
 ///      solves Definition 1 exactly, where the paper tries values
-///   4. budget: the nu (one shift for everybody) whose overall rate meets it; where that jumps,
+///   4. budget: the nu (one shift for all rows) whose overall rate meets it; where that jumps,
 ///      the two sides are mixed, which stays optimal because both are
 /// Equalized odds asks two rates of each group, with multipliers for both: there the dual is
 /// maximised as in moments.hpp, at O(log n) a step.
@@ -94,14 +95,15 @@ struct RampSolution {
     std::vector<double> covariances;
 };
 
-/// O(n log n): 10^6 rows take some 50 ms. Does not depend on row order or on how groups are
-/// numbered (but for rounding). Errors: sizes, ranges (the row is named), an empty group, strata
-/// that the criterion cannot have, an overall range that no window can meet (of equalized odds:
-/// failed_precondition "infeasible", with by how much).
+/// Solves one problem in O(n log n): 10^6 rows take some 50 ms. Does not depend on row order or on
+/// how groups are numbered (but for rounding). Errors: sizes, ranges (the row is named), an empty
+/// group, strata that the criterion cannot have, an overall range that no window can meet (of
+/// equalized odds: failed_precondition "infeasible", with by how much).
 base::Result<RampSolution> solve_ramp(const RampProblem& problem, const RampParams& params);
 
-/// One solution for each of params, which may differ in everything: a whole curve over epsilon or
-/// gamma for one sort of the rows, and O(log n) to O(n) each. The error names the place in params.
+/// Returns one solution for each of params, which may differ in everything: a whole curve over
+/// epsilon or gamma for one sort of the rows, and O(log n) to O(n) each. The error names the place
+/// in params.
 base::Result<std::vector<RampSolution>> solve_ramps(const RampProblem& problem,
                                                     std::span<const RampParams> params);
 

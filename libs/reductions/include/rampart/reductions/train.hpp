@@ -15,11 +15,11 @@
 #include "rampart/reductions/oracle.hpp"
 
 /// Learners that are fair by asking an ordinary one many times, with other labels and weights: what
-/// FairGBM is measured against (papers/000, section 3).
+/// FairGBM is measured against (Cruz et al. 2023, section 3).
 ///
 ///  eg  exponentiated gradient (Agarwal et al. 2018, Algorithm 1): a randomized classifier
 ///  gs  grid search (there, section 3.4): multipliers on a grid, the best classifier
-///  rs  random search over weights of the cells (papers/000): the best classifier
+///  rs  random search over weights of the cells (Cruz et al. 2023): the best classifier
 ///
 /// eg. The game of L(a, μ, λ) in cell_costs.hpp: multipliers of all pairs and targets, >= 0 and at
 /// most `bound` in sum, against classifiers.
@@ -72,9 +72,9 @@ struct ReductionParams {
     double grid_limit = 2;
     /// rs: weights of cells are between 1/spread and spread, equally likely on a logarithmic scale.
     double spread = 4;  // [1, 1e6]
-    uint64_t seed = 0;  // of gs and rs; the learner has its own
+    uint64_t seed = 0;  // seed of gs and rs; the learner has its own
     /// gs and rs: a classifier comes into question only when it earns at least this share of what
-    /// the best one gains in loss over deciding everybody alike, which is always fair.
+    /// the best one gains in loss over deciding all rows alike, which is always fair.
     double min_gain_share = 0.5;  // [0, 1]
 };
 base::Status validate(const ReductionParams& params);
@@ -88,21 +88,21 @@ struct ReductionJudged {
 /// Approves from a raw score on.
 struct ReductionMember {
     model::Ensemble ensemble;
-    double centre = 0;
+    double threshold = 0;
     double weight = 1;  // that the member decides, > 0
 };
 
 /// One fit.
 struct ReductionTrial {
-    std::vector<double> costs;  // of cells, as handed to the oracle
-    double centre = 0;
+    std::vector<double> costs;  // costs of cells, as handed to the oracle
+    double threshold = 0;
     ReductionJudged train;
     std::optional<ReductionJudged> validation;
     double weight = 0;  // in what was kept
 };
 
 struct EgRound {
-    std::vector<double> multipliers;  // of step 2, see cell_costs.hpp
+    std::vector<double> multipliers;  // multipliers of step 2, see cell_costs.hpp
     double step = 0;                  // η
     double lower = 0, upper = 0;      // bounds of the value of the game
     double average_upper = 0;         // upper for the plain average of step 2's classifiers
@@ -140,10 +140,10 @@ struct ReductionOptions {
     Oracle* oracle = nullptr;  // asked instead of params.learner; has to know both sets of rows
 };
 
-/// What is kept is judged on `validation` when given, else on the training rows; multipliers are
-/// always moved by the training rows. Constraints count as kept up to kRateRounding. Deterministic
-/// like gbdt::train, which it calls; `pool` may be nullptr. Errors: parameters; groups without the
-/// labels needed; other groups or features in validation; the oracle's.
+/// Trains. The result is judged on `validation` when given, else on the training rows; multipliers
+/// are always moved by the training rows. Constraints count as kept up to kRateRounding.
+/// Deterministic like gbdt::train, which it calls; `pool` may be nullptr. Errors: parameters;
+/// groups without the labels needed; other groups or features in validation; the oracle's.
 base::Result<ReductionResult> train_reduction(const dataset::Dataset& data,
                                               const ReductionParams& params, base::ThreadPool* pool,
                                               const ReductionOptions& options = {});
@@ -151,12 +151,12 @@ base::Result<ReductionResult> train_reduction(const dataset::Dataset& data,
 /// Mixtures come from linear programs, which are exact to about as much.
 inline constexpr double kRateRounding = 1e-6;
 
-/// P(approve) of each row, [n].
+/// Returns P(approve) of each row, [n].
 std::vector<double> approve(std::span<const ReductionMember> members, const dataset::Dataset& data,
                             base::ThreadPool* pool);
 
-/// The same as a step of a policy, with exact propensities: for one member its ensemble and a
-/// threshold, for more a mixture, the member of the greatest weight first. At least one member.
+/// Returns the same as a link of a policy, with exact propensities: for one member its ensemble and
+/// a threshold, for more a mixture, the member of the greatest weight first. At least one member.
 model::LearnedLink link_of(std::span<const ReductionMember> members);
 
 }  // namespace rampart::reductions

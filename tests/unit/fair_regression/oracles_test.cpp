@@ -1,4 +1,4 @@
-#include "rampart/fair_regression/oracle.hpp"
+#include "rampart/fair_regression/oracles.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace rampart::fair_regression {
 namespace {
 
-using Task = RegressionTask;
+using Task = reductions::OracleTask;
 
 gbdt::LearnerParams quick() {
     gbdt::LearnerParams params;
@@ -38,15 +38,15 @@ dataset::Dataset exact_table(std::vector<double>& target) {
     return table;
 }
 
-TEST(LinearRegressionOracle, FindsWhatIsExactlyLinear) {
+TEST(LinearOracle, FindsWhatIsExactlyLinear) {
     std::vector<double> target;
     const auto table = exact_table(target);
-    auto oracle = LinearRegressionOracle::create(table, {}, &table).value();
+    auto oracle = LinearOracle::create(table, {}, &table).value();
     const auto answer = oracle.fit({.targets = target}).value();
-    const auto& model = std::get<LinearModel>(answer.model);
+    const auto& model = std::get<model::LinearModel>(answer.model);
     EXPECT_NEAR(model.slope[0], 0.02, 1e-5);
     EXPECT_NEAR(model.category[1][2] - model.category[1][0], 0.2, 1e-4);
-    const auto again = predict(answer.model, table, nullptr);
+    const auto again = reductions::predict(answer.model, table, nullptr);
     for (size_t i = 0; i < target.size(); ++i) {
         EXPECT_NEAR(answer.scores[i], target[i], 1e-4);
         EXPECT_NEAR(answer.validation_scores[i], answer.scores[i], 1e-9);
@@ -58,10 +58,10 @@ TEST(LinearRegressionOracle, FindsWhatIsExactlyLinear) {
     EXPECT_EQ(model.predict(std::vector<float>{0, 7}), model.intercept);
 }
 
-TEST(LinearRegressionOracle, AWeightCountsLikeThatManyRows) {
+TEST(LinearOracle, AWeightCountsLikeThatManyRows) {
     const auto data = made_up_risks(200, 2);
     std::vector<uint32_t> rows;
-    RegressionQuestion weighted{.targets = data.label}, repeated;
+    reductions::OracleQuestion weighted{.targets = data.label}, repeated;
     for (uint32_t i = 0; i < 200; ++i) {
         weighted.weights.push_back(static_cast<float>(1 + i % 3));
         for (uint32_t t = 0; t <= i % 3; ++t) {
@@ -72,17 +72,17 @@ TEST(LinearRegressionOracle, AWeightCountsLikeThatManyRows) {
     const auto copies = data.table.subset(rows);
     LinearParams params;
     params.ridge = 1e-9;
-    const auto a = LinearRegressionOracle::create(data.table, params)->fit(weighted).value();
-    const auto b = LinearRegressionOracle::create(copies, params)->fit(repeated).value();
+    const auto a = LinearOracle::create(data.table, params)->fit(weighted).value();
+    const auto b = LinearOracle::create(copies, params)->fit(repeated).value();
     for (size_t i = 0; i < rows.size(); ++i) EXPECT_NEAR(a.scores[rows[i]], b.scores[i], 1e-6);
 }
 
 /// Sum of slopes of the loss along the intercept and each feature: all 0 at a minimum.
-TEST(LinearRegressionOracle, EverySmoothLossIsLeftWithoutASlope) {
+TEST(LinearOracle, EverySmoothLossIsLeftWithoutASlope) {
     const auto data = made_up_risks(400, 3);
     LinearParams params;
     params.ridge = 1e-9;
-    auto oracle = LinearRegressionOracle::create(data.table, params).value();
+    auto oracle = LinearOracle::create(data.table, params).value();
     const auto slope_of = [](Task task, double f, double t) {
         if (task == Task::kLeastSquares) return f - t;
         if (task == Task::kCrossEntropy) return model::sigmoid(f) - t;
@@ -106,12 +106,12 @@ TEST(LinearRegressionOracle, EverySmoothLossIsLeftWithoutASlope) {
 
 TEST(RegressionOracles, QuantilesLeaveTheirShareBelow) {
     const auto data = made_up_risks(2000, 4);
-    auto linear = LinearRegressionOracle::create(data.table, {}).value();
-    auto trees = GbdtRegressionOracle::create(data.table, quick(), nullptr).value();
-    for (RegressionOracle* oracle :
-         {static_cast<RegressionOracle*>(&linear), static_cast<RegressionOracle*>(&trees)}) {
+    auto linear = LinearOracle::create(data.table, {}).value();
+    auto trees = create_tree_oracle(data.table, quick(), nullptr).value();
+    for (reductions::Oracle* oracle :
+         {static_cast<reductions::Oracle*>(&linear), static_cast<reductions::Oracle*>(&trees)}) {
         for (const double alpha : {0.2, 0.5}) {
-            RegressionQuestion question{
+            reductions::OracleQuestion question{
                 .task = Task::kQuantile, .parameter = alpha, .targets = data.label};
             if (alpha == 0.5) question.task = Task::kAbsolute;
             const auto answer = oracle->fit(question).value();
@@ -131,15 +131,16 @@ TEST(RegressionOracles, ALossByCellIsMinimised) {
         cell.push_back(static_cast<uint32_t>(y * 10));
         centre.push_back(std::floor(y * 10) / 10);
     }
-    CellLoss cells{.first = -1, .step = 0.5, .nodes = 7, .slopes = {}, .cell_of_row = cell};
+    reductions::CellLoss cells{
+        .first = -1, .step = 0.5, .nodes = 7, .slopes = {}, .cell_of_row = cell};
     for (int c = 0; c <= 10; ++c)
         for (int node = 0; node < 7; ++node) cells.slopes.push_back(-1 + 0.5 * node - 0.1 * c);
     EXPECT_NEAR(cells.slope(0, 0.3).value, 0.3 - centre[0], 1e-12);
     EXPECT_DOUBLE_EQ(cells.slope(0, 9).value, 2 - 0.1 * cell[0]);
     EXPECT_DOUBLE_EQ(cells.slope(0, 9).curvature, 1);
-    auto linear = LinearRegressionOracle::create(data.table, {}).value();
-    auto trees = GbdtRegressionOracle::create(data.table, quick(), nullptr).value();
-    const RegressionQuestion question{.task = Task::kCells, .cells = &cells};
+    auto linear = LinearOracle::create(data.table, {}).value();
+    auto trees = create_tree_oracle(data.table, quick(), nullptr).value();
+    const reductions::OracleQuestion question{.task = Task::kCells, .cells = &cells};
     const auto by_cells = linear.fit(question).value();
     const auto squares = linear.fit({.targets = centre}).value();
     for (size_t i = 0; i < 1000; ++i) EXPECT_NEAR(by_cells.scores[i], squares.scores[i], 1e-5);
@@ -160,10 +161,10 @@ TEST(RegressionOracles, ALossByCellIsMinimised) {
     EXPECT_LT(error(longer.scores), error(tree_cells.scores));
 
     // linear models from any other; without steps it stays the same
-    LinearModel far = std::get<LinearModel>(by_cells.model);
+    model::LinearModel far = std::get<model::LinearModel>(by_cells.model);
     far.intercept += 0.3;
     for (double& slope : far.slope) slope *= -1;
-    const RegressionModel begin = far;
+    const reductions::OracleModel begin = far;
     more.start = &begin;
     more.more = 0;
     const auto still = linear.fit(more).value();
@@ -175,19 +176,20 @@ TEST(RegressionOracles, ALossByCellIsMinimised) {
 }
 
 /// A loss with two valleys, at 0.3 and at 0.8.
-TEST(LinearRegressionOracle, GoesDownFromWhereItIsTold) {
+TEST(LinearOracle, GoesDownFromWhereItIsTold) {
     const auto data = made_up_risks(200, 21);
-    auto oracle = LinearRegressionOracle::create(data.table, {}).value();
+    auto oracle = LinearOracle::create(data.table, {}).value();
     std::vector<uint32_t> cell(200);
-    const CellLoss cells{.first = 0,
-                         .step = 0.1,
-                         .nodes = 11,
-                         .slopes = {-.3, -.2, -.1, 0, .1, .2, .1, -.1, 0, .1, .2},
-                         .least_curvature = 1,
-                         .cell_of_row = cell};
+    const reductions::CellLoss cells{.first = 0,
+                                     .step = 0.1,
+                                     .nodes = 11,
+                                     .slopes = {-.3, -.2, -.1, 0, .1, .2, .1, -.1, 0, .1, .2},
+                                     .least_curvature = 1,
+                                     .cell_of_row = cell};
     for (const auto& [from, to] : {std::pair{0.1, 0.3}, {0.35, 0.3}, {0.95, 0.8}}) {
-        LinearModel start{.intercept = from, .slope = {0, 0}, .mean = {0, 0}, .category = {{}, {}}};
-        const RegressionModel begin = start;
+        model::LinearModel start{
+            .intercept = from, .slope = {0, 0}, .mean = {0, 0}, .category = {{}, {}}};
+        const reductions::OracleModel begin = start;
         const auto answer =
             oracle.fit({.task = Task::kCells, .cells = &cells, .start = &begin, .more = 40})
                 .value();
@@ -195,16 +197,16 @@ TEST(LinearRegressionOracle, GoesDownFromWhereItIsTold) {
     }
 }
 
-TEST(GbdtRegressionOracle, ScoresBothSetsOfRowsByTheModelThatItReturns) {
+TEST(TreeOracle, ScoresBothSetsOfRowsByTheModelThatItReturns) {
     const auto data = made_up_risks(600, 6), validation = made_up_risks(300, 7);
-    auto oracle =
-        GbdtRegressionOracle::create(data.table, quick(), nullptr, &validation.table).value();
+    auto oracle = create_tree_oracle(data.table, quick(), nullptr, &validation.table).value();
     for (const Task task :
          {Task::kLeastSquares, Task::kCrossEntropy, Task::kHuber, Task::kPoisson}) {
         const auto answer =
             oracle.fit({.task = task, .parameter = 0.1, .targets = data.label}).value();
-        EXPECT_EQ(answer.scores, predict(answer.model, data.table, nullptr));
-        EXPECT_EQ(answer.validation_scores, predict(answer.model, validation.table, nullptr));
+        EXPECT_EQ(answer.scores, reductions::predict(answer.model, data.table, nullptr));
+        EXPECT_EQ(answer.validation_scores,
+                  reductions::predict(answer.model, validation.table, nullptr));
         double with = 0;
         const double mean = std::accumulate(data.label.begin(), data.label.end(), 0.0) / 600;
         for (size_t i = 0; i < 600; ++i) with += (data.label[i] - mean) * answer.scores[i];
@@ -212,26 +214,27 @@ TEST(GbdtRegressionOracle, ScoresBothSetsOfRowsByTheModelThatItReturns) {
     }
 }
 
-TEST(RegressionModel, AnAffineMapIsOneOfItsNumbers) {
+TEST(OracleModel, AnAffineMapIsOneOfItsNumbers) {
     const auto data = made_up_risks(200, 8);
-    auto trees = GbdtRegressionOracle::create(data.table, quick(), nullptr).value();
-    auto linear = LinearRegressionOracle::create(data.table, {}).value();
-    for (RegressionOracle* oracle :
-         {static_cast<RegressionOracle*>(&linear), static_cast<RegressionOracle*>(&trees)}) {
+    auto trees = create_tree_oracle(data.table, quick(), nullptr).value();
+    auto linear = LinearOracle::create(data.table, {}).value();
+    for (reductions::Oracle* oracle :
+         {static_cast<reductions::Oracle*>(&linear), static_cast<reductions::Oracle*>(&trees)}) {
         const auto answer = oracle->fit({.targets = data.label}).value();
-        const auto moved = predict(affine(answer.model, 0.5, 0.1), data.table, nullptr);
+        const auto moved =
+            reductions::predict(reductions::affine(answer.model, 0.5, 0.1), data.table, nullptr);
         for (size_t i = 0; i < 200; ++i) EXPECT_NEAR(moved[i], 0.5 + 0.1 * answer.scores[i], 1e-12);
     }
 }
 
 TEST(RegressionOracles, BadQuestionsAreNamed) {
     const auto data = made_up_risks(50, 9);
-    auto trees = GbdtRegressionOracle::create(data.table, quick(), nullptr).value();
-    auto linear = LinearRegressionOracle::create(data.table, {}).value();
-    for (RegressionOracle* oracle :
-         {static_cast<RegressionOracle*>(&linear), static_cast<RegressionOracle*>(&trees)}) {
+    auto trees = create_tree_oracle(data.table, quick(), nullptr).value();
+    auto linear = LinearOracle::create(data.table, {}).value();
+    for (reductions::Oracle* oracle :
+         {static_cast<reductions::Oracle*>(&linear), static_cast<reductions::Oracle*>(&trees)}) {
         const auto reason = [&](const auto& change) {
-            RegressionQuestion question{.targets = data.label};
+            reductions::OracleQuestion question{.targets = data.label};
             change(question);
             const auto answer = oracle->fit(question);
             return answer ? std::string("none") : answer.error().reason;
@@ -254,11 +257,11 @@ TEST(RegressionOracles, BadQuestionsAreNamed) {
                   }),
                   "bad_target");
     }
-    EXPECT_EQ(LinearRegressionOracle::create(data.table, {.ridge = 0}).error().reason,
+    EXPECT_EQ(LinearOracle::create(data.table, {.ridge = 0}).error().reason,
               "bad_linear_parameter");
     auto params = quick();
     params.early_stopping_rounds = 5;
-    EXPECT_EQ(GbdtRegressionOracle::create(data.table, params, nullptr).error().reason,
+    EXPECT_EQ(create_tree_oracle(data.table, params, nullptr).error().reason,
               "early_stopping_of_reductions");
 }
 

@@ -1,4 +1,4 @@
-#include "places.hpp"
+#include "support_points.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -24,7 +24,7 @@ std::vector<uint32_t> first_rows_of(const Points& points) {
     for (uint32_t i = 0; i < points.rows; ++i) order[i] = {hash_of(points.row(i)), i};
     std::sort(order.begin(), order.end());
     std::vector<uint32_t> first(points.rows);
-    std::vector<uint32_t> distinct;  // of one hash: more than one only if hashes collide
+    std::vector<uint32_t> distinct;  // points with one hash: more than one only if hashes collide
     for (size_t at = 0; at < order.size(); ++at) {
         if (at == 0 || order[at].first != order[at - 1].first) distinct.clear();
         const uint32_t row = order[at].second;
@@ -40,10 +40,10 @@ std::vector<uint32_t> first_rows_of(const Points& points) {
 
 }  // namespace
 
-Places find_places(const TransportProblem& problem, double total_weight) {
+SupportPoints find_support_points(const TransportProblem& problem, double total_weight) {
     const Points& points = *problem.points;
     const auto classes = static_cast<size_t>(problem.classes);
-    Places out;
+    SupportPoints out;
     out.dimensions = points.dimensions;
     out.of_row = first_rows_of(points);
     for (uint32_t i = 0; i < points.rows; ++i) {
@@ -58,26 +58,27 @@ Places find_places(const TransportProblem& problem, double total_weight) {
     for (const uint32_t row : out.first_rows)
         for (const double x : points.row(row)) out.coordinates.push_back(x + 0.0);
 
-    std::vector<uint32_t> sender_at(out.count() * classes, kNone);
+    std::vector<uint32_t> source_at(out.count() * classes, kNone);
     for (uint32_t i = 0; i < points.rows; ++i)
-        sender_at[out.of_row[i] * classes + problem.labels[i]] = 0;
-    for (size_t k = 0; k < sender_at.size(); ++k) {
-        if (sender_at[k] == kNone) continue;
-        sender_at[k] = static_cast<uint32_t>(out.senders.size());
-        out.senders.push_back(
+        source_at[out.of_row[i] * classes + problem.labels[i]] = 0;
+    for (size_t k = 0; k < source_at.size(); ++k) {
+        if (source_at[k] == kNone) continue;
+        source_at[k] = static_cast<uint32_t>(out.sources.size());
+        out.sources.push_back(
             {static_cast<uint32_t>(k / classes), static_cast<uint8_t>(k % classes), 0});
     }
-    out.sender_of_row.resize(points.rows);
+    out.source_of_row.resize(points.rows);
     for (uint32_t i = 0; i < points.rows; ++i) {
-        const uint32_t sender = sender_at[out.of_row[i] * classes + problem.labels[i]];
-        out.sender_of_row[i] = sender;
+        const uint32_t source = source_at[out.of_row[i] * classes + problem.labels[i]];
+        out.source_of_row[i] = source;
         const double weight = problem.weights.empty() ? 1 : problem.weights[i];
-        out.senders[sender].weight += weight / total_weight;
+        out.sources[source].weight += weight / total_weight;
     }
     return out;
 }
 
-TargetLosses losses_of_targets(const Places& places, std::span<const double> losses, int classes) {
+TargetLosses losses_of_targets(const SupportPoints& places, std::span<const double> losses,
+                               int classes) {
     const size_t n = places.of_row.size(), count = places.count();
     TargetLosses out{count, std::vector<double>(static_cast<size_t>(classes) * count),
                      std::vector<uint32_t>(static_cast<size_t>(classes) * count)};
