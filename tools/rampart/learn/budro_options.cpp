@@ -84,7 +84,8 @@ base::Result<budro::BudroParams> budro_params(const BudroSettings& settings,
     params.transport.moves = false;
     params.transport.sgd.seed = task.learner.seed;
     RAMPART_TRY(params.positive_class_weight, weight_of_ones(settings, task));
-    if (params.selection == budro::ModelSelection::kMostBalancedAccuracy && task.validation.rows() == 0)
+    if (params.selection == budro::ModelSelection::kMostBalancedAccuracy &&
+        task.validation.rows() == 0)
         return base::invalid_argument(
             "no_validation_rows",
             "--select balanced-accuracy looks at validation rows, and the "
@@ -123,10 +124,10 @@ model::LearnedLink budro_link(const budro::BudroResult& result) {
 }
 
 std::string budro_text(const budro::BudroParams& params) {
-    auto text =
-        fmt::format(" epsilon={} attack={} weight_of_ones={} first_tree={} select={}",
-                    params.transport.epsilon, to_string(params.transport.method),
-                    params.positive_class_weight, to_string(params.first_tree), to_string(params.selection));
+    auto text = fmt::format(" epsilon={} attack={} weight_of_ones={} first_tree={} select={}",
+                            params.transport.epsilon, to_string(params.transport.method),
+                            params.positive_class_weight, to_string(params.first_tree),
+                            to_string(params.selection));
     if (params.weighted_attack) text += " weighted_attack";
     if (params.paper_scale) text += " paper_scale";
     if (params.constraints)

@@ -21,13 +21,13 @@ std::string decisions_text(const fairgbm::FairGbmResult& result,
     const auto& verdict = result.verdict;
     const auto& judged = verdict.validation ? *verdict.validation : verdict.train;
     const auto& meets = params.lagrangian.operating_point.meets;
-    return fmt::format(
-        "{}, {:.1f} % are approved",
-        meets ? fmt::format("where {}<={} just holds, P(favourable) >= {:.3f}",
-                            shown_words(to_string(meets->rate)), meets->at_most,
-                            model::sigmoid(result.threshold))
-              : fmt::format("at P(favourable) >= {:g}", params.lagrangian.operating_point.threshold),
-        100 * judged.values.approval);
+    return fmt::format("{}, {:.1f} % are approved",
+                       meets ? fmt::format("where {}<={} just holds, P(favourable) >= {:.3f}",
+                                           shown_words(to_string(meets->rate)), meets->at_most,
+                                           model::sigmoid(result.threshold))
+                             : fmt::format("at P(favourable) >= {:g}",
+                                           params.lagrangian.operating_point.threshold),
+                       100 * judged.values.approval);
 }
 
 }  // namespace

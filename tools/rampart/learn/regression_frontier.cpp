@@ -244,7 +244,8 @@ Result<Data> read_data(const RegressionFrontier& job, const fair_regression::Lab
         "at {}, fits {}, bound {} gap {}{}",
         evaluation::digest_of(out.parts.all).hex(), job.source.split, job.source.seed,
         settings.sp.levels, t.trees, t.leaves, t.learning_rate, job.reduction_fits,
-        settings.sp.game.multiplier_bound, settings.sp.game.optimality_gap, regression_text(settings));
+        settings.sp.game.multiplier_bound, settings.sp.game.optimality_gap,
+        regression_text(settings));
     return out;
 }
 
