@@ -243,7 +243,7 @@ base::Result<reductions::ReductionParams> reduction_params(const FairGbmOptions&
     params.learner = trees;
     params.learner.early_stopping_rounds = 0;  // a fit with other labels has no such rows
     params.constraints = as_given.constraints;
-    params.operating_point = as_given.players.operating_point;
+    params.operating_point = as_given.lagrangian.operating_point;
     params.fits = fits;
     params.seed = trees.seed;
     RAMPART_RETURN_IF_ERROR(validate(params));
