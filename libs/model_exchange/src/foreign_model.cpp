@@ -83,7 +83,8 @@ base::Result<std::vector<std::optional<size_t>>> match_features(
             count, schema.size());
     }
     for (size_t i = 0; i < count; ++i) places[i] = i;
-    notes.push_back("the model does not name its features: they are taken in the schema's order");
+    notes.emplace_back(
+        "the model does not name its features: they are taken in the schema's order");
     return places;
 }
 
