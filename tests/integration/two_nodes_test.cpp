@@ -180,8 +180,8 @@ TEST_F(TwoNodes, WhatALiveNodeOwnsIsRefusedAndWhatADeadOneOwnedIsTakenOver) {
         ASSERT_TRUE(decision) << decision.error().message;
         acknowledged[decision->id] = *decision;
     }
-    const auto heir =
-        settings("heir", "own = [1]", "enabled = false\ngate_key = \"../first/store/gate.pub.pem\"\n");
+    const auto heir = settings("heir", "own = [1]",
+                               "enabled = false\ngate_key = \"../first/store/gate.pub.pem\"\n");
     const auto early = Node::open(heir);
     ASSERT_FALSE(early);
     EXPECT_EQ(early.error().reason, "partition_owned");
