@@ -127,7 +127,7 @@ void add_gate_runs(const Report& r, Html& page) {
         }
         row.push_back({run.right ? (*run.right ? "yes" : "NO") : "",
                        run.right.value_or(true) ? "left good" : "left bad"});
-        row.push_back({run.detail, "left"});
+        row.push_back({run.detail, "left prose"});
         rows.push_back(std::move(row));
     }
     page.table({"run",
@@ -141,7 +141,7 @@ void add_gate_runs(const Report& r, Html& page) {
                 "true gain",
                 {"right?", "left"},
                 {"why", "left"}},
-               rows);
+               rows, "wide");
 }
 
 void add_gate(const Report& r, Html& page) {
@@ -198,7 +198,7 @@ void add_policies(const Report& r, Html& page) {
         }
         rows.push_back(std::move(row));
     }
-    page.table(head, rows);
+    page.table(head, rows, "wide");
 }
 
 void add_ledger(const Report& r, Html& page) {
@@ -225,7 +225,7 @@ void add_ledger(const Report& r, Html& page) {
                 {"candidate", "left"},
                 {"verdict", "left"},
                 {"entry", "left"}},
-               rows);
+               rows, "wide");
 }
 
 std::string joiner_cards(const Report& r) {

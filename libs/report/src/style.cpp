@@ -25,6 +25,8 @@ th{color:var(--soft);font-weight:600}td:first-child,th:first-child,.left{text-al
 .facts td{text-align:left;overflow-wrap:anywhere}
 .facts td:first-child{white-space:nowrap;vertical-align:top}
 .rates td{white-space:nowrap;vertical-align:top}
+.wide th,.wide td{white-space:nowrap;vertical-align:top}
+.wide .prose{white-space:normal;min-width:20rem}
 .cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(170px,1fr));gap:.8rem}
 .card{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.7rem .9rem}
 .card b{display:block;font-size:1.35rem}.card span{color:var(--soft);font-size:.85rem}
