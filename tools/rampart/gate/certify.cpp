@@ -41,7 +41,8 @@ Result<Answer> certify(const Options& options) {
     RAMPART_TRY(const auto id, registered(*node, options, at));
     RAMPART_TRY(const auto run, node->certify(id, at, options.new_epoch));
     Answer answer;
-    answer.exit_code = run.verdict == "CERTIFIED" ? ExitCode::kDone : ExitCode::kNo;
+    answer.exit_code =
+        run.verdict == certification::Verdict::kCertified ? ExitCode::kDone : ExitCode::kNo;
     answer.text = fmt::format("{}{}{}\ncandidate:   {}\nreference:   {}\ncertificate: {}\n",
                               to_string(run.verdict), run.message.empty() ? "" : ": ", run.message,
                               run.candidate, run.reference, run.certificate);

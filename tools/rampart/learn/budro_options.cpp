@@ -83,7 +83,7 @@ base::Result<budro::BudroParams> budro_params(const BudroSettings& settings,
     params.transport.memory_budget = settings.memory_mib << 20;
     params.transport.moves = false;
     params.transport.sgd.seed = task.learner.seed;
-    RAMPART_TRY(params.positive_class_weight, weight_of_ones(settings, task));
+    RAMPART_TRY(params.positive_class_weight, positive_class_weight(settings, task));
     if (params.selection == budro::ModelSelection::kMostBalancedAccuracy &&
         task.validation.rows() == 0)
         return base::invalid_argument(

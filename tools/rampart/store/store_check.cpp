@@ -6,6 +6,7 @@
 
 #include "frame/commands.hpp"
 #include "frame/node_access.hpp"
+#include "rampart/storage/derived_database.hpp"
 #include "rampart/storage/inspection.hpp"
 #include "services/rampartd/store_layout.hpp"
 #include "store/store_checks.hpp"
