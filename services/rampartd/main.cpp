@@ -1,4 +1,4 @@
-// rampartd: the whole loop in one process; the same as `rampart serve`, and so it takes its arguments.
+// rampartd: the whole loop in one process; the same as `rampart serve`, with the same arguments.
 #include <cstdio>
 #include <span>
 #include <string_view>
