@@ -149,9 +149,8 @@ TEST(Compas, AccuracyAndGapsAreThePublishedOnes) {
             train_budro(as_numbers(train), metric.embed(train).value(), settings(train), &pool);
         ASSERT_TRUE(result) << result.error().message;
         const auto approve = decisions(result->ensemble, test);
-        const auto report = fairness::group_report(
-                                {test.label, approve, test.group, {}}, test.group_names)
-                                .value();
+        const auto report =
+            fairness::group_report({test.label, approve, test.group, {}}, test.group_names).value();
         accuracy += *report.overall.correct.rate() / kSplits;
         race_gap += rate_gaps(report)->rms() / kSplits;
         // decisions are the same for any race and sex: published is 1

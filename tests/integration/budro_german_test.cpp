@@ -185,8 +185,7 @@ TEST_F(German, TheRobustLossFollowsThePublishedRounds) {
         approve.push_back(result->ensemble.predict_raw(columns_of(*metric, row)) > 0);
     }
     const auto report =
-        fairness::group_report({test.label, approve, test.group, {}}, test.group_names)
-            .value();
+        fairness::group_report({test.label, approve, test.group, {}}, test.group_names).value();
     // published: .7298, .1288, .0912 and .96; of 200 rows, 38 + 18 of them young, one row changes
     // .01
     EXPECT_NEAR(*balanced_accuracy(report.overall), 0.7298, 0.015);
