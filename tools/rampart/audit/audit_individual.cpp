@@ -109,8 +109,8 @@ std::string cloud(const std::vector<AuditedPair>& pairs) {
     return svg.markup();
 }
 
-/// Returns one HTML file: the certificate, consistency, and the pairs: over the scores, by distance,
-/// in words.
+/// Returns one HTML file: the certificate, consistency, and the pairs: over the scores, by
+/// distance, in words.
 std::string audit_page(const std::string& title, const std::string& summary,
                        const report::Table& table, const std::vector<AuditedPair>& pairs) {
     report::Html page;
