@@ -143,7 +143,7 @@ class ApplicationConsumer {
     mutable std::mutex poll_mutex_;  // one poll, acceptance or replay at a time
     std::vector<std::unique_ptr<Lane>> lanes_;
     int32_t sources_ = 0;  // partitions of the topic
-    int32_t turn_ = 0;     // which source is read first: nobody starves
+    int32_t turn_ = 0;     // the source that is read first; advances each time
     size_t lag_turn_ = 0;
 
     mutable std::mutex status_mutex_;

@@ -29,7 +29,7 @@ constexpr size_t kRecordMargin = 4096;
 // Of one append; below what any log takes at once.
 constexpr size_t kMaxAppendBytes = 16u << 20;
 constexpr size_t kRecentOutcomes = 1u << 15;  // a second or more until they are joined
-// Of a partition, before anything is answered; what is further behind is read by mend().
+// Most records of a partition read before the first answer; mend() reads the rest.
 constexpr size_t kFirstReading = 1000;
 constexpr size_t kNamedFeatures = 500;  // in a metric, which takes 1000 label sets
 

@@ -256,8 +256,8 @@ Status Node::tend() {
     return status ? retained : status;
 }
 
-/// Lets go what the topics of the embedded log need not keep. Of those that have an end to what
-/// they keep, the applications alone are read by somebody, and stay until they are decided.
+/// Deletes what the topics of the embedded log need not keep. Only `applications` among the topics
+/// with a limited retention has a reader here: its records stay until they are decided.
 Status Node::retain() {
     const std::lock_guard lock(retention_mutex_);
     const auto started = std::chrono::steady_clock::now();

@@ -26,7 +26,7 @@ struct OutcomeJoiner::Impl {
     std::unique_ptr<base::ThreadPool> writers;                 // of a round's batches
 
     std::mutex write_mutex;  // one poll, advance, replay or acceptance at a time
-    size_t turn = 0;         // which source is read first: nobody starves
+    size_t turn = 0;         // the source that is read first; advances, so that each gets its share
 
     /// A poll under way: a batch of each held partition.
     struct Round {

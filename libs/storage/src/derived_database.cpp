@@ -184,7 +184,7 @@ Status DerivedDatabase::close() {
     }
     last.reset();  // outside the lock: it may be closed here
     if (*closed_) return base::ok();
-    return base::unavailable("in_use", "database '{}' is damaged, and somebody reads it yet",
+    return base::unavailable("in_use", "database '{}' is damaged, and a read of it is still open",
                              path_.string());
 }
 

@@ -69,8 +69,8 @@ class DerivedDatabase {
     /// every new one has; true: that was done, and what is remembered of the old content is void.
     /// `allowed` is asked first: whether the log still has all that the content follows from.
     ///
-    /// Errors leave the user without a database; call it again. unavailable "in_use": somebody
-    /// reads the old one yet. data_loss "state_damaged": never, until somebody mends it: the mark
+    /// Errors leave the user without a database; call it again. unavailable "in_use": a
+    /// snapshot or a read of the old one is open. data_loss "state_damaged", permanent: the mark
     /// of mark_beyond_log() is there, the database was replaced once since it was opened, or
     /// kMaxSetAside lie beside it. Those of `allowed`, `begin` and Database::open; io_error,
     /// no_access: it could not be renamed. A crash at any moment leaves the old database, none, or
