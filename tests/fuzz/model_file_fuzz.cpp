@@ -31,7 +31,7 @@ double walked_score(const model::LearnedLink& link, std::span<const float> row) 
     double score = 0;
     for (const auto& member : link.members) {
         const auto& ensemble =
-            member.ensemble == 0 ? link.ensemble : link.others[member.ensemble - 1];
+            member.ensemble == 0 ? link.ensemble : link.additional_ensembles[member.ensemble - 1];
         const size_t trees = member.trees == 0 ? ensemble.trees.size() : member.trees;
         double raw = ensemble.predict_raw(row, trees);
         if (member.linear > 0) raw += link.linears[member.linear - 1].predict(row);
@@ -120,7 +120,7 @@ model::LearnedLink small_link(size_t groups) {
 model::LearnedLink small_mixture(size_t groups) {
     auto link = small_link(groups);
     link.ensemble.trees.push_back(link.ensemble.trees.front());
-    link.others = {small_link(1).ensemble};
+    link.additional_ensembles = {small_link(1).ensemble};
     const model::RampRule step{0, 0, std::vector<double>(groups, -0.5),
                                std::vector<double>(groups, 0.5)};
     link.members = {{0, 1, 0.25, {}}, {0, 0, 0.25, step}, {1, 0, 0.5, {}}};
@@ -132,7 +132,7 @@ model::LearnedLink small_score() {
     auto link = small_link(1);
     link.scale = {model::ScoreScale::Kind::kUnit, 40};
     link.linears = {{0.25, {0.5, 0}, {1, 0}, {{}, {0.125, -0.25, 0}}}};
-    link.others = {{}};
+    link.additional_ensembles = {{}};
     link.members = {{0, 0, 0.75, {}}, {1, 0, 0.25, {}, 1}};
     link.ramp = {0, 0, {0.05}, {1}};
     return link;

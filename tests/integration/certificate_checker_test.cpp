@@ -62,7 +62,7 @@ struct Drawn {
         if (seed % 2 == 0) config.max_calibration_z = 6;  // as older certificates have it
         config.delta_epoch = random.uniform(0.05, 0.5);
         config.runs_per_epoch = 1 + static_cast<unsigned>(random.below(4));
-        config.bound = static_cast<Bound>(random.below(4));
+        config.bound = static_cast<stats::BoundMethod>(random.below(4));
         config.control_variates = static_cast<ControlVariateKind>(random.below(5));
         config.bet_cap = random.uniform(0.5, 0.95);
         if (random.bernoulli(0.5)) config.margin = random.uniform(-5, 40);

@@ -23,7 +23,7 @@ class MixtureCommands : public LoanModel {
         link_.members = {{0, 10, 0.25, {}}, {0, 20, 0.25, {}}, {0, 0, 0.5, model::RampRule{}}};
         link_.members[2].ramp->thresholds = {0.2};
         save(loaded.policy, "mixed.rmp");
-        link_.others = {{0.5, {}}};
+        link_.additional_ensembles = {{0.5, {}}};
         link_.members[0] = {1, 0, 0.25, {}};
         save(loaded.policy, "two_models.rmp");
     }

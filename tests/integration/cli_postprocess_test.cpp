@@ -88,7 +88,7 @@ TEST_F(Postprocess, ABlindRuleNeedsNoGroupAndIsFairerThanTheModel) {
     const auto loaded = model::load_model_file(folder_ / "blind.rmp").value();
     EXPECT_FALSE(loaded.policy.group_aware());
     EXPECT_TRUE(loaded.policy.group_names().empty());
-    EXPECT_EQ(loaded.policy.last_learned()->pulls.size(), 1u);
+    EXPECT_EQ(loaded.policy.last_learned()->adjustments.size(), 1u);
 }
 
 TEST_F(Postprocess, BudgetsEpsilonsByGroupAndCentresAreTaken) {
@@ -150,7 +150,7 @@ TEST_F(Postprocess, OtherCommandsSayWhatIsDoneToTheScore) {
                     "--gamma 0.1")
                     .output,
                 HasSubstr("all rows"));
-    EXPECT_TRUE(link("again.rmp").pulls.empty());
+    EXPECT_TRUE(link("again.rmp").adjustments.empty());
 }
 
 TEST_F(Postprocess, SaysWhatItCannotDo) {

@@ -136,7 +136,7 @@ TEST_F(DecisionHttp, ARiskScoreIsDrawnAndDecidesTheApplication) {
     model::LearnedLink link;
     link.scale = {model::ScoreScale::Kind::kUnit, 20};
     link.ensemble.base_score = 0.21;
-    link.others = {{}};
+    link.additional_ensembles = {{}};
     link.linears = {{0.41, {0.01}, {0}, {{}}}};  // 0.81 at age 40
     link.members = {{0, 0, 0.25, {}}, {1, 0, 0.75, {}, 1}};
     const auto step = model::numbers_of({false, 0.5}, 20).value();

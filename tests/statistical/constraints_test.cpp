@@ -6,13 +6,13 @@
 namespace rampart::test {
 namespace {
 
-using constraints::Bound;
 using constraints::ConstraintResult;
 using constraints::Interval;
 using constraints::LabelsOf;
 using constraints::Plan;
 using constraints::Program;
 using constraints::Settings;
+using stats::BoundMethod;
 
 constexpr double kDelta = 0.1;
 constexpr int kRepetitions = 300;
@@ -145,7 +145,8 @@ TEST(Constraint, AnImpactAmongThoseWhoWouldNotRepay) {
 }
 
 TEST(Constraint, OtherBoundsOnAGapOfApprovalRates) {
-    for (const Bound bound : {Bound::kStudentT, Bound::kHoeffding, Bound::kMaurerPontil}) {
+    for (const BoundMethod bound :
+         {BoundMethod::kStudentT, BoundMethod::kHoeffding, BoundMethod::kMaurerPontil}) {
         Settings settings = world_settings();
         settings.bound = bound;
         EXPECT_LE(
@@ -168,7 +169,7 @@ TEST(Constraint, DeltaThatIsNotDividedOverTheMeansPassesTooOften) {
         "\"b\"), mean(decision, reference | group = \"a\"), "
         "mean(decision, reference | group = \"b\")) >= 0.500001");
     Settings settings = world_settings();
-    settings.bound = Bound::kStudentT;  // uses all of its delta
+    settings.bound = BoundMethod::kStudentT;  // uses all of its delta
     const auto rate = [&](const std::string& name, double factor) {
         return rate_of(name, kRepetitions, 32, [&](base::Random& random) {
             return passes(program, settings, random, 600, even, [&](Plan& plan) {

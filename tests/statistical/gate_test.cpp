@@ -4,9 +4,9 @@
 namespace rampart::test {
 namespace {
 
-using certification::Bound;
 using certification::GateConfig;
 using certification::Verdict;
+using stats::BoundMethod;
 
 constexpr double kDelta = 0.1;
 
@@ -27,7 +27,7 @@ struct World {
 
 TEST(Gate, AtTheBoundaryFalseCertificatesStayWithinDelta) {
     constexpr int kRepetitions = 2000;
-    for (const Bound bound : {Bound::kBetting, Bound::kStudentT}) {
+    for (const BoundMethod bound : {BoundMethod::kBetting, BoundMethod::kStudentT}) {
         GateConfig config = lender_config();
         config.bound = bound;
         const double rate = rate_of(fmt::format("boundary, {}", to_string(bound)), kRepetitions, 1,
@@ -89,7 +89,7 @@ TEST(Gate, RareSevereHarmFoolsTheTBoundAndNotTheBettingBound) {
     GateConfig config = lender_config();
     config.impact_lo = -100;
     config.impact_hi = 1;
-    const auto rate = [&](Bound bound) {
+    const auto rate = [&](BoundMethod bound) {
         config.bound = bound;
         return rate_of(fmt::format("rare severe harm, {}", to_string(bound)), kRepetitions, 3,
                        [&](base::Random& random) {
@@ -97,8 +97,8 @@ TEST(Gate, RareSevereHarmFoolsTheTBoundAndNotTheBettingBound) {
                            return certified(config, selection, rare_harm(random, 150, "v"));
                        });
     };
-    EXPECT_LE(rate(Bound::kBetting), at_most(kDelta, kRepetitions));
-    EXPECT_GT(rate(Bound::kStudentT), 0.25);
+    EXPECT_LE(rate(BoundMethod::kBetting), at_most(kDelta, kRepetitions));
+    EXPECT_GT(rate(BoundMethod::kStudentT), 0.25);
 }
 
 TEST(Gate, AnEpochOfRunsOnOneVaultStaysWithinItsBudget) {

@@ -252,7 +252,7 @@ TEST(WeeklyGates, WithTheWholeDeltaEveryWeekAlmostEveryYearHasOne) {
     GateConfig config = yearly_config();
     config.runs_per_epoch = 1;
     config.spending = certification::Spending::kEqual;
-    config.bound = certification::Bound::kStudentT;  // which uses all of delta
+    config.bound = stats::BoundMethod::kStudentT;  // which uses all of delta
     const double rate =
         rate_of("WRONG: an epoch a week on one vault", 20, 62, [&](base::Random& random) {
             World world(random, 300);

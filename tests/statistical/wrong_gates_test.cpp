@@ -52,7 +52,7 @@ uint64_t choose(ope::LoggedFeedback& selection, base::Random& random) {
 
 TEST(WrongGate, ChoosingOnTheRecordsThatTestCertifiesNoise) {
     GateConfig config = lender_config();
-    config.bound = certification::Bound::
+    config.bound = stats::BoundMethod::
         kStudentT;  // the mistake misleads any bound; this one uses all of delta
     const double right = rate_of("chosen on the development set, tested on the vault", kRepetitions,
                                  11, [&](base::Random& random) {

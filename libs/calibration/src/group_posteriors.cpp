@@ -9,7 +9,7 @@
 namespace rampart::calibration {
 namespace {
 
-using Given = model::GroupPull::Given;
+using Given = model::GroupBlindAdjustment::Given;
 
 /// The rows with the label that is given.
 dataset::Dataset rows_given(const dataset::Dataset& data, Given given) {

@@ -149,7 +149,7 @@ ObjectiveConfig objective_config(const ElfOptions& options) {
 double upper_bound(const std::vector<double>& gains, stats::Range gain_range,
                    const ElfOptions& options) {
     const auto sample = stats::moments(gains);
-    return options.bound == Bound::kStudentT
+    return options.bound == stats::BoundMethod::kStudentT
                ? -stats::t_lower_bound(sample, options.delta)
                : -stats::hoeffding_lower_bound(sample, gain_range, options.delta);
 }
@@ -191,7 +191,7 @@ ElfTest paired_test(const Chosen& chosen, const Part& test, size_t g, std::span<
         const auto reach = ope::change_range(record, model);
         range = {std::min(range.lo, reach.lo), std::max(range.hi, reach.hi)};
     }
-    if (options.bound != Bound::kBetting) {
+    if (options.bound != stats::BoundMethod::kBetting) {
         return finish(constraint.name, gains, upper_bound(gains, range, options), options.delta);
     }
     // bets from D_c's variance of this candidate; the range is a function of D_f's x alone
@@ -275,7 +275,10 @@ base::Status check(const ElfSample& sample, const ParametricPolicy& policy,
     if (!(options.kappa > 0 && options.kappa <= 1)) {
         return invalid_argument("bad_elf", "kappa: {} has to lie in (0, 1]", options.kappa);
     }
-    if (options.paper_compat && options.bound == Bound::kBetting) {
+    if (options.bound == stats::BoundMethod::kMaurerPontil) {
+        return invalid_argument("bad_elf", "bound: name betting, t or Hoeffding");
+    }
+    if (options.paper_compat && options.bound == stats::BoundMethod::kBetting) {
         return invalid_argument("bad_elf",
                                 "bound: the paper has t and Hoeffding; name one of them");
     }

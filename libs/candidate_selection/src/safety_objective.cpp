@@ -43,7 +43,9 @@ struct Sums {
 };
 
 /// The bounds that use ranges read these columns; a t bound is spared the passes.
-bool needs_range(const Constraint& c, Bound bound) { return bound != Bound::kStudentT && !c.range; }
+bool needs_range(const Constraint& c, stats::BoundMethod bound) {
+    return bound != stats::BoundMethod::kStudentT && !c.range;
+}
 
 struct Deviation {
     double more = 0, less = 0;
@@ -105,7 +107,7 @@ double betting_width(double variance, double highest, double n, double delta, do
     return budget / (n * bet) + bet * variance / 2;
 }
 
-base::Status check_constraint(const Constraint& c, size_t rows, Bound bound) {
+base::Status check_constraint(const Constraint& c, size_t rows, stats::BoundMethod bound) {
     const auto bad = [&](std::string_view what) {
         return invalid_argument("bad_objective", "constraint '{}': {}", c.name, what);
     };
@@ -315,7 +317,7 @@ PredictedBound SafetyObjective::predict_bound(size_t j, std::span<const double> 
     // nothing changes, or rounding is all that is left of it: no bound, and no signal
     const bool nothing =
         !(variance > 1e-24 * (1 + out.mean * out.mean)) || !std::isfinite(variance);
-    if (nothing || (config_.bound == Bound::kBetting && !(highest > 0))) {
+    if (nothing || (config_.bound == stats::BoundMethod::kBetting && !(highest > 0))) {
         out.upper = kInfinity;
         out.signals = t_quantiles_[j] + power_quantile_ * std::sqrt(1 + n / m);
         if (std::isnan(out.mean)) out.signals = std::numeric_limits<double>::quiet_NaN();
@@ -323,13 +325,15 @@ PredictedBound SafetyObjective::predict_bound(size_t j, std::span<const double> 
     }
     double width = 0;
     switch (config_.bound) {
-        case Bound::kStudentT:
+        case stats::BoundMethod::kStudentT:
             width = error * t_quantiles_[j];
             break;
-        case Bound::kHoeffding:
+        // Maurer and Pontil's is predicted by the wider of the two that use the range
+        case stats::BoundMethod::kHoeffding:
+        case stats::BoundMethod::kMaurerPontil:
             width = (highest - lowest) * std::sqrt(std::log(1 / c.delta) / (2 * n));
             break;
-        case Bound::kBetting:
+        case stats::BoundMethod::kBetting:
             width = betting_width(variance, highest, n, c.delta, config_.bet_cap);
             break;
     }

@@ -87,20 +87,7 @@ Result<std::vector<uint64_t>> ConstraintSet::conditions_met(
 constraints::Settings settings_of(const GateConfig& config, double delta) {
     constraints::Settings out;
     out.delta = delta;
-    switch (config.bound) {
-        case Bound::kBetting:
-            out.bound = constraints::Bound::kBetting;
-            break;
-        case Bound::kStudentT:
-            out.bound = constraints::Bound::kStudentT;
-            break;
-        case Bound::kHoeffding:
-            out.bound = constraints::Bound::kHoeffding;
-            break;
-        case Bound::kMaurerPontil:
-            out.bound = constraints::Bound::kMaurerPontil;
-            break;
-    }
+    out.bound = config.bound;
     out.bet_cap = config.bet_cap;
     out.min_units = config.min_units;
     out.min_outcomes = config.min_outcomes;

@@ -55,13 +55,13 @@ class GroupEvaluation {
     bool clears(const ope::ValueBound& bound) const {
         const stats::Range range{plan_->lo, plan_->hi};
         switch (run_->config.bound) {
-            case Bound::kBetting:
+            case stats::BoundMethod::kBetting:
                 return bound.log_wealth >= -std::log(run_->delta);
-            case Bound::kStudentT:
+            case stats::BoundMethod::kStudentT:
                 return stats::t_lower_bound(bound.sample, run_->delta) > 0;
-            case Bound::kHoeffding:
+            case stats::BoundMethod::kHoeffding:
                 return stats::hoeffding_lower_bound(bound.sample, range, run_->delta) > 0;
-            case Bound::kMaurerPontil:
+            case stats::BoundMethod::kMaurerPontil:
                 return stats::maurer_pontil_lower_bound(bound.sample, range, run_->delta) > 0;
         }
         RAMPART_CHECK(false, "bound {}", static_cast<int>(run_->config.bound));

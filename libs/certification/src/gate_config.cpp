@@ -40,20 +40,6 @@ base::Status check_impact(const GateConfig& c) {
 
 }  // namespace
 
-std::string_view to_string(Bound bound) {
-    switch (bound) {
-        case Bound::kBetting:
-            return "betting";
-        case Bound::kStudentT:
-            return "student_t";
-        case Bound::kHoeffding:
-            return "hoeffding";
-        case Bound::kMaurerPontil:
-            return "maurer_pontil";
-    }
-    RAMPART_CHECK(false, "bound {}", static_cast<int>(bound));
-}
-
 std::string_view to_string(ControlVariateKind kind) {
     switch (kind) {
         case ControlVariateKind::kPerAction:

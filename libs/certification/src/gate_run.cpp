@@ -232,7 +232,7 @@ base::Status check_operator_input(const PrecheckInputs& in) {
 }  // namespace
 
 bool allows_further_looks(const GateConfig& config) {
-    return config.bound == Bound::kBetting &&
+    return config.bound == stats::BoundMethod::kBetting &&
            config.control_variates != ControlVariateKind::kRegression &&
            config.named_constraints.empty();
 }

@@ -12,9 +12,10 @@ struct EnumValues<Verdict> {
                                        Verdict::kRefused, Verdict::kIdentical};
 };
 template <>
-struct EnumValues<Bound> {
-    static constexpr Bound kAll[] = {Bound::kBetting, Bound::kStudentT, Bound::kHoeffding,
-                                     Bound::kMaurerPontil};
+struct EnumValues<stats::BoundMethod> {
+    static constexpr stats::BoundMethod kAll[] = {
+        stats::BoundMethod::kBetting, stats::BoundMethod::kStudentT, stats::BoundMethod::kHoeffding,
+        stats::BoundMethod::kMaurerPontil};
 };
 template <>
 struct EnumValues<ControlVariateKind> {

@@ -231,7 +231,7 @@ void add_about_rest(const Certificate& c, std::vector<Assumption>& out) {
             "the certificates given earlier in this epoch did not steer the choice of this "
             "candidate; the epoch's error budget is proven up to its first certificate");
     }
-    if (config.bound == Bound::kStudentT) {
+    if (config.bound == stats::BoundMethod::kStudentT) {
         add(false,
             "the mean of the units' values is close to normal: not so when harm is rare and "
             "severe");

@@ -277,14 +277,14 @@ class LowerEnd {
         const double lo = -weight_ * (theta - m_) - slack;
         const double hi = weight_ * std::max(0.0, other_ - theta) + slack;
         switch (settings_.bound) {
-            case Bound::kBetting:
+            case stats::BoundMethod::kBetting:
                 return stats::log_wealth(values_, lo, end_.bets, 0) >= -std::log(end_.delta);
-            case Bound::kStudentT:
+            case stats::BoundMethod::kStudentT:
                 return stats::t_lower_bound(stats::moments(values_), end_.delta) > 0;
-            case Bound::kHoeffding:
+            case stats::BoundMethod::kHoeffding:
                 return stats::hoeffding_lower_bound(stats::moments(values_), {lo, hi}, end_.delta) >
                        0;
-            case Bound::kMaurerPontil:
+            case stats::BoundMethod::kMaurerPontil:
                 return stats::maurer_pontil_lower_bound(stats::moments(values_), {lo, hi},
                                                         end_.delta) > 0;
         }
@@ -394,12 +394,6 @@ Known forecast_formula(const Program& program, const Plan& plan, size_t s, SumsC
 }
 
 }  // namespace
-
-std::string_view to_string(Bound bound) {
-    constexpr std::array<std::string_view, 4> kNames{"betting", "student_t", "hoeffding",
-                                                     "maurer_pontil"};
-    return kNames[static_cast<size_t>(bound)];
-}
 
 std::string_view to_string(LabelsOf labels) {
     return labels == LabelsOf::kGranted ? "granted" : "everybody";

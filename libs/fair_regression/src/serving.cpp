@@ -34,8 +34,8 @@ class LinkBuilder {
             link.ensemble = ensemble;
             return 0;
         }
-        link.others.push_back(ensemble);
-        return static_cast<uint32_t>(link.others.size());
+        link.additional_ensembles.push_back(ensemble);
+        return static_cast<uint32_t>(link.additional_ensembles.size());
     }
 
     uint32_t ensembles_ = 0;

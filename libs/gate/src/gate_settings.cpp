@@ -7,12 +7,12 @@ namespace {
 
 /// Reads the bound and the estimate by which the gate decides.
 void read_estimate(config::Table& gate, certification::GateConfig& config) {
-    using certification::Bound;
     using certification::ControlVariateKind;
+    using stats::BoundMethod;
     const auto bound =
         gate.choice("bound", {"betting", "student_t", "hoeffding", "maurer_pontil"}, "betting");
-    for (const Bound b :
-         {Bound::kBetting, Bound::kStudentT, Bound::kHoeffding, Bound::kMaurerPontil}) {
+    for (const BoundMethod b : {BoundMethod::kBetting, BoundMethod::kStudentT,
+                                BoundMethod::kHoeffding, BoundMethod::kMaurerPontil}) {
         if (to_string(b) == bound) config.bound = b;
     }
     const auto kind = gate.choice("centres", {"per_action", "single", "none", "best", "regression"},

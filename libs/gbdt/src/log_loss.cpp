@@ -11,14 +11,14 @@
 
 namespace rampart::gbdt {
 
-LogLoss::LogLoss(const dataset::Dataset& data, double weight_of_ones)
+LogLoss::LogLoss(const dataset::Dataset& data, double positive_class_weight)
     : LogLoss(data.label, data.weight) {
-    RAMPART_CHECK(weight_of_ones > 0 && std::isfinite(weight_of_ones), "weight_of_ones {}",
-                  weight_of_ones);
-    if (weight_of_ones == 1) return;
+    RAMPART_CHECK(positive_class_weight > 0 && std::isfinite(positive_class_weight),
+                  "positive_class_weight {}", positive_class_weight);
+    if (positive_class_weight == 1) return;
     if (weights_.empty()) weights_.resize(data.rows(), 1.0f);
     for (size_t row = 0; row < data.rows(); ++row)
-        if (data.label[row] == 1) weights_[row] *= static_cast<float>(weight_of_ones);
+        if (data.label[row] == 1) weights_[row] *= static_cast<float>(positive_class_weight);
 }
 
 LogLoss::LogLoss(std::span<const uint8_t> labels, std::vector<float> weights)

@@ -27,7 +27,7 @@ Mixture::Mixture(const LearnedLink& link)
         ramps_.push_back(*members[m].ramp);
     }
     const auto ensemble_of = [&](size_t e) -> const Ensemble& {
-        return e == 0 ? link.ensemble : link.others[e - 1];
+        return e == 0 ? link.ensemble : link.additional_ensembles[e - 1];
     };
     const auto place = [&](uint32_t m) {
         return std::pair(members[m].ensemble,

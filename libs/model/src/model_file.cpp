@@ -94,19 +94,19 @@ void to_message(const Calibration& calibration, v1::Calibration& out) {
     out.mutable_polyline()->mutable_y()->Add(map.y.begin(), map.y.end());
 }
 
-v1::PullGiven to_message(GroupPull::Given given) {
+v1::PullGiven to_message(GroupBlindAdjustment::Given given) {
     switch (given) {
-        case GroupPull::Given::kNothing:
+        case GroupBlindAdjustment::Given::kNothing:
             return v1::PULL_GIVEN_NOTHING;
-        case GroupPull::Given::kFavourable:
+        case GroupBlindAdjustment::Given::kFavourable:
             return v1::PULL_GIVEN_FAVOURABLE;
-        case GroupPull::Given::kUnfavourable:
+        case GroupBlindAdjustment::Given::kUnfavourable:
             return v1::PULL_GIVEN_UNFAVOURABLE;
     }
     RAMPART_CHECK(false, "given {}", static_cast<int>(given));
 }
 
-void to_message(const GroupPull& pull, v1::GroupPull& out) {
+void to_message(const GroupBlindAdjustment& pull, v1::GroupPull& out) {
     out.set_given(to_message(pull.given));
     for (const Ensemble& posterior : pull.posteriors) to_message(posterior, *out.add_posteriors());
     for (const double amount : pull.amounts) out.add_amounts(amount);
@@ -136,11 +136,11 @@ void to_message(const LearnedLink& link, v1::LearnedLink& out) {
     out.mutable_exploration()->set_mode(to_message(link.exploration.mode));
     out.mutable_exploration()->set_epsilon(link.exploration.epsilon);
     out.set_kappa(link.kappa);
-    for (const Ensemble& other : link.others) to_message(other, *out.add_others());
+    for (const Ensemble& other : link.additional_ensembles) to_message(other, *out.add_others());
     for (const Member& member : link.members) to_message(member, *out.add_members());
     for (const auto& calibration : link.calibrations)
         to_message(calibration, *out.add_calibrations());
-    for (const GroupPull& pull : link.pulls) to_message(pull, *out.add_pulls());
+    for (const GroupBlindAdjustment& pull : link.adjustments) to_message(pull, *out.add_pulls());
     if (link.scale.kind == ScoreScale::Kind::kUnit)
         out.mutable_unit_scale()->set_levels(link.scale.levels);
     for (const LinearModel& linear : link.linears) to_message(linear, *out.add_linears());
@@ -149,7 +149,7 @@ void to_message(const LearnedLink& link, v1::LearnedLink& out) {
 uint32_t version_of(const LearnedLink& link) {
     if (link.scale != ScoreScale{} || !link.linears.empty()) return kWithScores;
     const auto sloped = [](const RampRule& ramp) { return !ramp.slopes.empty(); };
-    const bool calibrated = !link.calibrations.empty() || !link.pulls.empty() ||
+    const bool calibrated = !link.calibrations.empty() || !link.adjustments.empty() ||
                             sloped(link.ramp) ||
                             std::any_of(link.members.begin(), link.members.end(),
                                         [&](const Member& m) { return m.ramp && sloped(*m.ramp); });
@@ -313,23 +313,23 @@ Result<Calibration> calibration_of(const v1::Calibration& message) {
         PolylineMap{{map.x().begin(), map.x().end()}, {map.y().begin(), map.y().end()}});
 }
 
-Result<GroupPull::Given> given_of(v1::PullGiven given) {
+Result<GroupBlindAdjustment::Given> given_of(v1::PullGiven given) {
     switch (given) {
         case v1::PULL_GIVEN_NOTHING:
-            return GroupPull::Given::kNothing;
+            return GroupBlindAdjustment::Given::kNothing;
         case v1::PULL_GIVEN_FAVOURABLE:
-            return GroupPull::Given::kFavourable;
+            return GroupBlindAdjustment::Given::kFavourable;
         case v1::PULL_GIVEN_UNFAVOURABLE:
-            return GroupPull::Given::kUnfavourable;
+            return GroupBlindAdjustment::Given::kUnfavourable;
         default:
             return bad(fmt::format("a pull given the unknown {}", static_cast<int>(given)));
     }
 }
 
-Result<GroupPull> pull_of(const v1::GroupPull& message) {
+Result<GroupBlindAdjustment> pull_of(const v1::GroupPull& message) {
     if (static_cast<size_t>(message.posteriors_size()) > limits::kMaxGroups)
         return bad(fmt::format("a pull with {} ensembles", message.posteriors_size()));
-    GroupPull pull;
+    GroupBlindAdjustment pull;
     RAMPART_TRY(pull.given, given_of(message.given()));
     for (const auto& posterior : message.posteriors()) {
         RAMPART_TRY(pull.posteriors.emplace_back(), ensemble_of(posterior));
@@ -372,14 +372,14 @@ Result<LearnedLink> learned_of(const v1::LearnedLink& message) {
     link.exploration.epsilon = message.exploration().epsilon();
     link.kappa = message.kappa();
     for (const auto& other : message.others()) {
-        RAMPART_TRY(link.others.emplace_back(), ensemble_of(other));
+        RAMPART_TRY(link.additional_ensembles.emplace_back(), ensemble_of(other));
     }
     for (const auto& member : message.members()) link.members.push_back(member_of(member));
     for (const auto& calibration : message.calibrations()) {
         RAMPART_TRY(link.calibrations.emplace_back(), calibration_of(calibration));
     }
     for (const auto& pull : message.pulls()) {
-        RAMPART_TRY(link.pulls.emplace_back(), pull_of(pull));
+        RAMPART_TRY(link.adjustments.emplace_back(), pull_of(pull));
     }
     if (message.has_unit_scale())
         link.scale = {ScoreScale::Kind::kUnit, message.unit_scale().levels()};

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "group_pulls.hpp"
+#include "group_blind_adjustments.hpp"
 #include "mixture.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
@@ -77,10 +77,12 @@ base::Status check_ramp(const RampRule& ramp) {
 }
 
 base::Status check_member(const Member& member, const LearnedLink& link) {
-    if (member.ensemble > link.others.size()) {
-        return bad("ensemble {}; the link has 0 to {}", member.ensemble, link.others.size());
+    if (member.ensemble > link.additional_ensembles.size()) {
+        return bad("ensemble {}; the link has 0 to {}", member.ensemble,
+                   link.additional_ensembles.size());
     }
-    const auto& ensemble = member.ensemble == 0 ? link.ensemble : link.others[member.ensemble - 1];
+    const auto& ensemble =
+        member.ensemble == 0 ? link.ensemble : link.additional_ensembles[member.ensemble - 1];
     if (member.trees > ensemble.trees.size()) {
         return bad("the first {} trees of ensemble {}, which has {}; 0 is all of them",
                    member.trees, member.ensemble, ensemble.trees.size());
@@ -97,8 +99,9 @@ base::Status check_member(const Member& member, const LearnedLink& link) {
 
 base::Status check_members(const LearnedLink& link, const dataset::FeatureSchema& schema) {
     if (link.members.empty()) {
-        if (!link.others.empty())
-            return bad("{} more ensembles and no members to use them", link.others.size());
+        if (!link.additional_ensembles.empty())
+            return bad("{} more ensembles and no members to use them",
+                       link.additional_ensembles.size());
         if (!link.linears.empty())
             return bad("{} linear models and no members to use them", link.linears.size());
         return base::ok();
@@ -112,7 +115,7 @@ base::Status check_members(const LearnedLink& link, const dataset::FeatureSchema
                                   link.trees(), limits::kMaxTrees);
     }
     double sum = 0;
-    std::vector<bool> used(1 + link.others.size()), added(link.linears.size());
+    std::vector<bool> used(1 + link.additional_ensembles.size()), added(link.linears.size());
     for (size_t m = 0; m < link.members.size(); ++m) {
         const Member& member = link.members[m];
         if (const auto status = check_member(member, link); !status)
@@ -134,14 +137,14 @@ base::Status check_members(const LearnedLink& link, const dataset::FeatureSchema
         if (const auto status = validate(link.linears[i], schema); !status)
             return status.error().with_context(fmt::format("linear model {}", i + 1));
     }
-    for (size_t i = 0; i < link.others.size(); ++i) {
-        if (const auto status = validate(link.others[i], schema); !status)
+    for (size_t i = 0; i < link.additional_ensembles.size(); ++i) {
+        if (const auto status = validate(link.additional_ensembles[i], schema); !status)
             return status.error().with_context(fmt::format("ensemble {}", i + 1));
     }
     return base::ok();
 }
 
-base::Status check_pull(const GroupPull& pull, const dataset::FeatureSchema& schema) {
+base::Status check_pull(const GroupBlindAdjustment& pull, const dataset::FeatureSchema& schema) {
     const size_t groups = pull.amounts.size();
     if (groups < 2 || groups > limits::kMaxGroups) {
         return bad("amounts for {} groups; allowed are 2 to {}", groups, limits::kMaxGroups);
@@ -161,9 +164,9 @@ base::Status check_pull(const GroupPull& pull, const dataset::FeatureSchema& sch
 
 base::Status check_calibrations_and_pulls(const LearnedLink& link,
                                           const dataset::FeatureSchema& schema) {
-    if (!link.members.empty() && !(link.calibrations.empty() && link.pulls.empty())) {
+    if (!link.members.empty() && !(link.calibrations.empty() && link.adjustments.empty())) {
         return bad("a mixture with {} calibrations and {} pulls; it can have neither",
-                   link.calibrations.size(), link.pulls.size());
+                   link.calibrations.size(), link.adjustments.size());
     }
     if (link.calibrations.size() > limits::kMaxGroups) {
         return bad("{} calibrations; allowed are {}", link.calibrations.size(), limits::kMaxGroups);
@@ -172,15 +175,15 @@ base::Status check_calibrations_and_pulls(const LearnedLink& link,
         if (const auto fault = fault_of(link.calibrations[i]))
             return bad("calibration {}: {}", i, *fault);
     }
-    std::set<GroupPull::Given> seen;
-    for (size_t i = 0; i < link.pulls.size(); ++i) {
-        if (const auto status = check_pull(link.pulls[i], schema); !status)
+    std::set<GroupBlindAdjustment::Given> seen;
+    for (size_t i = 0; i < link.adjustments.size(); ++i) {
+        if (const auto status = check_pull(link.adjustments[i], schema); !status)
             return status.error().with_context(fmt::format("pull {}", i));
-        if (!seen.insert(link.pulls[i].given).second) {
+        if (!seen.insert(link.adjustments[i].given).second) {
             return bad("pull {} is given the same as one before; put them into one", i);
         }
     }
-    if (!link.pulls.empty() && link.trees() > limits::kMaxTrees) {
+    if (!link.adjustments.empty() && link.trees() > limits::kMaxTrees) {
         return base::out_of_range("too_many_trees", "{} trees in all ensembles; allowed are {}",
                                   link.trees(), limits::kMaxTrees);
     }
@@ -196,9 +199,9 @@ base::Status check_scale(const LearnedLink& link) {
     if (scale.levels > kMaxScoreLevels) {
         return bad("{} levels of scores; allowed are {}", scale.levels, kMaxScoreLevels);
     }
-    if (link.calibrations.empty() && link.pulls.empty()) return base::ok();
+    if (link.calibrations.empty() && link.adjustments.empty()) return base::ok();
     return bad("a score on the unit scale with {} calibrations and {} pulls; it can have neither",
-               link.calibrations.size(), link.pulls.size());
+               link.calibrations.size(), link.adjustments.size());
 }
 
 base::Status check_learned(const LearnedLink& link, const dataset::FeatureSchema& schema) {
@@ -320,8 +323,8 @@ bool LearnedLink::group_aware() const {
 
 size_t LearnedLink::trees() const {
     size_t sum = ensemble.trees.size();
-    for (const Ensemble& other : others) sum += other.trees.size();
-    for (const GroupPull& pull : pulls) {
+    for (const Ensemble& other : additional_ensembles) sum += other.trees.size();
+    for (const GroupBlindAdjustment& pull : adjustments) {
         for (const Ensemble& posterior : pull.posteriors) sum += posterior.trees.size();
     }
     return sum;
@@ -363,7 +366,7 @@ Result<Policy> Policy::create(dataset::FeatureSchema schema, std::vector<Link> l
     for (size_t i = 0; i < links.size(); ++i) {
         auto& engine = policy.engines_.emplace_back();
         auto& mixture = policy.mixtures_.emplace_back();
-        auto& pulls = policy.pulls_.emplace_back();
+        auto& adjustments = policy.adjustments_.emplace_back();
         if (const auto* bootstrap = std::get_if<BootstrapLink>(&links[i])) {
             policy.bootstrap_feature_ = schema.find(bootstrap->feature);
             continue;
@@ -374,7 +377,8 @@ Result<Policy> Policy::create(dataset::FeatureSchema schema, std::vector<Link> l
         } else {
             mixture = std::make_shared<const Mixture>(learned);
         }
-        if (!learned.pulls.empty()) pulls = std::make_shared<const GroupPulls>(learned.pulls);
+        if (!learned.adjustments.empty())
+            adjustments = std::make_shared<const GroupBlindAdjustments>(learned.adjustments);
     }
     policy.schema_ = std::move(schema);
     policy.links_ = std::move(links);
@@ -405,7 +409,7 @@ PolicyOutput Policy::evaluate(std::span<const float> row, std::optional<size_t> 
             out.score = link.probability(link.scale.apply(engines_[i]->predict_raw(row)),
                                          group.value_or(0));
             double f = link.value(out.score);
-            if (pulls_[i]) f -= pulls_[i]->evaluate(row, out.score);
+            if (adjustments_[i]) f -= adjustments_[i]->evaluate(row, out.score);
             ramped = link.ramp.apply(f, group.value_or(0));
         }
         double lo = 0, hi = 1;

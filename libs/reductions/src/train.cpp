@@ -95,7 +95,7 @@ model::LearnedLink link_of(std::span<const ReductionMember> members) {
     link.ramp = step_at(order.front()->threshold, link);
     if (order.size() == 1) return link;
     for (size_t i = 0; i < order.size(); ++i) {
-        if (i > 0) link.others.push_back(order[i]->ensemble);
+        if (i > 0) link.additional_ensembles.push_back(order[i]->ensemble);
         model::Member member{.ensemble = static_cast<uint32_t>(i), .weight = order[i]->weight};
         if (order[i]->threshold != order.front()->threshold)
             member.ramp = step_at(order[i]->threshold, link);

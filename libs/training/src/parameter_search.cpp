@@ -20,20 +20,6 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kWidestRamp = 2, kNarrowestRamp = 0.02, kFarthestThreshold = 0.6,
                  kMostExploration = 0.3, kShortestStep = 0.05;
 
-candidate_selection::Bound bound_of(certification::Bound bound) {
-    switch (bound) {
-        case certification::Bound::kBetting:
-            return candidate_selection::Bound::kBetting;
-        case certification::Bound::kStudentT:
-            return candidate_selection::Bound::kStudentT;
-        // Maurer and Pontil's is predicted by the wider of the two that use the range
-        case certification::Bound::kHoeffding:
-        case certification::Bound::kMaurerPontil:
-            break;
-    }
-    return candidate_selection::Bound::kHoeffding;
-}
-
 /// Returns the impact model with control variates by action from the group itself; the range's
 /// middle where an action has no outcome.
 ope::ImpactModel model_of(const certification::GateConfig& gate,
@@ -90,7 +76,7 @@ Result<SafetyObjective> objective_of(const ope::LoggedFeedback& feedback,
                     feedback, all_records, model_of(gate, feedback, all_records.records), 0, 2,
                     forecast.delta));
     candidate_selection::ObjectiveConfig config;
-    config.bound = bound_of(gate.bound);
+    config.bound = gate.bound;
     config.power = limits.power;
     config.bet_cap = gate.bet_cap;
     return SafetyObjective::create(feedback.decisions.reference,

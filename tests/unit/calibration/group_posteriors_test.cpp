@@ -10,7 +10,7 @@
 namespace rampart::calibration {
 namespace {
 
-using Given = model::GroupPull::Given;
+using Given = model::GroupBlindAdjustment::Given;
 using testing::HasSubstr;
 
 /// x0 says much of the group, but only of rows with label 1 if `given_favourable`; x1 of the label.
@@ -96,9 +96,10 @@ TEST(GroupPosteriors, AreThoseThatAServedPullHas) {
         for (size_t k = 0; k < groups; ++k) {
             model::LearnedLink link;  // f = 0
             link.ramp = {2, 0.5, {0}, {1}};
-            model::GroupPull pull{Given::kNothing, posteriors, std::vector<double>(groups)};
+            model::GroupBlindAdjustment pull{Given::kNothing, posteriors,
+                                             std::vector<double>(groups)};
             pull.amounts[k] = 1;
-            link.pulls = {pull};
+            link.adjustments = {pull};
             const auto policy = model::Policy::create(data.schema, {link}, {}, {});
             ASSERT_TRUE(policy);
             for (size_t i = 0; i < 50; ++i) {

@@ -11,7 +11,7 @@
 namespace rampart::candidate_selection {
 namespace {
 
-ElfOptions options_of(bool paper, Bound bound, uint64_t seed = 1) {
+ElfOptions options_of(bool paper, stats::BoundMethod bound, uint64_t seed = 1) {
     ElfOptions options;
     options.paper_compat = paper;
     options.bound = bound;
@@ -50,7 +50,7 @@ TEST(Elf, TheSplitIsStratifiedAndTheSameForASeed) {
 
 TEST(Elf, PaperCompatTestsAsAlgorithmThreeDoesButOnTheHeldOutPart) {
     const auto drawn = test::draw(2000, 0.8, 4);
-    const auto options = options_of(true, Bound::kStudentT);
+    const auto options = options_of(true, stats::BoundMethod::kStudentT);
     const auto result = run(drawn, options);
     const auto policy = policy_of(drawn, true);
     std::vector<double> pi(2000);
@@ -83,7 +83,7 @@ TEST(Elf, PaperCompatTestsAsAlgorithmThreeDoesButOnTheHeldOutPart) {
 TEST(Elf, TheSameSeedGivesTheSameSolution) {
     const auto drawn = test::draw(800, 0.8, 5);
     for (const bool paper : {false, true}) {
-        const auto bound = paper ? Bound::kStudentT : Bound::kBetting;
+        const auto bound = paper ? stats::BoundMethod::kStudentT : stats::BoundMethod::kBetting;
         const auto a = run(drawn, options_of(paper, bound, 9)),
                    b = run(drawn, options_of(paper, bound, 9));
         EXPECT_EQ(a.candidate, b.candidate);
@@ -107,10 +107,11 @@ double solution_rate(size_t n, double alpha, const ElfOptions& base, int repetit
 TEST(Elf, WhereNoPolicyChangesAnythingSolutionsAreAsRareAsDeltaSays) {
     constexpr int kRepetitions = 200;
     const double limit = 0.1 + 4 * std::sqrt(0.1 * 0.9 / kRepetitions);
-    for (const auto bound : {Bound::kStudentT, Bound::kBetting}) {
+    for (const auto bound : {stats::BoundMethod::kStudentT, stats::BoundMethod::kBetting}) {
         EXPECT_LE(solution_rate(400, 0, options_of(false, bound), kRepetitions), limit);
     }
-    EXPECT_LE(solution_rate(400, 0, options_of(true, Bound::kStudentT), kRepetitions), limit);
+    EXPECT_LE(solution_rate(400, 0, options_of(true, stats::BoundMethod::kStudentT), kRepetitions),
+              limit);
 }
 
 TEST(Elf, WithoutASplitSelectionLeaksIntoTheTest) {
@@ -136,22 +137,25 @@ TEST(Elf, WithoutASplitSelectionLeaksIntoTheTest) {
         }
         doubled.sample.tested.assign(2 * n, 0);
         std::fill(doubled.sample.tested.begin() + n, doubled.sample.tested.end(), uint8_t{1});
-        solved += run(doubled, options_of(false, Bound::kStudentT, static_cast<uint64_t>(r)))
-                      .theta.has_value();
+        solved +=
+            run(doubled, options_of(false, stats::BoundMethod::kStudentT, static_cast<uint64_t>(r)))
+                .theta.has_value();
     }
     EXPECT_GT(solved, kRepetitions * 3 / 10);
 }
 
 TEST(Elf, OursFindsSolutionsWhereThePaperNeedsMoreData) {
-    const double ours = solution_rate(500, 0.8, options_of(false, Bound::kBetting), 40);
-    const double paper = solution_rate(500, 0.8, options_of(true, Bound::kStudentT), 40);
+    const double ours =
+        solution_rate(500, 0.8, options_of(false, stats::BoundMethod::kBetting), 40);
+    const double paper =
+        solution_rate(500, 0.8, options_of(true, stats::BoundMethod::kStudentT), 40);
     EXPECT_GE(ours, 0.85);
     EXPECT_LE(paper, ours - 0.3);
 }
 
 TEST(Elf, AnAccuracyFloorThatCannotBeReachedMeansNoSolution) {
     const auto drawn = test::draw(4000, 0.9, 6);
-    auto options = options_of(true, Bound::kStudentT);
+    auto options = options_of(true, stats::BoundMethod::kStudentT);
     options.search.max_evaluations = 600;
     options.accuracy_floor = 0.3;
     const auto low = run(drawn, options);
@@ -184,7 +188,7 @@ TEST(Elf, APolicyWithoutNumbersIsNoSolution) {
     const auto drawn = test::draw(400, 0.9, 7);
     for (const bool paper : {false, true}) {
         const auto result =
-            run_elf(drawn.sample, Nonsense(400), options_of(paper, Bound::kStudentT));
+            run_elf(drawn.sample, Nonsense(400), options_of(paper, stats::BoundMethod::kStudentT));
         ASSERT_TRUE(result);
         EXPECT_FALSE(result->theta);
     }
@@ -192,10 +196,11 @@ TEST(Elf, APolicyWithoutNumbersIsNoSolution) {
 
 TEST(Elf, TheSearchMaySeeAPartOfTheSelectionRowsOnly) {
     const auto drawn = test::draw(2000, 0.9, 8);
-    auto options = options_of(false, Bound::kBetting);
+    auto options = options_of(false, stats::BoundMethod::kBetting);
     options.max_selection_rows = 300;
     const auto result = run(drawn, options);
-    EXPECT_NE(result.candidate, run(drawn, options_of(false, Bound::kBetting)).candidate);
+    EXPECT_NE(result.candidate,
+              run(drawn, options_of(false, stats::BoundMethod::kBetting)).candidate);
     size_t tested = 0;
     for (const auto& test : result.tests) tested += test.records;
     EXPECT_EQ(tested, static_cast<size_t>(
@@ -204,7 +209,7 @@ TEST(Elf, TheSearchMaySeeAPartOfTheSelectionRowsOnly) {
 
 TEST(Elf, ASearchThatSawAPartCanBeRefinedOnAllOfTheSelectionRows) {
     const auto drawn = test::draw(2000, 0.9, 8);
-    auto options = options_of(false, Bound::kBetting);
+    auto options = options_of(false, stats::BoundMethod::kBetting);
     options.max_selection_rows = 300;
     const auto coarse = run(drawn, options);
     options.refine_evaluations = 60;
@@ -212,7 +217,7 @@ TEST(Elf, ASearchThatSawAPartCanBeRefinedOnAllOfTheSelectionRows) {
     EXPECT_GT(fine.evaluations, coarse.evaluations);
     EXPECT_LE(fine.evaluations, coarse.evaluations + 60);
     // the last objective is the one of all rows, and the search never ends worse than it began
-    ElfOptions whole = options_of(false, Bound::kBetting);
+    ElfOptions whole = options_of(false, stats::BoundMethod::kBetting);
     whole.starts = {coarse.candidate};
     whole.search.max_evaluations = 1;
     EXPECT_LE(fine.predicted.cost, run(drawn, whole).predicted.cost);
@@ -220,8 +225,8 @@ TEST(Elf, ASearchThatSawAPartCanBeRefinedOnAllOfTheSelectionRows) {
 
 TEST(Elf, TheBoundByTStandsBesideEveryOther) {
     const auto drawn = test::draw(1000, 0.5, 9);
-    const auto betting = run(drawn, options_of(false, Bound::kBetting));
-    auto same = options_of(false, Bound::kStudentT);
+    const auto betting = run(drawn, options_of(false, stats::BoundMethod::kBetting));
+    auto same = options_of(false, stats::BoundMethod::kStudentT);
     same.starts = {betting.candidate};
     same.search.max_evaluations = 1;
     const auto by_t = run(drawn, same);
@@ -234,7 +239,7 @@ TEST(Elf, TheBoundByTStandsBesideEveryOther) {
 TEST(Elf, RefusesSamplesThatAreNotWhole) {
     const auto refused = [](auto change) {
         auto drawn = test::draw(200, 0.5, 1);
-        auto options = options_of(false, Bound::kBetting);
+        auto options = options_of(false, stats::BoundMethod::kBetting);
         const auto policy = policy_of(drawn, false);
         change(drawn.sample, options);
         const auto result = run_elf(drawn.sample, policy, options);

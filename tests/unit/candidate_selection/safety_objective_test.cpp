@@ -112,7 +112,7 @@ TEST(SafetyObjective, PredictsTheWidthsOfAlgorithmFour) {
     const auto moments = stats::moments(values_of(constraint, pi, c.reference));
     const double error = std::sqrt(moments.variance / 400);
 
-    config.bound = Bound::kStudentT;
+    config.bound = stats::BoundMethod::kStudentT;
     const double t = stats::student_t_quantile(0.9, 399);
     EXPECT_NEAR(c.objective(config).predict(pi).bounds[1].upper, moments.mean + 2 * t * error,
                 1e-10);
@@ -125,7 +125,7 @@ TEST(SafetyObjective, PredictsTheWidthsOfAlgorithmFour) {
                 moments.mean + t * error + stats::normal_quantile(0.9) * both, 1e-10);
 
     config.safety = Safety::kInflation;
-    config.bound = Bound::kHoeffding;
+    config.bound = stats::BoundMethod::kHoeffding;
     double hi = -1e9, lo = 1e9;
     for (size_t k = 0; k < constraint.rows.size(); ++k) {
         const double d = pi[constraint.rows[k]] - c.reference[constraint.rows[k]];
@@ -140,7 +140,7 @@ TEST(SafetyObjective, PredictsTheWidthsOfAlgorithmFour) {
 TEST(SafetyObjective, TheBettingForecastIsNearWhatTheBetsEarn) {
     const Case c(0.4, 4000);
     ObjectiveConfig config;
-    config.bound = Bound::kBetting;
+    config.bound = stats::BoundMethod::kBetting;
     config.safety = Safety::kInflation;
     config.inflation = 1;
     const auto pi = shifted(c.reference, 0.5);
@@ -167,7 +167,8 @@ TEST(SafetyObjective, TheBettingForecastIsNearWhatTheBetsEarn) {
 TEST(SafetyObjective, FewerRecordsInTheTestMakeThePredictionWorse) {
     const Case c;
     const auto pi = shifted(c.reference, 0.5);
-    for (const auto bound : {Bound::kStudentT, Bound::kHoeffding, Bound::kBetting}) {
+    for (const auto bound : {stats::BoundMethod::kStudentT, stats::BoundMethod::kHoeffding,
+                             stats::BoundMethod::kBetting}) {
         ObjectiveConfig config;
         config.bound = bound;
         EXPECT_GT(c.objective(config, 50).predict(pi).bounds[0].upper,
@@ -210,7 +211,8 @@ TEST(SafetyObjective, OursTellsDirectionsApartWhereThePapersSumShrinksTowardsThe
 
 TEST(SafetyObjective, TheReferenceItselfNeverPasses) {
     const Case c;
-    for (const auto bound : {Bound::kStudentT, Bound::kHoeffding, Bound::kBetting}) {
+    for (const auto bound : {stats::BoundMethod::kStudentT, stats::BoundMethod::kHoeffding,
+                             stats::BoundMethod::kBetting}) {
         ObjectiveConfig config;
         config.bound = bound;
         const auto same = c.objective(config).predict(c.reference);
@@ -251,7 +253,7 @@ TEST(SafetyObjective, RefusesWhatItCannotPredictFrom) {
     EXPECT_TRUE(refused([](auto&, auto&, auto& cs, auto&) { cs[0].delta = 0.5; }));
     EXPECT_TRUE(refused([](auto&, auto&, auto& cs, auto&) { cs[1] = Constraint{}; }));
     EXPECT_TRUE(refused([](auto&, auto&, auto& cs, auto& o) {
-        o.bound = Bound::kBetting;
+        o.bound = stats::BoundMethod::kBetting;
         cs[0].highest_more.clear();
     }));
     EXPECT_TRUE(refused([](auto&, auto&, auto&, auto& o) { o.inflation = 0.5; }));

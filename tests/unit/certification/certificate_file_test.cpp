@@ -137,7 +137,7 @@ TEST(Certificate, OfEachWayToEstimateIsVerifiedAndSaysWhich) {
         c.config.at_least = -40;
         c.config.max_weight = 1.4;
         c.config.control_variates = ControlVariateKind::kBest;
-        c.config.bound = Bound::kMaurerPontil;
+        c.config.bound = stats::BoundMethod::kMaurerPontil;
     };
     const Case c(1.0, 11, 400, absolute);
     const SealedCertificate sealed = c.sealed();
@@ -290,7 +290,8 @@ TEST(Certificate, RandomRunsVerifyWhateverTheyAreAbout) {
     for (uint64_t seed = 1; seed <= 30; ++seed) {
         const double skill = static_cast<double>(seed % 5) / 2 - 1;
         const Case c(skill, seed, 300, [seed](Case& x) {
-            x.config.bound = seed % 3 == 0 ? Bound::kStudentT : Bound::kBetting;
+            x.config.bound =
+                seed % 3 == 0 ? stats::BoundMethod::kStudentT : stats::BoundMethod::kBetting;
             x.config.spending = seed % 2 == 0 ? Spending::kByHistory : Spending::kEqual;
             x.config.margin = static_cast<double>(seed) / 7.0 - 2;
             x.config.bet_cap = 0.5 + static_cast<double>(seed) / 100;

@@ -75,12 +75,12 @@ TEST(ConstraintSet, HasLimits) {
 
 TEST(ConstraintSet, TakesItsSettingsFromTheGates) {
     GateConfig config = test::lender_config();
-    config.bound = Bound::kMaurerPontil;
+    config.bound = stats::BoundMethod::kMaurerPontil;
     config.labels_of = LabelsOf::kAllApplicants;
     config.min_units = 77;
     const auto settings = settings_of(config, 0.01);
     EXPECT_EQ(settings.delta, 0.01);
-    EXPECT_EQ(settings.bound, constraints::Bound::kMaurerPontil);
+    EXPECT_EQ(settings.bound, stats::BoundMethod::kMaurerPontil);
     EXPECT_EQ(settings.labels, LabelsOf::kAllApplicants);
     EXPECT_EQ(settings.min_units, 77u);
     EXPECT_EQ(settings.declined_impact, config.declined_impact);

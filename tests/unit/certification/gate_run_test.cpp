@@ -77,15 +77,16 @@ TEST(GateRun, AMarginToleratesALossAndANegativeOneDemandsAGain) {
 }
 
 TEST(GateRun, EveryBoundDecidesWhenItIsAskedTo) {
-    for (const Bound bound :
-         {Bound::kBetting, Bound::kStudentT, Bound::kHoeffding, Bound::kMaurerPontil}) {
+    for (const stats::BoundMethod bound :
+         {stats::BoundMethod::kBetting, stats::BoundMethod::kStudentT,
+          stats::BoundMethod::kHoeffding, stats::BoundMethod::kMaurerPontil}) {
         Gate gain(1.0), loss(-1.0);
         gain.config.bound = loss.config.bound = bound;
         EXPECT_EQ(gain.test().verdict, Verdict::kCertified) << to_string(bound);
         EXPECT_EQ(loss.test().verdict, Verdict::kNoSolutionFound) << to_string(bound);
     }
     Gate betting(1.0, 400), hoeffding(1.0, 400);
-    hoeffding.config.bound = Bound::kHoeffding;
+    hoeffding.config.bound = stats::BoundMethod::kHoeffding;
     EXPECT_EQ(betting.test().verdict, Verdict::kCertified);
     EXPECT_EQ(hoeffding.test().verdict, Verdict::kNoSolutionFound);
 }

@@ -14,7 +14,7 @@ using test::CaseLog;
 
 constexpr Interval kImpact{-10, 10};
 
-Settings settings(Bound bound = Bound::kBetting) {
+Settings settings(stats::BoundMethod bound = stats::BoundMethod::kBetting) {
     Settings out;
     out.bound = bound;
     out.min_units = 10;
@@ -69,7 +69,7 @@ TEST(Evaluation, AParityGapTakesHalfOfDeltaForEachGroup) {
         repeated({{.candidate = 0.6, .group = "a"}, {.candidate = 0.5, .group = "b"}}, 2000);
     const auto out =
         tested("abs(mean(decision | group = \"a\") - mean(decision | group = \"b\")) <= 0.2",
-               settings(Bound::kHoeffding), log);
+               settings(stats::BoundMethod::kHoeffding), log);
     ASSERT_EQ(out.result.statements.size(), 2u);
     const double margin = std::sqrt(std::log(1 / 0.05) / (2 * 2000.0));
     const auto& first = out.result.statements[0];  // 0.2 - (a - b)
@@ -88,8 +88,9 @@ TEST(Evaluation, AViolatedGapDoesNotPassByAnyBound) {
                                {.candidate = 0.45, .group = "b"},
                                {.candidate = 0.55, .group = "b"}},
                               1000);
-    for (const Bound bound :
-         {Bound::kBetting, Bound::kStudentT, Bound::kHoeffding, Bound::kMaurerPontil}) {
+    for (const stats::BoundMethod bound :
+         {stats::BoundMethod::kBetting, stats::BoundMethod::kStudentT,
+          stats::BoundMethod::kHoeffding, stats::BoundMethod::kMaurerPontil}) {
         const auto out =
             tested("abs(mean(decision | group = \"a\") - mean(decision | group = \"b\")) <= 0.3",
                    settings(bound), log);
@@ -185,7 +186,8 @@ TEST(Evaluation, AnImpactAmongPeopleWithALabelUsesTheKnownImpactOfADecline) {
 TEST(Evaluation, APersonWithManyRecordsIsOneUnit) {
     std::vector<Case> cases;
     for (uint32_t i = 0; i < 400; ++i) cases.push_back({.person = i / 4, .candidate = 0.5});
-    const auto out = tested("mean(decision) >= 0.1", settings(Bound::kHoeffding), CaseLog(cases));
+    const auto out =
+        tested("mean(decision) >= 0.1", settings(stats::BoundMethod::kHoeffding), CaseLog(cases));
     EXPECT_EQ(out.plan.leaves[0].units, 100u);
     EXPECT_EQ(out.plan.leaves[0].records, 400u);
     EXPECT_EQ(out.plan.leaves[0].max_weight, 4);

@@ -91,7 +91,7 @@ TEST(Decide, ApprovesAsOftenAsItSays) {
 TEST(Decide, AMixtureIsDrawnFromByOneDrawAndExplainedByItsFirstEnsemble) {
     auto link = sample_link();  // raw: -1 after the first tree, 1 after both
     link.ramp = {};
-    link.others = {{5, {}}};
+    link.additional_ensembles = {{5, {}}};
     link.members = {{0, 1, 0.5, {}}, {0, 0, 0.125, {}}, {1, 0, 0.125, {}}, {0, 1, 0.25, {}}};
     const auto policy = in_force(learned(link, {{"reference_row", "60,2000,0"}}));
     constexpr int kDecisions = 4000;
@@ -114,7 +114,7 @@ TEST(Decide, AMixtureIsDrawnFromByOneDrawAndExplainedByItsFirstEnsemble) {
 TEST(Decide, AScoreWithLevelsIsDrawnByTheDrawThatDecides) {
     auto link = sample_link();
     link.ensemble = {0.8, {}};
-    link.others = {{0.4, {}}, {}};
+    link.additional_ensembles = {{0.4, {}}, {}};
     link.linears = {{0.1, {0.0025, 0, 0}, {0, 0, 0}, {{}, {}, {0, 0, 0}}}};  // 0.2025 at age 41
     link.members = {{0, 0, 0.25, {}}, {1, 0, 0.25, {}}, {2, 0, 0.5, {}, 1}};
     link.scale = {model::ScoreScale::Kind::kUnit, 40};

@@ -143,8 +143,8 @@ RC_GTEST_PROP(ModelFile, CalibrationsPullsAndSlopesComeBackAsTheyWere, (uint64_t
     base::Random random(seed);
     const size_t groups = 1 + random.below(3);
     LearnedLink link = random_calibrated_link(random, groups);
-    link.pulls.push_back(random_pull(random, GroupPull::Given::kNothing));
-    link.pulls.erase(link.pulls.begin(), link.pulls.end() - 1);
+    link.adjustments.push_back(random_pull(random, GroupBlindAdjustment::Given::kNothing));
+    link.adjustments.erase(link.adjustments.begin(), link.adjustments.end() - 1);
     const auto names = link.group_aware() ? group_names(groups) : std::vector<std::string>{};
     const auto policy = Policy::create(example_schema(), {link}, names, {}).value();
     const std::string bytes = encode_model_file(policy);

@@ -117,8 +117,8 @@ inline Calibration random_calibration(base::Random& random) {
     return map;
 }
 
-inline GroupPull random_pull(base::Random& random, GroupPull::Given given) {
-    GroupPull pull{given, {}, {}};
+inline GroupBlindAdjustment random_pull(base::Random& random, GroupBlindAdjustment::Given given) {
+    GroupBlindAdjustment pull{given, {}, {}};
     pull.amounts.resize(2 + random.below(3));
     for (double& amount : pull.amounts) amount = random.uniform(-0.5, 0.5);
     pull.posteriors.resize(pull.amounts.size() == 2 ? 1 : pull.amounts.size());
@@ -133,9 +133,10 @@ inline LearnedLink random_calibrated_link(base::Random& random, size_t groups) {
     for (auto& calibration : link.calibrations) calibration = random_calibration(random);
     link.ramp.slopes.resize(random.bernoulli(0.3) ? 0 : groups);
     for (double& slope : link.ramp.slopes) slope = random.uniform(-1, 2);
-    for (const auto given : {GroupPull::Given::kNothing, GroupPull::Given::kFavourable,
-                             GroupPull::Given::kUnfavourable}) {
-        if (random.bernoulli(0.5)) link.pulls.push_back(random_pull(random, given));
+    for (const auto given :
+         {GroupBlindAdjustment::Given::kNothing, GroupBlindAdjustment::Given::kFavourable,
+          GroupBlindAdjustment::Given::kUnfavourable}) {
+        if (random.bernoulli(0.5)) link.adjustments.push_back(random_pull(random, given));
     }
     return link;
 }
@@ -152,16 +153,17 @@ inline std::vector<double> random_weights(base::Random& random, size_t count) {
 /// A link of up to `most` members, in any order, whose ensembles are all used.
 inline LearnedLink random_mixture(base::Random& random, size_t groups, size_t most = 12) {
     LearnedLink link = random_link(random, groups);
-    link.others.resize(random.below(3));
-    for (auto& other : link.others) other = random_ensemble(random, random.below(80), 8);
+    link.additional_ensembles.resize(random.below(3));
+    for (auto& other : link.additional_ensembles)
+        other = random_ensemble(random, random.below(80), 8);
     if (random.bernoulli(0.5)) link.ensemble = random_ensemble(random, random.below(80), 8);
-    const size_t ensembles = 1 + link.others.size();
+    const size_t ensembles = 1 + link.additional_ensembles.size();
     const auto weights = random_weights(random, ensembles + random.below(most));
     for (size_t m = 0; m < weights.size(); ++m) {
         Member member;
         member.ensemble = static_cast<uint32_t>(m < ensembles ? m : random.below(ensembles));
         const auto& ensemble =
-            member.ensemble == 0 ? link.ensemble : link.others[member.ensemble - 1];
+            member.ensemble == 0 ? link.ensemble : link.additional_ensembles[member.ensemble - 1];
         member.trees = static_cast<uint32_t>(random.below(ensemble.trees.size() + 1));
         member.weight = weights[m];
         if (random.bernoulli(0.5))

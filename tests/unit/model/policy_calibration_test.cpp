@@ -13,10 +13,10 @@ namespace rampart::model {
 namespace {
 
 using testing::HasSubstr;
-using Given = GroupPull::Given;
+using Given = GroupBlindAdjustment::Given;
 
 /// P(k | x) by definition.
-std::vector<double> shares(const GroupPull& pull, std::span<const float> row) {
+std::vector<double> shares(const GroupBlindAdjustment& pull, std::span<const float> row) {
     std::vector<double> p;
     for (const auto& posterior : pull.posteriors) p.push_back(sigmoid(posterior.predict_raw(row)));
     if (p.size() == 1) return {1 - p[0], p[0]};
@@ -31,7 +31,7 @@ double by_definition(const LearnedLink& link, std::span<const float> row, size_t
     if (!link.calibrations.empty())
         p = apply(link.calibrations[link.calibrations.size() == 1 ? 0 : group], p);
     double f = std::clamp(link.score_slope * p + link.score_intercept, -1.0, 1.0);
-    for (const auto& pull : link.pulls) {
+    for (const auto& pull : link.adjustments) {
         const double factor = pull.given == Given::kNothing      ? 1
                               : pull.given == Given::kFavourable ? p
                                                                  : 1 - p;
@@ -76,11 +76,11 @@ TEST(Policy, ALinkOfOneCalibrationForAllIsGroupBlindAndOneByGroupIsNot) {
 }
 
 TEST(Policy, WherePosteriorsClaimNothingAllGroupsAreEquallyLikely) {
-    GroupPull pull{Given::kNothing, std::vector<Ensemble>(3), {0.3, 0.6, 0.9}};
+    GroupBlindAdjustment pull{Given::kNothing, std::vector<Ensemble>(3), {0.3, 0.6, 0.9}};
     for (auto& posterior : pull.posteriors) posterior.base_score = -1e6;  // its sigmoid is 0
     LearnedLink link;
     link.ramp = {2, 0.5, {0}, {1}};
-    link.pulls = {pull};
+    link.adjustments = {pull};
     const auto policy = Policy::create(example_schema(), {link}, {}, {}).value();
     // f = 0 - 0.6
     EXPECT_NEAR(policy.evaluate(std::vector<float>{0, 0, 0, 0}, std::nullopt).approve, 0.2, 1e-12);
@@ -99,16 +99,17 @@ TEST(Policy, WhatIsWrongWithCalibrationsSlopesAndPullsIsSaid) {
          },
          "2 slopes for 1 thresholds"},
         {[](LearnedLink& l) { l.ramp.slopes = {NAN}; }, "slope nan"},
-        {[](LearnedLink& l) { l.pulls[0].amounts = {1}; }, "pull 0: amounts for 1 groups"},
-        {[](LearnedLink& l) { l.pulls[0].amounts[0] = INFINITY; }, "amount inf"},
-        {[](LearnedLink& l) { l.pulls[0].amounts.push_back(0); }, "1 ensembles for 3 groups"},
-        {[](LearnedLink& l) { l.pulls[0].posteriors[0].base_score = NAN; }, "pull 0: "},
-        {[](LearnedLink& l) { l.pulls.push_back(l.pulls[0]); }, "pull 1 is given the same"},
+        {[](LearnedLink& l) { l.adjustments[0].amounts = {1}; }, "pull 0: amounts for 1 groups"},
+        {[](LearnedLink& l) { l.adjustments[0].amounts[0] = INFINITY; }, "amount inf"},
+        {[](LearnedLink& l) { l.adjustments[0].amounts.push_back(0); }, "1 ensembles for 3 groups"},
+        {[](LearnedLink& l) { l.adjustments[0].posteriors[0].base_score = NAN; }, "pull 0: "},
+        {[](LearnedLink& l) { l.adjustments.push_back(l.adjustments[0]); },
+         "pull 1 is given the same"},
         {[](LearnedLink& l) { l.members = {{}}; }, "a mixture with 0 calibrations and 1 pulls"},
     };
     for (const auto& [harm, wanted] : cases) {
         LearnedLink link;
-        link.pulls = {{Given::kFavourable, {Ensemble{}}, {0.1, 0.2}}};
+        link.adjustments = {{Given::kFavourable, {Ensemble{}}, {0.1, 0.2}}};
         ASSERT_TRUE(Policy::create(example_schema(), {link}, {}, {}));
         harm(link);
         const auto policy = Policy::create(example_schema(), {link}, {}, {});

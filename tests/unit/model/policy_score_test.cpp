@@ -22,7 +22,8 @@ Policy policy_of(const LearnedLink& link, size_t groups = 1) {
 
 /// p of a member, tree after tree.
 double score_of(const LearnedLink& link, const Member& member, std::span<const float> row) {
-    const auto& ensemble = member.ensemble == 0 ? link.ensemble : link.others[member.ensemble - 1];
+    const auto& ensemble =
+        member.ensemble == 0 ? link.ensemble : link.additional_ensembles[member.ensemble - 1];
     const size_t trees = member.trees == 0 ? ensemble.trees.size() : member.trees;
     double raw = ensemble.predict_raw(row, trees);
     if (member.linear > 0) raw += link.linears[member.linear - 1].predict(row);
@@ -119,7 +120,7 @@ TEST(PolicyScore, AStepOnTheScoreExploresAndStaysInItsTrustRegion) {
     LearnedLink link;
     link.scale = {ScoreScale::Kind::kUnit, 10};
     link.ensemble.base_score = 0.9;
-    link.others = {{0.2, {}}};
+    link.additional_ensembles = {{0.2, {}}};
     link.members = {{0, 0, 0.25, {}}, {1, 0, 0.75, {}}};
     const auto numbers = numbers_of({true, 0.5}, 10).value();
     link.ramp = {0, 0, {numbers.threshold}, {numbers.tie}};

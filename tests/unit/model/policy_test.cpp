@@ -210,7 +210,7 @@ PolicyOutput brute_force(const LearnedLink& link, std::span<const float> row, si
     PolicyOutput out;
     for (const Member& member : link.members) {
         const auto& ensemble =
-            member.ensemble == 0 ? link.ensemble : link.others[member.ensemble - 1];
+            member.ensemble == 0 ? link.ensemble : link.additional_ensembles[member.ensemble - 1];
         const size_t trees = member.trees == 0 ? ensemble.trees.size() : member.trees;
         const double p = sigmoid(ensemble.predict_raw(row, trees));
         const double f = std::clamp(link.score_slope * p + link.score_intercept, -1.0, 1.0);
@@ -299,7 +299,7 @@ TEST(Policy, ItsPropensityIsHowOftenTheRandomizedClassifierApproves) {
 
 TEST(Policy, AMixtureStaysInItsTrustRegionAndExplores) {
     LearnedLink link = constant(0.9);
-    link.others = {constant(0.1).ensemble};
+    link.additional_ensembles = {constant(0.1).ensemble};
     link.members = {{0, 0, 0.25, {}}, {1, 0, 0.75, {}}};
     EXPECT_DOUBLE_EQ(evaluate({link}).score, 0.25 * 0.9 + 0.75 * 0.1);
     EXPECT_EQ(evaluate({link}).approve, 0.25);
@@ -378,7 +378,8 @@ TEST(Policy, RefusesABrokenMixtureAndSaysWhere) {
         {[](LearnedLink& l) { l.members[1].ensemble = 0; }, "ensemble 1 is used by no member"},
         {[](LearnedLink& l) { l.members[0] = l.members[1]; }, "ensemble 0 is used by no member"},
         {[](LearnedLink& l) { l.members.clear(); }, "1 more ensembles and no members"},
-        {[](LearnedLink& l) { l.others[0].base_score = NAN; }, "link 0: ensemble 1: base score"},
+        {[](LearnedLink& l) { l.additional_ensembles[0].base_score = NAN; },
+         "link 0: ensemble 1: base score"},
         {[](LearnedLink& l) { l.members[1].ramp = RampRule{-1}; }, "member 1: gamma -1"},
         {[](LearnedLink& l) {
              l.members[1].ramp = RampRule{0, 0, {0, 0}, {1, 1}};
@@ -389,7 +390,7 @@ TEST(Policy, RefusesABrokenMixtureAndSaysWhere) {
     for (const auto& [change, in_message] : cases) {
         LearnedLink link;
         link.ensemble = random_ensemble(random, 3);
-        link.others = {constant(0.3).ensemble};
+        link.additional_ensembles = {constant(0.3).ensemble};
         link.members = {{0, 2, 0.5, {}}, {1, 0, 0.5, {}}};
         change(link);
         if (*in_message == '\0') {
@@ -428,9 +429,9 @@ TEST(Policy, AMixtureHasLimits) {
     const Tree leaf{{TreeNode{}}, {}};
     link.members = {{0, 0, 0.5, {}}, {1, 0, 0.5, {}}};
     link.ensemble.trees.assign(kMaxTrees / 2, leaf);
-    link.others = {link.ensemble};
+    link.additional_ensembles = {link.ensemble};
     EXPECT_EQ(message_of({link}), "");
-    link.others[0].trees.push_back(leaf);
+    link.additional_ensembles[0].trees.push_back(leaf);
     EXPECT_THAT(message_of({link}), HasSubstr("20001 trees in all ensembles"));
 }
 

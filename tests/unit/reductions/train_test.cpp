@@ -319,7 +319,7 @@ TEST(LinkOf, APolicyDecidesAsTheMembersDo) {
     agree(result.members);
     const auto link = link_of(result.members);
     for (const auto& member : link.members) EXPECT_LE(member.weight, link.members[0].weight);
-    EXPECT_EQ(link.others.size() + 1, result.members.size());
+    EXPECT_EQ(link.additional_ensembles.size() + 1, result.members.size());
 
     result.members[1].threshold = 0.4;  // each member has a threshold of its own
     agree(result.members);

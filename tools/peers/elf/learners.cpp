@@ -10,8 +10,8 @@
 namespace rampart::peer_elf {
 namespace {
 
-using candidate_selection::Bound;
 using candidate_selection::LogisticPolicy;
+using stats::BoundMethod;
 
 constexpr double kKappa = 0.5;
 constexpr double kDelta = 0.1;
@@ -94,7 +94,7 @@ Decisions Trial::elf_paper(double alpha) {
     set_impact(draw_, alpha);
     auto with = options();
     with.paper_compat = true;
-    with.bound = Bound::kStudentT;
+    with.bound = BoundMethod::kStudentT;
     with.accuracy_floor = kAccuracyFloor;
     with.refine_evaluations = effort_.paper_refine;
     with.starts = paper_starts_;
@@ -107,7 +107,7 @@ Decisions Trial::elf_paper(double alpha) {
 Trial::Ours Trial::rampart(double alpha) {
     set_impact(draw_, alpha);
     auto with = options();
-    with.bound = Bound::kBetting;
+    with.bound = BoundMethod::kBetting;
     with.kappa = kKappa;
     with.power = effort_.power;
     with.starts = {std::vector<double>(draw_.columns.size() + 1, 0.0)};

@@ -6,7 +6,7 @@ namespace rampart::cli {
 
 std::string mixture_text(const model::LearnedLink& link) {
     if (link.members.empty()) return {};
-    const size_t ensembles = 1 + link.others.size();
+    const size_t ensembles = 1 + link.additional_ensembles.size();
     auto text =
         fmt::format("a mixture of {} members over {} ensemble{} with {} trees", link.members.size(),
                     ensembles, ensembles == 1 ? "" : "s", link.trees());
@@ -24,7 +24,7 @@ std::string score_text(const model::LearnedLink& link) {
                                                     link.scale.levels + 1);
     if (!link.calibrations.empty())
         text = link.calibrations.size() > 1 ? "calibrated by group" : "calibrated";
-    if (!link.pulls.empty())
+    if (!link.adjustments.empty())
         text += fmt::format("{}less what the features tell of the group", text.empty() ? "" : ", ");
     return text;
 }

@@ -33,13 +33,13 @@ const char* style_of(bool good) { return good ? "good" : "bad"; }
 /// What decided: the lower bound of the configured kind.
 double lower_bound(const Certificate& c, const GroupResult& group) {
     switch (c.plan.config.bound) {
-        case certification::Bound::kBetting:
+        case stats::BoundMethod::kBetting:
             return group.bound.lower_betting;
-        case certification::Bound::kStudentT:
+        case stats::BoundMethod::kStudentT:
             return group.bound.lower_t;
-        case certification::Bound::kHoeffding:
+        case stats::BoundMethod::kHoeffding:
             return group.bound.lower_hoeffding;
-        case certification::Bound::kMaurerPontil:
+        case stats::BoundMethod::kMaurerPontil:
             return group.bound.lower_maurer_pontil;
     }
     return -INFINITY;

@@ -90,7 +90,7 @@ Result<Answer> export_model(const ExportOptions& options) {
         return base::invalid_argument("no_trees", "{}: a bootstrap policy has no trees to export",
                                       options.model);
     }
-    if (!link->others.empty()) {
+    if (!link->additional_ensembles.empty()) {
         return base::failed_precondition(
             "mixture", "{}: the last link is {}, and one LightGBM model holds one ensemble",
             options.model, mixture_text(*link));

@@ -13,7 +13,7 @@ namespace rampart::cli {
 namespace {
 
 using ramp::RampCriterion;
-using Given = model::GroupPull::Given;
+using Given = model::GroupBlindAdjustment::Given;
 
 bool speaks_of_outcomes(RampCriterion criterion) {
     return criterion == RampCriterion::kEqualOpportunity ||
@@ -57,7 +57,7 @@ base::Result<std::optional<calibration::CalibrationFit>> calibrate(
     model::LearnedLink& link, const dataset::Dataset& fit, const std::vector<double>& p,
     const PostprocessSettings& settings) {
     link.calibrations.clear();
-    link.pulls.clear();
+    link.adjustments.clear();
     if (!settings.calibration) return std::nullopt;
     const bool by_group = speaks_of_outcomes(settings.ramp.criterion) && !settings.blind;
     RAMPART_TRY(auto fitted, calibration::fit_calibration({.score = p,
@@ -117,8 +117,8 @@ base::Status fit_aware(Postprocessed& out, const dataset::Dataset& fit,
 }
 
 struct Posteriors {
-    std::vector<model::GroupPull> pulls;       // without amounts
-    std::vector<std::vector<double>> of_rows;  // by pull: [n · groups]
+    std::vector<model::GroupBlindAdjustment> adjustments;  // without amounts
+    std::vector<std::vector<double>> of_rows;              // by pull: [n · groups]
 };
 
 /// What a criterion asks to know of the groups.
@@ -139,7 +139,7 @@ base::Result<Posteriors> fit_posteriors(const dataset::Dataset& fit, const datas
     Posteriors out;
     const size_t groups = fit.group_names.size();
     for (const Given given : given_of(settings.ramp.criterion)) {
-        auto& pull = out.pulls.emplace_back();
+        auto& pull = out.adjustments.emplace_back();
         pull.given = given;
         RAMPART_TRY(pull.posteriors,
                     calibration::fit_group_posteriors(others, {settings.posteriors, given}, &pool));
@@ -156,17 +156,17 @@ base::Status fit_blind(Postprocessed& out, const dataset::Dataset& fit,
                                .posterior = posteriors.of_rows[0],
                                .groups = fit.group_names.size(),
                                .weight = fit.weight};
-    problem.given_label = posteriors.pulls[0].given != Given::kNothing;
+    problem.given_label = posteriors.adjustments[0].given != Given::kNothing;
     if (posteriors.of_rows.size() > 1) problem.posterior_unfavourable = posteriors.of_rows[1];
     RAMPART_TRY(out.blind, ramp::solve_blind_ramp(problem, settings.ramp));
     const auto& solution = *out.blind;
     out.link.ramp = solution.rule;
-    for (auto& pull : posteriors.pulls) {
+    for (auto& pull : posteriors.adjustments) {
         pull.amounts = pull.given == Given::kNothing      ? solution.pulls
                        : pull.given == Given::kFavourable ? solution.positive_pulls
                                                           : solution.negative_pulls;
     }
-    out.link.pulls = std::move(posteriors.pulls);
+    out.link.adjustments = std::move(posteriors.adjustments);
     const auto row = [&](size_t of, size_t i) {
         return of < posteriors.of_rows.size()
                    ? std::span(posteriors.of_rows[of]).subspan(i * problem.groups, problem.groups)

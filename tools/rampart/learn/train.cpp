@@ -114,7 +114,7 @@ base::Result<std::optional<model::Ensemble>> start_of(const Options& options,
     if (options.resume.empty()) return std::nullopt;
     RAMPART_TRY(const auto loaded, model::load_model_file(options.resume));
     const auto* link = std::get_if<model::LearnedLink>(&loaded.policy.links().back());
-    if (link != nullptr && !link->others.empty())
+    if (link != nullptr && !link->additional_ensembles.empty())
         return base::invalid_argument("cannot_resume",
                                       "--resume {}: it mixes several ensembles; go on from a model "
                                       "that has one",

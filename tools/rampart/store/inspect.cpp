@@ -73,11 +73,11 @@ Result<Answer> inspect_model(const fs::path& file) {
                              {"kappa", learned->kappa},
                              {"exploration", learned->exploration.epsilon},
                              {"members", learned->members.size()},
-                             {"ensembles", 1 + learned->others.size()},
+                             {"ensembles", 1 + learned->additional_ensembles.size()},
                              {"thresholds", json::value_from(learned->ramp.thresholds)},
                              {"slopes", json::value_from(learned->ramp.slopes)},
                              {"calibrations", learned->calibrations.size()},
-                             {"pulls", learned->pulls.size()},
+                             {"pulls", learned->adjustments.size()},
                              {"score_levels", learned->scale.levels},
                              {"score_scale", unit_scale(*learned) ? "unit" : "log-odds"},
                              {"linear_models", linear_models(*learned, policy.schema())}});

@@ -47,11 +47,11 @@ std::vector<uint8_t> stratified_split(std::span<const ope::Group> groups, size_t
 
 struct ElfOptions {
     bool paper_compat = false;
-    Bound bound = Bound::kBetting;  // kBetting is for rampart mode
-    double delta = 0.1;             // of each group
-    double kappa = 0.5;             // rampart: (0, 1]
-    double power = 0.999;           // rampart: what D_c has to predict before accuracy counts
-    double xi = 0;                  // paper_compat, appendix E
+    stats::BoundMethod bound = stats::BoundMethod::kBetting;  // kBetting is for rampart mode
+    double delta = 0.1;                                       // of each group
+    double kappa = 0.5;                                       // rampart: (0, 1]
+    double power = 0.999;  // rampart: what D_c has to predict before accuracy counts
+    double xi = 0;         // paper_compat, appendix E
     std::optional<double> accuracy_floor{};  // paper_compat: section 5's extra constraint
     numeric::CmaEsOptions search;
     /// Where the search begins; empty: theta = 0.

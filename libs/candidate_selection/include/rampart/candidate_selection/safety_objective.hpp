@@ -9,6 +9,7 @@
 #include "rampart/base/result.hpp"
 #include "rampart/ope/estimator.hpp"
 #include "rampart/ope/logged_feedback.hpp"
+#include "rampart/stats/bound_method.hpp"
 #include "rampart/stats/confidence_bound.hpp"
 
 namespace rampart::candidate_selection {
@@ -57,8 +58,6 @@ base::Result<Constraint> importance_constraint(const ope::LoggedFeedback& feedba
 Constraint accuracy_constraint(std::span<const uint8_t> label, std::span<const double> reference,
                                double floor, double test_units, double delta);
 
-enum class Bound { kStudentT, kHoeffding, kBetting };
-
 /// How far from failing a policy has to be on D_c before its loss counts.
 enum class Safety {
     kInflation,  // the predicted width times `inflation` (the paper: 2)
@@ -74,7 +73,7 @@ enum class Failing {
 };
 
 struct ObjectiveConfig {
-    Bound bound = Bound::kStudentT;
+    stats::BoundMethod bound = stats::BoundMethod::kStudentT;
     Safety safety = Safety::kPower;
     Failing failing = Failing::kWorstSignal;
     double inflation = 2;   // >= 1

@@ -6,17 +6,9 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/constraints/evaluation.hpp"
+#include "rampart/stats/bound_method.hpp"
 
 namespace rampart::certification {
-
-/// Lower bound that decides.
-enum class Bound {
-    kBetting,    // holds for every distribution within the declared range
-    kStudentT,   // approximate: certifies falsely when harm is rare and severe
-    kHoeffding,  // hold for every distribution too, and need far more records: for comparison
-    kMaurerPontil,
-};
-std::string_view to_string(Bound bound);  // "betting", "student_t", "hoeffding", "maurer_pontil"
 
 /// Source of the estimates' control variates q. The estimate is unbiased for any q; near the
 /// impacts' means it varies least, and one q for both actions gives it the shorter range.
@@ -80,7 +72,7 @@ struct GateConfig {
     double delta_epoch = 0.10;     // (0, 0.5]: chance of a false certificate that an epoch may take
     unsigned runs_per_epoch = 12;  // [1, 1000]
     Spending spending = Spending::kByHistory;
-    Bound bound = Bound::kBetting;
+    stats::BoundMethod bound = stats::BoundMethod::kBetting;
     double bet_cap = 0.95;  // (0, 1)
     ControlVariateKind control_variates = ControlVariateKind::kPerAction;
     /// Constant that the candidate's average impact is compared with, instead of the reference's

@@ -10,6 +10,7 @@
 #include "rampart/constraints/interval.hpp"
 #include "rampart/constraints/program.hpp"
 #include "rampart/stats/betting.hpp"
+#include "rampart/stats/bound_method.hpp"
 
 /// Tests whether a log proves a constraint, in phases, so that nothing reads an outcome before it
 /// may: plan() looks at the development set, and at the vault without outcomes; evaluate() takes
@@ -37,9 +38,6 @@
 /// Deterministic; safe to call from many threads.
 namespace rampart::constraints {
 
-enum class Bound { kBetting, kStudentT, kHoeffding, kMaurerPontil };
-std::string_view to_string(Bound bound);  // "betting", "student_t", "hoeffding", "maurer_pontil"
-
 /// Applicants with observed labels.
 enum class LabelsOf {
     kGranted,        // granted loans only
@@ -49,7 +47,7 @@ std::string_view to_string(LabelsOf labels);  // "granted", "everybody"
 
 struct Settings {
     double delta = 0.1;  // in (0, 1): level of each constraint
-    Bound bound = Bound::kBetting;
+    stats::BoundMethod bound = stats::BoundMethod::kBetting;
     double bet_cap = 0.95;  // in (0, 1)
     size_t min_units = 50;  // persons with a known value for each mean, >= 2
     /// Outcomes for each mean and action that matters in the development set, >= 2.

@@ -3,13 +3,11 @@
 #include <optional>
 #include <span>
 
+#include "rampart/stats/interval.hpp"
+
 namespace rampart::constraints {
 
-/// All real numbers from lo to hi; an end may be infinite, meaning that nothing is known there.
-struct Interval {
-    double lo = 0, hi = 0;
-    bool operator==(const Interval&) const = default;
-};
+using stats::Interval;
 
 /// Interval of an operation's result when its operands lie anywhere in their intervals. Ends
 /// are rounded outwards, so that the interval holds the exact result whatever the rounding; min,

@@ -58,7 +58,7 @@ struct BootstrapLink {
 
 /// One component of a learned link that is a mixture.
 struct Member {
-    uint32_t ensemble = 0;              // 0: LearnedLink::ensemble, i: others[i - 1]
+    uint32_t ensemble = 0;              // 0: LearnedLink::ensemble, i: additional_ensembles[i - 1]
     uint32_t trees = 0;                 // its score uses this many first trees, 1 … size; 0: all
     double weight = 1;                  // > 0; a link's weights sum to 1 within 1e-9
     std::optional<RampRule> ramp = {};  // empty: the link's
@@ -67,7 +67,7 @@ struct Member {
 
 /// What a group-blind rule takes off the score, because of the groups that a row with these
 /// features may belong to: sum over k of amounts[k]·P(k | x, given), times P(given | x).
-struct GroupPull {
+struct GroupBlindAdjustment {
     enum class Given {
         kNothing,
         kFavourable,  // P(k | x, favourable)·P(favourable | x)
@@ -108,12 +108,12 @@ struct LearnedLink {
     double kappa = 0.5;  // in (0, 1]; ignored for the first link
     /// Of a mixture; every ensemble is some member's. All together have at most limits::kMaxTrees
     /// trees.
-    std::vector<Ensemble> others = {};
+    std::vector<Ensemble> additional_ensembles = {};
     std::vector<Member> members = {};  // empty: the ensemble alone; at most limits::kMaxMembers
-    std::vector<Calibration> calibrations = {};  // none, one for all, or one by group
-    std::vector<GroupPull> pulls = {};           // at most one of each Given
-    ScoreScale scale = {};                       // on the unit scale: no calibrations, no pulls
-    std::vector<LinearModel> linears = {};       // every one some member's
+    std::vector<Calibration> calibrations = {};          // none, one for all, or one by group
+    std::vector<GroupBlindAdjustment> adjustments = {};  // at most one of each Given
+    ScoreScale scale = {};                  // on the unit scale: no calibrations, no pulls
+    std::vector<LinearModel> linears = {};  // every one some member's
 
     double probability(double p, size_t group) const;  // calibrated
     double value(double p) const;                      // f of a calibrated p, before the pulls
@@ -132,8 +132,8 @@ struct PolicyOutput {
     double approve = 0;  // P(approve | x): the probability of the draw
 };
 
-class Mixture;     // of the source
-class GroupPulls;  // of the source
+class Mixture;                // of the source
+class GroupBlindAdjustments;  // of the source
 
 /// A schema and a chain of links. Immutable, safe to use from many threads.
 class Policy {
@@ -172,8 +172,9 @@ class Policy {
     std::vector<Link> links_;
     std::vector<std::optional<Engine>> engines_;            // for each link with one ensemble
     std::vector<std::shared_ptr<const Mixture>> mixtures_;  // for each link with members
-    std::vector<std::shared_ptr<const GroupPulls>> pulls_;  // for each link with pulls
-    std::optional<size_t> bootstrap_feature_;               // index in the schema, for a bootstrap
+    std::vector<std::shared_ptr<const GroupBlindAdjustments>>
+        adjustments_;                          // for each link with pulls
+    std::optional<size_t> bootstrap_feature_;  // index in the schema, for a bootstrap
     std::vector<std::string> group_names_;
     std::map<std::string, std::string> provenance_;
     bool group_aware_ = false;

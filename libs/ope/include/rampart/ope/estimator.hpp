@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "rampart/stats/interval.hpp"
+
 namespace rampart::ope {
 
 /// Per-record estimates of the effect of a candidate policy pi on the mean impact.
@@ -50,11 +52,7 @@ struct Record {
     std::optional<ControlVariates> control_variates{};
 };
 
-/// Interval that contains a record's Z for every action and
-/// impact: a function of x.
-struct Interval {
-    double lo = 0, hi = 0;
-};
+using stats::Interval;
 
 /// Returns Z. Two-action form, c(a) truncated as above, r = sum_a max(0, pi(a) - M p(a)):
 ///     Z = c(A) / p(A) * (I - q_A) + c(1) q1 + c(0) q0 + r a   (- tau)

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "rampart/stats/confidence_bound.hpp"
-#include "rampart/stats/metrics.hpp"
+#include "rampart/stats/interval.hpp"
 
 namespace rampart::stats {
 

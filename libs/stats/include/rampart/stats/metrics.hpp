@@ -6,6 +6,7 @@
 #include <span>
 
 #include "rampart/base/result.hpp"
+#include "rampart/stats/interval.hpp"
 
 /// Quality measures of scores and decisions, with weights, ties and undefined cases.
 ///
@@ -13,12 +14,6 @@
 /// nullopt, never 0. Pure functions, safe from any thread. Sums run in row order: the same input
 /// gives the same bits.
 namespace rampart::stats {
-
-/// A two-sided interval.
-struct Interval {
-    double lo = 0, hi = 0;
-    bool operator==(const Interval&) const = default;
-};
 
 /// Labelled rows with P(favourable); n rows.
 struct ScoredRows {

@@ -1,17 +1,17 @@
-#include "group_pulls.hpp"
+#include "group_blind_adjustments.hpp"
 
 #include "rampart/base/check.hpp"
 
 namespace rampart::model {
 namespace {
 
-double share_given(GroupPull::Given given, double favourable) {
+double share_given(GroupBlindAdjustment::Given given, double favourable) {
     switch (given) {
-        case GroupPull::Given::kNothing:
+        case GroupBlindAdjustment::Given::kNothing:
             return 1;
-        case GroupPull::Given::kFavourable:
+        case GroupBlindAdjustment::Given::kFavourable:
             return favourable;
-        case GroupPull::Given::kUnfavourable:
+        case GroupBlindAdjustment::Given::kUnfavourable:
             return 1 - favourable;
     }
     RAMPART_CHECK(false, "given {}", static_cast<int>(given));
@@ -19,14 +19,14 @@ double share_given(GroupPull::Given given, double favourable) {
 
 }  // namespace
 
-GroupPulls::GroupPulls(const std::vector<GroupPull>& pulls) {
-    for (const GroupPull& pull : pulls) {
+GroupBlindAdjustments::GroupBlindAdjustments(const std::vector<GroupBlindAdjustment>& pulls) {
+    for (const GroupBlindAdjustment& pull : pulls) {
         auto& part = parts_.emplace_back(Part{pull.given, {}, pull.amounts});
         for (const Ensemble& posterior : pull.posteriors) part.engines.emplace_back(posterior);
     }
 }
 
-double GroupPulls::Part::mean(std::span<const float> row) const {
+double GroupBlindAdjustments::Part::mean(std::span<const float> row) const {
     if (engines.size() == 1) {
         const double second = sigmoid(engines[0].predict_raw(row));
         return amounts[0] + second * (amounts[1] - amounts[0]);
@@ -43,7 +43,7 @@ double GroupPulls::Part::mean(std::span<const float> row) const {
     return pulled / static_cast<double>(amounts.size());
 }
 
-double GroupPulls::evaluate(std::span<const float> row, double favourable) const {
+double GroupBlindAdjustments::evaluate(std::span<const float> row, double favourable) const {
     double sum = 0;
     for (const Part& part : parts_) sum += part.mean(row) * share_given(part.given, favourable);
     return sum;

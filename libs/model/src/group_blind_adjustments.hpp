@@ -10,16 +10,16 @@ namespace rampart::model {
 
 /// A link's pulls, laid out to be asked. Keeps no reference to them. Immutable, safe to use from
 /// many threads.
-class GroupPulls {
+class GroupBlindAdjustments {
   public:
-    explicit GroupPulls(const std::vector<GroupPull>& pulls);  // valid ones
+    explicit GroupBlindAdjustments(const std::vector<GroupBlindAdjustment>& pulls);  // valid ones
 
     /// What all of them take off the score of a row with this P(favourable | x).
     double evaluate(std::span<const float> row, double favourable) const;
 
   private:
     struct Part {
-        GroupPull::Given given;
+        GroupBlindAdjustment::Given given;
         std::vector<Engine> engines;
         std::vector<double> amounts;
         double mean(std::span<const float> row) const;  // of the amounts over the groups
