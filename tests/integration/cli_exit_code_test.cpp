@@ -83,7 +83,7 @@ TEST_F(ExitCodes, AFileOfTheWrongKindIsBadInput) {
 /// The same damage where the system keeps the file.
 TEST_F(ExitCodes, ADamagedStoreIsAFailureOfTheSystem) {
     std::filesystem::create_directories(folder_ / "store/registry/registry");
-    write("store/registry/registry/CURRENT", "MANIFEST-000001\n");
+    write("store/registry/registry/CURRENT", "damaged\n");
     const auto ran = run("models --store store --json");
     EXPECT_EQ(ran.exit_code, kFailed) << ran.out;
     EXPECT_EQ(ran.json().at("error").at("code").as_string(), "data_loss");
