@@ -29,7 +29,7 @@ TEST_F(ExitCodes, MisuseAndBadInput) {
     EXPECT_EQ(run("store check --config nowhere.toml").exit_code, kMisuse);
 }
 
-/// Every option of a command that reads a file, with a file of the wrong kind: the user can mend it.
+/// Every option of a command that reads a file, with one of the wrong kind: the user can mend it.
 TEST_F(ExitCodes, AFileOfTheWrongKindIsBadInput) {
     train("--save-metric m.fair --baseline project");
     write("text", "no model, no metric and no table");

@@ -8,8 +8,8 @@
 #include "rampart/dataset/feature_schema.hpp"
 #include "rampart/model/policy_state.hpp"
 
-/// The state of a policy as text by key. Files of versions below 5 have it so, among the provenance;
-/// pages print it so. Nothing else knows these keys.
+/// The state of a policy as text by key. Files of versions below 5 have it so, among the
+/// provenance; pages print it so. Nothing acts on these keys.
 namespace rampart::model {
 
 using TextByKey = std::map<std::string, std::string>;

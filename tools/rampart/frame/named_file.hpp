@@ -3,8 +3,8 @@
 #include "rampart/base/result.hpp"
 
 /// A file that the user names on the command line is input: where it is damaged or of the wrong
-/// kind, the user can mend it (exit code 2). Damage in a store, a log or a backup is a failure of the
-/// system (exit code 4). The rooms that read files cannot know which it is: both are data_loss.
+/// kind, the user can mend it (exit code 2). Damage in a store, a log or a backup is a failure of
+/// the system (exit code 4). The rooms that read files cannot know which it is: both are data_loss.
 namespace rampart::cli {
 
 /// Returns the error as one of input.

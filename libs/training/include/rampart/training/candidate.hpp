@@ -21,8 +21,8 @@ struct Candidate {
     bool distilled = false;                      // the champion's chain was distilled first
 };
 
-/// Name of the figure that lists the constraints of its training that a candidate misses, and by how
-/// much. The policy has it as state.
+/// Name of the figure that lists the constraints of its training that a candidate misses, and by
+/// how much. The policy has it as state.
 inline constexpr std::string_view kMissedConstraints = "constraints_missed";
 
 /// What a candidate is made from.
