@@ -65,6 +65,9 @@ Result<ChampionNotice> decode_notice(std::string_view bytes, const base::Verifyi
 Status ChampionPublisher::publish(const registry::Promotion& champion,
                                   const std::string& model_file) {
     if (published_ == champion.sequence) return base::ok();
+    if (model::policy_id_of(model_file) != champion.policy)
+        return base::internal_error("other_model", "the file to publish is not that of champion {}",
+                                    champion.policy);
     const ChampionNotice notice{champion.sequence, champion.policy, champion.certified()};
     // the model first: who reads the notice finds it
     const std::vector<streaming::Record> records{

@@ -218,9 +218,8 @@ Status Node::serve_champion() {
         if (decisions_->policy() != nullptr)
             return base::ok();  // the registry's is the bootstrap, for the time before
     } else if (publisher_) {
-        RAMPART_TRY(const auto loaded, registry_->load_model(champion->policy));
-        RAMPART_RETURN_IF_ERROR(
-            publisher_->publish(*champion, model::encode_model_file(loaded.policy)));
+        RAMPART_TRY(const auto file, registry_->model_file(champion->policy));
+        RAMPART_RETURN_IF_ERROR(publisher_->publish(*champion, file));
     }
     if (serving != nullptr && serving->id() == champion->policy) return base::ok();
     RAMPART_TRY(auto loaded, registry_->load_model(champion->policy));

@@ -1,5 +1,6 @@
 #include <bit>
 #include <cmath>
+#include <fstream>
 
 #include "fuzz.hpp"
 #include "rampart/base/bytes.hpp"
@@ -14,9 +15,9 @@ namespace {
 
 /// Returns `payload` as a complete file with the right length and checksum, which no mutation
 /// finds.
-std::string framed(std::string_view payload) {
+std::string framed(std::string_view payload, uint32_t version) {
     std::string file = "RAMPARTM";
-    base::append_u32(file, 4);  // the latest version, which has all fields of the older ones
+    base::append_u32(file, version);
     base::append_u64(file, payload.size());
     file += payload;
     const auto digest = base::sha256(file);
@@ -88,7 +89,11 @@ bool file(std::string_view bytes) {
     return true;
 }
 
-bool payload(std::string_view bytes) { return file(framed(bytes)); }
+/// The latest version, which has all fields of the older ones.
+bool payload(std::string_view bytes) { return file(framed(bytes, 5)); }
+
+/// The last version that has the state as text, which is read into the fields.
+bool payload_with_text(std::string_view bytes) { return file(framed(bytes, 4)); }
 
 using Seeds = std::vector<std::string>;
 
@@ -138,6 +143,15 @@ model::LearnedLink small_score() {
     return link;
 }
 
+model::PolicyState small_state() {
+    return {.reasons = {{model::ReasonMethod::kShapley, {0.5f, std::nanf("")}}},
+            .fair_metric = "bytes",
+            .fairgbm_multipliers = {{0.5, -0.25}},
+            .regression_loss = {{model::RegressionLossKind::kHuber, 0.25}},
+            .training = {{"label = \"y\"", "60/20/20", 7, base::sha256("table")}},
+            .constraints_missed = "fnr"};
+}
+
 Seeds small_files() {
     using model::Policy;
     std::vector<Policy> policies;
@@ -155,6 +169,9 @@ Seeds small_files() {
     policies.push_back(
         Policy::create(small_schema(), {model::example_bootstrap(), small_score()}, {}, {})
             .value());
+    policies.push_back(Policy::create(small_schema(), {model::example_bootstrap(), small_link(1)},
+                                      {}, {{"learner", "gbdt"}}, small_state())
+                           .value());
     Seeds files;
     for (const auto& policy : policies) files.push_back(model::encode_model_file(policy));
     return files;
@@ -169,11 +186,22 @@ Seeds small_payloads() {
     return payloads;
 }
 
+/// A file of a release that had no fields for the state.
+Seeds older_payloads() {
+    std::ifstream golden(std::string(RAMPART_SOURCE_DIR) +
+                         "/tests/golden/model_v1_state_as_text.hex");
+    std::string hex;
+    golden >> hex;
+    const auto bytes = base::from_hex(hex).value();
+    return {bytes.substr(20, bytes.size() - 52)};
+}
+
 }  // namespace
 
 std::vector<Target> targets() {
     return {{"payload", payload, small_payloads, kProtobufSpare},
-            {"file", file, small_files, kProtobufSpare}};
+            {"file", file, small_files, kProtobufSpare},
+            {"payload_with_text", payload_with_text, older_payloads, kProtobufSpare}};
 }
 
 }  // namespace rampart::fuzz

@@ -65,8 +65,8 @@ TEST_F(TrainBudro, TheModelIsServedAsAnyOther) {
     const auto loaded = model::load_model_file(folder_ / "s.rmp");
     ASSERT_TRUE(loaded);
     EXPECT_EQ(loaded->policy.provenance().at("learner"), "budro");
-    EXPECT_EQ(loaded->policy.provenance().at("fair_metric_sha256"),
-              budro::load_fair_metric(folder_ / "s.fair")->digest().hex());
+    EXPECT_EQ(loaded->policy.state().fair_metric,
+              budro::load_fair_metric(folder_ / "s.fair")->encode());
     for (const std::string command :
          {"evaluate --model s.rmp --data loans.csv", "inspect model s.rmp",
           "explain --model s.rmp --data loans.csv --row 3",

@@ -29,7 +29,8 @@ class MixtureCommands : public LoanModel {
     }
     void save(const model::Policy& policy, const std::string& name) const {
         const auto mixed =
-            model::Policy::create(policy.schema(), {link_}, {}, policy.provenance()).value();
+            model::Policy::create(policy.schema(), {link_}, {}, policy.provenance(), policy.state())
+                .value();
         ASSERT_TRUE(model::save_model_file(mixed, folder_ / name));
     }
 

@@ -76,9 +76,14 @@ TEST_F(ChampionFeed, WhatIsNotSignedByTheTrainerDecidesNothing) {
     EXPECT_EQ(reader.next().value()->policy.id, model::policy_id_of(second_));
 }
 
-TEST_F(ChampionFeed, AnotherModelUnderTheChampionsNameIsPassedOver) {
+TEST_F(ChampionFeed, AnotherModelUnderTheChampionsNameIsNeitherPublishedNorTaken) {
     auto promotion = champion(1, first_);
-    ASSERT_TRUE(publisher_.publish(promotion, second_));  // the id of one, the bytes of another
+    const auto refused = publisher_.publish(promotion, second_);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "other_model");
+    ASSERT_TRUE(publisher_.publish(promotion, first_));
+    // the id of one, the bytes of another
+    log_.topics["policies"].partitions[0].front().record.value = second_;
     auto reader = follower();
     EXPECT_FALSE(reader.next().value());
 }

@@ -14,6 +14,7 @@ Error from_errno(int error, const std::filesystem::path& path, std::string_view 
     ErrorCode code = ErrorCode::kUnavailable;
     std::string_view reason = "io_error";
     if (error == ENOENT) code = ErrorCode::kNotFound, reason = "no_such_file";
+    if (error == EISDIR) code = ErrorCode::kInvalidArgument, reason = "is_folder";
     if (error == EACCES || error == EPERM)
         code = ErrorCode::kPermissionDenied, reason = "no_access";
     if (error == ENOSPC || error == EDQUOT)
@@ -67,8 +68,8 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t limit) {
         if (n == 0) return content;
         content.append(buffer, static_cast<size_t>(n));
         if (content.size() > limit) {
-            return resource_exhausted("file_too_large", "'{}' is longer than {} bytes",
-                                      path.string(), limit);
+            return out_of_range("file_too_large", "'{}' is longer than {} bytes", path.string(),
+                                limit);
         }
     }
 }

@@ -4,33 +4,10 @@
 #include <cmath>
 #include <set>
 
-#include "rampart/dataset/text.hpp"
-
 namespace rampart::decision {
 namespace {
 
 using base::Result;
-
-Result<std::vector<float>> parse_reference_row(std::string_view text, size_t features) {
-    std::vector<float> row;
-    while (true) {
-        const auto cell = text.substr(0, text.find(','));
-        const auto number = dataset::parse_number(cell);
-        if (!number && cell != "nan") {
-            return base::invalid_argument("bad_reference_row",
-                                          "'{}' holds '{}' at place {}; expected a number or nan",
-                                          kReferenceRowKey, cell.substr(0, 40), row.size() + 1);
-        }
-        row.push_back(number ? static_cast<float>(*number) : std::nanf(""));
-        if (cell.size() == text.size()) break;
-        text.remove_prefix(cell.size() + 1);
-    }
-    if (row.size() != features) {
-        return base::invalid_argument("bad_reference_row", "'{}' has {} values for {} features",
-                                      kReferenceRowKey, row.size(), features);
-    }
-    return row;
-}
 
 /// Returns the linear model of the first member; the ensemble is that of the first member too.
 const model::LinearModel* linear_part(const model::LearnedLink& link) {
@@ -68,15 +45,6 @@ bool same_value(float a, float b) { return a == b || (std::isnan(a) && std::isna
 
 }  // namespace
 
-std::string reference_row_text(std::span<const float> row) {
-    std::string text;
-    for (const float value : row) {
-        if (!text.empty()) text += ',';
-        text += std::isnan(value) ? "nan" : fmt::format("{}", value);
-    }
-    return text;
-}
-
 Result<ReasonCodes> ReasonCodes::create(const model::Policy& policy) {
     ReasonCodes codes;
     for (const size_t index : features_read(policy)) {
@@ -90,21 +58,13 @@ Result<ReasonCodes> ReasonCodes::create(const model::Policy& policy) {
         if (const auto* linear = linear_part(*learned)) codes.linear_ = *linear;
     }
     const size_t d = policy.schema().size();
-    const auto reference = policy.provenance().find(std::string(kReferenceRowKey));
-    if (reference != policy.provenance().end()) {
-        RAMPART_TRY(codes.reference_, parse_reference_row(reference->second, d));
-    }
-    const auto method = policy.provenance().find(std::string(kReasonMethodKey));
-    if (method == policy.provenance().end()) return codes;
-    if (method->second != kShapleyMethod) {
-        return base::invalid_argument("bad_reason_method", "'{}' is '{}'; expected '{}'",
-                                      kReasonMethodKey, method->second.substr(0, 40),
-                                      kShapleyMethod);
-    }
-    if (learned == nullptr || codes.reference_.empty()) return codes;
+    const auto& reasons = policy.state().reasons;
+    if (!reasons) return codes;
+    codes.reference_ = reasons->row;
+    if (learned == nullptr || reasons->method != model::ReasonMethod::kShapley) return codes;
     auto shap = explain::TreeShap::interventional(learned->ensemble, d, codes.reference_);
     if (!shap) {
-        return base::invalid_argument("bad_reference_row", "'{}': {}", kReferenceRowKey,
+        return base::invalid_argument("bad_reference_row", "the reference row: {}",
                                       shap.error().message);
     }
     codes.shap_ = std::make_shared<const explain::TreeShap>(*std::move(shap));

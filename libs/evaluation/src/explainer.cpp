@@ -34,7 +34,7 @@ struct Reference {
 };
 
 base::Result<Reference> reference_of(const ExplainerOptions& options, const ModelTableNames& names,
-                                     const std::optional<TrainingRecord>& record,
+                                     const std::optional<model::TrainingRecord>& record,
                                      const dataset::TableSchema& schema,
                                      const dataset::Dataset& table) {
     Reference reference;
@@ -57,7 +57,7 @@ base::Result<Reference> reference_of(const ExplainerOptions& options, const Mode
 
 base::Result<Explainer> make_explainer(const ExplainerOptions& options,
                                        const ModelTableNames& names, const model::Policy& policy,
-                                       const std::optional<TrainingRecord>& record,
+                                       const std::optional<model::TrainingRecord>& record,
                                        const dataset::TableSchema& schema,
                                        const dataset::Dataset& table) {
     RAMPART_TRY(const auto link, link_of(policy, options.link, names.model));

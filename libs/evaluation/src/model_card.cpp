@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "rampart/dataset/read_table.hpp"
+#include "rampart/evaluation/table_digest.hpp"
 #include "rampart/model/model_file.hpp"
 
 namespace rampart::evaluation {
@@ -100,7 +101,7 @@ void measure_trees(ModelCard& card) {
 
 /// By paths, or against training rows for a model that does not say how many rows went where.
 base::Result<Explainer> explainer_for(const ModelCard& card,
-                                      const std::optional<TrainingRecord>& record,
+                                      const std::optional<model::TrainingRecord>& record,
                                       const dataset::Dataset& table) {
     ExplainerOptions options;
     auto explainer = make_explainer(options, card.names, card.policy, record, card.schema, table);
@@ -197,7 +198,7 @@ base::Result<DependenceCard> dependence_of(const model::BatchEngine& engine,
 /// The rows to measure on: those asked for, else the test rows if the table has any.
 base::Result<dataset::Dataset> rows_for(ModelCard& card, std::string split,
                                         const dataset::Dataset& table,
-                                        const std::optional<TrainingRecord>& record) {
+                                        const std::optional<model::TrainingRecord>& record) {
     const bool own = is_training_table(table, record);
     if (split.empty()) {
         split = "all";
@@ -213,7 +214,7 @@ base::Result<dataset::Dataset> rows_for(ModelCard& card, std::string split,
 
 base::Result<ModelCard> make_model_card(const ModelCardOptions& options) {
     RAMPART_TRY(auto loaded, model::load_model_file(options.names.model));
-    RAMPART_TRY(const auto record, record_of(loaded.policy));
+    const auto record = loaded.policy.state().training;
     RAMPART_TRY(auto schema, schema_for(options.names, loaded.policy, record));
     RAMPART_TRY(const auto table, dataset::read_table(options.names.data, schema));
     RAMPART_RETURN_IF_ERROR(require_labels(table, options.names));

@@ -7,12 +7,13 @@
 #include "rampart/base/random.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/split.hpp"
+#include "rampart/evaluation/table_digest.hpp"
 
 namespace rampart::evaluation {
 
 base::Result<dataset::TableSchema> schema_for(const ModelTableNames& names,
                                               const model::Policy& policy,
-                                              const std::optional<TrainingRecord>& record) {
+                                              const std::optional<model::TrainingRecord>& record) {
     if (names.schema.empty() && !record)
         return base::invalid_argument(
             "no_schema",
@@ -29,13 +30,14 @@ base::Result<dataset::TableSchema> schema_for(const ModelTableNames& names,
     return schema;
 }
 
-bool is_training_table(const dataset::Dataset& data, const std::optional<TrainingRecord>& record) {
-    return record && digest_of(data).hex() == record->data_sha256;
+bool is_training_table(const dataset::Dataset& data,
+                       const std::optional<model::TrainingRecord>& record) {
+    return record && digest_of(data) == record->data;
 }
 
 base::Result<dataset::Dataset> part_of(const ModelTableNames& names, const std::string& split,
                                        dataset::Dataset data,
-                                       const std::optional<TrainingRecord>& record) {
+                                       const std::optional<model::TrainingRecord>& record) {
     if (split == "all") return data;
     if (!record)
         return base::failed_precondition(

@@ -81,14 +81,15 @@ void add(Sums& sums, const RowFigures& row, double y, double w) {
 
 base::Result<std::optional<fair_regression::RegressionLoss>> regression_loss_of(
     const model::Policy& policy) {
-    const auto found = policy.provenance().find("regression_loss");
-    if (found == policy.provenance().end()) return std::optional<fair_regression::RegressionLoss>();
+    const auto& stored = policy.state().regression_loss;
+    if (!stored) return std::optional<fair_regression::RegressionLoss>();
     if (policy.last_learned() == nullptr || policy.group_aware())
         return base::data_loss("bad_training_record",
                                "the model says that it is of fair regression, and has no score or "
                                "one that reads the group");
-    RAMPART_TRY(auto loss, parse_loss_text(found->second));
-    return std::optional(std::move(loss));
+    auto loss = loss_of(*stored);
+    if (!loss) return loss.error().with_context("the model's loss");
+    return std::optional(*std::move(loss));
 }
 
 base::Result<RegressionEvaluation> evaluate_regression(const model::Policy& policy,

@@ -1,7 +1,5 @@
 #include "rampart/evaluation/regression_loss.hpp"
 
-#include "rampart/dataset/text.hpp"
-
 namespace rampart::evaluation {
 
 using base::Result;
@@ -25,12 +23,28 @@ std::string loss_text(const RegressionLoss& loss) {
                                  : fmt::format("{} {}", loss.name(), loss.parameter());
 }
 
-Result<RegressionLoss> parse_loss_text(const std::string& text) {
-    const auto space = text.find(' ');
-    if (space == std::string::npos) return parse_loss(text, std::nullopt);
-    const auto number = dataset::parse_number(std::string_view(text).substr(space + 1));
-    if (!number) return base::data_loss("bad_training_record", "the model's loss is '{}'", text);
-    return parse_loss(text.substr(0, space), *number);
+model::StoredLoss stored(const RegressionLoss& loss) { return {loss.kind(), loss.parameter()}; }
+
+Result<RegressionLoss> loss_of(const model::StoredLoss& stored) {
+    switch (stored.kind) {
+        case model::RegressionLossKind::kSquared:
+            return RegressionLoss::squared();
+        case model::RegressionLossKind::kLogistic:
+            return RegressionLoss::logistic(stored.parameter);
+        case model::RegressionLossKind::kAbsolute:
+            return RegressionLoss::absolute();
+        case model::RegressionLossKind::kQuantile:
+            return RegressionLoss::quantile(stored.parameter);
+        case model::RegressionLossKind::kHuber:
+            return RegressionLoss::huber(stored.parameter);
+        case model::RegressionLossKind::kPoisson:
+            return RegressionLoss::poisson(stored.parameter);
+        case model::RegressionLossKind::kUser:
+            break;
+    }
+    return base::invalid_argument("bad_regression_loss",
+                                  "a loss of the caller's own is in no model file; name one of "
+                                  "Rampart's");
 }
 
 }  // namespace rampart::evaluation

@@ -34,7 +34,7 @@ certification::RunIdentity identity_of(const Submission& run, const domain::Prod
         identity.period_from = vault.rows.front().event_time;
         identity.period_to = vault.rows.back().event_time;
     }
-    identity.missed_in_training = training::missed_in_training(run.candidate.policy);
+    identity.missed_in_training = run.candidate.policy.state().constraints_missed;
     return identity;
 }
 

@@ -12,6 +12,8 @@
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/v1/model_file.pb.h"
+#include "state_message.hpp"
+#include "state_text.hpp"
 
 namespace rampart::model {
 namespace {
@@ -20,8 +22,8 @@ using base::Result;
 namespace limits = base::limits;
 
 constexpr std::string_view kMagic = "RAMPARTM";
-constexpr uint32_t kPlain = 1, kWithMembers = 2, kWithCalibrations = 3,
-                   kWithScores = 4;  // format versions
+constexpr uint32_t kPlain = 1, kWithMembers = 2, kWithCalibrations = 3, kWithScores = 4,
+                   kWithState = 5;  // format versions
 constexpr size_t kHeaderBytes = 8 + 4 + 8;
 constexpr size_t kDigestBytes = 32;
 
@@ -157,15 +159,19 @@ uint32_t version_of(const LearnedLink& link) {
     return link.members.empty() ? kPlain : kWithMembers;
 }
 
-/// Returns the lowest version that supports the policy, so that older programs can read it where
-/// possible.
-uint32_t version_of(const Policy& policy) {
+uint32_t version_of(const std::vector<Link>& links) {
     uint32_t version = kPlain;
-    for (const Link& link : policy.links()) {
+    for (const Link& link : links) {
         const auto* learned = std::get_if<LearnedLink>(&link);
         if (learned != nullptr) version = std::max(version, version_of(*learned));
     }
     return version;
+}
+
+/// Returns the lowest version that supports the policy, so that older programs can read it where
+/// possible.
+uint32_t version_of(const Policy& policy) {
+    return policy.state().empty() ? version_of(policy.links()) : kWithState;
 }
 
 v1::ModelFile to_message(const Policy& policy) {
@@ -191,6 +197,7 @@ v1::ModelFile to_message(const Policy& policy) {
         entry.set_key(key);
         entry.set_value(value);
     }
+    if (!policy.state().empty()) state_to_message(policy.state(), *file.mutable_state());
     return file;
 }
 
@@ -399,7 +406,19 @@ Result<Link> link_of(const v1::ModelLink& message) {
     return bad("a link of unknown kind");
 }
 
-Result<Policy> policy_of(const v1::ModelFile& file) {
+/// Versions 1 to 4 have the state in the provenance, later ones in its fields. What has it in the
+/// wrong place, or in both, is refused: here and by Policy::create.
+Result<PolicyState> state_of(const v1::ModelFile& file, uint32_t version, TextByKey& provenance) {
+    if (version >= kWithState) return state_from_message(file.state());
+    if (file.has_state())
+        return bad(
+            fmt::format("the file has format version {} and contains state, which needs "
+                        "version {}",
+                        version, kWithState));
+    return take_state(provenance);
+}
+
+Result<Policy> policy_of(const v1::ModelFile& file, uint32_t version) {
     RAMPART_TRY(auto schema, schema_of(file));
     if (static_cast<size_t>(file.links_size()) > limits::kMaxChainLinks) {
         return bad(fmt::format("{} links", file.links_size()));
@@ -416,9 +435,10 @@ Result<Policy> policy_of(const v1::ModelFile& file) {
         }
         provenance.emplace_hint(provenance.end(), entry.key(), entry.value());
     }
+    RAMPART_TRY(auto state, state_of(file, version, provenance));
     return Policy::create(std::move(schema), std::move(links),
                           {file.group_names().begin(), file.group_names().end()},
-                          std::move(provenance));
+                          std::move(provenance), std::move(state));
 }
 
 std::string_view novelty_of(uint32_t version) {
@@ -449,10 +469,10 @@ Result<Payload> payload_of(std::string_view bytes) {
     base::ByteReader reader(bytes.substr(kMagic.size()));
     RAMPART_TRY(const uint32_t version, reader.u32());
     RAMPART_TRY(const uint64_t length, reader.u64());
-    if (version < kPlain || version > kWithScores) {
+    if (version < kPlain || version > kWithState) {
         return base::invalid_argument("unknown_model_version",
                                       "format version {}; this program reads versions {} to {}",
-                                      version, kPlain, kWithScores);
+                                      version, kPlain, kWithState);
     }
     const size_t rest = bytes.size() - kHeaderBytes - kDigestBytes;
     if (length != rest) {
@@ -492,12 +512,12 @@ Result<Policy> decode_model_file(std::string_view bytes) {
     if (!file.ParseFromArray(payload.bytes.data(), static_cast<int>(payload.bytes.size()))) {
         return bad("the payload is not a rampart.v1.ModelFile");
     }
-    RAMPART_TRY(auto policy, policy_of(file));
-    if (version_of(policy) > payload.version) {
+    RAMPART_TRY(auto policy, policy_of(file, payload.version));
+    if (const uint32_t needed = version_of(policy.links()); needed > payload.version) {
         return bad(
             fmt::format("the file has format version {} and contains {}, which needs "
                         "version {}",
-                        payload.version, novelty_of(version_of(policy)), version_of(policy)));
+                        payload.version, novelty_of(needed), needed));
     }
     return policy;
 }

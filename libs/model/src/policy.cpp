@@ -9,6 +9,7 @@
 #include "rampart/base/check.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/utf8.hpp"
+#include "state_text.hpp"
 
 namespace rampart::model {
 namespace {
@@ -232,6 +233,11 @@ base::Status check_provenance(const std::map<std::string, std::string>& provenan
         return bad("{} provenance entries; allowed are {}", provenance.size(),
                    kMaxProvenanceEntries);
     }
+    if (const auto key = key_of_state(provenance))
+        return bad(
+            "provenance '{}': programs read this, so it is a field of the policy's state "
+            "and no text; train the model with this version of Rampart",
+            *key);
     for (const auto& [key, value] : provenance) {
         RAMPART_RETURN_IF_ERROR(check_text("a provenance key", key, limits::kMaxNameBytes));
         RAMPART_RETURN_IF_ERROR(
@@ -344,7 +350,7 @@ double Exploration::apply(double q) const {
 
 Result<Policy> Policy::create(dataset::FeatureSchema schema, std::vector<Link> links,
                               std::vector<std::string> group_names,
-                              std::map<std::string, std::string> provenance) {
+                              std::map<std::string, std::string> provenance, PolicyState state) {
     if (schema.size() == 0) return bad("the schema has no features");
     if (links.empty() || links.size() > limits::kMaxChainLinks) {
         return base::out_of_range("bad_chain_length", "{} links; allowed are 1 to {}", links.size(),
@@ -363,6 +369,7 @@ Result<Policy> Policy::create(dataset::FeatureSchema schema, std::vector<Link> l
     }
     RAMPART_RETURN_IF_ERROR(check_groups(links, group_names, policy.group_aware_));
     RAMPART_RETURN_IF_ERROR(check_provenance(provenance));
+    RAMPART_RETURN_IF_ERROR(check_state(state, schema));
     for (size_t i = 0; i < links.size(); ++i) {
         auto& engine = policy.engines_.emplace_back();
         auto& mixture = policy.mixtures_.emplace_back();
@@ -384,7 +391,14 @@ Result<Policy> Policy::create(dataset::FeatureSchema schema, std::vector<Link> l
     policy.links_ = std::move(links);
     policy.group_names_ = std::move(group_names);
     policy.provenance_ = std::move(provenance);
+    policy.state_ = std::move(state);
     return policy;
+}
+
+std::map<std::string, std::string> Policy::printed_facts() const {
+    auto facts = text_of(state_);
+    facts.insert(provenance_.begin(), provenance_.end());
+    return facts;
 }
 
 PolicyOutput Policy::evaluate(std::span<const float> row, std::optional<size_t> group) const {

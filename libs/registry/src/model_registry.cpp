@@ -27,6 +27,7 @@ struct ModelRegistry::Impl {
                        base::limits::kMaxCertificateBytes),
           evidence(folder / "evidence", "evidence", ".jsonl", kMaxEvidenceBytes) {}
 
+    base::Result<std::string> file(const domain::PolicyId& id) const;
     base::Result<model::LoadedPolicy> load(const domain::PolicyId& id) const;
     base::Result<CertificateInfo> keep(const Proof& proof, const VerifiedCertificate& verified,
                                        base::TimePoint now);
@@ -40,14 +41,18 @@ struct ModelRegistry::Impl {
     mutable std::mutex mutex;  // guards store
 };
 
-base::Result<model::LoadedPolicy> ModelRegistry::Impl::load(const domain::PolicyId& id) const {
+base::Result<std::string> ModelRegistry::Impl::file(const domain::PolicyId& id) const {
     RAMPART_TRY(const auto known, store->database().get(RegistryStore::kModels, id.value()));
     if (!known) {
         return base::not_found("unknown_model",
                                "model {} is not registered: register its file first", id);
     }
     RAMPART_TRY(const auto digest, base::Digest::from_hex(id.value()));
-    RAMPART_TRY(const auto bytes, models.get(digest));
+    return models.get(digest);
+}
+
+base::Result<model::LoadedPolicy> ModelRegistry::Impl::load(const domain::PolicyId& id) const {
+    RAMPART_TRY(const auto bytes, file(id));
     RAMPART_TRY(auto policy, model::decode_model_file(bytes));
     return model::LoadedPolicy{std::move(policy), id};
 }
@@ -169,6 +174,11 @@ base::Result<domain::PolicyId> ModelRegistry::register_model(std::string_view mo
 base::Result<model::LoadedPolicy> ModelRegistry::load_model(const domain::PolicyId& id) const {
     const std::lock_guard lock(impl_->mutex);
     return impl_->load(id);
+}
+
+base::Result<std::string> ModelRegistry::model_file(const domain::PolicyId& id) const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->file(id);
 }
 
 base::Result<std::vector<ModelInfo>> ModelRegistry::models() const {

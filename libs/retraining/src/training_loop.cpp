@@ -217,7 +217,7 @@ Status TrainingLoop::judge(StartedRun& run, RunRecord& record) {
     record.certificate = answer.certificate;
     RAMPART_TRY(const auto spending, gate_->spending_note());
     record.message += (record.message.empty() || spending.empty() ? "" : "; ") + spending;
-    const auto missed = training::missed_in_training(candidate.policy);
+    const auto& missed = candidate.policy.state().constraints_missed;
     say_missed(missed, record);
     if (answer.result.verdict != certification::Verdict::kCertified) return base::ok();
     const auto promoted = promote(run, candidate.id, answer.certificate);

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "rampart/base/digest.hpp"
-#include "rampart/decision/reason_codes.hpp"
 #include "rampart/fairgbm/train.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/gbdt/soft_cross_entropy.hpp"
@@ -305,7 +304,7 @@ gbdt::LearnerParams student_params(uint64_t seed) {
     return params;
 }
 
-/// Returns the provenance of the model file, with the figures of the training.
+/// Returns the provenance of the model file, with the figures of the training but what is state.
 std::map<std::string, std::string> provenance_of(
     const CandidateInputs& in, const std::map<std::string, std::string>& figures) {
     std::map<std::string, std::string> provenance{
@@ -315,20 +314,22 @@ std::map<std::string, std::string> provenance_of(
         {"parent", in.champion_id},
         {"as_known_at", base::to_iso8601(in.development.as_known_at)},
         {"development_set", in.development.digest.hex()},
-        {std::string(decision::kReferenceRowKey),
-         decision::reference_row_text(reference_row(in.development))},
-        {std::string(decision::kReasonMethodKey), std::string(decision::kShapleyMethod)},
     };
-    for (const auto& [name, value] : figures) provenance["training." + name] = value;
+    for (const auto& [name, value] : figures)
+        if (name != kMissedConstraints) provenance["training." + name] = value;
     return provenance;
 }
 
-}  // namespace
-
-std::string missed_in_training(const model::Policy& candidate) {
-    const auto found = candidate.provenance().find(std::string(kMissedConstraintsKey));
-    return found == candidate.provenance().end() ? std::string() : found->second;
+model::PolicyState state_of(const CandidateInputs& in,
+                            const std::map<std::string, std::string>& figures) {
+    model::PolicyState state;
+    state.reasons = {model::ReasonMethod::kShapley, reference_row(in.development)};
+    const auto missed = figures.find(std::string(kMissedConstraints));
+    if (missed != figures.end()) state.constraints_missed = missed->second;
+    return state;
 }
+
+}  // namespace
 
 Result<model::LearnedLink> distil(const DevelopmentSet& development, const model::Policy& champion,
                                   const Recipe& recipe, base::ThreadPool* pool) {
@@ -386,7 +387,7 @@ Result<Candidate> make_candidate(const CandidateInputs& in) {
     RAMPART_TRY(auto policy,
                 model::Policy::create(development.schema, std::move(links),
                                       parity ? development.cell_names : std::vector<std::string>{},
-                                      provenance_of(in, figures)));
+                                      provenance_of(in, figures), state_of(in, figures)));
     return Candidate{std::move(policy), std::move(figures), long_chain};
 }
 

@@ -39,7 +39,15 @@ TEST_F(FileTest, WhatIsWrittenIsReadBackAndReplacedWhole) {
 TEST_F(FileTest, TheLimitIsHeldAtTheByte) {
     ASSERT_TRUE(write_file_atomically(folder_ / "a", "12345"));
     EXPECT_TRUE(read_file(folder_ / "a", 5));
-    EXPECT_EQ(read_file(folder_ / "a", 4).error().reason, "file_too_large");
+    const auto longer = read_file(folder_ / "a", 4).error();
+    EXPECT_EQ(longer.reason, "file_too_large");
+    EXPECT_EQ(longer.code, ErrorCode::kOutOfRange);  // the same file is no shorter later
+}
+
+TEST_F(FileTest, AFolderIsNoFile) {
+    const auto error = read_file(folder_, 10).error();
+    EXPECT_EQ(error.code, ErrorCode::kInvalidArgument);
+    EXPECT_EQ(error.reason, "is_folder");
 }
 
 TEST_F(FileTest, AMissingFileAndAMissingFolderAreNamed) {

@@ -61,7 +61,7 @@ RC_GTEST_PROP(Decide, EveryDecisionIsConsistentAndReplays, (uint32_t number)) {
     const auto mode =
         *rc::gen::element(model::ExplorationMode::kNone, model::ExplorationMode::kOneSided,
                           model::ExplorationMode::kTwoSided);
-    const auto policy = in_force(learned(exploring(mode, 0.2), {{"reference_row", "60,2000,0"}}));
+    const auto policy = in_force(learned(exploring(mode, 0.2), against({60, 2000, 0})));
     auto application = sample_application(fmt::format("a-{}", number));
     application.features[0].value = static_cast<double>(*rc::gen::inRange(18, 90));
     const bool allowed = *rc::gen::arbitrary<bool>();
@@ -93,7 +93,7 @@ TEST(Decide, AMixtureIsDrawnFromByOneDrawAndExplainedByItsFirstEnsemble) {
     link.ramp = {};
     link.additional_ensembles = {{5, {}}};
     link.members = {{0, 1, 0.5, {}}, {0, 0, 0.125, {}}, {1, 0, 0.125, {}}, {0, 1, 0.25, {}}};
-    const auto policy = in_force(learned(link, {{"reference_row", "60,2000,0"}}));
+    const auto policy = in_force(learned(link, against({60, 2000, 0})));
     constexpr int kDecisions = 4000;
     int approved = 0;
     for (int i = 0; i < kDecisions; ++i) {
@@ -183,16 +183,9 @@ TEST(PolicyInForce, ALearntPolicyWantsACertificate) {
     EXPECT_TRUE(PolicyInForce::create(bootstrap(), false));
 }
 
-TEST(PolicyInForce, ABadReferenceRowIsRefusedBeforeItDecides) {
-    EXPECT_EQ(PolicyInForce::create(learned(sample_link(), {{"reference_row", "1"}}), true)
-                  .error()
-                  .reason,
-              "bad_reference_row");
-}
-
 TEST(Replay, NoticesEveryChange) {
-    const auto policy = in_force(learned(exploring(model::ExplorationMode::kTwoSided, 0.1),
-                                         {{"reference_row", "60,2000,0"}}));
+    const auto policy = in_force(
+        learned(exploring(model::ExplorationMode::kTwoSided, 0.1), against({60, 2000, 0})));
     const auto good = decide_one(*policy, sample_application());
     ASSERT_TRUE(replay(good, *policy, kKey, std::nullopt));
     const auto reason_after = [&](auto change) {

@@ -47,19 +47,25 @@ inline model::LearnedLink sample_link() {
     return link;
 }
 
-inline std::shared_ptr<const model::LoadedPolicy> load(
-    std::vector<model::Link> links, std::vector<std::string> groups = {},
-    std::map<std::string, std::string> provenance = {}) {
-    auto policy = model::Policy::create(sample_schema(), std::move(links), std::move(groups),
-                                        std::move(provenance));
+/// Reasons against `row`.
+inline model::PolicyState against(std::vector<float> row,
+                                  model::ReasonMethod method = model::ReasonMethod::kReplacement) {
+    return {.reasons = {{method, std::move(row)}}};
+}
+
+inline std::shared_ptr<const model::LoadedPolicy> load(std::vector<model::Link> links,
+                                                       std::vector<std::string> groups = {},
+                                                       model::PolicyState state = {}) {
+    auto policy = model::Policy::create(sample_schema(), std::move(links), std::move(groups), {},
+                                        std::move(state));
     EXPECT_TRUE(policy) << policy.error().message;
     const auto id = model::policy_id_of(model::encode_model_file(*policy));
     return std::make_shared<const model::LoadedPolicy>(model::LoadedPolicy{*std::move(policy), id});
 }
 
-inline std::shared_ptr<const model::LoadedPolicy> learned(
-    model::LearnedLink link = sample_link(), std::map<std::string, std::string> provenance = {}) {
-    return load({std::move(link)}, {}, std::move(provenance));
+inline std::shared_ptr<const model::LoadedPolicy> learned(model::LearnedLink link = sample_link(),
+                                                          model::PolicyState state = {}) {
+    return load({std::move(link)}, {}, std::move(state));
 }
 
 inline std::shared_ptr<const model::LoadedPolicy> bootstrap() {

@@ -14,6 +14,7 @@ using namespace testing;
 using Reasons = std::vector<std::string>;
 
 const float kNan = std::nanf("");
+constexpr auto kShapley = model::ReasonMethod::kShapley;
 
 /// The reasons for declining `row`, decided without exploration by a draw just below 1.
 Reasons reasons_of(const model::Policy& policy, std::vector<float> row) {
@@ -26,7 +27,7 @@ TEST(ReasonCodes, ABootstrapNamesTheFeatureOfItsRule) {
 }
 
 TEST(ReasonCodes, TheFeatureThatWouldRaiseTheScoreMostComesFirst) {
-    const auto loaded = learned(sample_link(), {{"reference_row", "60,2000,0"}});
+    const auto loaded = learned(sample_link(), against({60, 2000, 0}));
     EXPECT_EQ(reasons_of(loaded->policy, {40, 500, 0}), (Reasons{"feature.limit", "feature.age"}));
     // age is at the better side already: putting 60 there raises nothing
     EXPECT_EQ(reasons_of(loaded->policy, {55, 500, 0})[0], "feature.limit");
@@ -45,24 +46,17 @@ model::LearnedLink both_or_nothing() {
 }
 
 TEST(ReasonCodes, WhatTwoFeaturesTakeOnlyTogetherIsAReasonOfBoth) {
-    const auto loaded =
-        learned(both_or_nothing(), {{"reference_row", "60,2000,0"}, {"reason_method", "shapley"}});
+    const auto loaded = learned(both_or_nothing(), against({60, 2000, 0}, kShapley));
     EXPECT_EQ(reasons_of(loaded->policy, {40, 500, 0}), (Reasons{"feature.age", "feature.limit"}));
     EXPECT_EQ(reasons_of(loaded->policy, {40, 3000, 0}), Reasons{"feature.age"});
 }
 
 TEST(ReasonCodes, APolicyOfBeforeTheMethodWasPinnedKeepsItsCodes) {
-    const auto loaded = learned(both_or_nothing(), {{"reference_row", "60,2000,0"}});
+    const auto loaded = learned(both_or_nothing(), against({60, 2000, 0}));
     EXPECT_EQ(reasons_of(loaded->policy, {40, 500, 0}), Reasons{"score_too_low"});
-    const auto additive =
-        learned(sample_link(), {{"reference_row", "60,2000,0"}, {"reason_method", "shapley"}});
+    const auto additive = learned(sample_link(), against({60, 2000, 0}, kShapley));
     EXPECT_EQ(reasons_of(additive->policy, {40, 500, 0}),
               (Reasons{"feature.limit", "feature.age"}));
-}
-
-TEST(ReasonCodes, AnUnknownMethodIsRefused) {
-    const auto loaded = learned(sample_link(), {{"reason_method", "guess"}});
-    EXPECT_EQ(ReasonCodes::create(loaded->policy).error().reason, "bad_reason_method");
 }
 
 model::LearnedLink linear_link() {
@@ -76,28 +70,24 @@ model::LearnedLink linear_link() {
 TEST(ReasonCodes, ALinearModelIsTakenApartByItsTerms) {
     // against age 40, limit 100, school: -0.2, -0.01, -0.4
     const std::vector<float> row{20, 110, 1};
-    for (const char* method : {"", "shapley"}) {
-        std::map<std::string, std::string> provenance{{"reference_row", "40,100,0"}};
-        if (*method != 0) provenance["reason_method"] = method;
-        const auto policy = learned(linear_link(), provenance);
+    for (const auto method : {model::ReasonMethod::kReplacement, kShapley}) {
+        const auto policy = learned(linear_link(), against({40, 100, 0}, method));
         const auto codes = ReasonCodes::create(policy->policy).value();
         EXPECT_EQ(codes.explain(row, {}, 0, 0.5),
                   (Reasons{"feature.education", "feature.age", "feature.limit"}))
-            << method;
+            << static_cast<int>(method);
     }
 }
 
 TEST(ReasonCodes, WhereLowScoresAreApprovedWhatAddsToTheScoreIsTheReason) {
     auto link = linear_link();
     link.score_slope = -2, link.score_intercept = 1;
-    for (const char* method : {"", "shapley"}) {
-        std::map<std::string, std::string> provenance{{"reference_row", "40,100,1"}};
-        if (*method != 0) provenance["reason_method"] = method;
-        const auto policy = learned(link, provenance);
+    for (const auto method : {model::ReasonMethod::kReplacement, kShapley}) {
+        const auto policy = learned(link, against({40, 100, 1}, method));
         const auto codes = ReasonCodes::create(policy->policy).value();
         EXPECT_EQ(codes.explain(std::vector<float>{60, 110, 0}, {}, 0, 0.5),
                   (Reasons{"feature.education", "feature.age"}))
-            << method;
+            << static_cast<int>(method);
     }
 }
 
@@ -110,7 +100,7 @@ TEST(ReasonCodes, NoMoreThanFourFeaturesAreNamed) {
         link.ensemble.trees.push_back(stump(i, 0, -1.0 - i, 0));
     }
     const auto policy = model::Policy::create(dataset::FeatureSchema::create(specs).value(), {link},
-                                              {}, {{"reference_row", "1,1,1,1,1,1"}})
+                                              {}, {}, against({1, 1, 1, 1, 1, 1}))
                             .value();
     EXPECT_EQ(reasons_of(policy, std::vector<float>(6, -1)),
               (Reasons{"feature.f5", "feature.f4", "feature.f3", "feature.f2"}));
@@ -119,7 +109,7 @@ TEST(ReasonCodes, NoMoreThanFourFeaturesAreNamed) {
 TEST(ReasonCodes, EquallyGoodFeaturesStandInSchemaOrder) {
     model::LearnedLink link = sample_link();
     link.ensemble.trees = {stump(1, 0, -3, 0), stump(0, 0, -3, 0)};
-    const auto loaded = learned(link, {{"reference_row", "1,1,0"}});
+    const auto loaded = learned(link, against({1, 1, 0}));
     EXPECT_EQ(reasons_of(loaded->policy, {-1, -1, 0}), (Reasons{"feature.age", "feature.limit"}));
 }
 
@@ -128,7 +118,7 @@ TEST(ReasonCodes, WithoutAReferenceRowTheScoreIsTheReason) {
 }
 
 TEST(ReasonCodes, ARowLikeTheReferenceHasAScoreThatIsTooLow) {
-    const auto loaded = learned(sample_link(), {{"reference_row", "40,nan,0"}});
+    const auto loaded = learned(sample_link(), against({40, kNan, 0}));
     EXPECT_EQ(reasons_of(loaded->policy, {40, kNan, 0})[0], "score_too_low");
 }
 
@@ -155,23 +145,6 @@ RC_GTEST_PROP(ReasonCodes, ExplorationNotDrawnNeverStandsAlone, ()) {
         codes.explain(std::vector<float>{1, 2, 0}, {0.5, exploit, approve}, approve, draw);
     RC_ASSERT(!reasons.empty());
     RC_ASSERT(reasons.front() != kExplorationNotDrawn);
-}
-
-TEST(ReasonCodes, AReferenceRowComesBackFromItsText) {
-    const std::vector<float> row{0.1f, kNan, -1e30f, 3};
-    EXPECT_EQ(reference_row_text(row), "0.1,nan,-1e+30,3");
-}
-
-TEST(ReasonCodes, ABadReferenceRowIsRefused) {
-    for (const char* text : {"", "1,2", "1,2,3,4", "1,x,3", "1,,3", "1,2,3,", "1,inf,3"}) {
-        const auto codes =
-            ReasonCodes::create(learned(sample_link(), {{"reference_row", text}})->policy);
-        ASSERT_FALSE(codes) << text;
-        EXPECT_EQ(codes.error().reason, "bad_reference_row");
-    }
-    const auto past_a_float =
-        learned(sample_link(), {{"reference_row", "1,1e39,3"}, {"reason_method", "shapley"}});
-    EXPECT_EQ(ReasonCodes::create(past_a_float->policy).error().reason, "bad_reference_row");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rampart/evaluation/table_digest.hpp"
 #include "rampart/model/model_file.hpp"
 #include "stump.hpp"
 
@@ -55,9 +56,9 @@ TEST_F(ModelCardOfAStump, FeaturesHaveImportanceDirectionAndDependence) {
 
 TEST_F(ModelCardOfAStump, OnRowsOfTheTrainingPartItSaysSo) {
     auto wanted = options();
-    std::map<std::string, std::string> provenance;
-    put({kStumpSchema, "50/25/25", 1, digest_of(stump_data()).hex()}, provenance);
-    ASSERT_TRUE(model::save_model_file(stump_policy(provenance), wanted.names.model));
+    const auto policy =
+        stump_policy({.training = {{kStumpSchema, "50/25/25", 1, digest_of(stump_data())}}});
+    ASSERT_TRUE(model::save_model_file(policy, wanted.names.model));
     wanted.split = "train";
     const auto card = make_model_card(wanted);
     ASSERT_TRUE(card) << card.error().message;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rampart/evaluation/table_digest.hpp"
 #include "stump.hpp"
 
 namespace rampart::evaluation {
@@ -12,8 +13,8 @@ using testing::ElementsAre;
 
 const ModelTableNames kNames{"m.rmp", "loans.csv", ""};
 
-TrainingRecord record_for(const dataset::Dataset& data) {
-    return {kStumpSchema, "50/25/25", 3, digest_of(data).hex()};
+model::TrainingRecord record_for(const dataset::Dataset& data) {
+    return {kStumpSchema, "50/25/25", 3, digest_of(data)};
 }
 
 TEST(ModelTable, TheSchemaIsTheModelsOwnOrTheFiles) {

@@ -41,11 +41,14 @@ TEST(RegressionEvaluation, AThresholdTakesThePolicysPlace) {
 
 TEST(RegressionEvaluation, KnowsAModelOfFairRegressionByItsRecord) {
     EXPECT_FALSE(regression_loss_of(stump_policy())->has_value());
-    const auto loss = regression_loss_of(stump_policy({{"regression_loss", "huber 0.1"}})).value();
+    const auto of = [](double parameter) {
+        return regression_loss_of(
+            stump_policy({.regression_loss = {{model::RegressionLossKind::kHuber, parameter}}}));
+    };
+    const auto loss = of(0.1).value();
     ASSERT_TRUE(loss);
     EXPECT_EQ(loss->parameter(), 0.1);
-    EXPECT_EQ(regression_loss_of(stump_policy({{"regression_loss", "huber x"}})).error().code,
-              base::ErrorCode::kDataLoss);
+    EXPECT_EQ(of(1.5).error().reason, "bad_loss_parameter");
 }
 
 }  // namespace

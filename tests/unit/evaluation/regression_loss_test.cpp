@@ -5,14 +5,15 @@
 namespace rampart::evaluation {
 namespace {
 
-TEST(RegressionLossText, IsReadBackAsWritten) {
+TEST(StoredRegressionLoss, IsReadBackAsWritten) {
     for (const char* name : {"squared", "absolute", "logistic", "quantile", "huber", "poisson"}) {
         const auto loss = parse_loss(name, std::nullopt);
         ASSERT_TRUE(loss) << name;
         const auto text = loss_text(*loss);
         EXPECT_TRUE(text.starts_with(name)) << text;
-        const auto again = parse_loss_text(text);
+        const auto again = loss_of(stored(*loss));
         ASSERT_TRUE(again) << text;
+        EXPECT_EQ(again->kind(), loss->kind());
         EXPECT_EQ(again->parameter(), loss->parameter());
         EXPECT_EQ(again->value(0.2, 0.7), loss->value(0.2, 0.7));
     }
@@ -20,10 +21,11 @@ TEST(RegressionLossText, IsReadBackAsWritten) {
     EXPECT_EQ(loss_text(parse_loss("logistic", 7).value()), "logistic 7");
 }
 
-TEST(RegressionLossText, ErrorsSayWhatIsWrong) {
+TEST(StoredRegressionLoss, ErrorsSayWhatIsWrong) {
     EXPECT_EQ(parse_loss("cubic", std::nullopt).error().reason, "bad_usage");
     EXPECT_EQ(parse_loss("squared", 2).error().reason, "bad_usage");
-    EXPECT_EQ(parse_loss_text("logistic five").error().reason, "bad_training_record");
+    EXPECT_EQ(loss_of({model::RegressionLossKind::kHuber, 2}).error().reason, "bad_loss_parameter");
+    EXPECT_EQ(loss_of({model::RegressionLossKind::kUser, 0}).error().reason, "bad_regression_loss");
 }
 
 }  // namespace

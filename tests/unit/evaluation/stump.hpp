@@ -9,7 +9,6 @@
 
 #include "rampart/dataset/dataset.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
-#include "rampart/evaluation/training_record.hpp"
 #include "rampart/model/policy.hpp"
 
 /// A table of eight rows and a tree with one split, small enough to work out all figures by hand.
@@ -50,8 +49,8 @@ inline model::LearnedLink stump_link() {
 }
 
 /// Approves the rows with x > 0.
-inline model::Policy stump_policy(std::map<std::string, std::string> provenance = {}) {
-    return model::Policy::create(stump_features(), {stump_link()}, {}, std::move(provenance))
+inline model::Policy stump_policy(model::PolicyState state = {}) {
+    return model::Policy::create(stump_features(), {stump_link()}, {}, {}, std::move(state))
         .value();
 }
 

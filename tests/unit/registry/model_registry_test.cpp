@@ -124,6 +124,24 @@ TEST_F(ModelRegistryTest, ModelsAreKeptByTheirDigestAndSurviveAReopening) {
     EXPECT_EQ(model::encode_model_file(registry_->load_model(id).value().policy), file);
 }
 
+/// Programs of today would write this policy in another form, with another id.
+TEST_F(ModelRegistryTest, AModelOfAnOlderFormIsKeptAsItIs) {
+    std::ifstream golden(std::string(RAMPART_SOURCE_DIR) +
+                         "/tests/golden/model_v1_state_as_text.hex");
+    std::string hex;
+    golden >> hex;
+    const auto file = base::from_hex(hex).value();
+    const auto id = add(file);
+    EXPECT_EQ(id, model::policy_id_of(file));
+    reopen();
+    const auto loaded = registry_->load_model(id).value();
+    EXPECT_EQ(loaded.id, id);
+    EXPECT_NE(model::encode_model_file(loaded.policy), file);
+    EXPECT_EQ(registry_->model_file(id).value(), file);
+    EXPECT_EQ(registry_->model_file(domain::PolicyId(base::sha256("?").hex())).error().reason,
+              "unknown_model");
+}
+
 TEST_F(ModelRegistryTest, AFileThatIsNoModelIsRefusedAndAnUnknownIdIsNamed) {
     EXPECT_FALSE(registry_->register_model("RAMPARTM, not really", at(1), "trainer"));
     const auto file = learned_file(0.5);

@@ -50,8 +50,9 @@ TEST(Candidate, GainsOnTheChampionAndStaysInItsTrustRegion) {
         ASSERT_LE(std::abs(pi - s), 0.5 * std::min(s, 1 - s) + 1e-12);
     }
     EXPECT_EQ(candidate.policy.provenance().at("parent"), "champion");
-    EXPECT_TRUE(candidate.policy.provenance().contains("reference_row"));
-    EXPECT_EQ(candidate.policy.provenance().at("reason_method"), "shapley");
+    ASSERT_TRUE(candidate.policy.state().reasons);
+    EXPECT_EQ(candidate.policy.state().reasons->method, model::ReasonMethod::kShapley);
+    EXPECT_EQ(candidate.policy.state().constraints_missed, "");
 }
 
 TEST(Candidate, TheSameArgumentsGiveTheSameFile) {
@@ -121,7 +122,7 @@ TEST(Candidate, OneThatMissesItsConstraintsIsMadeOnlyWhereThatIsAllowed) {
         make_candidate({set, impact(), bootstrap(set), "champion", wanted}).value();
     const auto& missed = candidate.figures.at(std::string(kMissedConstraints));
     EXPECT_TRUE(missed.starts_with("fnr differs by 0.")) << missed;
-    EXPECT_EQ(candidate.policy.provenance().at(std::string(kMissedConstraintsKey)), missed);
+    EXPECT_EQ(candidate.policy.state().constraints_missed, missed);
 }
 
 TEST(Candidate, SelectionSearchesTheSettingsAndSaysWhichItTook) {

@@ -157,7 +157,7 @@ struct Audited {
 };
 
 base::Result<Audited> read(const Options& o, const model::Policy& policy) {
-    RAMPART_TRY(const auto record, evaluation::record_of(policy));
+    const auto& record = policy.state().training;
     const evaluation::ModelTableNames names{o.model, o.data, o.schema};
     RAMPART_TRY(const auto schema, evaluation::schema_for(names, policy, record));
     RAMPART_TRY(const auto table, dataset::read_table(o.data, schema));
@@ -356,7 +356,8 @@ void add_audit_individual(Frame& frame) {
              "protected attribute have distance 0. The performance gap is robust loss minus loss; "
              "its upper bound is proven by the dual problem. With --at-most the exit code is 1 "
              "when the bound is larger. The fair metric is the model's own, or learnt from the "
-             "protected columns."},
+             "protected columns.",
+         .reads_no_store = true},
         [options](const Context&) { return audit_individual(*options); });
     command.add_option("--model", o.model, "the model file")->required();
     command.add_option("--data", o.data, "the table: .csv or .csv.gz")->required();

@@ -131,7 +131,8 @@ void add_card(Frame& frame) {
          .summary = "Write a model card: what a model is, its performance by group, its features",
          .example = "rampart card --model m.rmp --data data.csv.gz --out card.html",
          .detail = "One HTML file without scripts or links. Measured on the test rows of the table "
-                   "that the model was trained on, or on all rows of another table."},
+                   "that the model was trained on, or on all rows of another table.",
+         .reads_no_store = true},
         [options](const Context&) { return make(*options); });
     command.add_option("--model", o.card.names.model, "the model file")->required();
     command.add_option("--data", o.card.names.data, "the table: .csv or .csv.gz")->required();

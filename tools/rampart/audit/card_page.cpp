@@ -109,7 +109,7 @@ void add_model(const evaluation::ModelCard& card, Html& page) {
 
 void add_provenance(const evaluation::ModelCard& card, Html& page) {
     std::vector<Row> rows;
-    for (const auto& [key, value] : card.policy.provenance()) {
+    for (const auto& [key, value] : card.policy.printed_facts()) {
         if (std::any_of(std::begin(kStatements), std::end(kStatements),
                         [&](const auto& statement) { return key == statement.key; }))
             continue;

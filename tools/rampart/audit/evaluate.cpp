@@ -20,7 +20,7 @@ struct Options {
 
 base::Result<Answer> evaluate(const Options& options) {
     RAMPART_TRY(const auto loaded, model::load_model_file(options.model));
-    RAMPART_TRY(const auto record, evaluation::record_of(loaded.policy));
+    const auto& record = loaded.policy.state().training;
     const evaluation::ModelTableNames names{options.model, options.data, options.schema};
     RAMPART_TRY(const auto schema, evaluation::schema_for(names, loaded.policy, record));
     RAMPART_TRY(auto table, dataset::read_table(options.data, schema));
@@ -65,7 +65,8 @@ void add_evaluate(Frame& frame) {
          .summary = "Measure a model on labelled rows: accuracy, AUC, rates and gaps by group",
          .example = "rampart evaluate --model m.rmp --data data.csv.gz --split test --json",
          .detail = "A model made by `rampart train` carries its schema, split and seed. On a table "
-                   "other than its own use --split all."},
+                   "other than its own use --split all.",
+         .reads_no_store = true},
         [options](const Context&) { return evaluate(*options); });
     command.add_option("--model", options->model, "the model file")->required();
     command.add_option("--data", options->data, "the table: .csv or .csv.gz")->required();

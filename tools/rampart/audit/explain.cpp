@@ -164,7 +164,7 @@ base::Status put_importance(const Options& options, const model::Policy& policy,
 
 base::Result<Answer> explain_model(const Options& options) {
     RAMPART_TRY(const auto loaded, model::load_model_file(options.names.model));
-    RAMPART_TRY(const auto record, evaluation::record_of(loaded.policy));
+    const auto& record = loaded.policy.state().training;
     RAMPART_TRY(const auto schema, evaluation::schema_for(options.names, loaded.policy, record));
     RAMPART_TRY(const auto table, dataset::read_table(options.names.data, schema));
     RAMPART_RETURN_IF_ERROR(check_rows(options, table.rows()));
@@ -217,7 +217,8 @@ void add_explain(Frame& frame) {
          .detail = "Contributions are in log-odds; with the base value they sum to the score's "
                    "log-odds. Unknown features are averaged over the paths of the training rows "
                    "through the trees, or, with --interventional, over a reference set. For a "
-                   "mixture the first ensemble is explained."},
+                   "mixture the first ensemble is explained.",
+         .reads_no_store = true},
         [options](const Context&) { return explain_model(*options); });
     command.add_option("--model", o.names.model, "the model file")->required();
     command.add_option("--data", o.names.data, "the table: .csv or .csv.gz")->required();

@@ -7,7 +7,6 @@
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/evaluation/regression_evaluation.hpp"
-#include "rampart/evaluation/training_record.hpp"
 #include "rampart/report/html.hpp"
 
 namespace rampart::cli {
@@ -26,7 +25,7 @@ struct Measured {
 
 Result<Measured> rows_for(const evaluation::ModelTableNames& names, std::string split,
                           const dataset::Dataset& table,
-                          const std::optional<evaluation::TrainingRecord>& record) {
+                          const std::optional<model::TrainingRecord>& record) {
     const bool own = evaluation::is_training_table(table, record);
     if (split.empty()) {
         split = "all";
@@ -66,7 +65,7 @@ std::string page_of(const evaluation::ModelTableNames& names, const model::Loade
     const uint32_t levels = link.scale.levels == 0 ? kPictureLevels : link.scale.levels;
     std::vector<report::Row> facts{{"id", loaded.id.value()}, {"score", score_text(link)}};
     if (!link.members.empty()) facts.push_back({"what it is", mixture_text(link)});
-    for (const auto& [key, value] : loaded.policy.provenance())
+    for (const auto& [key, value] : loaded.policy.printed_facts())
         if (key != "table_schema") facts.push_back({key, value});
     report::Html page;
     page.title(fmt::format("Model card: {}", names.model));
@@ -93,7 +92,7 @@ Result<Answer> write_regression_card(const evaluation::ModelTableNames& names,
                                      const model::LoadedPolicy& loaded,
                                      const fair_regression::RegressionLoss& loss,
                                      const std::string& split, const std::string& out) {
-    RAMPART_TRY(const auto record, evaluation::record_of(loaded.policy));
+    const auto& record = loaded.policy.state().training;
     RAMPART_TRY(const auto schema, evaluation::schema_for(names, loaded.policy, record));
     RAMPART_TRY(const auto table, dataset::read_table(names.data, schema));
     RAMPART_TRY(const auto measured, rows_for(names, split, table, record));

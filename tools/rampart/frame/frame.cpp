@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "frame/help.hpp"
+#include "frame/named_file.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/runtime/version.hpp"
 
@@ -176,6 +177,8 @@ CLI::App& Frame::add(const CommandSpec& spec, Run run) {
     footer +=
         (footer.empty() ? "" : "\n") + std::string("Example:\n") + wrapped_command(spec.example);
     command->footer(footer);
+    if (spec.reads_no_store)
+        run = [run = std::move(run)](const Context& context) { return named_file(run(context)); };
     command->final_callback([impl = impl_.get(), run = std::move(run)] { impl->chosen = run; });
     return *command;
 }

@@ -51,6 +51,9 @@ struct CommandSpec {
     std::string summary;      // one line
     std::string example;      // a full command line that works
     std::string detail = {};  // further lines of the help
+    /// Whether all that it reads are files that the user names: what is damaged in them is bad
+    /// input (named_file.hpp).
+    bool reads_no_store = false;
 };
 
 class Frame {

@@ -11,7 +11,6 @@
 namespace rampart::cli {
 namespace {
 
-constexpr std::string_view kMetricKey = "fair_metric", kDigestKey = "fair_metric_sha256";
 constexpr size_t kMostDirectionsNamed = 8;
 
 base::Result<double> number_of(std::string_view text, std::string_view whole) {
@@ -199,17 +198,10 @@ base::Result<budro::FairMetric> metric_of(const MetricOptions& o, const MetricTa
     return metric;
 }
 
-void put_metric(const budro::FairMetric& metric, std::map<std::string, std::string>& provenance) {
-    provenance[std::string(kMetricKey)] = base::to_base64(metric.encode());
-    provenance[std::string(kDigestKey)] = metric.digest().hex();
-}
-
 base::Result<std::optional<budro::FairMetric>> metric_in(const model::Policy& policy) {
-    const auto found = policy.provenance().find(std::string(kMetricKey));
-    if (found == policy.provenance().end()) return std::optional<budro::FairMetric>();
-    const auto bytes = base::from_base64(found->second);
-    if (!bytes) return base::data_loss("bad_metric_file", "the model's fair metric is not base64");
-    auto metric = budro::FairMetric::decode(*bytes);
+    const auto& bytes = policy.state().fair_metric;
+    if (bytes.empty()) return std::optional<budro::FairMetric>();
+    auto metric = budro::FairMetric::decode(bytes);
     if (!metric) return metric.error().with_context("the model's fair metric");
     if (!(metric->schema() == policy.schema()))
         return base::data_loss("other_schema", "the model's fair metric is of other features");

@@ -36,8 +36,8 @@ struct MetricTable {
 /// The file's, or learnt as the options say; with nothing given from the protected columns.
 base::Result<budro::FairMetric> metric_of(const MetricOptions& options, const MetricTable& table);
 
-/// A model carries its metric in its provenance.
-void put_metric(const budro::FairMetric& metric, std::map<std::string, std::string>& provenance);
+/// Returns the metric that a model carries, if it carries one. Errors: data_loss "bad_metric_file",
+/// "other_schema".
 base::Result<std::optional<budro::FairMetric>> metric_in(const model::Policy& policy);
 
 /// Returns "7 columns in 5 dimensions; projected out: sex, what tells sex".

@@ -3,9 +3,11 @@
 #include <filesystem>
 
 #include "frame/commands.hpp"
+#include "frame/named_file.hpp"
 #include "frame/node_access.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
+#include "rampart/model/model_file.hpp"
 #include "services/rampartd/node.hpp"
 
 namespace rampart::cli {
@@ -29,6 +31,7 @@ Result<domain::PolicyId> registered(rampartd::Node& node, const Options& options
         return loaded.id;
     }
     RAMPART_TRY(const auto bytes, base::read_file(options.model, base::limits::kMaxModelFileBytes));
+    RAMPART_RETURN_IF_ERROR(named_file(model::decode_model_file(bytes)));
     return node.registry().register_model(bytes, at, options.actor);
 }
 

@@ -128,7 +128,8 @@ void add_import(Frame& frame) {
         {.name = "import",
          .summary = "Import a LightGBM or XGBoost model as a model file",
          .example = "rampart import --from lightgbm --model champion.txt --schema schema.toml "
-                    "--out m.rmp"},
+                    "--out m.rmp",
+         .reads_no_store = true},
         [options](const Context&) { return import_model(*options); });
     command.add_option("--from", options->from, "library that wrote the model")
         ->required()
@@ -153,7 +154,8 @@ void add_export(Frame& frame) {
     auto& command =
         frame.add({.name = "export",
                    .summary = "Export the trees of a model file for LightGBM",
-                   .example = "rampart export --to lightgbm --model m.rmp --out champion.txt"},
+                   .example = "rampart export --to lightgbm --model m.rmp --out champion.txt",
+                   .reads_no_store = true},
                   [options](const Context&) { return export_model(*options); });
     command.add_option("--to", options->to, "library to export for")
         ->required()

@@ -16,7 +16,7 @@
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/split.hpp"
-#include "rampart/evaluation/training_record.hpp"
+#include "rampart/evaluation/table_digest.hpp"
 #include "rampart/fairness/operating_point.hpp"
 #include "rampart/report/text_table.hpp"
 #include "rampart/runtime/shutdown.hpp"
@@ -271,7 +271,8 @@ void add_frontier(Frame& frame) {
                    "the whole score: fair-regression and unconstrained (trees), "
                    "fair-regression-linear and unconstrained-linear, seo (linear), "
                    "fair-classification (eg, for labels of two values).\n"
-                   "After an interruption the same command continues."},
+                   "After an interruption the same command continues.",
+         .reads_no_store = true},
         [options](const Context& context) { return frontier(*options, context); });
     command.add_option("--data", o.data, "the table: .csv or .csv.gz")->required();
     command.add_option("--schema", o.schema, "schema file; see `rampart schema infer`")->required();

@@ -113,7 +113,7 @@ base::Result<Tables> read_tables(const Options& o, const model::LoadedPolicy& lo
                                       "{}: its score is no probability, and its policy was chosen "
                                       "when it was trained (--approve-at-least, --approve-at-most)",
                                       o.model);
-    RAMPART_TRY(const auto record, evaluation::record_of(loaded.policy));
+    const auto& record = loaded.policy.state().training;
     const evaluation::ModelTableNames names{o.model, o.data, o.schema};
     RAMPART_TRY(const auto schema, evaluation::schema_for(names, loaded.policy, record));
     RAMPART_TRY(const auto table, dataset::read_table(o.data, schema));
@@ -336,8 +336,9 @@ base::Result<Answer> postprocess(Options& o) {
     provenance["postprocessed_from"] = loaded.id.value();
     const auto names =
         fitted.link.group_aware() ? tables.fit.group_names : std::vector<std::string>();
-    RAMPART_TRY(const auto policy, model::Policy::create(loaded.policy.schema(), {fitted.link},
-                                                         names, std::move(provenance)));
+    RAMPART_TRY(const auto policy,
+                model::Policy::create(loaded.policy.schema(), {fitted.link}, names,
+                                      std::move(provenance), loaded.policy.state()));
     if (!o.frontier.empty())
         RAMPART_RETURN_IF_ERROR(write_frontier(o, fitted, tables.fit, tables.test));
     std::vector<Side> sides;
@@ -418,7 +419,8 @@ void add_postprocess(Frame& frame) {
                     "statistical_parity --tolerance 0.02 --out p.rmp --report ramps.html",
          .detail = "The ramp is fitted on rows that the model was not trained on (--split), and "
                    "evaluated on the test part as well if the table is the one that the model was "
-                   "trained on. The model's score and exploration stay."},
+                   "trained on. The model's score and exploration stay.",
+         .reads_no_store = true},
         [options](const Context&) {
             auto answer = postprocess(*options);
             if (answer && !options->settings.blind && options->group_trees_option->count() > 0)

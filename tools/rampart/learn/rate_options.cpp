@@ -14,7 +14,6 @@ namespace {
 
 constexpr const char* kRatesGroup =
     "Equal rates (fairgbm, eg, gs, rs; budro with --constraint or --target)";
-constexpr std::string_view kStateKey = "fairgbm.multipliers";
 
 std::string decisions_text(const fairgbm::FairGbmResult& result,
                            const fairgbm::FairGbmParams& params) {
@@ -192,32 +191,15 @@ model::LearnedLink fairgbm_link(const fairgbm::FairGbmResult& result) {
     return link;
 }
 
-void put_state(const fairgbm::FairGbmState& state, std::map<std::string, std::string>& provenance) {
-    provenance[std::string(kStateKey)] = fmt::format("{}", fmt::join(state.multipliers, " "));
-}
-
 base::Result<fairgbm::FairGbmState> fairgbm_state_of(const std::string& model_file) {
     RAMPART_TRY(const auto loaded, model::load_model_file(model_file));
-    const auto found = loaded.policy.provenance().find(std::string(kStateKey));
-    const auto fail = [&] {
+    const auto& multipliers = loaded.policy.state().fairgbm_multipliers;
+    if (!multipliers)
         return base::invalid_argument("cannot_resume",
                                       "--resume {}: it holds no multipliers of FairGBM; it was "
                                       "trained by another learner",
                                       model_file);
-    };
-    if (found == loaded.policy.provenance().end()) return fail();
-    fairgbm::FairGbmState state;
-    const std::string& text = found->second;
-    const char* at = text.data();
-    const char* const end = at + text.size();
-    while (at < end) {
-        double value = 0;
-        const auto [next, error] = std::from_chars(at, end, value);
-        if (error != std::errc{}) return fail();
-        state.multipliers.push_back(value);
-        at = next == end ? end : next + 1;
-    }
-    return state;
+    return fairgbm::FairGbmState{*multipliers};
 }
 
 namespace {

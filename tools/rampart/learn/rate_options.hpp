@@ -37,8 +37,7 @@ std::string fairgbm_note(const fairgbm::FairGbmResult& result,
 
 model::LearnedLink fairgbm_link(const fairgbm::FairGbmResult& result);
 
-/// The multipliers in a model file's provenance, to go on from.
-void put_state(const fairgbm::FairGbmState& state, std::map<std::string, std::string>& provenance);
+/// Returns the multipliers of a model file, to go on from.
 base::Result<fairgbm::FairGbmState> fairgbm_state_of(const std::string& model_file);
 
 /// "eg", "gs", "rs".

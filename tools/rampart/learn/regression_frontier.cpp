@@ -17,7 +17,7 @@
 #include "rampart/base/file.hpp"
 #include "rampart/base/random.hpp"
 #include "rampart/evaluation/regression_loss.hpp"
-#include "rampart/evaluation/training_record.hpp"
+#include "rampart/evaluation/table_digest.hpp"
 #include "rampart/fair_regression/baselines.hpp"
 #include "rampart/model/batch_engine.hpp"
 #include "rampart/reductions/train.hpp"

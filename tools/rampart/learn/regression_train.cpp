@@ -7,7 +7,7 @@
 #include "learn/regression_report.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/evaluation/regression_loss.hpp"
-#include "rampart/evaluation/training_record.hpp"
+#include "rampart/evaluation/table_digest.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/runtime/shutdown.hpp"
 
@@ -125,15 +125,15 @@ Result<domain::PolicyId> save(const RegressionTraining& t, const RegressionFit& 
     std::map<std::string, std::string> provenance{
         {"learner", std::string(kFairRegression)},
         {"parameters", t.tree_text + regression_text(fit.job)},
-        {"regression_loss", evaluation::loss_text(fit.job.loss)},
         {"postprocess", "none"}};
-    evaluation::put({.table_schema = t.schema_text,
-                     .split = t.source.split,
-                     .seed = t.source.seed,
-                     .data_sha256 = evaluation::digest_of(parts.all).hex()},
-                    provenance);
-    RAMPART_TRY(const auto policy,
-                model::Policy::create(t.schema.features, {link}, {}, std::move(provenance)));
+    model::PolicyState state;
+    state.regression_loss = evaluation::stored(fit.job.loss);
+    state.training = {.table_schema = t.schema_text,
+                      .split = t.source.split,
+                      .seed = t.source.seed,
+                      .data = evaluation::digest_of(parts.all)};
+    RAMPART_TRY(const auto policy, model::Policy::create(t.schema.features, {link}, {},
+                                                         std::move(provenance), std::move(state)));
     return model::save_model_file(policy, t.out);
 }
 

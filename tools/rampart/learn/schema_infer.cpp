@@ -77,7 +77,8 @@ void add_schema_infer(Frame& frame) {
                     "> schema.toml",
          .detail =
              "Each guess names its reason. Columns that are left out (constants, row numbers, too "
-             "many values) are listed with the reason."},
+             "many values) are listed with the reason.",
+         .reads_no_store = true},
         [options](const Context&) { return infer(*options); });
     command
         .add_option(

@@ -13,11 +13,10 @@
 #include "rampart/budro/baselines.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
 #include "rampart/evaluation/evaluation.hpp"
-#include "rampart/evaluation/training_record.hpp"
+#include "rampart/evaluation/table_digest.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/model_file.hpp"
 #include "rampart/runtime/shutdown.hpp"
-#include "rampart/training/candidate.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -450,24 +449,26 @@ base::Status check_combination(Options& options) {
     return base::ok();
 }
 
-std::map<std::string, std::string> provenance_of(const Options& options, const Parts& parts,
-                                                 const Trained& trained,
-                                                 const std::string& schema_text) {
-    std::map<std::string, std::string> provenance{{"learner", options.learner},
-                                                  {"parameters", parameter_text(options, trained)},
-                                                  {"postprocess", options.postprocess}};
-    if (trained.fairgbm) put_state(trained.fairgbm->state, provenance);
-    const auto missed = trained.fairgbm ? fairgbm::missed_constraints(trained.fairgbm->verdict,
-                                                                      options.params.constraints)
-                                        : std::string();
-    if (!missed.empty()) provenance[std::string(training::kMissedConstraintsKey)] = missed;
-    if (trained.budro) put_metric(*parts.metric, provenance);
-    evaluation::put({.table_schema = schema_text,
-                     .split = options.split,
-                     .seed = options.params.learner.seed,
-                     .data_sha256 = evaluation::digest_of(parts.all).hex()},
-                    provenance);
-    return provenance;
+std::map<std::string, std::string> provenance_of(const Options& options, const Trained& trained) {
+    return {{"learner", options.learner},
+            {"parameters", parameter_text(options, trained)},
+            {"postprocess", options.postprocess}};
+}
+
+model::PolicyState state_of(const Options& options, const Parts& parts, const Trained& trained,
+                            const std::string& schema_text) {
+    model::PolicyState state;
+    if (trained.fairgbm) {
+        state.fairgbm_multipliers = trained.fairgbm->state.multipliers;
+        state.constraints_missed =
+            fairgbm::missed_constraints(trained.fairgbm->verdict, options.params.constraints);
+    }
+    if (trained.budro) state.fair_metric = parts.metric->encode();
+    state.training = {.table_schema = schema_text,
+                      .split = options.split,
+                      .seed = options.params.learner.seed,
+                      .data = evaluation::digest_of(parts.all)};
+    return state;
 }
 
 base::Result<Answer> regression(const Options& options, const dataset::TableSchema& schema,
@@ -514,7 +515,8 @@ base::Result<Answer> train(Options& options, const Context& context) {
         trained.link.ramp.group_aware() ? parts.all.group_names : std::vector<std::string>();
     RAMPART_TRY(const auto policy,
                 model::Policy::create(seen.train.schema, {trained.link}, names,
-                                      provenance_of(options, parts, trained, schema_text)));
+                                      provenance_of(options, trained),
+                                      state_of(options, parts, trained, schema_text)));
     std::optional<domain::PolicyId> id;
     if (options.allow_infeasible || missed_note(options, trained).empty()) {
         if (!options.save_metric.empty() && parts.metric)
@@ -543,7 +545,8 @@ void add_train(Frame& frame) {
                    "of a label of two values; its losses are on the scale from 0 to 1.\n"
                    "An option that the learner does not use is named in a note. Exit "
                    "code 1: no model that keeps the constraints was found; 3: "
-                   "bounded_group_loss, and it is proven that there is none."},
+                   "bounded_group_loss, and it is proven that there is none.",
+         .reads_no_store = true},
         [options](const Context& context) { return train(*options, context); });
     add_train_options(command, *options);
 }

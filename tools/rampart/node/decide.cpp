@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "frame/commands.hpp"
+#include "frame/named_file.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
@@ -43,7 +44,7 @@ base::Status put_scores(const Options& options, const domain::Application& appli
                                "--draw-key {}: there is no such file; a store has it as keys/draw",
                                options.draw_key.string());
     }
-    RAMPART_TRY(const auto secret, runtime::load_secret(options.draw_key));
+    RAMPART_TRY(const auto secret, named_file(runtime::load_secret(options.draw_key)));
     const auto id = domain::decision_id_of(application.id);
     const double draw = base::keyed_uniform(secret, id.value());
     const double drawn = model::drawn_score(scores, draw);
@@ -63,7 +64,7 @@ Result<Answer> what_if(const Options& options) {
     RAMPART_TRY(const auto text,
                 base::read_file(options.application, base::limits::kMaxRequestBytes));
     RAMPART_TRY(const auto application, wire::application_from_json(text));
-    RAMPART_TRY(const auto loaded, model::load_model_file(options.model));
+    RAMPART_TRY(const auto loaded, named_file(model::load_model_file(options.model)));
     const auto& policy = loaded.policy;
     RAMPART_TRY(const auto row, decision::encode_row(application, policy.schema()));
     std::optional<size_t> group;

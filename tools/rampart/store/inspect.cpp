@@ -89,7 +89,7 @@ Result<Answer> inspect_model(const fs::path& file) {
         }
     }
     json::object provenance;
-    for (const auto& [name, value] : policy.provenance()) {
+    for (const auto& [name, value] : policy.printed_facts()) {
         provenance[name] = value;
         if (value.size() <= 80) answer.text += line(name, value);
     }
@@ -209,7 +209,8 @@ void add_inspect(Frame& frame) {
     frame
         .add({.name = "inspect model",
               .summary = "Show the contents of a model file",
-              .example = "rampart inspect model m.rmp"},
+              .example = "rampart inspect model m.rmp",
+              .reads_no_store = true},
              [model_file](const Context&) { return inspect_model(*model_file); })
         .add_option("FILE", *model_file, "model file")
         ->required();
@@ -217,7 +218,8 @@ void add_inspect(Frame& frame) {
     frame
         .add({.name = "inspect certificate",
               .summary = "Show the signed statement of a certificate, unverified",
-              .example = "rampart inspect certificate demo-out/certificates/3f….cert"},
+              .example = "rampart inspect certificate demo-out/certificates/3f….cert",
+              .reads_no_store = true},
              [certificate](const Context&) { return inspect_certificate(*certificate); })
         .add_option("FILE", *certificate, "certificate file")
         ->required();

@@ -8,7 +8,7 @@
 
 namespace rampart::base {
 
-/// Reads a file. Fails with not_found, resource_exhausted (longer than `limit`), unavailable.
+/// Reads a file. Errors: not_found, out_of_range (longer than `limit`), "is_folder", unavailable.
 Result<std::string> read_file(const std::filesystem::path& path, size_t limit);
 
 /// Replaces the content of `path` atomically: a reader, or a crash at any moment, sees the old

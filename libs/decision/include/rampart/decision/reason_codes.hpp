@@ -24,10 +24,10 @@
 ///    "random_draw_in_ramp" if 0 < p_exploit < 1: the draw decided within the ramp;
 ///    "random_exploration_not_drawn" if p_approve > p_exploit: exploration could have approved.
 ///
-/// Reference row and method are fixed in the model file (provenance keys "reference_row" and
-/// "reason_method"), so that a decision always gives the same codes. Older policies without the
-/// method key use the older method: a feature's effect is the gain of the score if this feature
-/// alone is replaced by its reference value.
+/// Reference row and method are fixed in the model file (model::PolicyState::reasons), so that a
+/// decision always gives the same codes. Policies of before there was a choice use the older method
+/// (kReplacement): a feature's effect is the gain of the score if this feature alone is replaced by
+/// its reference value.
 ///
 /// "random_exploration_declined" stands alone, if draw < p_exploit: without (two-sided) exploration
 /// this draw would have approved, so no property of the applicant is the reason.
@@ -40,21 +40,12 @@ inline constexpr std::string_view kRandomDraw = "random_draw_in_ramp";
 inline constexpr std::string_view kExplorationNotDrawn = "random_exploration_not_drawn";
 inline constexpr std::string_view kExplorationDeclined = "random_exploration_declined";
 
-inline constexpr std::string_view kReferenceRowKey = "reference_row";
-/// Returns the row as text: comma-separated, exact, missing as "nan". Trainers store it under
-/// kReferenceRowKey: per feature the median, or the most frequent category, of the training data.
-std::string reference_row_text(std::span<const float> row);
-
-inline constexpr std::string_view kReasonMethodKey = "reason_method";
-inline constexpr std::string_view kShapleyMethod = "shapley";  // value that trainers store
-
 /// Computes the codes of one policy; its reference row and features are read once, in create().
 /// Keeps no reference to the policy. Immutable, safe to use from many threads.
 class ReasonCodes {
   public:
-    /// Fails with invalid_argument "bad_reference_row": not numbers, or not one per feature;
-    /// "bad_reason_method": not one of the above. Without a reference row, learned policies give
-    /// "score_too_low" only.
+    /// Fails with invalid_argument "bad_reference_row": no row that the trees can be explained
+    /// against. Without a reference row, learned policies give "score_too_low" only.
     static base::Result<ReasonCodes> create(const model::Policy& policy);
 
     /// Returns the reasons of a decline. `row` is encoded by the policy's schema, `output` is the

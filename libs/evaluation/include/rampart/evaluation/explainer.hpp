@@ -34,7 +34,7 @@ struct Explainer {
 /// name option and remedy: a link without trees; a model without cover.
 base::Result<Explainer> make_explainer(const ExplainerOptions& options,
                                        const ModelTableNames& names, const model::Policy& policy,
-                                       const std::optional<TrainingRecord>& record,
+                                       const std::optional<model::TrainingRecord>& record,
                                        const dataset::TableSchema& schema,
                                        const dataset::Dataset& table);
 

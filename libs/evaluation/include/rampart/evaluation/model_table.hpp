@@ -6,7 +6,6 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/dataset/dataset.hpp"
-#include "rampart/evaluation/training_record.hpp"
 #include "rampart/model/policy.hpp"
 
 /// A model beside a table of labelled rows: what `evaluate`, `explain` and `card` have in common.
@@ -20,16 +19,17 @@ struct ModelTableNames {
 /// Returns the schema of the file, or the one that the model carries. Error: other features.
 base::Result<dataset::TableSchema> schema_for(const ModelTableNames& names,
                                               const model::Policy& policy,
-                                              const std::optional<TrainingRecord>& record);
+                                              const std::optional<model::TrainingRecord>& record);
 
 /// Returns whether the table is the one that the model was trained on.
-bool is_training_table(const dataset::Dataset& data, const std::optional<TrainingRecord>& record);
+bool is_training_table(const dataset::Dataset& data,
+                       const std::optional<model::TrainingRecord>& record);
 
 /// Returns the rows of "train", "validation", "test" or "all". Only the table that the model was
 /// trained on has parts.
 base::Result<dataset::Dataset> part_of(const ModelTableNames& names, const std::string& split,
                                        dataset::Dataset data,
-                                       const std::optional<TrainingRecord>& record);
+                                       const std::optional<model::TrainingRecord>& record);
 
 /// Fails with "numeric_label" if the label is a number, and the model decides about two values.
 base::Status require_labels(const dataset::Dataset& data, const ModelTableNames& names);

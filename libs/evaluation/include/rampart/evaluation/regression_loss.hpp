@@ -5,14 +5,19 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/fair_regression/loss.hpp"
+#include "rampart/model/policy_state.hpp"
 
-/// The losses of fair regression by name, as users write them and model files keep them.
+/// The losses of fair regression as users write them and as model files keep them.
 namespace rampart::evaluation {
 
 base::Result<fair_regression::RegressionLoss> parse_loss(const std::string& name,
                                                          std::optional<double> parameter);
-/// Returns "logistic 5", as parse_loss_text reads it.
+/// Returns "logistic 5".
 std::string loss_text(const fair_regression::RegressionLoss& loss);
-base::Result<fair_regression::RegressionLoss> parse_loss_text(const std::string& text);
+
+model::StoredLoss stored(const fair_regression::RegressionLoss& loss);
+/// Returns the loss that was stored. Errors: out_of_range "bad_loss_parameter"; invalid_argument
+/// "bad_regression_loss": a user's own.
+base::Result<fair_regression::RegressionLoss> loss_of(const model::StoredLoss& stored);
 
 }  // namespace rampart::evaluation

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rampart/base/result.hpp"
+#include "rampart/model/policy_state.hpp"
 
 /// Losses of fair regression (Agarwal et al. 2019): of a label y in [0, 1] and a prediction u in
 /// [0, 1], and L-Lipschitz in both, |l(y, u) - l(y', u')| <= L (|y - y'| + |u - u'|). All but a
@@ -21,7 +22,7 @@
 ///              possible one, m its mean in that unit, in [exp(-C), 1]
 namespace rampart::fair_regression {
 
-enum class LossKind { kSquared, kLogistic, kAbsolute, kQuantile, kHuber, kPoisson, kUser };
+using LossKind = model::RegressionLossKind;
 
 class RegressionLoss {
   public:

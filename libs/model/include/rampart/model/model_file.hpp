@@ -13,12 +13,15 @@ namespace rampart::model {
 /// (protobuf rampart.v1.ModelFile, schemas/rampart/v1/model_file.proto), SHA-256 of all before it.
 /// The same policy always gives the same bytes; its id is the SHA-256 of the whole file. Version 2
 /// adds mixtures (LearnedLink::members), 3 calibrations, pulls and slopes, 4 scores on the unit
-/// scale and linear models; the lowest version that supports the policy is written.
+/// scale and linear models, 5 the state; the lowest version that supports the policy is written.
+/// Of a policy with state from an older file, which has it as text, this makes another file and so
+/// another policy: to keep a loaded policy, keep the bytes that it was loaded from.
 std::string encode_model_file(const Policy& policy);
 
-/// Checks magic, version, length, checksum, and everything that Policy::create checks. Fails
-/// with data_loss, invalid_argument or out_of_range, naming fault and position; no input
-/// crashes it (fuzzed).
+/// Checks magic, version, length, checksum, and everything that Policy::create checks. Moves the
+/// state of an older file out of its provenance; refuses state in both places. Fails with
+/// data_loss, invalid_argument or out_of_range, naming fault and position; no input crashes it
+/// (fuzzed).
 base::Result<Policy> decode_model_file(std::string_view bytes);
 
 domain::PolicyId policy_id_of(std::string_view model_file_bytes);

@@ -15,6 +15,7 @@
 #include "rampart/model/engine.hpp"
 #include "rampart/model/ensemble.hpp"
 #include "rampart/model/linear_model.hpp"
+#include "rampart/model/policy_state.hpp"
 #include "rampart/model/score.hpp"
 
 namespace rampart::model {
@@ -140,10 +141,12 @@ class Policy {
   public:
     /// Validates everything: schema and features of every link, probabilities in [0, 1],
     /// thresholds, equal group counts, members and their weights, chain length <=
-    /// limits::kMaxChainLinks, a bootstrap only as the first link.
+    /// limits::kMaxChainLinks, a bootstrap only as the first link; sizes and numbers of the state.
+    /// Refuses a provenance with a key under which older files have state.
     static base::Result<Policy> create(dataset::FeatureSchema schema, std::vector<Link> links,
                                        std::vector<std::string> group_names,
-                                       std::map<std::string, std::string> provenance);
+                                       std::map<std::string, std::string> provenance,
+                                       PolicyState state = {});
 
     /// Evaluates one row. row: encoded by schema(), size d. group: index into group_names();
     /// required iff group_aware().
@@ -161,8 +164,12 @@ class Policy {
     bool group_aware() const { return group_aware_; }
     /// The groups that group-aware ramps index; empty for a group-blind policy.
     const std::vector<std::string>& group_names() const { return group_names_; }
-    /// Free text by key: learner, parameters, data digests, split, seed, parent.
+    /// Free text by key: learner, parameters, parent. Printed, never acted on (a test of the
+    /// architecture has the list of files that use it).
     const std::map<std::string, std::string>& provenance() const { return provenance_; }
+    const PolicyState& state() const { return state_; }
+    /// Returns provenance and state as text by key, to print them.
+    std::map<std::string, std::string> printed_facts() const;
     /// Returns the last learned link, or nullptr for a bootstrap policy.
     const LearnedLink* last_learned() const;
 
@@ -177,6 +184,7 @@ class Policy {
     std::optional<size_t> bootstrap_feature_;  // index in the schema, for a bootstrap
     std::vector<std::string> group_names_;
     std::map<std::string, std::string> provenance_;
+    PolicyState state_;
     bool group_aware_ = false;
 };
 

@@ -76,6 +76,9 @@ class ModelRegistry {
     /// Loads a model. Fails with not_found "unknown_model"; data_loss "model_digest": the file is
     /// not the registered one.
     base::Result<model::LoadedPolicy> load_model(const domain::PolicyId& id) const;
+    /// Returns the bytes of a model as they were registered: other bytes are another policy. Errors
+    /// as above.
+    base::Result<std::string> model_file(const domain::PolicyId& id) const;
     base::Result<std::vector<ModelInfo>> models() const;  // by time of registration
 
     // --- certificates, with any verdict

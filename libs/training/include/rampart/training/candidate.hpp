@@ -21,13 +21,9 @@ struct Candidate {
     bool distilled = false;                      // the champion's chain was distilled first
 };
 
-/// Name of the figure and, after "training.", of the provenance that lists the constraints of its
-/// training that a candidate misses, and by how much.
+/// Name of the figure that lists the constraints of its training that a candidate misses, and by
+/// how much. The policy has it as state.
 inline constexpr std::string_view kMissedConstraints = "constraints_missed";
-inline constexpr std::string_view kMissedConstraintsKey = "training.constraints_missed";
-
-/// Returns the constraints of its training that a candidate misses, by its provenance; empty: none.
-std::string missed_in_training(const model::Policy& candidate);
 
 /// What a candidate is made from.
 struct CandidateInputs {
