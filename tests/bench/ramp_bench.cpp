@@ -49,15 +49,15 @@ void solve(benchmark::State& state, RampCriterion criterion, double gamma, bool 
             solve_ramp({all.score, all.group, kGroups, weight},
                        {.gamma = gamma, .epsilon = 0.02, .criterion = criterion}));
 }
-BENCHMARK_CAPTURE(solve, dp, RampCriterion::kStatisticalParity, 0.1, false)
+BENCHMARK_CAPTURE(solve, statistical_parity, RampCriterion::kStatisticalParity, 0.1, false)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(solve, dp_weighted, RampCriterion::kStatisticalParity, 0.1, true)
+BENCHMARK_CAPTURE(solve, parity_weighted, RampCriterion::kStatisticalParity, 0.1, true)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(solve, dp_thresholds, RampCriterion::kStatisticalParity, 0, false)
+BENCHMARK_CAPTURE(solve, parity_thresholds, RampCriterion::kStatisticalParity, 0, false)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(solve, eopp, RampCriterion::kEqualOpportunity, 0.1, false)
+BENCHMARK_CAPTURE(solve, equal_opportunity, RampCriterion::kEqualOpportunity, 0.1, false)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(solve, eo, RampCriterion::kEqualizedOdds, 0.1, false)
+BENCHMARK_CAPTURE(solve, equalized_odds, RampCriterion::kEqualizedOdds, 0.1, false)
     ->Unit(benchmark::kMillisecond);
 
 void curve(benchmark::State& state) {
