@@ -28,7 +28,7 @@ class Admission {
         size_t items_, bytes_;
     };
 
-    /// resource_exhausted "overloaded". Whoever is alone is let in, however much it is.
+    /// resource_exhausted "overloaded". A request that is alone is admitted, whatever its size.
     base::Result<Place> enter(size_t items, size_t bytes);
     size_t items() const;
 

@@ -36,7 +36,7 @@ bool is_about_the_record(const base::Error& error) {
         case ErrorCode::kAlreadyExists:
             return true;
         case ErrorCode::kFailedPrecondition:
-            return error.reason == "group_unknown";  // of the applicant
+            return error.reason == "group_unknown";  // the applicant's group
         case ErrorCode::kNotFound:
         case ErrorCode::kResourceExhausted:
         case ErrorCode::kPermissionDenied:
@@ -71,7 +71,7 @@ struct ApplicationConsumer::Lane {
     bool loaded = false;
     std::map<PartitionId, Offset> next;  // by source
     std::map<PartitionId, base::Error> stopped;
-    Status trouble;  // of infrastructure
+    Status trouble;  // failure of the infrastructure
     Instant retry_at;
     Duration delay;
 
@@ -139,7 +139,7 @@ void ApplicationConsumer::stop() {
     if (thread_.joinable()) thread_.join();
 }
 
-/// false: told to stop.
+/// Waits; false: stop() was called.
 bool ApplicationConsumer::pause(Duration duration) {
     std::unique_lock lock(stop_mutex_);
     stop_signal_.wait_for(lock, std::chrono::microseconds(duration.micros()),

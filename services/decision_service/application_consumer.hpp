@@ -46,13 +46,13 @@ struct ConsumerDeps {
 /// A source of applications that stands still for a partition after a gap, until accept_gap().
 struct StoppedSource {
     streaming::PartitionId holder;  // whose applications are not read
-    streaming::PartitionId source;  // of the topic of applications
+    streaming::PartitionId source;  // partition of the topic of applications
     base::Error error;
 };
 
 /// Decides what arrives in the topic of applications.
 ///
-/// Whoever writes there may partition as he likes: every node reads all of it, and takes what
+/// Writers may partition the topic as they like: every node reads all of it, and takes what
 /// belongs to the partitions that it owns. How far each source has been decided for a partition is
 /// kept in that partition's index. The bookmark is written after the decisions, so that after a
 /// crash in between some applications are read again: to the decisions that the log has already.

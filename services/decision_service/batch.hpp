@@ -36,8 +36,8 @@ struct DecisionService::Candidate {
 struct DecisionService::Batch {
     std::shared_ptr<const decision::PolicyInForce> policy;
     std::vector<Candidate> candidates;
-    bool whole = true;          // one error is everybody's
-    std::function<void()> job;  // instead: something to be done while nobody decides
+    bool whole = true;          // one error refuses all candidates
+    std::function<void()> job;  // instead: a job to run while no batch is committed
     bool done = false;
 
     const Candidate* first_error() const {
@@ -45,7 +45,7 @@ struct DecisionService::Batch {
                                      [](const Candidate& c) { return c.error.has_value(); });
         return it == candidates.end() ? nullptr : &*it;
     }
-    /// Of the first one that was not decided.
+    /// Returns the error of the first candidate that was not decided.
     base::Error error() const {
         const Candidate* failed = first_error();
         return at("applications", static_cast<size_t>(failed - candidates.data()),
@@ -76,13 +76,13 @@ struct DecisionService::Additions {
     }
 };
 
-/// What became of an append.
+/// The result of an append.
 struct DecisionService::Landing {
     std::map<domain::DecisionId, base::Error> refused;    // by the log, for what they are
     std::map<const OwnedPartition*, base::Error> failed;  // nothing is known
     std::map<const OwnedPartition*, base::Error> fenced;  // what is not in `earlier` does not count
     std::map<domain::DecisionId, domain::Decision>
-        earlier;  // what counts, where somebody else wrote too
+        earlier;  // decisions that count where another writer wrote as well
 };
 
 }  // namespace rampart::decision_service

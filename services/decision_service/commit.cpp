@@ -46,8 +46,8 @@ Status check_same(const Application& application, const Decision& stored) {
         application.id);
 }
 
-/// Queues the batch. Whoever finds nobody committing commits for everybody queued, so that many
-/// batches share one write to the disk.
+/// Queues the batch. A thread that finds no other committing commits all queued batches, so that
+/// many batches share one write to the disk.
 void DecisionService::wait_for_turn(Batch& batch) {
     std::unique_lock lock(queue_mutex_);
     queue_.push_back(&batch);
@@ -118,7 +118,7 @@ Status DecisionService::settle(Candidate& candidate, const Batch& batch, Additio
     OwnedPartition& partition = *candidate.partition;
     const auto& id = candidate.decision.id;
     if (const auto status = partition.status(); !status) return refusal(partition, status.error());
-    // somebody else may have decided it since prepare(): in the index, in this group, in this
+    // another thread may have decided it since prepare(): in the index, in this group, in this
     // request
     for (const Additions* additions : {static_cast<const Additions*>(&own), &before}) {
         if (const Decision* twin = additions->find(id)) {
@@ -245,11 +245,11 @@ void DecisionService::take_in(OwnedPartition& partition,
     }
     give_up(partition.id(), fence.node);
     if (options_.on_given_up) options_.on_given_up(partition.id());
-    // what came before the fence counts; the rest nobody will ever see
+    // records before the fence count; those after it are never read
     landing.fenced.emplace(&partition, partition.status().error());
 }
 
-/// Tells the batch what became of what it had appended.
+/// Writes the results of the append into the batch.
 void DecisionService::finish(Batch& batch, const Landing& landing) {
     for (auto& candidate : batch.candidates) {
         if (candidate.stored || candidate.error) continue;

@@ -21,7 +21,7 @@
 namespace rampart::decision_service {
 
 struct IndexOptions {
-    std::filesystem::path path;  // of the database
+    std::filesystem::path path;  // folder of the database
     std::string decisions_topic;
     streaming::PartitionId partition;
     int32_t partitions = 1;  // N: a decision belongs to partition_of(its id, N)
@@ -32,8 +32,8 @@ struct IndexOptions {
 /// Records of the partition, since the index was made.
 struct IndexCounts {
     uint64_t decisions = 0;    // distinct
-    uint64_t repeated = 0;     // of a decision id that was known: the first one stays
-    uint64_t fenced = 0;       // of a writer that had lost the partition
+    uint64_t repeated = 0;     // records of a known decision id: the first one stays
+    uint64_t fenced = 0;       // records of a writer that had lost the partition
     uint64_t passed_over = 0;  // cannot be read, or belong elsewhere; the joiner quarantines them
     bool operator==(const IndexCounts&) const = default;
 };
@@ -70,7 +70,8 @@ class DecisionIndex {
   public:
     /// Opens or creates; nothing is read yet but its own database. Errors: those of
     /// storage::Database; failed_precondition "other_partition": made for another partition or
-    /// number of partitions. Damage is no error here, but in damage(). The reader has to outlive it.
+    /// number of partitions. Damage is no error here, but in damage(). The reader has to outlive
+    /// it.
     static base::Result<std::unique_ptr<DecisionIndex>> open(IndexOptions options,
                                                              const streaming::Reader& reader);
 
@@ -127,7 +128,7 @@ class DecisionIndex {
     /// When it returns, what was erased of these decisions, or dropped from quarantine, is in none
     /// of the files. failed_precondition "snapshot_held".
     base::Status compact_erased(std::span<const domain::DecisionId> decisions);
-    /// The same of whatever was erased; reads and writes all that there is.
+    /// The same for everything that was erased; reads and writes all that there is.
     base::Status compact_erased();
 
     /// After a gap, goes on from the first record that the topic's partition has now: that of the
@@ -163,7 +164,7 @@ class DecisionIndex {
     const IndexOptions options_;
     const streaming::Reader& reader_;
     const std::unique_ptr<storage::DerivedDatabase> database_;
-    streaming::Bookmark next_;  // of the decisions
+    streaming::Bookmark next_;  // bookmark in the topic of decisions
     bool verified_ = false;     // the log was compared with next_, and nothing failed since
 
     mutable std::mutex mutex_;  // guards what follows for those who only look

@@ -26,7 +26,7 @@ namespace {
 constexpr base::Logger kLog("decision_service");
 // A decision grows a little when it is decided again without exploration.
 constexpr size_t kRecordMargin = 4096;
-// Of one append; below what any log takes at once.
+// Largest size of one append: less than any log takes at once.
 constexpr size_t kMaxAppendBytes = 16u << 20;
 constexpr size_t kRecentOutcomes = 1u << 15;  // a second or more until they are joined
 // Most records of a partition read before the first answer; mend() reads the rest.

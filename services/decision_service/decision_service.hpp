@@ -42,7 +42,7 @@ using GroupLookup = std::function<base::Result<std::optional<size_t>>(const doma
 using Epochs = std::map<streaming::PartitionId, uint64_t>;
 
 struct DecisionServiceOptions {
-    std::filesystem::path partitions_folder;  // of partition P: P/decisions, a database
+    std::filesystem::path partitions_folder;  // partition P has the database P/decisions
     std::string decisions_topic = "decisions";
     std::string outcomes_topic = "outcomes";
     int32_t partitions = 1;  // N, of the topic of decisions; 1 to kMaxPartitions
@@ -55,7 +55,7 @@ struct DecisionServiceOptions {
     std::string node = "node";  // how fences name this node
     /// Who owns a partition that this node does not, for the answer; nullopt: not known.
     std::function<std::optional<std::string>(streaming::PartitionId)> owner_of{};
-    /// Called once for a partition that turns out to be somebody else's, by the thread that found
+    /// Called once for a partition that turns out to be another node's, by the thread that found
     /// out; must not call the service.
     std::function<void(streaming::PartitionId)> on_given_up{};
     /// Whether another report than this one is known of its decision, measure and revision, among
@@ -64,8 +64,9 @@ struct DecisionServiceOptions {
     /// Called with overrides that are about to be taken in, to keep a record of them; an error
     /// refuses them. Empty: only the log has them.
     std::function<base::Status(std::span<const domain::Override>)> on_overrides{};
-    std::shared_ptr<storage::MemoryBudget> memory{};  // of the databases; null: some of their own
-    std::shared_ptr<rocksdb::Env> environment{};      // theirs, as in storage::OpenOptions
+    std::shared_ptr<storage::MemoryBudget>
+        memory{};  // budget of the databases; null: a budget of their own
+    std::shared_ptr<rocksdb::Env> environment{};  // theirs, as in storage::OpenOptions
 
     domain::Product product;
     decision::DrawKey draw_key;
@@ -95,8 +96,8 @@ struct DecisionServiceDeps {
 /// Decides applications, one policy at a time, and takes in outcomes, for the partitions that this
 /// node owns.
 ///
-/// Lifecycle: open() catches up with the log, claims the partitions and fences off whoever had them
-/// before; set_policy() makes it ready. A decision is in the topic of decisions, durably, and has
+/// Lifecycle: open() catches up with the log, claims the partitions and fences off their previous
+/// owners; set_policy() makes it ready. A decision is in the topic of decisions, durably, and has
 /// been read back as one that counts, before decide() returns it; decisions of requests that arrive
 /// together are appended together. The same application decided twice gives the decision that is
 /// stored, whatever happened in between: crash, other policy, other exploration budget left. A
@@ -121,7 +122,7 @@ class DecisionService {
     /// The topics have to exist. Errors: those of DecisionIndex::open and catch_up, but for gaps,
     /// which stop their partition; those of options.claim; failed_precondition
     /// "partitions_changed": the topic of decisions has another number of partitions, "fenced":
-    /// somebody was faster; out_of_range "bad_partitions"; domain::validate(product).
+    /// another node was faster; out_of_range "bad_partitions"; domain::validate(product).
     static base::Result<std::unique_ptr<DecisionService>> open(DecisionServiceOptions options,
                                                                DecisionServiceDeps deps);
     ~DecisionService();
@@ -139,10 +140,10 @@ class DecisionService {
     /// with other content; failed_precondition "not_owner": another node decides for its partition,
     /// "fenced": another node has just taken it over; out_of_range
     /// "event_time_outside": see EventWindow, not of what was decided before; unavailable
-    /// "no_policy", "partition_stopped": after a gap in the log, "partition_rebuilding"; resource_exhausted "overloaded",
-    /// or the log is full: nothing was decided; those of encode_row, decide and Writer. After any
-    /// other error than the first and resource_exhausted the application may have been decided: ask
-    /// again.
+    /// "no_policy", "partition_stopped": after a gap in the log, "partition_rebuilding";
+    /// resource_exhausted "overloaded", or the log is full: nothing was decided; those of
+    /// encode_row, decide and Writer. After any other error than the first and resource_exhausted
+    /// the application may have been decided: ask again.
     base::Result<std::vector<domain::Decision>> decide(
         std::span<const domain::Application> applications);
 
@@ -160,7 +161,7 @@ class DecisionService {
 
     /// 1 to limits::kMaxBatch outcomes, all durable when it returns, or none taken in. not_found
     /// "unknown_decision"; those of domain::check_outcome and check_observed_at. Repeats are taken
-    /// in again: the joiner tells them apart. Returns which of them contradict an earlier one of
+    /// in again: the joiner recognises them. Returns which of them contradict an earlier one of
     /// the same decision, measure and revision, which stays: as far as it is known here, by what
     /// was joined and what this process took in of late.
     base::Result<std::vector<size_t>> submit_outcomes(std::span<const domain::Outcome> outcomes);
@@ -188,8 +189,8 @@ class DecisionService {
     void tend();
 
     /// A turn of reading the log for each index that is damaged, or not whole, between the commits
-    /// of the others. true: there is more to do at once. Call it every second or so, and again while
-    /// it says so; one thread at a time.
+    /// of the others. true: there is more to do at once. Call it every second or so, and again
+    /// while it says so; one thread at a time.
     bool mend();
     /// unavailable "partition_rebuilding": the index of an owned partition is not whole, so that
     /// what is erased now could be left in it.
@@ -203,7 +204,7 @@ class DecisionService {
     /// there was none. failed_precondition "not_owner"; those of DecisionIndex::accept_gap.
     base::Result<std::vector<AcceptedGap>> accept_gap(streaming::PartitionId partition);
 
-    /// Of each owned partition, ascending.
+    /// State of an owned partition; partitions() lists them in ascending order.
     struct PartitionView {
         streaming::PartitionId partition;
         uint64_t epoch = 0;

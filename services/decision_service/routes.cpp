@@ -124,7 +124,7 @@ Response metrics(const runtime::Health& health, runtime::Metrics& metrics) {
 void DecisionService::add_routes(http::Router& router) {
     router.add("POST", "/v1/decisions", Access::kToken,
                [this](const Request& request) { return post_decisions(*this, request); });
-    // what applicants told about themselves is in it
+    // the answer has the applicant's features
     router.add("GET", "/v1/decisions/{id}", Access::kToken,
                [this](const Request& request) { return get_decision(*this, request); });
     router.add("POST", "/v1/outcomes", Access::kToken,

@@ -8,7 +8,7 @@
 
 namespace rampart::decision_service {
 
-/// What the stand-alone program is told. Paths in the file are relative to the file.
+/// Settings of the stand-alone program. Paths in the file are relative to the file.
 ///
 ///     store = "/var/lib/rampart"      # log, index, keys
 ///     product = "product.toml"

@@ -11,9 +11,9 @@
 
 namespace rampart::rampartd {
 
-/// What the node that trains tells the others: since when which policy decides.
+/// Notice of the node that trains to the others: which policy decides, and since when.
 struct ChampionNotice {
-    uint64_t sequence = 0;  // of the promotion
+    uint64_t sequence = 0;  // sequence of the promotion
     domain::PolicyId policy;
     bool certified = false;
     bool operator==(const ChampionNotice&) const = default;
@@ -63,7 +63,7 @@ class ChampionFollower {
     base::VerifyingKey key_;
     streaming::Offset from_{0};
     bool started_ = false;
-    uint64_t sequence_ = 0;  // of the last that was returned
+    uint64_t sequence_ = 0;  // sequence of the last notice that was returned
 };
 
 }  // namespace rampart::rampartd

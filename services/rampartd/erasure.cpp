@@ -133,7 +133,7 @@ std::vector<std::string> what_remains(const ErasureDeps& deps, size_t in_clear) 
         "certificates and their evidence: probabilities and impacts under keyed hashes, without "
         "ids "
         "or features",
-        "the log's outcomes: values under decision ids that lead to nobody any more",
+        "the log's outcomes: values under decision ids that identify no person any more",
         "backups made before this moment: remove them, or let them run out"};
     for (const auto& folder : deps.set_aside) {
         remains.push_back("partitions/" + folder +

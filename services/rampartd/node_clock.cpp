@@ -9,8 +9,8 @@ using base::Status;
 using base::TimePoint;
 namespace json = boost::json;
 
-/// Event time goes on where it stood; a new store begins at the dawn of time. The wall clock has to
-/// fit when the store was last used.
+/// Opens the clock. Event time goes on where it stood; a new store begins at epoch 0. The wall
+/// clock must agree with the time at which the store was last used.
 Status Node::open_clock() {
     if (settings_.event_clock) {
         auto manual = std::make_unique<runtime::ManualClock>(

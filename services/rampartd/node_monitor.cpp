@@ -14,7 +14,7 @@ using base::TimePoint;
 Status Node::train_and_watch(TimePoint now) {
     const auto clock = joiner_->clock();
     if (clock && settings_.monitor.enabled) {
-        // of the last advance, if a crash came before its end
+        // the look of the last advance, if a crash came before its end
         const auto last = monitor_->last_look();
         if (monitor_->is_due(*clock) && (!last || last->at < *clock))
             RAMPART_RETURN_IF_ERROR(look(*clock));

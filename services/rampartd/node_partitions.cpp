@@ -10,7 +10,7 @@ namespace json = boost::json;
 
 namespace {
 
-constexpr size_t kMaxListed = 1000;  // of the quarantine, in one answer
+constexpr size_t kMaxListed = 1000;  // records of the quarantine in one answer
 constexpr int64_t kMaxPartition = 1'000'000;
 
 struct Place {
@@ -40,7 +40,7 @@ json::object to_json(const joiner::Counts& counts) {
             {"late_outcomes", counts.late_outcomes},
             {"undecodable", counts.undecodable},
             {"matured", counts.matured},
-            {"unmatched", counts.dangling},
+            {"unmatched", counts.unmatched},
             {"overdue", counts.overdue},
             {"fenced", counts.fenced}};
 }
@@ -161,7 +161,7 @@ Result<http::Response> Node::list_quarantined() const {
     quarantined.insert(quarantined.begin(), applications.begin(), applications.end());
     json::array out;
     for (const auto& one : quarantined) {
-        // not the content: it may hold what applicants told about themselves
+        // not the content: it may hold applicants' features
         out.push_back(json::object{{"topic", one.topic},
                                    {"partition", text_of(one.partition)},
                                    {"offset", one.offset.value()},

@@ -95,8 +95,8 @@ Status Node::note_sealing() {
     return register_->note_sealed_log();
 }
 
-/// Each of them, before it is in the log, and each time that it is sent: what people do against the
-/// policy is nobody's secret.
+/// Records each override in the audit log, before it is in the log and each time that it is sent:
+/// overrides are not secret.
 Status Node::record_overrides(std::span<const domain::Override> overrides) {
     for (const auto& taken : overrides) {
         RAMPART_RETURN_IF_ERROR(registry_->record_operation(
@@ -200,7 +200,7 @@ Result<http::Response> Node::list_holds() const {
 }
 
 Result<http::Response> Node::list_unmatched() const {
-    RAMPART_TRY(const auto unmatched, joiner_->list_dangling(kMaxListed));
+    RAMPART_TRY(const auto unmatched, joiner_->list_unmatched(kMaxListed));
     RAMPART_TRY(const auto overdue, joiner_->list_overdue(kMaxListed));
     const auto counts = joiner_->counts();
     const TimePoint now = joiner_->clock().value_or(clock_->now());
@@ -223,7 +223,7 @@ Result<http::Response> Node::list_unmatched() const {
                                     {"since", base::to_iso8601(one.matured_at)}});
     }
     return json_response(json::object{{"as_of", base::to_iso8601(now)},
-                                      {"unmatched_reports", counts.dangling},
+                                      {"unmatched_reports", counts.unmatched},
                                       {"overdue_examples", counts.overdue},
                                       {"unmatched", waiting},
                                       {"unmatched_by_age", by_age(now, reported)},

@@ -59,7 +59,7 @@ http::ServerOptions read_http(config::Table table) {
     return options;
 }
 
-/// A backup without keys tells the secrets of a store by their names (is_secret()).
+/// A backup without keys recognises the secrets of a store by their names (is_secret()).
 void check_place(config::Table& privacy, const std::filesystem::path& secret,
                  const std::filesystem::path& store) {
     const auto inside = secret.lexically_normal().lexically_relative(store.lexically_normal());
@@ -73,7 +73,7 @@ void check_place(config::Table& privacy, const std::filesystem::path& secret,
 PrivacySettings read_privacy(config::Table table, const std::filesystem::path& folder,
                              const std::filesystem::path& store, const LogSettings& log) {
     PrivacySettings privacy;
-    // the nodes of a group need one secret, which somebody has to hand round first
+    // the nodes of a group need one secret, which an operator copies to each node first
     privacy.encrypt_log = table.boolean("encrypt_log", log.broker == LogSettings::Broker::kLocal);
     privacy.retention_months =
         static_cast<int>(table.integer("retention_months", 0, 1200, privacy.retention_months));

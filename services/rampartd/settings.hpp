@@ -24,7 +24,7 @@ struct PrivacySettings {
         secret;  // file of the secret behind keys and tags; empty: <store>/keys/person
 };
 
-/// Everything that the all-in-one process is told. Paths in the file are relative to the file.
+/// Settings of the all-in-one process. Paths in the file are relative to the file.
 struct Settings {
     std::filesystem::path store;
     http::ServerOptions http;
@@ -32,9 +32,9 @@ struct Settings {
     size_t training_threads = 2;
     long exploration_per_day = 1000;  // explored approvals per day
     LogSettings log;
-    size_t memory_bytes = 512u << 20;  // of all databases together
+    size_t memory_bytes = 512u << 20;  // memory of all databases together
     bool trains = true;              // false: another node of the group does; follows its champion
-    std::filesystem::path gate_key;  // of that node: its gate.pub.pem
+    std::filesystem::path gate_key;  // public key of that node: its gate.pub.pem
     domain::Product product;
     protected_attributes::AttributeCatalog catalog;
     model::BootstrapLink bootstrap;

@@ -13,7 +13,7 @@ struct Definition {
     enum Kind { kType, kFunction, kVariable } kind = kType;
     /// with its namespaces and types, "rampart::stats::Interval"
     std::string name;
-    /// of a function: the types of its parameters, "(const Table&,size_t)"
+    /// types of a function's parameters, "(const Table&,size_t)"
     std::string parameters;
     size_t first_line = 0, last_line = 0;
     /// in an unnamed namespace, or static: other files cannot see it

@@ -16,12 +16,12 @@ namespace {
 constexpr size_t kMaxColumns = 100;
 constexpr size_t kMaxFunctionLines = 70;
 // Lists may only shrink. Lower these with them.
-constexpr size_t kFilesWithLongLines = 86;
+constexpr size_t kFilesWithLongLines = 83;
 constexpr size_t kLongFunctions = 2;
 
 const std::set<std::string> kSourceFolders{"libs", "services", "tools", "tests"};
 
-// --- columns --------------------------------------------------------------------------------------
+// --- columns -------------------------------------------------------------------------------------
 
 /// Characters, not bytes.
 size_t columns(const std::string& line) {
@@ -100,7 +100,7 @@ TEST(Columns, PlantedLongLinesAreFound) {
     EXPECT_EQ(long_lines("words, words " + full, true), 1u);
 }
 
-// --- functions ------------------------------------------------------------------------------------
+// --- functions -----------------------------------------------------------------------------------
 
 /// "file name" -> lines, from the first word of the head to the last brace.
 Exceptions long_functions(const std::string& file, const std::string& text) {
@@ -150,7 +150,7 @@ TEST(Lists, WhatIsMissingAndWhatIsNotNeededAnyMoreIsFound) {
                 testing::IsEmpty());
 }
 
-// --- form -----------------------------------------------------------------------------------------
+// --- form ----------------------------------------------------------------------------------------
 
 /// Returns the output of `command`, with its exit code as the last line where that is not 0.
 std::string run(const std::string& command) {
@@ -164,8 +164,8 @@ std::string run(const std::string& command) {
     return text;
 }
 
-/// Runs `program` over `files` under `root`, with the .clang-format that lies there. Returns what it
-/// complains of; that it is missing or of another version, too.
+/// Runs `program` over `files` under `root`, with the .clang-format that lies there. Returns what
+/// it complains of; that it is missing or of another version, too.
 std::string format_faults(const std::string& program, const fs::path& root,
                           const std::vector<fs::path>& files) {
     const auto version = run(program + " --version");

@@ -49,15 +49,15 @@ void solve(benchmark::State& state, RampCriterion criterion, double gamma, bool 
             solve_ramp({all.score, all.group, kGroups, weight},
                        {.gamma = gamma, .epsilon = 0.02, .criterion = criterion}));
 }
-BENCHMARK_CAPTURE(solve, dp, RampCriterion::kStatisticalParity, 0.1, false)
+BENCHMARK_CAPTURE(solve, statistical_parity, RampCriterion::kStatisticalParity, 0.1, false)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(solve, dp_weighted, RampCriterion::kStatisticalParity, 0.1, true)
+BENCHMARK_CAPTURE(solve, parity_weighted, RampCriterion::kStatisticalParity, 0.1, true)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(solve, dp_thresholds, RampCriterion::kStatisticalParity, 0, false)
+BENCHMARK_CAPTURE(solve, parity_thresholds, RampCriterion::kStatisticalParity, 0, false)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(solve, eopp, RampCriterion::kEqualOpportunity, 0.1, false)
+BENCHMARK_CAPTURE(solve, equal_opportunity, RampCriterion::kEqualOpportunity, 0.1, false)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(solve, eo, RampCriterion::kEqualizedOdds, 0.1, false)
+BENCHMARK_CAPTURE(solve, equalized_odds, RampCriterion::kEqualizedOdds, 0.1, false)
     ->Unit(benchmark::kMillisecond);
 
 void curve(benchmark::State& state) {
@@ -79,7 +79,7 @@ constexpr size_t kScores = 4096;
 
 enum Kind { kPlain, kSlopes, kBeta, kIsotonic };
 
-model::LearnedLink reductions::link_of(Kind kind) {
+model::LearnedLink link_of(Kind kind) {
     base::Random random(1);
     model::LearnedLink link;
     link.ramp = {0.1, 0.5, std::vector<double>(kGroups), std::vector<double>(kGroups, 1.0)};
@@ -102,7 +102,7 @@ model::LearnedLink reductions::link_of(Kind kind) {
 
 /// The part of a decision: P(favourable) and the group in, P(approve) out.
 void apply(benchmark::State& state) {
-    const auto link = reductions::link_of(static_cast<Kind>(state.range(0)));
+    const auto link = link_of(static_cast<Kind>(state.range(0)));
     base::Random random(2);
     std::vector<double> p(kScores);
     std::vector<size_t> group(kScores);

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using privacy::Letter;
 
-constexpr size_t kBatch = 1000, kBytes = 700;  // of a decision with 23 features
+constexpr size_t kBatch = 1000, kBytes = 700;  // size of a decision with 23 features
 
 struct Keys {
     Keys() { fs::remove_all(folder); }

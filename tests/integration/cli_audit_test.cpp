@@ -41,7 +41,7 @@ TEST_F(AuditIndividual, ProvesHowMuchWorseAlikePeopleAreTreated) {
     const auto evaluated =
         json::parse(run("evaluate --model m.rmp --data loans.csv --split test --json").output);
     EXPECT_NEAR(number(large, "loss"), number(evaluated, "log_loss"), 1e-9);
-    EXPECT_EQ(large.at("metric").at("directions").at(0).at("name"), "what tells sex");
+    EXPECT_EQ(large.at("metric").at("directions").at(0).at("name"), "predictor of sex");
     EXPECT_EQ(large.at("metric_is"), "learnt on the training part");
 }
 

@@ -57,7 +57,7 @@ TEST_F(CommandLine, AThresholdThatFewReachDoesNotMakeAModelThatDeclinesAll) {
     train("--learning-rate 0.2 --json", 4000);
     const auto scores =
         run("evaluate --model m.rmp --data loans.csv --split validation "
-            "--threshold 0.8 --json");  // of 2 P - 1
+            "--threshold 0.8 --json");  // on the scale 2 P - 1
     const double plain = number(scores.json(), "approval_rate");
     ASSERT_GT(plain, 0.02);
     EXPECT_GT(number(fair.at("validation").as_object(), "approval_rate"), 0.1 * plain);

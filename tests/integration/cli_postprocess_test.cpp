@@ -40,27 +40,27 @@ class Postprocess : public LoanModel {
 };
 
 TEST_F(Postprocess, ParityHoldsOnTheFittedRowsAndNearlyOnOthers) {
-    const auto out = postprocess("--criterion statistical_parity --tolerance 0.02 --out dp.rmp");
+    const auto out = postprocess("--criterion statistical_parity --tolerance 0.02 --out sp.rmp");
     EXPECT_GT(gap(out.at("fitted").at("before"), "approval_rate"), 0.2);
     EXPECT_NEAR(gap(out.at("fitted").at("after"), "approval_rate"), 0.02, 1e-9);
     EXPECT_LT(gap(out.at("test").at("after"), "approval_rate"), 0.08);
     EXPECT_LT(std::abs(out.at("duality_gap").to_number<double>()), 1e-12);
     EXPECT_EQ(out.at("gammas").as_array().size(), 7u);
     // the decisions of the file are those of the answer
-    const auto evaluated = run("evaluate --model dp.rmp --data many.csv --split test --json");
+    const auto evaluated = run("evaluate --model sp.rmp --data many.csv --split test --json");
     ASSERT_EQ(evaluated.exit_code, 0) << evaluated.output;
     EXPECT_EQ(gap(json::parse(evaluated.output), "approval_rate"),
               gap(out.at("test").at("after"), "approval_rate"));
 }
 
 TEST_F(Postprocess, EqualOpportunityEvensOutTruePositiveRatesNotApprovals) {
-    const auto out =
-        postprocess("--criterion equal_opportunity --tolerance 0 --gamma 0.1 --out eopp.rmp");
+    const auto out = postprocess(
+        "--criterion equal_opportunity --tolerance 0 --gamma 0.1 --out opportunity.rmp");
     EXPECT_GT(gap(out.at("test").at("before"), "false_negative_rate"), 0.1);
     EXPECT_LT(gap(out.at("test").at("after"), "false_negative_rate"),
               gap(out.at("test").at("before"), "false_negative_rate") / 2);
     EXPECT_GT(gap(out.at("test").at("after"), "approval_rate"), 0.05);
-    const auto fitted = link("eopp.rmp");
+    const auto fitted = link("opportunity.rmp");
     EXPECT_EQ(fitted.calibrations.size(), 2u);
     EXPECT_EQ(fitted.ramp.slopes.size(), 2u);
     EXPECT_LT(out.at("calibration").at("after").at("expected").to_number<double>(), 0.1);
@@ -68,7 +68,7 @@ TEST_F(Postprocess, EqualOpportunityEvensOutTruePositiveRatesNotApprovals) {
 
 TEST_F(Postprocess, EqualizedOddsEvensOutBothRates) {
     const auto out =
-        postprocess("--criterion equalized_odds --tolerance 0.02 --gamma 0.1 --out eo.rmp");
+        postprocess("--criterion equalized_odds --tolerance 0.02 --gamma 0.1 --out odds.rmp");
     for (const std::string rate : {"false_negative_rate", "false_positive_rate"}) {
         EXPECT_LT(gap(out.at("test").at("after"), rate), gap(out.at("test").at("before"), rate) / 2)
             << rate;
@@ -118,7 +118,7 @@ TEST_F(Postprocess, DrawsThePictureAndTheCurve) {
     std::istringstream curve(read("curve.csv"));
     std::string line;
     std::getline(curve, line);
-    EXPECT_EQ(line, "epsilon,bias,mean_product,approval,test_accuracy");
+    EXPECT_EQ(line, "tolerance,bias,mean_product,approval,test_accuracy");
     double before = -1;
     int points = 0;
     while (std::getline(curve, line)) {
@@ -134,19 +134,19 @@ TEST_F(Postprocess, DrawsThePictureAndTheCurve) {
 
 TEST_F(Postprocess, OtherCommandsSayWhatIsDoneToTheScore) {
     postprocess(
-        "--criterion equal_opportunity --gamma 0.1 --blind --group-trees 10 --out told.rmp");
-    const auto inspected = run("inspect model told.rmp");
+        "--criterion equal_opportunity --gamma 0.1 --blind --group-trees 10 --out blind2.rmp");
+    const auto inspected = run("inspect model blind2.rmp");
     EXPECT_THAT(inspected.output,
-                HasSubstr("score calibrated, less what the features tell of the group"));
-    const auto shown = json::parse(run("inspect model told.rmp --json").output).at("links").at(0);
+                HasSubstr("score calibrated, less the adjustment for P(group | features)"));
+    const auto shown = json::parse(run("inspect model blind2.rmp --json").output).at("links").at(0);
     EXPECT_EQ(shown.at("calibrations"), 1);
-    EXPECT_EQ(shown.at("pulls"), 1);
-    const auto card = run("card --model told.rmp --data many.csv --out told.html --plots 1");
+    EXPECT_EQ(shown.at("adjustments"), 1);
+    const auto card = run("card --model blind2.rmp --data many.csv --out blind2.html --plots 1");
     EXPECT_EQ(card.exit_code, 0) << card.output;
-    EXPECT_THAT(read("told.html"), HasSubstr("less what the features tell of the group"));
-    EXPECT_THAT(run("explain --model told.rmp --data many.csv --row 3").output,
+    EXPECT_THAT(read("blind2.html"), HasSubstr("less the adjustment for P(group | features)"));
+    EXPECT_THAT(run("explain --model blind2.rmp --data many.csv --row 3").output,
                 HasSubstr("this is about the score before that"));
-    EXPECT_THAT(run("postprocess --model told.rmp --data many.csv --tolerance 0 --out again.rmp "
+    EXPECT_THAT(run("postprocess --model blind2.rmp --data many.csv --tolerance 0 --out again.rmp "
                     "--gamma 0.1")
                     .output,
                 HasSubstr("all rows"));

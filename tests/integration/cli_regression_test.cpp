@@ -402,7 +402,7 @@ TEST_F(Regression, AFrontierComparesLearnersAndGoesOn) {
         EXPECT_LE(number(p.at("loss_band").at(0)), number(p.at("loss_band").at(1)));
         const std::string learner(p.at("learner").as_string());
         if (!learner.starts_with("fair-regression")) continue;
-        EXPECT_LE(number(p.at("train_disparity")), number(p.at("epsilon")) + 1e-6);
+        EXPECT_LE(number(p.at("train_disparity")), number(p.at("tolerance")) + 1e-6);
     }
     EXPECT_THAT(read("front/frontier.html"),
                 AllOf(HasSubstr("<svg"), HasSubstr("fair-classification"), HasSubstr("seo")));

@@ -333,7 +333,8 @@ TEST_F(Loop, CentresByRegressionAreMadeRegisteredAndProven) {
     const auto copy = out_ / "regression";
     fs::copy(out_ / "a", copy, fs::copy_options::recursive);
     auto config = read(copy / "rampartd.toml");
-    replace_first(config, "[gate]\n", "[gate]\ncentres = \"regression\"\nmin_power = 0.0\n");
+    replace_first(config, "[gate]\n",
+                  "[gate]\ncontrol_variates = \"regression\"\nmin_power = 0.0\n");
     ASSERT_TRUE(base::write_file_atomically(copy / "rampartd.toml", config));
     const auto in = fmt::format("cd {} && {} ", copy.string(), kRampart);
     ASSERT_EQ(run_program(in + "rollback --config rampartd.toml --reason 'a test'").exit_code, 0);

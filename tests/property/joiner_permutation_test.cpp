@@ -77,7 +77,7 @@ domain::Outcome last_arrival_wins(domain::Outcome outcome, size_t arrival) {
 }
 
 struct Joined {
-    std::vector<base::Digest> hashes;  // of the partitions
+    std::vector<base::Digest> hashes;  // hashes of the partitions
     Counts counts;
     std::vector<std::string> defects;
 };
@@ -160,7 +160,7 @@ TEST(JoinerPermutation, TenThousandEventsInAnyOrderComeToOneState) {
     ASSERT_EQ(calm.hashes.size(), static_cast<size_t>(kPartitions));
     EXPECT_EQ(std::set(calm.hashes.begin(), calm.hashes.end()).size(), calm.hashes.size());
     for (const uint64_t count :
-         {calm.counts.decisions, calm.counts.corrections, calm.counts.dangling,
+         {calm.counts.decisions, calm.counts.corrections, calm.counts.unmatched,
           calm.counts.duplicate_decisions, calm.counts.duplicate_outcomes}) {
         EXPECT_GT(count, 100u);
     }

@@ -178,7 +178,7 @@ RC_GTEST_PROP(JoinerLaw, TheStateHashDoesNotDependOnWhenTheClockWasAdvanced, (ui
     RC_ASSERT(calm.joiner->state_hash() == restless.joiner->state_hash());
     RC_ASSERT(calm.joiner->counts().matured == restless.joiner->counts().matured);
     RC_ASSERT(calm.joiner->counts().overdue == restless.joiner->counts().overdue);
-    RC_ASSERT(calm.joiner->counts().dangling == restless.joiner->counts().dangling);
+    RC_ASSERT(calm.joiner->counts().unmatched == restless.joiner->counts().unmatched);
 }
 
 RC_GTEST_PROP(JoinerLaw, WhatWasKnownAtATimeNeverChangesLater, (uint64_t seed)) {
@@ -253,7 +253,7 @@ RC_GTEST_PROP(JoinerLaw, ErasingCommutesWithReplay, (uint64_t seed)) {
     RC_ASSERT(settle(forgot) == hash);
     const auto a = never.joiner->counts(), b = forgot.joiner->counts();
     RC_ASSERT(a.decisions == b.decisions && a.matured == b.matured && a.erased == b.erased);
-    RC_ASSERT(a.dangling == b.dangling && a.overdue == b.overdue);
+    RC_ASSERT(a.unmatched == b.unmatched && a.overdue == b.overdue);
 }
 
 /// Polls and advances without end, with a byte on the pipe for each step, so that it is killed at

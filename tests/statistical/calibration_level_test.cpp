@@ -6,7 +6,7 @@ namespace rampart::test {
 namespace {
 
 constexpr unsigned kLooks = 12;
-constexpr size_t kRecords = 900;  // of the last look
+constexpr size_t kRecords = 900;  // records of the last look
 constexpr double kOldBound = 3.29;
 
 /// Four policies, one after the other, decide about people of four groups, some of them almost with

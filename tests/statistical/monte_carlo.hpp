@@ -34,7 +34,7 @@ inline double at_most(double delta, int repetitions) {
 struct Draft {
     double p = 0.5, candidate = 0.5, reference = 0.5;
     bool approved = false;
-    double impact = 0;  // of an approval
+    double impact = 0;  // impact of an approval
     bool missing = false;
     size_t person = 0;
 };

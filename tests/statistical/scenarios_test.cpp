@@ -104,7 +104,7 @@ double centred_lo(const ope::ImpactModel& model) {
 
 TEST(Scenario, AConstantEstimatedFromOtherDataAndTakenForKnownCertifiesFalsely) {
     constexpr int kRuns = 1200;
-    constexpr size_t kRecords = 1229, kSelected = 737;  // of group 1 in a log of 4,096
+    constexpr size_t kRecords = 1229, kSelected = 737;  // records of group 1 in a log of 4,096
     constexpr double kAlpha = 0.9;
     const Rates rates = rates_of(kRuns, 101, [&](base::Random& random, Rates& out) {
         const auto log = draw(random, 1, kRecords);

@@ -30,7 +30,7 @@ struct CaseLog {
     std::vector<uint8_t> approved, overridden, has_label, has_impact;
     size_t persons = 0;
     std::vector<std::string> group;
-    std::vector<std::vector<uint8_t>> members;  // of the program of the last log()
+    std::vector<std::vector<uint8_t>> members;  // members by the program of the last log()
 
     explicit CaseLog(const std::vector<Case>& cases = {}) {
         for (const Case& c : cases) add(c);

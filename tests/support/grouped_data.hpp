@@ -8,8 +8,8 @@
 /// Small data sets with groups for the tests of several learners.
 namespace rampart::support {
 
-/// `groups` groups. x1 tells the label, x2 leans with the group; in group 0 the favourable label is
-/// rarer and x1 says less of it, so that a learner of accuracy alone declines more of its 1s.
+/// `groups` groups. x1 predicts the label, x2 leans with the group; in group 0 the favourable label
+/// is rarer and x1 says less of it, so that a learner of accuracy alone declines more of its 1s.
 inline dataset::Dataset made_up(size_t n, uint64_t seed, size_t groups = 2) {
     base::Random random(seed);
     dataset::Dataset data;

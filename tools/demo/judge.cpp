@@ -18,7 +18,7 @@ struct Person {
     std::vector<float> row;
     std::optional<size_t> cell;
     std::vector<uint32_t> groups;
-    std::optional<double> impact;  // of an approval; nullopt: not known
+    std::optional<double> impact;  // impact of an approval; nullopt: not known
     bool vault = false;
     base::TimePoint matured_at;
 };
@@ -276,7 +276,7 @@ class Judge {
             {"corrections", c.corrections},
             {"late outcomes", c.late_outcomes},
             {"matured", c.matured},
-            {"unmatched outcomes", c.dangling},
+            {"unmatched outcomes", c.unmatched},
             {"overdue (no outcome came)", c.overdue},
             {"quarantined", c.undecodable + c.conflicting_decisions + c.conflicting_outcomes}};
     }

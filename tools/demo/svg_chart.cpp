@@ -16,7 +16,7 @@ using report::Axis;
 using report::Svg;
 
 constexpr double kWidth = 720, kHeight = 240, kLeft = 56, kRight = 16, kTop = 16, kBottom = 34;
-constexpr double kPadding = 0.08;  // of an axis, at both ends
+constexpr double kPadding = 0.08;  // share of an axis, at both ends
 
 std::string legend(const std::vector<Series>& series) {
     std::string out = "<div class='legend'>";

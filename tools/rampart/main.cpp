@@ -42,7 +42,8 @@ void add_node(Frame& frame) {
     add_serve(frame);
     add_decide(frame);
     add_erase(frame);
-    frame.family("hold", "Add, remove and list legal holds, which forbid to erase a person");
+    frame.family(
+        "hold", "Add, remove and list legal holds, which forbid the erasure of a person's records");
     add_hold_add(frame);
     add_hold_remove(frame);
     add_hold_list(frame);
@@ -67,7 +68,7 @@ void add_store(Frame& frame) {
     frame.family("inspect", "Show a model, a certificate, a store or a log without changing it");
     add_inspect(frame);
     add_unmatched(frame);
-    frame.family("backup", "Back a store up, verify and restore backups");
+    frame.family("backup", "Back up a store; list, verify and restore backups");
     add_backup_create(frame);
     add_backup_list(frame);
     add_backup_verify(frame);

@@ -4,7 +4,7 @@
 
 #include "metric_columns.hpp"
 
-/// What the columns tell of a protected attribute: normals of separating hyperplanes.
+/// Directions that predict a protected attribute: normals of separating hyperplanes.
 namespace rampart::budro {
 
 struct RegressionColumns {

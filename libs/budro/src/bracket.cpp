@@ -17,7 +17,7 @@ Sums over(const Sums& sums, double weight) { return {sums.cost / weight, sums.lo
 
 Bracket::Bracket(const Inner& inner, std::vector<uint32_t> sources)
     : inner_(inner), sources_(std::move(sources)) {
-    for (const uint32_t k : sources_) weight_ += inner_.places.sources[k].weight;
+    for (const uint32_t k : sources_) weight_ += inner_.points.sources[k].weight;
 }
 
 void Bracket::look(const End& end) {
@@ -115,7 +115,7 @@ void Bracket::settle() {
     size_t kept = 0;
     Sums now;
     for (size_t k = 0; k < open_.size(); ++k) {
-        if (open_low_[k].place == open_high_[k].place) {
+        if (open_low_[k].point == open_high_[k].point) {
             low_[open_at_[k]] = high_[open_at_[k]] = open_low_[k];
             now = now + inner_.sums(std::span(open_).subspan(k, 1),
                                     std::span<const Choice>(open_low_).subspan(k, 1));
@@ -144,11 +144,11 @@ void Bracket::list() {
 }
 
 Choice Bracket::best_of(size_t k, double eta) const {
-    const size_t label = inner_.places.sources[open_[k]].label;
+    const size_t label = inner_.points.sources[open_[k]].label;
     const auto candidate = [&](const Choice& choice) {
-        return Candidate{inner_.losses.loss_of(label, choice.place) - eta * choice.squared_distance,
-                         choice.squared_distance, inner_.losses.row_of(label, choice.place),
-                         choice.place};
+        return Candidate{inner_.losses.loss_of(label, choice.point) - eta * choice.squared_distance,
+                         choice.squared_distance, inner_.losses.row_of(label, choice.point),
+                         choice.point};
     };
     const auto choices = window_.of(listed_at_[k]);
     Candidate best = candidate(choices[0]);
@@ -156,7 +156,7 @@ Choice Bracket::best_of(size_t k, double eta) const {
         const Candidate other = candidate(choice);
         if (other.beats(best)) best = other;
     }
-    return {best.place, best.squared_distance};
+    return {best.point, best.squared_distance};
 }
 
 double Bracket::crossing() const {

@@ -12,8 +12,8 @@ constexpr size_t kSources = 64;  // sources of a chunk
 /// What all other searches have to equal, written to be seen to be right.
 class BruteForce : public Search {
   public:
-    BruteForce(const SupportPoints& places, base::ThreadPool* pool)
-        : support_(places), pool_(pool) {}
+    BruteForce(const SupportPoints& points, base::ThreadPool* pool)
+        : support_(points), pool_(pool) {}
 
     void begin_round(const TargetLosses& losses) override { losses_ = &losses; }
 
@@ -23,11 +23,11 @@ class BruteForce : public Search {
             for (size_t k = first; k < last; ++k) {
                 const Source& source = support_.sources[sources[k]];
                 Candidate best = candidate(eta, source, 0);
-                for (uint32_t place = 1; place < support_.count(); ++place) {
-                    const Candidate other = candidate(eta, source, place);
+                for (uint32_t point = 1; point < support_.count(); ++point) {
+                    const Candidate other = candidate(eta, source, point);
                     if (other.beats(best)) best = other;
                 }
-                choices[k] = {best.place, best.squared_distance};
+                choices[k] = {best.point, best.squared_distance};
             }
         });
     }
@@ -42,8 +42,8 @@ class BruteForce : public Search {
                 all.clear();
                 kept.clear();
                 double most = -1e300;
-                for (uint32_t place = 0; place < support_.count(); ++place) {
-                    all.push_back(candidate(eta, source, place));
+                for (uint32_t point = 0; point < support_.count(); ++point) {
+                    all.push_back(candidate(eta, source, point));
                     most = std::max(most, all.back().value);
                 }
                 for (const Candidate& one : all)
@@ -61,14 +61,14 @@ class BruteForce : public Search {
             for (size_t k = first; k < last; ++k) {
                 const Source& source = support_.sources[sources[k]];
                 double most = -1e300, largest = 0;
-                for (uint32_t place = 0; place < support_.count(); ++place) {
-                    most = std::max(most, candidate(hi, source, place).value);
-                    largest = std::max(largest, std::abs(losses_->loss_of(source.label, place)));
+                for (uint32_t point = 0; point < support_.count(); ++point) {
+                    most = std::max(most, candidate(hi, source, point).value);
+                    largest = std::max(largest, std::abs(losses_->loss_of(source.label, point)));
                 }
-                for (uint32_t place = 0; place < support_.count(); ++place) {
-                    const Candidate one = candidate(lo, source, place);
+                for (uint32_t point = 0; point < support_.count(); ++point) {
+                    const Candidate one = candidate(lo, source, point);
                     if (one.value >= most - rounding_of(largest))
-                        found[k].push_back({place, one.squared_distance});
+                        found[k].push_back({point, one.squared_distance});
                 }
             }
         });
@@ -83,10 +83,10 @@ class BruteForce : public Search {
     size_t bytes() const override { return sizeof *this; }
 
   private:
-    Candidate candidate(double eta, const Source& source, uint32_t place) const {
-        const double distance = squared_distance(support_.at(source.place), support_.at(place));
-        return {losses_->loss_of(source.label, place) - eta * distance, distance,
-                losses_->row_of(source.label, place), place};
+    Candidate candidate(double eta, const Source& source, uint32_t point) const {
+        const double distance = squared_distance(support_.at(source.point), support_.at(point));
+        return {losses_->loss_of(source.label, point) - eta * distance, distance,
+                losses_->row_of(source.label, point), point};
     }
 
     void count(size_t sources) {
@@ -103,8 +103,8 @@ class BruteForce : public Search {
 
 }  // namespace
 
-std::unique_ptr<Search> make_brute_force(const SupportPoints& places, base::ThreadPool* pool) {
-    return std::make_unique<BruteForce>(places, pool);
+std::unique_ptr<Search> make_brute_force(const SupportPoints& points, base::ThreadPool* pool) {
+    return std::make_unique<BruteForce>(points, pool);
 }
 
 }  // namespace rampart::budro

@@ -13,35 +13,35 @@ namespace {
 constexpr double kMostSteps = 65535;
 
 size_t padded(size_t columns) { return (columns + kLanes - 1) / kLanes * kLanes; }
-size_t tiles_for(size_t places) { return (places + kLanes - 1) / kLanes; }
-size_t groups_for(size_t places, size_t tiles_in_group) {
-    return (tiles_for(places) + tiles_in_group - 1) / tiles_in_group;
+size_t tiles_for(size_t points) { return (points + kLanes - 1) / kLanes; }
+size_t groups_for(size_t points, size_t tiles_in_group) {
+    return (tiles_for(points) + tiles_in_group - 1) / tiles_in_group;
 }
 
 }  // namespace
 
-size_t DistanceTable::bytes_by_place(size_t places) {
-    return tiles_for(places) * kLanes * padded(tiles_for(places)) * sizeof(uint16_t);
+size_t DistanceTable::bytes_by_point(size_t points) {
+    return tiles_for(points) * kLanes * padded(tiles_for(points)) * sizeof(uint16_t);
 }
 
-size_t DistanceTable::bytes_by_group(size_t places, size_t tiles_in_group) {
-    const size_t groups = groups_for(places, tiles_in_group);
+size_t DistanceTable::bytes_by_group(size_t points, size_t tiles_in_group) {
+    const size_t groups = groups_for(points, tiles_in_group);
     return groups * padded(groups) * sizeof(uint16_t) + groups * padded(groups) / 8;
 }
 
 DistanceTable::DistanceTable(const Tiles& tiles, const TileKernels& kernels, size_t tiles_in_group,
                              base::ThreadPool* pool)
     : tiles_(tiles), kernels_(kernels), tiles_in_group_(tiles_in_group) {
-    const size_t places = tiles.order().size();
-    columns_ = by_place() ? tiles.count() : groups_for(places, tiles_in_group);
-    rows_ = by_place() ? places : columns_;
+    const size_t points = tiles.order().size();
+    columns_ = by_point() ? tiles.count() : groups_for(points, tiles_in_group);
+    rows_ = by_point() ? points : columns_;
     stride_ = padded(columns_);
     // distances above twice the mean are saturated
     const double most = 2 * tiles.mean_distance();
     scale_ = most > 0 ? kMostSteps / most : 1;
     steps_.assign(rows_ * stride_, std::numeric_limits<uint16_t>::max());
-    if (by_place()) {
-        fill_by_place(pool);
+    if (by_point()) {
+        fill_by_point(pool);
     } else {
         exact_.assign((rows_ * stride_ + 7) / 8, 0);
         fill_by_boxes(pool);
@@ -69,7 +69,7 @@ void DistanceTable::meet(size_t a, size_t b) {
     for (size_t m = 0; m < kLanes; ++m) steps_[(b * kLanes + m) * stride_ + a] = to_steps(least[m]);
 }
 
-void DistanceTable::fill_by_place(base::ThreadPool* pool) {
+void DistanceTable::fill_by_point(base::ThreadPool* pool) {
     // the first tile meets all, the last only itself: the longest tasks come first
     for_chunks(pool, tiles_.count(), 1, [&](size_t a, size_t, size_t) {
         for (size_t b = a; b < tiles_.count(); ++b) meet(a, b);
@@ -113,7 +113,7 @@ void DistanceTable::fill_by_boxes(base::ThreadPool* pool) {
 
 uint16_t DistanceTable::refine(size_t row, size_t column) {
     const size_t at = row * stride_ + column;
-    if (by_place() || (exact_[at / 8] >> (at % 8) & 1) != 0) return steps_[at];
+    if (by_point() || (exact_[at / 8] >> (at % 8) & 1) != 0) return steps_[at];
     std::array<float, kLanes> s{};
     float least = std::numeric_limits<float>::infinity();
     const size_t last_tile = std::min(tiles_.count(), (column + 1) * tiles_in_group_);

@@ -9,28 +9,28 @@
 
 namespace rampart::budro {
 
-/// Lower bounds on squared distances between rows (of one place, or of some tiles) and columns (of
+/// Lower bounds on squared distances between rows (of one point, or of some tiles) and columns (of
 /// some tiles), as whole steps of 16 bits, rounded down; the greatest stands for all above.
 ///
-/// With a row for each place every entry is the least distance to the tile's places, computed once.
+/// With a row for each point every entry is the least distance to the tile's points, computed once.
 /// Else rows and columns are groups of tiles; entries begin as distances of bounding boxes, and
 /// refine() makes one exact when a query needs it.
 class DistanceTable {
   public:
-    /// Bytes of a table with a row for each place.
-    static size_t bytes_by_place(size_t places);
-    static size_t bytes_by_group(size_t places, size_t tiles_in_group);
+    /// Bytes of a table with a row for each point.
+    static size_t bytes_by_point(size_t points);
+    static size_t bytes_by_group(size_t points, size_t tiles_in_group);
 
-    /// tiles_in_group: 0 for a row for each place.
+    /// tiles_in_group: 0 for a row for each point.
     DistanceTable(const Tiles& tiles, const TileKernels& kernels, size_t tiles_in_group,
                   base::ThreadPool* pool);
 
-    bool by_place() const { return tiles_in_group_ == 0; }
-    size_t tiles_in_column() const { return by_place() ? 1 : tiles_in_group_; }
+    bool by_point() const { return tiles_in_group_ == 0; }
+    size_t tiles_in_column() const { return by_point() ? 1 : tiles_in_group_; }
     size_t columns() const { return columns_; }
     size_t padded_columns() const { return stride_; }
     size_t row_of_slot(size_t slot) const {
-        return by_place() ? slot : slot / (kLanes * tiles_in_group_);
+        return by_point() ? slot : slot / (kLanes * tiles_in_group_);
     }
     const uint16_t* row(size_t r) const { return steps_.data() + r * stride_; }
     double steps_per_unit() const { return scale_; }
@@ -43,7 +43,7 @@ class DistanceTable {
 
   private:
     uint16_t to_steps(float s) const;
-    void fill_by_place(base::ThreadPool* pool);
+    void fill_by_point(base::ThreadPool* pool);
     void fill_by_boxes(base::ThreadPool* pool);
     void meet(size_t a, size_t b);
 

@@ -20,7 +20,7 @@ Plan stay(const Inner& inner, double eta) {
 
 /// About where the minimum lies, by some of the sources; 0 where they would not spend the budget.
 double scout(const Inner& inner) {
-    const size_t count = inner.places.sources.size();
+    const size_t count = inner.points.sources.size();
     const size_t stride = (count + kScouts - 1) / kScouts;
     std::vector<uint32_t> some;
     for (size_t k = 0; k < count; k += stride) some.push_back(static_cast<uint32_t>(k));
@@ -108,9 +108,9 @@ Plan BracketedDual::bisection(const Inner& inner) {
     return plan;
 }
 
-SourceSampler::SourceSampler(const SupportPoints& places) {
+SourceSampler::SourceSampler(const SupportPoints& points) {
     double sum = 0;
-    for (const Source& source : places.sources) up_to_.push_back(sum += source.weight);
+    for (const Source& source : points.sources) up_to_.push_back(sum += source.weight);
 }
 
 uint32_t SourceSampler::draw(base::Random& random) const {

@@ -39,7 +39,7 @@ class SgdDual {
 /// Draws sources in proportion to their weights.
 class SourceSampler {
   public:
-    explicit SourceSampler(const SupportPoints& places);
+    explicit SourceSampler(const SupportPoints& points);
     uint32_t draw(base::Random& random) const;
 
   private:
@@ -50,7 +50,7 @@ class SourceSampler {
 template <class Cost>
 double descend(const Inner& inner, double eta, base::Random& random, const Cost& cost) {
     const SgdParams& params = inner.params.sgd;
-    const SourceSampler sampler(inner.places);
+    const SourceSampler sampler(inner.points);
     std::vector<uint32_t> batch(static_cast<size_t>(params.batch));
     double velocity = 0;
     for (int step = 0; step < params.steps; ++step) {

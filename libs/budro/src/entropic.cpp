@@ -13,29 +13,29 @@ constexpr int kMostSteps = 200;
 
 }  // namespace
 
-/// The losses of one solve. People at one place act as one whose loss is gamma·log of the sum of
+/// The losses of one solve. People at one point act as one whose loss is gamma·log of the sum of
 /// exp(L / gamma).
 struct EntropicDual::Round {
     const Inner& inner;
     std::span<const double> losses;
-    const std::vector<std::vector<uint32_t>>& rows_of_place;
+    const std::vector<std::vector<uint32_t>>& rows_of_point;
     double gamma;
     TargetLosses joint;
 
     double loss_of_row(size_t label, uint32_t row) const {
-        return losses[label * inner.places.of_row.size() + row];
+        return losses[label * inner.points.of_row.size() + row];
     }
 
-    void join_places() {
+    void join_points() {
         joint = inner.losses;
         for (size_t c = 0; c < static_cast<size_t>(inner.classes); ++c) {
-            for (size_t p = 0; p < joint.places; ++p) {
-                if (rows_of_place[p].empty()) continue;
+            for (size_t p = 0; p < joint.points; ++p) {
+                if (rows_of_point[p].empty()) continue;
                 const double most = inner.losses.loss_of(c, p);
                 double sum = 0;
-                for (const uint32_t row : rows_of_place[p])
+                for (const uint32_t row : rows_of_point[p])
                     sum += std::exp((loss_of_row(c, row) - most) / gamma);
-                joint.loss[c * joint.places + p] = most + gamma * std::log(sum);
+                joint.loss[c * joint.points + p] = most + gamma * std::log(sum);
             }
         }
     }
@@ -43,7 +43,7 @@ struct EntropicDual::Round {
     /// Shares of candidates, in place: value becomes the share.
     static void to_shares(std::vector<Candidate>& candidates, double gamma) {
         std::sort(candidates.begin(), candidates.end(),
-                  [](const Candidate& a, const Candidate& b) { return a.place < b.place; });
+                  [](const Candidate& a, const Candidate& b) { return a.point < b.point; });
         double most = -std::numeric_limits<double>::infinity(), sum = 0;
         for (const Candidate& one : candidates) most = std::max(most, one.value);
         for (Candidate& one : candidates) sum += one.value = std::exp((one.value - most) / gamma);
@@ -67,19 +67,19 @@ struct EntropicDual::Round {
         std::vector<double> each(sources.size());
         costs(eta, sources, each);
         double sum = 0;
-        for (const uint32_t k : sources) sum += inner.places.sources[k].weight * each[k];
+        for (const uint32_t k : sources) sum += inner.points.sources[k].weight * each[k];
         return sum;
     }
 
-    /// Appends how `source` spreads over the rows of one place.
+    /// Appends how `source` spreads over the rows of one point.
     void spread(uint32_t source, const Candidate& at, std::vector<Flow>& flows) const {
-        const size_t label = inner.places.sources[source].label;
-        const auto& rows = rows_of_place[at.place];
+        const size_t label = inner.points.sources[source].label;
+        const auto& rows = rows_of_point[at.point];
         if (rows.empty()) {
             flows.push_back({source, at.row, at.value, at.squared_distance});
             return;
         }
-        const double all = joint.loss_of(label, at.place);
+        const double all = joint.loss_of(label, at.point);
         for (const uint32_t row : rows) {
             const double share = at.value * std::exp((loss_of_row(label, row) - all) / gamma);
             if (share > 0) flows.push_back({source, row, share, at.squared_distance});
@@ -94,31 +94,31 @@ struct EntropicDual::Round {
         out.assign(sources.size(), {});
         best.assign(sources.size(), -std::numeric_limits<double>::infinity());
         const auto visit = [&](size_t k, std::span<const Candidate> found) {
-            const size_t label = inner.places.sources[sources[k]].label;
+            const size_t label = inner.points.sources[sources[k]].label;
             std::vector<Candidate> shares(found.begin(), found.end());
             to_shares(shares, gamma);
             for (const Candidate& one : shares) {
                 const double moved = one.squared_distance > 0 ? eta * one.squared_distance : 0;
-                best[k] = std::max(best[k], inner.losses.loss_of(label, one.place) - moved);
+                best[k] = std::max(best[k], inner.losses.loss_of(label, one.point) - moved);
                 spread(sources[k], one, out[k]);
             }
         };
         if (std::isfinite(eta)) return inner.search.near(eta, kReach * gamma, sources, visit);
         for (size_t k = 0; k < sources.size(); ++k) {
-            const Source& from = inner.places.sources[sources[k]];
-            const Candidate own{0, 0, inner.losses.row_of(from.label, from.place), from.place};
+            const Source& from = inner.points.sources[sources[k]];
+            const Candidate own{0, 0, inner.losses.row_of(from.label, from.point), from.point};
             visit(k, std::span(&own, 1));
         }
     }
 };
 
-EntropicDual::EntropicDual(const SupportPoints& places, uint64_t seed)
-    : rows_of_place_(places.count()), random_(seed) {
-    std::vector<uint32_t> count(places.count());
-    for (const uint32_t p : places.of_row) ++count[p];
-    for (uint32_t i = 0; i < places.of_row.size(); ++i) {
-        const uint32_t p = places.of_row[i];
-        if (count[p] > 1) rows_of_place_[p].push_back(i);
+EntropicDual::EntropicDual(const SupportPoints& points, uint64_t seed)
+    : rows_of_point_(points.count()), random_(seed) {
+    std::vector<uint32_t> count(points.count());
+    for (const uint32_t p : points.of_row) ++count[p];
+    for (uint32_t i = 0; i < points.of_row.size(); ++i) {
+        const uint32_t p = points.of_row[i];
+        if (count[p] > 1) rows_of_point_[p].push_back(i);
     }
 }
 
@@ -127,8 +127,8 @@ double EntropicDual::spent_eta(Round& round) {
     const double budget = round.inner.budget, tolerance = round.inner.params.eta_tolerance;
     double low = 0, low_excess = round.cost(0) - budget;
     if (low_excess <= 0) return 0;
-    const auto places = static_cast<double>(round.inner.places.of_row.size());
-    double high = (round.inner.span_of_losses() + round.gamma * (1 + std::log(places))) / budget;
+    const auto points = static_cast<double>(round.inner.points.of_row.size());
+    double high = (round.inner.span_of_losses() + round.gamma * (1 + std::log(points))) / budget;
     if (eta_ > 0 && 1.2 * eta_ < high && round.cost(1.2 * eta_) <= budget) high = 1.2 * eta_;
     double high_excess = round.cost(high) - budget;
     int last = 0;
@@ -171,20 +171,20 @@ double EntropicDual::solve_eta(Round& round) {
 
 EntropicAnswer EntropicDual::solve(const Inner& inner, std::span<const double> losses,
                                    const Take& take) {
-    Round round{inner, losses, rows_of_place_, inner.params.entropic.gamma, {}};
-    round.join_places();
+    Round round{inner, losses, rows_of_point_, inner.params.entropic.gamma, {}};
+    round.join_points();
     inner.search.begin_round(round.joint);
     EntropicAnswer answer;
     answer.eta = solve_eta(round);
     if (std::isfinite(answer.eta)) eta_ = answer.eta;
-    const auto sources = static_cast<uint32_t>(inner.places.sources.size());
+    const auto sources = static_cast<uint32_t>(inner.points.sources.size());
     std::vector<std::vector<Flow>> flows;
     std::vector<double> best;
     for (uint32_t first = 0; first < sources; first += kSources) {
         const uint32_t last = std::min<uint32_t>(sources, first + kSources);
         round.flows(answer.eta, first, last, flows, best);
         for (size_t k = 0; k < flows.size(); ++k) {
-            const Source& from = inner.places.sources[first + k];
+            const Source& from = inner.points.sources[first + k];
             answer.dual += from.weight * best[k];
             for (const Flow& flow : flows[k]) {
                 const double mass = from.weight * flow.share;

@@ -27,7 +27,7 @@ class EntropicDual {
     /// Is given the flows of some sources at a time, in the order of the sources.
     using Take = std::function<void(std::span<const Flow>)>;
 
-    EntropicDual(const SupportPoints& places, uint64_t seed);
+    EntropicDual(const SupportPoints& points, uint64_t seed);
     /// losses: [classes x n], as people have them.
     EntropicAnswer solve(const Inner& inner, std::span<const double> losses, const Take& take);
 
@@ -36,7 +36,7 @@ class EntropicDual {
     double solve_eta(Round& round);
     double spent_eta(Round& round);
 
-    std::vector<std::vector<uint32_t>> rows_of_place_;  // rows of points with more than one
+    std::vector<std::vector<uint32_t>> rows_of_point_;  // rows of points with more than one
     base::Random random_;
     double eta_ = -1;
 };

@@ -19,7 +19,7 @@ struct Sums {
 inline Sums operator+(const Sums& a, const Sums& b) { return {a.cost + b.cost, a.loss + b.loss}; }
 
 struct Inner {
-    const SupportPoints& places;
+    const SupportPoints& points;
     const TargetLosses& losses;
     const TransportParams& params;
     Search& search;

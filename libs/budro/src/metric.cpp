@@ -115,8 +115,8 @@ class MetricLearner {
         const double length = vector.norm();
         if (!(length > 0) || !std::isfinite(length))
             return base::invalid_argument("unpredictable",
-                                          "the direction '{}' has the length {}: nothing in the "
-                                          "features tells it; leave it out",
+                                          "the direction '{}' has the length {}: no feature "
+                                          "predicts it; leave it out",
                                           name, length);
         vector /= length;
         metric_.directions_.push_back(
@@ -190,7 +190,7 @@ class MetricLearner {
         RAMPART_TRY(auto vector,
                     ridge_direction(table, attribute.number,
                                     spec_.l2_of_numbers.empty() ? one : spec_.l2_of_numbers));
-        return add(fmt::format("what tells {}", attribute.name), std::move(vector));
+        return add(fmt::format("predictor of {}", attribute.name), std::move(vector));
     }
 
     base::Status add_groups(const ProtectedAttribute& attribute, const RegressionColumns& table) {
@@ -218,9 +218,9 @@ class MetricLearner {
         if (present < 2)
             return base::invalid_argument("one_group",
                                           "the protected attribute '{}' has {} group in the "
-                                          "training rows: nothing tells it",
+                                          "training rows; two are needed to learn its direction",
                                           attribute.name, present);
-        // one group less than there are: what tells the last is what tells it from the others
+        // one direction less than groups: the last group is predicted by the absence of the others
         const auto largest =
             static_cast<size_t>(std::max_element(rows.begin(), rows.end()) - rows.begin());
         for (size_t k = 0; k < attribute.groups; ++k) {
@@ -230,8 +230,8 @@ class MetricLearner {
                 target.push_back(g < 0 ? int8_t{-1}
                                        : static_cast<int8_t>(g == static_cast<int32_t>(k)));
             RAMPART_TRY(auto vector, logistic_direction(table, target, spec_.l2));
-            const auto name = present == 2 ? fmt::format("what tells {}", attribute.name)
-                                           : fmt::format("what tells {}={}", attribute.name,
+            const auto name = present == 2 ? fmt::format("predictor of {}", attribute.name)
+                                           : fmt::format("predictor of {}={}", attribute.name,
                                                          attribute.group_names.empty()
                                                              ? std::to_string(k)
                                                              : attribute.group_names[k]);

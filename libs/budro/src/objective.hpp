@@ -10,7 +10,7 @@
 
 namespace rampart::budro {
 
-/// The loss of people who count with either label, as much as `mass` says.
+/// The loss of rows that count with both labels, weighted by `mass`.
 class WeighedOutcomes : public gbdt::Objective {
   public:
     /// mass: [2 x n]; gradients are its multiples by `scale` and the weights of the classes.

@@ -14,14 +14,14 @@ namespace rampart::budro {
 inline constexpr uint32_t kNowhere = UINT32_MAX;
 
 struct Choice {
-    uint32_t place = kNowhere;
+    uint32_t point = kNowhere;
     double squared_distance = 0;
 };
 
 /// A target as the search compares it: of equal values the nearest, of those the lowest row.
 struct Candidate {
     double value, squared_distance;
-    uint32_t row, place;
+    uint32_t row, point;
     bool beats(const Candidate& other) const {
         if (value != other.value) return value > other.value;
         if (squared_distance != other.squared_distance)
@@ -42,7 +42,7 @@ struct Window {
 /// Values that differ by less may have been rounded apart.
 inline double rounding_of(double largest_loss) { return 1e-13 * (1 + largest_loss); }
 
-/// Called with the place in `sources` that was asked for and all its candidates, in no order that
+/// Called with the index in `sources` that was asked for and all its candidates, in no order that
 /// depends on threads. By several threads at once, for different sources.
 using NearVisitor = std::function<void(size_t, std::span<const Candidate>)>;
 
@@ -65,6 +65,6 @@ class Search {
     SearchCounts counts;  // since the search was made
 };
 
-std::unique_ptr<Search> make_brute_force(const SupportPoints& places, base::ThreadPool* pool);
+std::unique_ptr<Search> make_brute_force(const SupportPoints& points, base::ThreadPool* pool);
 
 }  // namespace rampart::budro

@@ -51,7 +51,7 @@ SupportPoints find_support_points(const TransportProblem& problem, double total_
             out.of_row[i] = static_cast<uint32_t>(out.first_rows.size());
             out.first_rows.push_back(i);
         } else {
-            out.of_row[i] = out.of_row[out.of_row[i]];  // an earlier row: has its place already
+            out.of_row[i] = out.of_row[out.of_row[i]];  // an earlier row: has its point already
         }
     }
     out.coordinates.reserve(out.count() * out.dimensions);
@@ -77,20 +77,20 @@ SupportPoints find_support_points(const TransportProblem& problem, double total_
     return out;
 }
 
-TargetLosses losses_of_targets(const SupportPoints& places, std::span<const double> losses,
+TargetLosses losses_of_targets(const SupportPoints& points, std::span<const double> losses,
                                int classes) {
-    const size_t n = places.of_row.size(), count = places.count();
+    const size_t n = points.of_row.size(), count = points.count();
     TargetLosses out{count, std::vector<double>(static_cast<size_t>(classes) * count),
                      std::vector<uint32_t>(static_cast<size_t>(classes) * count)};
     for (size_t c = 0; c < static_cast<size_t>(classes); ++c) {
         const auto loss = std::span(out.loss).subspan(c * count, count);
         const auto row = std::span(out.row).subspan(c * count, count);
         for (size_t p = 0; p < count; ++p) {
-            row[p] = places.first_rows[p];
+            row[p] = points.first_rows[p];
             loss[p] = losses[c * n + row[p]];
         }
         for (uint32_t i = 0; i < n; ++i) {
-            const uint32_t p = places.of_row[i];
+            const uint32_t p = points.of_row[i];
             if (losses[c * n + i] <= loss[p]) continue;
             loss[p] = losses[c * n + i];
             row[p] = i;

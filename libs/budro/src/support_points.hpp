@@ -8,29 +8,29 @@
 
 /// A transport problem in which rows with equal coordinates are one point.
 ///
-/// Vocabulary (optimal transport): a *support point* (in code: place) is a distinct point. A
+/// Vocabulary (optimal transport): a *support point* is a distinct point. A
 /// *source* is a support point and a label, with the weight of the rows that have both: all of it
 /// may be transported alike. A *target* of a class is a support point with the greatest loss of its
 /// rows in that class, and the row that has it.
 namespace rampart::budro {
 
 struct Source {
-    uint32_t place = 0;
+    uint32_t point = 0;
     uint8_t label = 0;
     double weight = 0;  // all sources' add up to 1
 };
 
 struct SupportPoints {
     size_t dimensions = 0;
-    std::vector<double> coordinates;      // [places x dimensions], in the order of their first rows
+    std::vector<double> coordinates;      // [points x dimensions], in the order of their first rows
     std::vector<uint32_t> of_row;         // [n]
-    std::vector<Source> sources;          // by place, then by label
+    std::vector<Source> sources;          // by point, then by label
     std::vector<uint32_t> source_of_row;  // [n]
 
     size_t count() const { return first_rows.size(); }
-    std::vector<uint32_t> first_rows;  // [places]
-    std::span<const double> at(size_t place) const {
-        return std::span(coordinates).subspan(place * dimensions, dimensions);
+    std::vector<uint32_t> first_rows;  // [points]
+    std::span<const double> at(size_t point) const {
+        return std::span(coordinates).subspan(point * dimensions, dimensions);
     }
 };
 
@@ -39,15 +39,15 @@ SupportPoints find_support_points(const TransportProblem& problem, double total_
 
 /// Losses of one round, by target.
 struct TargetLosses {
-    size_t places = 0;
-    std::vector<double> loss;   // [classes x places]
-    std::vector<uint32_t> row;  // [classes x places]: row with that loss
-    double loss_of(size_t label, size_t place) const { return loss[label * places + place]; }
-    uint32_t row_of(size_t label, size_t place) const { return row[label * places + place]; }
+    size_t points = 0;
+    std::vector<double> loss;   // [classes x points]
+    std::vector<uint32_t> row;  // [classes x points]: row with that loss
+    double loss_of(size_t label, size_t point) const { return loss[label * points + point]; }
+    uint32_t row_of(size_t label, size_t point) const { return row[label * points + point]; }
 };
 
 /// losses: [classes x n].
-TargetLosses losses_of_targets(const SupportPoints& places, std::span<const double> losses,
+TargetLosses losses_of_targets(const SupportPoints& points, std::span<const double> losses,
                                int classes);
 
 }  // namespace rampart::budro

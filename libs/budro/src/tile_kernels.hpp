@@ -38,7 +38,7 @@ struct TileKernels {
     /// Returns the same for all lanes, and the greatest loss - eta·s: over all dimensions, or over
     /// so many that the tile is pruned.
     Look (*look)(const Tiles& tiles, size_t t, const float* point, const Screen& screen);
-    /// s[kLanes]: sums of squares from point to the places of tile t.
+    /// s[kLanes]: sums of squares from point to the points of tile t.
     void (*distances)(const Tiles& tiles, size_t t, const float* point, float* s);
 };
 

@@ -21,16 +21,16 @@ float down(double x) { return -up(-x); }
 
 void TileLosses::fill(std::span<const double> losses, const Tiles& tiles,
                       const DistanceTable& table) {
-    by_place.assign(losses.begin(), losses.end());
+    by_point.assign(losses.begin(), losses.end());
     by_slot.assign(tiles.order().size(), -std::numeric_limits<float>::infinity());
     by_tile.assign(tiles.count(), -kInfinity);
     by_column.assign(table.columns(), -kInfinity);
     least = kInfinity;
     most = -kInfinity;
     for (size_t slot = 0; slot < by_slot.size(); ++slot) {
-        const uint32_t place = tiles.order()[slot];
-        if (place == Tiles::kNoPlace) continue;
-        const double loss = losses[place];
+        const uint32_t point = tiles.order()[slot];
+        if (point == Tiles::kNoPoint) continue;
+        const double loss = losses[point];
         by_slot[slot] = up(loss);
         double& tile = by_tile[slot / kLanes];
         tile = std::max(tile, loss);

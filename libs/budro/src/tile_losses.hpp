@@ -8,8 +8,8 @@ namespace rampart::budro {
 
 /// Losses of one class as the tile search reads them.
 struct TileLosses {
-    std::vector<double> by_place;
-    std::vector<float> by_slot;     // rounded up; -infinity where there is no place
+    std::vector<double> by_point;
+    std::vector<float> by_slot;     // rounded up; -infinity where there is no point
     std::vector<double> by_tile;    // greatest
     std::vector<double> by_column;  // greatest; [columns of the table]
     double least = 0, most = 0;

@@ -22,36 +22,36 @@ constexpr double kJustBelow = 1 - 1e-6;  // more than rounding to a float may ad
 /// One source of a call.
 struct Job {
     uint32_t rank;  // in the order in which sources are worked through
-    uint32_t k;     // place in the call's spans
+    uint32_t k;     // index in the call's spans
 };
 
 class TileSearch : public Search {
   public:
-    TileSearch(const SupportPoints& places, int classes, model::InstructionSet instructions,
+    TileSearch(const SupportPoints& points, int classes, model::InstructionSet instructions,
                size_t tiles_in_group, size_t bytes_to_remember, base::ThreadPool* pool)
-        : support_(places),
+        : support_(points),
           kernels_(tile_kernels(instructions)),
-          tiles_(places),
+          tiles_(points),
           table_(tiles_, kernels_, tiles_in_group, pool),
           pool_(pool),
           losses_(static_cast<size_t>(classes)),
           top_(static_cast<size_t>(classes)),
-          rank_(places.sources.size()) {
+          rank_(points.sources.size()) {
         std::vector<uint32_t> order(rank_.size());
         std::iota(order.begin(), order.end(), 0);
         std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-            const Source &x = places.sources[a], &y = places.sources[b];
+            const Source &x = points.sources[a], &y = points.sources[b];
             const size_t p = row_of(x), q = row_of(y);
             if (p != q) return p < q;
             if (x.label != y.label) return x.label < y.label;
-            return tiles_.slot_of_place()[x.place] < tiles_.slot_of_place()[y.place];
+            return tiles_.slot_of_point()[x.point] < tiles_.slot_of_point()[y.point];
         });
         run_.resize(rank_.size());
         std::vector<uint8_t> labels;
         for (uint32_t r = 0; r < order.size(); ++r) {
             rank_[order[r]] = r;
-            const Source& source = places.sources[order[r]];
-            if (r == 0 || row_of(source) != row_of(places.sources[order[r - 1]]) ||
+            const Source& source = points.sources[order[r]];
+            if (r == 0 || row_of(source) != row_of(points.sources[order[r - 1]]) ||
                 source.label != labels.back())
                 labels.push_back(source.label);
             run_size_.resize(labels.size());
@@ -66,7 +66,7 @@ class TileSearch : public Search {
     void begin_round(const TargetLosses& losses) override {
         targets_ = &losses;
         for (size_t c = 0; c < losses_.size(); ++c)
-            losses_[c].fill(std::span(losses.loss).subspan(c * losses.places, losses.places),
+            losses_[c].fill(std::span(losses.loss).subspan(c * losses.points, losses.points),
                             tiles_, table_);
         past_->begin_round(losses_);
         tops_are_known_ = false;
@@ -81,7 +81,7 @@ class TileSearch : public Search {
                     queries.push_back(query_of(round, sources[job.k], choices[job.k]));
                 search_run(round, queries, row, worker);
                 for (size_t j = 0; j < jobs.size(); ++j)
-                    choices[jobs[j].k] = {queries[j].best.place, queries[j].best.squared_distance};
+                    choices[jobs[j].k] = {queries[j].best.point, queries[j].best.squared_distance};
             });
     }
 
@@ -117,7 +117,7 @@ class TileSearch : public Search {
     };
 
     struct Picked {
-        uint32_t k;  // place in a call's spans
+        uint32_t k;  // index in a call's spans
         Choice choice;
     };
 
@@ -131,14 +131,14 @@ class TileSearch : public Search {
     };
 
     size_t row_of(const Source& source) const {
-        return table_.row_of_slot(tiles_.slot_of_place()[source.place]);
+        return table_.row_of_slot(tiles_.slot_of_point()[source.point]);
     }
 
-    Candidate candidate(const Round& round, double eta, const Source& source, uint32_t place,
+    Candidate candidate(const Round& round, double eta, const Source& source, uint32_t point,
                         double distance) const {
         const TileLosses& losses = *round.sought[source.label].losses;
-        return {losses.by_place[place] - eta * distance, distance,
-                targets_->row_of(source.label, place), place};
+        return {losses.by_point[point] - eta * distance, distance,
+                targets_->row_of(source.label, point), point};
     }
     static double least_of(std::span<const Query> queries) {
         double least = queries[0].sought();
@@ -149,10 +149,10 @@ class TileSearch : public Search {
     Query query_of(const Round& round, uint32_t source, const Choice& guess) const {
         Query query;
         query.source = &support_.sources[source];
-        query.best = candidate(round, round.eta, *query.source, query.source->place, 0);
-        if (guess.place == kNowhere) return query;
+        query.best = candidate(round, round.eta, *query.source, query.source->point, 0);
+        if (guess.point == kNowhere) return query;
         const Candidate known =
-            candidate(round, round.eta, *query.source, guess.place, guess.squared_distance);
+            candidate(round, round.eta, *query.source, guess.point, guess.squared_distance);
         if (known.beats(query.best)) query.best = known;
         return query;
     }
@@ -211,7 +211,7 @@ TileSearch::Round TileSearch::round_at(double sought, double decided, double sla
         std::vector<double> shifted(support_.count());
         for (size_t c = 0; c < top_.size(); ++c) {
             for (size_t p = 0; p < shifted.size(); ++p)
-                shifted[p] = losses_[c].by_place[p] == losses_[c].most ? 0 : -far;
+                shifted[p] = losses_[c].by_point[p] == losses_[c].most ? 0 : -far;
             top_[c].fill(shifted, tiles_, table_);
         }
         tops_are_known_ = true;
@@ -272,7 +272,7 @@ size_t TileSearch::scan(const Round& round, std::span<Query> queries, size_t row
     const size_t found =
         kernels_.scan(table_.row(row), table_.padded_columns(), priced.greatest.data(),
                       priced.steps_of_best(least_of(queries)), worker.found.data());
-    if (!table_.by_place())
+    if (!table_.by_point())
         for (size_t f = 0; f < found; ++f) table_.refine(row, worker.found[f]);
     return found;
 }
@@ -321,7 +321,7 @@ void TileSearch::visit(const Round& round, Query& query, size_t tile, uint16_t s
     const Screen screen{priced.losses->by_slot.data() + tile * kLanes, priced.eta_down,
                         priced.screen_of_best(wanted), static_cast<float>(least * kJustBelow)};
     uint32_t open =
-        kernels_.screen(tiles_, tile, tiles_.row(tiles_.slot_of_place()[source.place]), screen);
+        kernels_.screen(tiles_, tile, tiles_.row(tiles_.slot_of_point()[source.point]), screen);
     decide(round, query, tile, open, worker);
 }
 
@@ -331,14 +331,14 @@ void TileSearch::decide(const Round& round, Query& query, size_t tile, uint32_t 
     const double eta = round.sought[source.label].eta;
     for (; open != 0; open &= open - 1) {
         const auto lane = static_cast<size_t>(__builtin_ctz(open));
-        const uint32_t place = tiles_.order()[tile * kLanes + lane];
-        if (place == Tiles::kNoPlace) continue;
+        const uint32_t point = tiles_.order()[tile * kLanes + lane];
+        if (point == Tiles::kNoPoint) continue;
         ++worker.counts.decided;
-        const double exact = squared_distance(support_.at(source.place), support_.at(place));
-        const Candidate other = candidate(round, round.eta, source, place, exact);
+        const double exact = squared_distance(support_.at(source.point), support_.at(point));
+        const Candidate other = candidate(round, round.eta, source, point, exact);
         if (other.beats(query.best)) query.best = other;
         if (query.collected != nullptr)
-            query.collected->push_back(candidate(round, eta, source, place, exact));
+            query.collected->push_back(candidate(round, eta, source, point, exact));
     }
 }
 
@@ -353,7 +353,7 @@ double TileSearch::evaluate_tile(const Round& round, Query& query, size_t tile,
                         priced.screen_of_best(query.sought()), 0,
                         priced.screen_of_best(query.sought() - tolerance)};
     const Look look =
-        kernels_.look(tiles_, tile, tiles_.row(tiles_.slot_of_place()[source.place]), screen);
+        kernels_.look(tiles_, tile, tiles_.row(tiles_.slot_of_point()[source.point]), screen);
     decide(round, query, tile, look.open, worker);
     // what single precision may have taken off
     const auto most = static_cast<double>(look.most);
@@ -428,7 +428,7 @@ void TileSearch::window(double lo, double hi, std::span<const uint32_t> sources,
             for (size_t j = 0; j < jobs.size(); ++j) {
                 for (const Candidate& one : worker.collected[j]) {
                     if (one.value < worker.queries[j].sought()) continue;
-                    worker.picked.push_back({jobs[j].k, {one.place, one.squared_distance}});
+                    worker.picked.push_back({jobs[j].k, {one.point, one.squared_distance}});
                     ++counted[jobs[j].k];
                 }
             }
@@ -467,20 +467,20 @@ void TileSearch::near_optimal_at_zero_price(double slack, std::span<const uint32
                                             const NearVisitor& visitor) {
     ++counts.evaluations;
     counts.pairs += static_cast<uint64_t>(sources.size()) * support_.count();
-    std::vector<std::vector<uint32_t>> near_places(losses_.size());
+    std::vector<std::vector<uint32_t>> near_points(losses_.size());
     for (size_t c = 0; c < losses_.size(); ++c)
         for (uint32_t p = 0; p < support_.count(); ++p)
-            if (losses_[c].by_place[p] >= losses_[c].most - slack) near_places[c].push_back(p);
+            if (losses_[c].by_point[p] >= losses_[c].most - slack) near_points[c].push_back(p);
     for (const uint32_t k : sources)
-        counts.decided += near_places[support_.sources[k].label].size();
+        counts.decided += near_points[support_.sources[k].label].size();
     for_chunks(pool_, sources.size(), kJobs, [&](size_t, size_t first, size_t last) {
         std::vector<Candidate> found;
         for (size_t k = first; k < last; ++k) {
             const Source& source = support_.sources[sources[k]];
             found.clear();
-            for (const uint32_t p : near_places[source.label]) {
-                const double distance = squared_distance(support_.at(source.place), support_.at(p));
-                found.push_back({losses_[source.label].by_place[p], distance,
+            for (const uint32_t p : near_points[source.label]) {
+                const double distance = squared_distance(support_.at(source.point), support_.at(p));
+                found.push_back({losses_[source.label].by_point[p], distance,
                                  targets_->row_of(source.label, p), p});
             }
             visitor(k, found);
@@ -490,24 +490,24 @@ void TileSearch::near_optimal_at_zero_price(double slack, std::span<const uint32
 
 }  // namespace
 
-std::unique_ptr<Search> make_tile_search(const SupportPoints& places, int classes,
+std::unique_ptr<Search> make_tile_search(const SupportPoints& points, int classes,
                                          model::InstructionSet instructions, size_t tiles_in_group,
                                          size_t bytes_to_remember, base::ThreadPool* pool) {
-    return std::make_unique<TileSearch>(places, classes, instructions, tiles_in_group,
+    return std::make_unique<TileSearch>(points, classes, instructions, tiles_in_group,
                                         bytes_to_remember, pool);
 }
 
-size_t bytes_of_tile_search(const SupportPoints& places, int classes, size_t tiles_in_group) {
-    const size_t n = places.count();
-    const size_t table = tiles_in_group == 0 ? DistanceTable::bytes_by_place(n)
+size_t bytes_of_tile_search(const SupportPoints& points, int classes, size_t tiles_in_group) {
+    const size_t n = points.count();
+    const size_t table = tiles_in_group == 0 ? DistanceTable::bytes_by_point(n)
                                              : DistanceTable::bytes_by_group(n, tiles_in_group);
     const size_t slots = (n + kLanes - 1) / kLanes * kLanes;
-    const size_t coordinates = places.dimensions + (places.dimensions + 7) / 8 * 8;
+    const size_t coordinates = points.dimensions + (points.dimensions + 7) / 8 * 8;
     const size_t of_a_class = 3 * sizeof(double) + 2 * sizeof(float);
     return table +
            slots * (coordinates * sizeof(float) + 2 * sizeof(uint32_t) +
                     static_cast<size_t>(classes) * of_a_class) +
-           places.sources.size() * 2 * sizeof(uint32_t);
+           points.sources.size() * 2 * sizeof(uint32_t);
 }
 
 }  // namespace rampart::budro

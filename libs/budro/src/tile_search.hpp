@@ -17,18 +17,18 @@ namespace rampart::budro {
 ///     roundings against the source.
 ///  3. From round to round the search remembers the best value seen in a searched tile
 ///     (ValueTable): most are not looked at again.
-///  4. Of the tiles left, places whose value in single precision, errors added, reaches what is
+///  4. Of the tiles left, points whose value in single precision, errors added, reaches what is
 ///     known are compared in double precision.
 ///
 /// At a price of 0 every source takes the greatest loss, and the nearest of equal ones: the same
 /// search with losses 0 for the greatest, far below for others, and a price of 1.
 ///
 /// tiles_in_group: see DistanceTable.
-std::unique_ptr<Search> make_tile_search(const SupportPoints& places, int classes,
+std::unique_ptr<Search> make_tile_search(const SupportPoints& points, int classes,
                                          model::InstructionSet instructions, size_t tiles_in_group,
                                          size_t bytes_to_remember, base::ThreadPool* pool);
 
 /// Bytes of such a search, about.
-size_t bytes_of_tile_search(const SupportPoints& places, int classes, size_t tiles_in_group);
+size_t bytes_of_tile_search(const SupportPoints& points, int classes, size_t tiles_in_group);
 
 }  // namespace rampart::budro

@@ -55,30 +55,30 @@ base::Status check(const TransportProblem& problem) {
 }
 
 /// The search with the largest table of distances that fits.
-base::Result<std::unique_ptr<Search>> search_for(const SupportPoints& places, int classes,
+base::Result<std::unique_ptr<Search>> search_for(const SupportPoints& points, int classes,
                                                  const TransportParams& params, size_t held,
                                                  base::ThreadPool* pool) {
-    constexpr size_t kFewPlaces = 256;  // among whom everything is looked at as fast
+    constexpr size_t kFewPoints = 256;  // among whom everything is looked at as fast
     const bool by_tiles = params.search == TransportSearch::kTiles ||
-                          (params.search == TransportSearch::kAuto && places.count() > kFewPlaces);
+                          (params.search == TransportSearch::kAuto && points.count() > kFewPoints);
     size_t needed = held;
     for (size_t group = 0; by_tiles && group <= kMostTilesInGroup;
          group = std::max<size_t>(1, 2 * group)) {
-        const size_t tables = bytes_of_tile_search(places, classes, group);
+        const size_t tables = bytes_of_tile_search(points, classes, group);
         needed = held + tables;
         // with as many entries of what is remembered from round to round, if they can be had
-        const size_t runs = group == 0 ? (places.sources.size() - 1) / places.count() + 1
+        const size_t runs = group == 0 ? (points.sources.size() - 1) / points.count() + 1
                                        : static_cast<size_t>(classes);
         if (held + (1 + runs) * tables <= params.memory_budget ||
             (group == kMostTilesInGroup && needed <= params.memory_budget))
-            return make_tile_search(places, classes, params.instructions, group,
+            return make_tile_search(points, classes, params.instructions, group,
                                     params.memory_budget - needed, pool);
     }
-    if (!by_tiles && needed <= params.memory_budget) return make_brute_force(places, pool);
+    if (!by_tiles && needed <= params.memory_budget) return make_brute_force(points, pool);
     return base::resource_exhausted("memory_budget",
                                     "{} distinct points of {} dimensions need {} bytes, and the "
                                     "memory budget is {}; raise it or take fewer people",
-                                    places.count(), places.dimensions, needed,
+                                    points.count(), points.dimensions, needed,
                                     params.memory_budget);
 }
 
@@ -117,7 +117,7 @@ struct TransportSolver::Parts {
     double budget;
     std::vector<uint8_t> labels;
     std::vector<double> weights;  // [n], sum 1
-    SupportPoints places;
+    SupportPoints points;
     std::unique_ptr<Search> search;
     BracketedDual bracketed;
     SgdDual sgd;
@@ -130,11 +130,11 @@ struct TransportSolver::Parts {
           classes(problem.classes),
           budget(with.epsilon_is_total ? with.epsilon / total : with.epsilon),
           labels(problem.labels.begin(), problem.labels.end()),
-          places(find_support_points(problem, total)),
+          points(find_support_points(problem, total)),
           sgd(with.sgd.seed) {
         for (size_t i = 0; i < labels.size(); ++i)
             weights.push_back((problem.weights.empty() ? 1 : problem.weights[i]) / total);
-        if (params.method == TransportMethod::kEntropic) entropic.emplace(places, params.sgd.seed);
+        if (params.method == TransportMethod::kEntropic) entropic.emplace(points, params.sgd.seed);
     }
 
     size_t bytes_of_people() const;
@@ -150,9 +150,9 @@ struct TransportSolver::Parts {
 /// What is held whatever the search, the answer among it.
 size_t TransportSolver::Parts::bytes_of_people() const {
     const size_t n = labels.size(), c = static_cast<size_t>(classes);
-    const size_t of_place = (places.dimensions + c) * sizeof(double) + (c + 1) * sizeof(uint32_t);
-    return places.count() * of_place +
-           places.sources.size() * (sizeof(Source) + 6 * sizeof(Choice)) +
+    const size_t of_point = (points.dimensions + c) * sizeof(double) + (c + 1) * sizeof(uint32_t);
+    return points.count() * of_point +
+           points.sources.size() * (sizeof(Source) + 6 * sizeof(Choice)) +
            n * (1 + (1 + c) * sizeof(double) + 2 * sizeof(uint32_t));
 }
 
@@ -194,14 +194,14 @@ void TransportSolver::Parts::send(uint32_t from, uint32_t to, double mass, doubl
 
 void TransportSolver::Parts::carry_out(const Inner& inner, const Plan& plan, Transport& out) const {
     for (uint32_t i = 0; i < labels.size(); ++i) {
-        const uint32_t source = places.source_of_row[i];
+        const uint32_t source = points.source_of_row[i];
         const auto send_by = [&](const std::vector<Choice>& map, double share) {
             const Choice& choice = map[source];
-            send(i, inner.losses.row_of(labels[i], choice.place), share * weights[i],
+            send(i, inner.losses.row_of(labels[i], choice.point), share * weights[i],
                  choice.squared_distance, out);
         };
         const bool one =
-            plan.second.empty() || plan.first[source].place == plan.second[source].place;
+            plan.second.empty() || plan.first[source].point == plan.second[source].point;
         if (one) {
             send_by(plan.first, 1);
             continue;
@@ -239,9 +239,9 @@ Transport TransportSolver::Parts::by_map(const Inner& inner, std::span<const dou
 
 Transport TransportSolver::Parts::by_flows(const Inner& inner, std::span<const double> losses) {
     Transport out = start(losses);
-    std::vector<std::vector<uint32_t>> rows_of_source(places.sources.size());
+    std::vector<std::vector<uint32_t>> rows_of_source(points.sources.size());
     for (uint32_t i = 0; i < labels.size(); ++i)
-        rows_of_source[places.source_of_row[i]].push_back(i);
+        rows_of_source[points.source_of_row[i]].push_back(i);
     const auto answer = entropic->solve(inner, losses, [&](std::span<const Flow> flows) {
         for (const Flow& flow : flows)
             for (const uint32_t from : rows_of_source[flow.source])
@@ -272,15 +272,15 @@ base::Result<TransportSolver> TransportSolver::create(const TransportProblem& pr
         total += problem.weights.empty() ? 1 : problem.weights[i];
     auto parts = std::make_unique<Parts>(problem, params, total, pool);
     RAMPART_TRY(parts->search,
-                search_for(parts->places, problem.classes, params, parts->bytes_of_people(), pool));
+                search_for(parts->points, problem.classes, params, parts->bytes_of_people(), pool));
     return TransportSolver(std::move(parts));
 }
 
 base::Result<Transport> TransportSolver::solve(std::span<const double> losses) {
     Parts& parts = *parts_;
     RAMPART_RETURN_IF_ERROR(parts.check(losses));
-    const TargetLosses targets = losses_of_targets(parts.places, losses, parts.classes);
-    const Inner inner{parts.places, targets,       parts.params, *parts.search,
+    const TargetLosses targets = losses_of_targets(parts.points, losses, parts.classes);
+    const Inner inner{parts.points, targets,       parts.params, *parts.search,
                       parts.pool,   parts.classes, parts.budget};
     parts.search->counts = {};
     Transport out = parts.params.method == TransportMethod::kEntropic

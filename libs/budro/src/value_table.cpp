@@ -42,7 +42,7 @@ void ValueTable::begin_round(const std::vector<TileLosses>& now) {
         most = std::max(most, now[c].most);
         most_[c] = now[c].most;
         if (!losses_[c].empty()) add_rises(now[c], c);
-        losses_[c] = now[c].by_place;
+        losses_[c] = now[c].by_point;
         for (const double rise : rise_[c]) risen = std::max(risen, std::abs(rise));
     }
     const double span = most - least;
@@ -65,9 +65,9 @@ void ValueTable::add_rises(const TileLosses& now, size_t label) {
             double rise = -std::numeric_limits<double>::infinity();
             const size_t end = std::min(tiles_.order().size(), (column + 1) * slots);
             for (size_t slot = column * slots; slot < end; ++slot) {
-                const uint32_t place = tiles_.order()[slot];
-                if (place == Tiles::kNoPlace) continue;
-                rise = std::max(rise, now.by_place[place] - losses_[label][place]);
+                const uint32_t point = tiles_.order()[slot];
+                if (point == Tiles::kNoPoint) continue;
+                rise = std::max(rise, now.by_point[point] - losses_[label][point]);
             }
             rise_[label][column] += rise;
         }

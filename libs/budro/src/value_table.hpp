@@ -13,8 +13,8 @@ namespace rampart::budro {
 /// loss in the column,
 ///   value now <= value then + C now - C then + fall of the price · d²
 /// where only d² <= (greatest loss - value sought) / price matters: who is further away has less.
-/// So a column that was looked at in vain is not looked at again before its losses have risen
-/// enough.
+/// So a column that was searched without a result is not searched again before its losses have
+/// risen enough.
 ///
 /// A row for each run of sources who share a row of the DistanceTable and a label. Entries are
 /// value less C in steps of 16 bits, rounded up; the greatest says that nothing is known.
@@ -55,7 +55,7 @@ class ValueTable {
     std::vector<double> price_;    // by run: the highest at which something was noted
     std::vector<double> most_;     // greatest loss, by class
     std::vector<uint16_t> steps_;  // [runs x stride]
-    std::vector<std::vector<double>> losses_, rise_;  // by class; place, column
+    std::vector<std::vector<double>> losses_, rise_;  // by class; point, column
     std::vector<double> lowest_rise_;                 // by class
     std::vector<std::vector<uint16_t>> rise_steps_;
 };

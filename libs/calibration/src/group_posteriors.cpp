@@ -30,7 +30,7 @@ base::Status check(const dataset::Dataset& data, const GroupPosteriorParams& par
     RAMPART_RETURN_IF_ERROR(dataset::validate(data));
     if (data.group_names.size() < 2)
         return base::failed_precondition("no_groups",
-                                         "{} protected groups: nothing tells them apart; name "
+                                         "{} protected groups, and at least 2 are needed: name "
                                          "columns under `protected`",
                                          data.group_names.size());
     return base::ok();

@@ -136,7 +136,7 @@ base::Status check_constraint(const Constraint& c, size_t rows, stats::BoundMeth
         return bad("unit needs one number below `units` an entry");
     }
     if (units_of(c) < 2)
-        return bad("D_c has fewer than two of its units; nothing can be predicted");
+        return bad("the development set has fewer than two of its units; nothing can be predicted");
     if (!(c.test_units >= 2 && std::isfinite(c.test_units))) {
         return bad("fewer than two units are expected in the test");
     }

@@ -146,9 +146,10 @@ Result<std::vector<ConstraintPlan>> plan_constraints(const ConstraintSet& set, c
     std::vector<ConstraintPlan> out;
     if (set.empty()) return out;
     if (selection.decisions.has_label.size() != selection.decisions.size()) {
-        return invalid_argument("no_conditions",
-                                "there are constraints, but D_c does not say who meets their "
-                                "conditions: give conditions and labels of both D_c and the vault");
+        return invalid_argument(
+            "no_conditions",
+            "there are constraints, but the development set does not say who meets their "
+            "conditions: give conditions and labels of both sets");
     }
     ConstraintLog development(set), log(set);
     development.read(selection);

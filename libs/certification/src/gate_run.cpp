@@ -71,10 +71,11 @@ base::Status check_control_variates(const GateConfig& config, const ope::LoggedD
 }
 
 base::Error bad_anchor(const RunIdentity& identity, const ope::LoggedDecisions& decisions) {
-    return base::invalid_argument("bad_anchor",
-                                  "anchor policy '{}', but {} probabilities of one: name it and "
-                                  "give its probabilities in D_c and vault, or neither",
-                                  identity.anchor_id, decisions.anchor.size());
+    return base::invalid_argument(
+        "bad_anchor",
+        "anchor policy '{}', but {} probabilities of one: name it and "
+        "give its probabilities in the development set and the vault, or neither",
+        identity.anchor_id, decisions.anchor.size());
 }
 
 /// Returns the groups of an earlier look: control variates and bets, without the figures of its
@@ -121,7 +122,8 @@ base::Status check_power(const PreparedRun& run) {
     if (power >= wanted) return base::ok();
     return base::failed_precondition(
         "low_power",
-        "D_c forecasts that all groups and constraints pass with probability {:.2f}, less than {}: "
+        "the development set forecasts that all groups and constraints pass with probability "
+        "{:.2f}, less than {}: "
         "wait for more "
         "records, or lower gate.min_power to spend a run on it all the same",
         power, wanted);

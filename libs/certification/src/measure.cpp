@@ -157,7 +157,7 @@ Status check_record_control_variates(const GateConfig& config,
         return invalid_argument(
             "bad_centre",
             "record {}: it has {} centre of its own, and centres are \"{}\": with \"regression\" "
-            "every record of D_c and vault has one, else none",
+            "every record of the development set and the vault has one, else none",
             record(), control_variates ? "a" : "no", to_string(config.control_variates));
     }
     if (!control_variates) return base::ok();
@@ -327,11 +327,12 @@ std::optional<PublicResult> drift_fault(const RunPlan& plan) {
                        *allowed);
     }
     if (*auc <= *allowed) return std::nullopt;  // NaN is not
-    return refused("features_drifted",
-                   "a classifier tells the applicants of late from those of the vault's records "
-                   "with an AUC of {:.3f}, at most {} is allowed: the vault says little about "
-                   "them, wait for newer records or open an epoch that leaves the old ones out",
-                   *auc, *allowed);
+    return refused(
+        "features_drifted",
+        "a classifier separates the latest applicants from those of the vault's "
+        "records with an AUC of {:.3f}; at most {} is allowed: the vault says little about "
+        "them, wait for newer records or open an epoch that leaves the old ones out",
+        *auc, *allowed);
 }
 
 std::optional<PublicResult> too_few_units(const RunPlan& plan) {

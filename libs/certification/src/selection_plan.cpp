@@ -75,7 +75,7 @@ base::Status plan_from_selection(const GateConfig& config, ControlVariateKind ki
     if (!enough) {
         return base::failed_precondition(
             "too_few_selection_outcomes",
-            "group {}: D_c has {} outcomes of approvals and {} of declines; "
+            "group {}: the development set has {} outcomes of approvals and {} of declines; "
             "{} are needed of each action whose impact is not known",
             group.name, approve.outcomes, decline.outcomes, config.min_outcomes);
     }
@@ -89,7 +89,7 @@ base::Status plan_from_selection(const GateConfig& config, ControlVariateKind ki
     if (plan.plan_variance > 0 && std::isfinite(plan.plan_variance)) return base::ok();
     return base::failed_precondition(
         "no_plan_variance",
-        "group {}: the change of impact does not vary in D_c, so that bets "
+        "group {}: the change of impact does not vary in the development set, so that bets "
         "cannot be planned: the candidate changes nothing there",
         group.name);
 }
@@ -122,7 +122,8 @@ base::Status check_split(const LoggedFeedback& selection, const VaultSource& vau
     if (!std::equal(groups.begin(), groups.end(), names.groups.begin(), names.groups.end(),
                     same_name)) {
         return base::invalid_argument(
-            "different_groups", "D_c and the vault must have the same groups in the same order");
+            "different_groups",
+            "the development set and the vault must have the same groups in the same order");
     }
     std::vector<Pseudonym> persons;
     const std::unordered_set<std::string_view> ids(selection.decisions.unit_id.begin(),
@@ -141,7 +142,7 @@ base::Status check_split(const LoggedFeedback& selection, const VaultSource& vau
     if (shared == 0) return base::ok();
     return base::failed_precondition(
         "person_in_both",
-        "{} vault records are of persons who are in D_c as well: the split "
+        "{} vault records are of persons who are in the development set as well: the split "
         "must be by person and for ever",
         shared);
 }

@@ -82,7 +82,8 @@ base::Status check_possible(const LeafView& view) {
         return failed_precondition(
             "no_support",
             "{}: {} applications could not have been approved (propensity 0), and labels are known "
-            "of granted loans alone, so nobody knows how many of these people would have repaid: "
+            "of granted loans alone, so it is not known how many of these people would have "
+            "repaid: "
             "explore among them, or restrict the condition to those who may be approved",
             text(leaf), unsupported);
     }
@@ -127,7 +128,7 @@ base::Status check_counts(const LeafView& view, const LeafPlan& plan) {
         return failed_precondition("too_few_units",
                                    "{}: fewer than {} persons of the vault {}, or are likely to "
                                    "meet the condition by what "
-                                   "is known from D_c: wait for more to mature",
+                                   "is known from the development set: wait for more to mature",
                                    text(view.leaf), s.min_units,
                                    view.weighted()
                                        ? "may meet the condition and were drawn to be approved"
@@ -185,11 +186,11 @@ base::Status control_variates_from(const LeafView& view, const Outcomes& outcome
     const ActionMean approve = mean_impact(view, outcomes, true);
     const ActionMean decline = mean_impact(view, outcomes, false);
     if (approve.outcomes < s.min_outcomes || (!known && decline.outcomes < s.min_outcomes)) {
-        return failed_precondition("too_few_selection_outcomes",
-                                   "{}: D_c has {} impacts of approvals and {} of declines; {} are "
-                                   "needed of each action whose impact is not known",
-                                   text(view.leaf), approve.outcomes, decline.outcomes,
-                                   s.min_outcomes);
+        return failed_precondition(
+            "too_few_selection_outcomes",
+            "{}: the development set has {} impacts of approvals and {} of declines; {} are "
+            "needed of each action whose impact is not known",
+            text(view.leaf), approve.outcomes, decline.outcomes, s.min_outcomes);
     }
     const Interval range = view.impact_range;
     plan.q_approve = std::clamp(approve.mean, range.lo, range.hi);
@@ -211,11 +212,11 @@ base::Status plan_leaf(const LeafView& view, const Outcomes& outcomes, LeafPlan&
         plan.selection_units += sums.d[u] > 0;
     }
     if (plan.selection_units < view.settings.min_outcomes) {
-        return failed_precondition("too_few_selection_outcomes",
-                                   "{}: {} persons of D_c meet the condition, {} are needed to "
-                                   "plan the test",
-                                   text(view.leaf), plan.selection_units,
-                                   view.settings.min_outcomes);
+        return failed_precondition(
+            "too_few_selection_outcomes",
+            "{}: {} persons of the development set meet the condition, {} are needed to "
+            "plan the test",
+            text(view.leaf), plan.selection_units, view.settings.min_outcomes);
     }
     plan.selection_share =
         static_cast<double>(plan.selection_units) / static_cast<double>(sums.n.size());
@@ -228,10 +229,11 @@ base::Status plan_leaf(const LeafView& view, const Outcomes& outcomes, LeafPlan&
     if (std::isfinite(plan.selection_mean) && std::isfinite(plan.selection_variance)) {
         return base::ok();
     }
-    return invalid_argument("bad_outcomes",
-                            "{}: a label of D_c is not 0 or 1, or an impact is out of the declared "
-                            "range",
-                            text(view.leaf));
+    return invalid_argument(
+        "bad_outcomes",
+        "{}: a label of the development set is not 0 or 1, or an impact is out of the declared "
+        "range",
+        text(view.leaf));
 }
 
 /// Returns the lower end for a leaf's mean, from N and D; NaN: none.
@@ -360,7 +362,7 @@ EndForecast forecast_end(const LeafPlan& plan, const EndPlan& end, const Sums& s
     std::vector<double> values;
     for (size_t u = 0; u < sums.n.size(); ++u) values.push_back(sums.n[u] - out.mean * sums.d[u]);
     const auto units = static_cast<double>(plan.units), here = static_cast<double>(values.size());
-    const double weight = d.value() / here;  // of a person, on average
+    const double weight = d.value() / here;  // mean weight of a person
     const double error = std::sqrt(stats::moments(values).variance / units) / weight;
     const double need = -std::log(end.delta);
     const double m = end.end.upper ? -plan.hi : plan.lo;
@@ -405,9 +407,9 @@ Result<Plan> plan(const Program& program, const Settings& settings, const Log& s
     RAMPART_RETURN_IF_ERROR(check_shapes(program, selection));
     if (selection_outcomes.label.size() != selection.size() ||
         selection_outcomes.impact.size() != selection.size()) {
-        return invalid_argument("bad_shape", "{} labels and {} impacts for {} records of D_c",
-                                selection_outcomes.label.size(), selection_outcomes.impact.size(),
-                                selection.size());
+        return invalid_argument(
+            "bad_shape", "{} labels and {} impacts for {} records of the development set",
+            selection_outcomes.label.size(), selection_outcomes.impact.size(), selection.size());
     }
     Plan out;
     out.leaves.resize(program.leaves.size());

@@ -102,7 +102,7 @@ class Parser {
                 "abs(A - B) <= 0.05, with the difference that you allow");
         }
         if (peek().is(">") || peek().is("<")) {
-            return error("write >= or <=: a confidence bound can't tell them from > and <");
+            return error("write >= or <=: a confidence bound cannot distinguish them from > and <");
         }
         return error("here should stand a comparison, >= or <=");
     }

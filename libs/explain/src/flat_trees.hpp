@@ -33,7 +33,7 @@ struct FlatTrees {
     std::vector<double> values;  // per node; used at leaves
     std::vector<uint64_t> sets;
     std::vector<FlatTree> trees;  // those with a split, in order
-    size_t most_nodes = 0;        // of the largest tree
+    size_t most_nodes = 0;        // nodes of the largest tree
     size_t path_features = 0;
 
     /// Requires a valid ensemble.

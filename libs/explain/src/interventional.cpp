@@ -96,7 +96,7 @@ class Interventional : public ShapEngine {
         const Interventional& engine;
         const FlatNode* nodes;
         const double* values;
-        const uint8_t* sides;  // of the row
+        const uint8_t* sides;  // sides that the row takes
         uint8_t* owner;
         const float* reference;
         double weight;

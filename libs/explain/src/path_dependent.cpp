@@ -41,7 +41,7 @@ struct Split {
 
 struct PathTree {
     size_t first = 0, splits = 0;  // in the table of splits
-    size_t leaves = 0;             // of the table of leaves, splits + 1 of them
+    size_t leaves = 0;             // columns of the table of leaves: splits + 1
     const Quadrature* grid = nullptr;
 };
 

@@ -54,7 +54,7 @@ class RarestDecision {
 bool better(const Scored& a, const Scored& b);
 
 struct Choice {
-    size_t first = 0, last = 0;  // indices into the iterates
+    size_t first = 0, last = 0;  // indices of iterates
     Scored scored;               // figures of what was chosen
     double least_violation = 0;
     size_t tightest = 0;    // iterate with that violation

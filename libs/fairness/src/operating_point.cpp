@@ -32,9 +32,10 @@ base::Status validate(const OperatingPoint& point) {
                                   point.threshold);
     if (!point.meets) return base::ok();
     if (point.meets->rate == Rate::kError)
-        return base::invalid_argument("bad_operating_point",
-                                      "an operating point is a bound on fpr, fnr or dp; the error "
-                                      "does not fall or rise with the threshold");
+        return base::invalid_argument(
+            "bad_operating_point",
+            "an operating point is a bound on fpr, fnr or statistical_parity; the error "
+            "does not fall or rise with the threshold");
     return validate(RateConstraints{{}, {*point.meets}});
 }
 
@@ -43,7 +44,7 @@ double threshold_of(const OperatingPoint& point, const dataset::Dataset& data,
     RAMPART_CHECK(scores.size() == data.rows() && stride > 0);
     if (!point.meets) return std::log(point.threshold / (1 - point.threshold));
     const Rate rate = point.meets->rate;
-    // fpr, dp: approvals from the top while they fit; fnr: declines from the bottom
+    // fpr, approval: approvals from the top while they fit; fnr: declines from the bottom
     const bool from_top = rate != Rate::kFalseNegative;
     std::vector<std::pair<double, double>> rows;  // score, negative from the top; weight
     double total = 0;

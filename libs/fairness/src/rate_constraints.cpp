@@ -15,9 +15,20 @@ struct Word {
     Rate rate;
 };
 constexpr std::array kWords = {
-    Word{"fpr", Rate::kFalsePositive}, Word{"fnr", Rate::kFalseNegative},
-    Word{"dp", Rate::kApproval},       Word{"error", Rate::kError},
-    Word{"pp", Rate::kApproval},       Word{"accuracy", Rate::kError},
+    Word{"fpr", Rate::kFalsePositive},
+    Word{"fnr", Rate::kFalseNegative},
+    Word{"statistical_parity", Rate::kApproval},
+    Word{"error", Rate::kError},
+};
+
+/// Words of earlier versions: refused, with the word of today.
+struct Renamed {
+    std::string_view earlier, today;
+};
+constexpr std::array kRenamed = {
+    Renamed{"dp", "statistical_parity"}, Renamed{"pp", "statistical_parity"},
+    Renamed{"eo", "equalized_odds"},     Renamed{"eopp", "equal_opportunity"},
+    Renamed{"accuracy", "error"},
 };
 
 std::string_view trimmed(std::string_view text) {
@@ -46,8 +57,8 @@ std::string lower(std::string_view text) {
 
 base::Result<std::vector<Rate>> parse_rates(std::string_view word) {
     const std::string text = lower(word);
-    if (text == "eo") return std::vector{Rate::kFalsePositive, Rate::kFalseNegative};
-    if (text == "eopp") return std::vector{Rate::kFalseNegative};
+    if (text == "equalized_odds") return std::vector{Rate::kFalsePositive, Rate::kFalseNegative};
+    if (text == "equal_opportunity") return std::vector{Rate::kFalseNegative};
     RAMPART_TRY(const auto rate, parse_rate(text));
     return std::vector{rate};
 }
@@ -64,9 +75,14 @@ base::Result<Rate> parse_rate(std::string_view text) {
     const std::string wanted = lower(text);
     for (const auto& word : kWords)
         if (word.text == wanted) return word.rate;
+    for (const auto& word : kRenamed)
+        if (word.earlier == wanted)
+            return base::invalid_argument("unknown_rate", "'{}' is no rate: write {}",
+                                          text.substr(0, 60), word.today);
     return base::invalid_argument("unknown_rate",
-                                  "'{}' is no rate: use fpr, fnr, dp (approval) or error; eo for "
-                                  "fpr and fnr, eopp for fnr",
+                                  "'{}' is no rate: use fpr, fnr, statistical_parity (approval "
+                                  "rates) or error; between groups also equal_opportunity (fnr) "
+                                  "and equalized_odds (fpr and fnr)",
                                   text.substr(0, 60));
 }
 

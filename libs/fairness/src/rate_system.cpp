@@ -106,7 +106,7 @@ base::Result<RateSystem> RateSystem::create(const dataset::Dataset& data,
     RAMPART_RETURN_IF_ERROR(validate(constraints));
     const size_t n = data.rows();
     const bool grouped = !data.group.empty();
-    const auto names = grouped ? data.group_names : std::vector<std::string>{"everybody"};
+    const auto names = grouped ? data.group_names : std::vector<std::string>{"all rows"};
     RateSystem system;
     system.groups_ = names.size();
     system.cell_of_row_.resize(n);
@@ -131,7 +131,7 @@ base::Result<RateSystem> RateSystem::create(const dataset::Dataset& data,
         }
         system.parity_.push_back(std::move(parity));
     }
-    Compared all_rows{"everybody", {}};
+    Compared all_rows{"all rows", {}};
     for (size_t k = 0; k < names.size(); ++k) all_rows.groups.push_back(k);
     for (const auto& target : constraints.targets) {
         RAMPART_TRY(auto rate, make(target.rate, all_rows));

@@ -15,8 +15,9 @@ void read_estimate(config::Table& gate, certification::GateConfig& config) {
                                 BoundMethod::kHoeffding, BoundMethod::kMaurerPontil}) {
         if (to_string(b) == bound) config.bound = b;
     }
-    const auto kind = gate.choice("centres", {"per_action", "single", "none", "best", "regression"},
-                                  "per_action");
+    if (gate.has("centres")) gate.fail("centres", "is called control_variates now: rename the key");
+    const auto kind = gate.choice(
+        "control_variates", {"per_action", "single", "none", "best", "regression"}, "per_action");
     for (const ControlVariateKind c :
          {ControlVariateKind::kPerAction, ControlVariateKind::kSingle, ControlVariateKind::kNone,
           ControlVariateKind::kBest, ControlVariateKind::kRegression}) {

@@ -15,7 +15,7 @@ struct Prefix {
 };
 
 struct Rules {
-    double g, h, rows;  // of the whole leaf
+    double g, h, rows;  // sums over the whole leaf
     double l1, l2;
     double least_h, least_rows;
 };

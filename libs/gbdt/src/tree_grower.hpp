@@ -56,7 +56,7 @@ class TreeGrower {
         int depth;
         IntSums sums;
         Bounds bounds = {};
-        std::vector<uint32_t> sets = {};  // of interactions_: those that contain all features above
+        std::vector<uint32_t> sets = {};  // sets of interactions_ that contain all features above
         size_t feature = 0;
         Split split = {};
         std::unique_ptr<Histogram> histogram = {};
@@ -86,7 +86,7 @@ class TreeGrower {
     size_t histograms_left_;
     std::vector<std::unique_ptr<Histogram>> free_;
 
-    // of the current tree
+    // state of the current tree
     std::span<Entry> entries_;
     Scale scale_;
     std::span<const uint32_t> features_;

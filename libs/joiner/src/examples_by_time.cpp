@@ -8,7 +8,7 @@ namespace {
 using base::Result;
 using base::Status;
 
-constexpr size_t kKeysAtOnce = 4096;  // of one store, in memory
+constexpr size_t kKeysAtOnce = 4096;  // keys of one store held in memory
 
 /// The keys of kByTime of one store, in order, some at a time.
 class TimeLine {

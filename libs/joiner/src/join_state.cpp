@@ -116,7 +116,7 @@ size_t mature(JoinState& state, std::string_view measure, TimePoint matured_at) 
     insert(state, std::move(first));
     const auto late = static_cast<size_t>(reports.end() - in_time);
     std::stable_sort(in_time, reports.end(), [](const Report& a, const Report& b) {
-        return a.observed_at < b.observed_at;  // of the same time: by revision, as they stand
+        return a.observed_at < b.observed_at;  // reports of the same time are in order of revision
     });
     for (auto report = in_time; report != reports.end(); ++report) {
         revise(state, *report, report->observed_at);

@@ -40,7 +40,7 @@ auto fields(C& c) {
                       &c.undecodable,
                       &c.matured,
                       &c.corrected,
-                      &c.dangling,
+                      &c.unmatched,
                       &c.overdue,
                       &c.fenced,
                       &c.gaps_accepted,

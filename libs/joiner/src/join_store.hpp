@@ -25,7 +25,7 @@ namespace rampart::joiner {
 
 /// meta: singletons. joins: decision id → JoinState. The others are indices into joins, but for
 /// quarantine.
-inline constexpr storage::ColumnFamily kMeta{0}, kJoins{1}, kByTime{2}, kPending{3}, kDangling{4},
+inline constexpr storage::ColumnFamily kMeta{0}, kJoins{1}, kByTime{2}, kPending{3}, kUnmatched{4},
     kOverdue{5}, kQuarantine{6};
 
 /// Where records come from.
@@ -46,7 +46,7 @@ struct KnownTopic {
 struct StoreIdentity {
     std::string measures;  // a digest of the declared measures
     streaming::PartitionId partition;
-    int32_t partitions = 1;  // of the deployment
+    int32_t partitions = 1;  // partitions of the deployment
 };
 
 /// Says which measures a store was made for: what decides maturity and what is let in.
@@ -126,7 +126,7 @@ class JoinBatch {
   private:
     struct Entry {
         JoinState state;
-        std::optional<base::Digest> before;  // of the stored state; nullopt: there was none
+        std::optional<base::Digest> before;  // digest of the stored state; nullopt: there was none
         bool touched = false;
     };
     const JoinStore& store_;

@@ -13,24 +13,24 @@ domain::Override to_override(const TakenAction& taken, const domain::DecisionId&
     return {id, taken.revision, taken.action, taken.actor, taken.reason, taken.at};
 }
 
-Status add_dangling(const JoinStore& store, size_t limit, std::vector<Dangling>& found) {
+Status add_unmatched(const JoinStore& store, size_t limit, std::vector<Unmatched>& found) {
     const auto snapshot = store.db().snapshot();
     const auto visit = [&](std::string_view id, std::string_view) -> Result<bool> {
         if (found.size() >= limit) return false;
         RAMPART_TRY(const auto state, store.load(id, &snapshot));
         if (!state) return base::data_loss("corrupt_index", "decision '{}' has no state", id);
-        Dangling dangling{domain::DecisionId(std::string(id)), {}, {}};
+        Unmatched unmatched{domain::DecisionId(std::string(id)), {}, {}};
         for (const auto& r : state->reports) {
-            dangling.outcomes.push_back(
-                {dangling.decision, r.measure, r.revision, r.value, r.observed_at, r.censored});
+            unmatched.outcomes.push_back(
+                {unmatched.decision, r.measure, r.revision, r.value, r.observed_at, r.censored});
         }
         for (const auto& taken : state->taken) {
-            dangling.overrides.push_back(to_override(taken, dangling.decision));
+            unmatched.overrides.push_back(to_override(taken, unmatched.decision));
         }
-        found.push_back(std::move(dangling));
+        found.push_back(std::move(unmatched));
         return true;
     };
-    return store.db().scan(kDangling, KeyRange::all(), visit, &snapshot);
+    return store.db().scan(kUnmatched, KeyRange::all(), visit, &snapshot);
 }
 
 Status add_overdue(const JoinStore& store, size_t limit, std::vector<Overdue>& found) {

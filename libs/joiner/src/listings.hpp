@@ -10,7 +10,7 @@ namespace rampart::joiner {
 domain::Override to_override(const TakenAction& taken, const domain::DecisionId& id);
 
 /// Adds those of the store until there are `limit`, by decision id.
-base::Status add_dangling(const JoinStore& store, size_t limit, std::vector<Dangling>& found);
+base::Status add_unmatched(const JoinStore& store, size_t limit, std::vector<Unmatched>& found);
 // Add the first `limit` of the store, which first_of() brings into the order of all partitions.
 base::Status add_overdue(const JoinStore& store, size_t limit, std::vector<Overdue>& found);
 base::Status add_quarantined(const JoinStore& store, size_t limit, std::vector<Quarantined>& found);

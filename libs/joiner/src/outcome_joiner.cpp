@@ -395,10 +395,10 @@ Status OutcomeJoiner::compact_erased(std::span<const domain::DecisionId> decisio
     return base::ok();
 }
 
-Result<std::vector<Dangling>> OutcomeJoiner::list_dangling(size_t limit) const {
-    std::vector<Dangling> found;
+Result<std::vector<Unmatched>> OutcomeJoiner::list_unmatched(size_t limit) const {
+    std::vector<Unmatched> found;
     for (const auto& partition : impl_->partitions) {
-        RAMPART_RETURN_IF_ERROR(add_dangling(partition->store(), limit, found));
+        RAMPART_RETURN_IF_ERROR(add_unmatched(partition->store(), limit, found));
     }
     return found;
 }

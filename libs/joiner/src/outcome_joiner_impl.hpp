@@ -23,7 +23,7 @@ struct OutcomeJoiner::Impl {
     const streaming::Reader& reader;
     std::vector<streaming::PartitionId> held;
     std::vector<std::unique_ptr<PartitionJoiner>> partitions;  // one of each held
-    std::unique_ptr<base::ThreadPool> writers;                 // of a round's batches
+    std::unique_ptr<base::ThreadPool> writers;  // threads that write a round's batches
 
     std::mutex write_mutex;  // one poll, advance, replay or acceptance at a time
     size_t turn = 0;         // the source that is read first; advances, so that each gets its share

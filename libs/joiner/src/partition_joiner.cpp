@@ -60,7 +60,7 @@ Status PartitionJoiner::load() {
     RAMPART_TRY(clock_, store_.clock());
     RAMPART_TRY(first_pending_, store_.first_pending());
     RAMPART_TRY(rebuilding_, store_.rebuilding());
-    // of a release that did not leave the mark
+    // Stores of an earlier release do not have the mark.
     return totals_.counts.gaps_accepted > 0 ? mark_beyond_log() : base::ok();
 }
 

@@ -56,8 +56,8 @@ void owe_no_more(JoinBatch& batch, const std::vector<std::string>& examples) {
 
 /// A report or an override of a decision that has not arrived.
 void dangle(JoinBatch& batch, const std::string& id) {
-    ++batch.counts().dangling;
-    batch.put(kDangling, id);
+    ++batch.counts().unmatched;
+    batch.put(kUnmatched, id);
 }
 
 MaybeError too_many(const std::string& id, std::string_view what) {
@@ -132,8 +132,8 @@ Reducer::Verdict Reducer::admitted_decision(JoinBatch& batch, const streaming::R
         batch.put_pending({measure.maturity(event_time), measure.name, id});
     }
     if (has_news(*state)) {
-        counts.dangling -= state->reports.size() + state->taken.size();
-        batch.erase(kDangling, id);
+        counts.unmatched -= state->reports.size() + state->taken.size();
+        batch.erase(kUnmatched, id);
     }
     return MaybeError();
 }
@@ -251,8 +251,8 @@ base::Status Reducer::forget(JoinBatch& batch, const std::string& id,
                              const JoinState& state) const {
     Counts& counts = batch.counts();
     if (state.decision.empty()) {
-        if (has_news(state)) batch.erase(kDangling, id);
-        counts.dangling -= state.reports.size() + state.taken.size();
+        if (has_news(state)) batch.erase(kUnmatched, id);
+        counts.unmatched -= state.reports.size() + state.taken.size();
         return base::ok();
     }
     RAMPART_TRY(const auto decision, wire::decode_decision(state.decision));

@@ -19,12 +19,12 @@ class Check {
         RAMPART_TRY(const auto hash, store_.hash());
         RAMPART_RETURN_IF_ERROR(states());
         RAMPART_RETURN_IF_ERROR(index(kByTime, "by_time", by_time_));
-        RAMPART_RETURN_IF_ERROR(index(kDangling, "dangling", dangling_ids_));
+        RAMPART_RETURN_IF_ERROR(index(kUnmatched, "dangling", unmatched_ids_));
         RAMPART_RETURN_IF_ERROR(index(kPending, "pending", 0));
         RAMPART_RETURN_IF_ERROR(index(kOverdue, "overdue", overdue_));
         expect("the state hash", hash.value().hex(), hash_.value().hex());
         expect("the number of decisions", counts.decisions, decisions_);
-        expect("the number of dangling reports", counts.dangling, dangling_reports_);
+        expect("the number of unmatched reports", counts.unmatched, unmatched_reports_);
         expect("the number of overdue examples", counts.overdue, overdue_);
         expect("the number of matured examples", counts.matured, matured_);
         expect("the number of erased decisions", counts.erased, erased_);
@@ -64,9 +64,9 @@ class Check {
             return base::ok();
         }
         if (state.decision.empty()) {
-            ++dangling_ids_;
-            dangling_reports_ += state.reports.size() + state.taken.size();
-            return present(kDangling, id, "dangling", id);
+            ++unmatched_ids_;
+            unmatched_reports_ += state.reports.size() + state.taken.size();
+            return present(kUnmatched, id, "dangling", id);
         }
         const auto decision = wire::decode_decision(state.decision);
         if (!decision) {
@@ -130,7 +130,7 @@ class Check {
     const storage::DerivedSnapshot at_;
     std::vector<std::string> problems_;
     StateHash hash_;
-    uint64_t decisions_ = 0, by_time_ = 0, dangling_ids_ = 0, dangling_reports_ = 0, overdue_ = 0,
+    uint64_t decisions_ = 0, by_time_ = 0, unmatched_ids_ = 0, unmatched_reports_ = 0, overdue_ = 0,
              matured_ = 0, erased_ = 0;
 };
 

@@ -37,7 +37,7 @@ double GroupBlindAdjustments::Part::mean(std::span<const float> row) const {
         sum += share;
         pulled += share * amounts[k];
     }
-    // where no ensemble claims the row, nobody is more likely than anybody else
+    // if every sigmoid is 0, all groups are equally likely
     if (sum > 0) return pulled / sum;
     for (const double amount : amounts) pulled += amount;
     return pulled / static_cast<double>(amounts.size());

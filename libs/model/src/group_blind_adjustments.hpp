@@ -22,7 +22,7 @@ class GroupBlindAdjustments {
         GroupBlindAdjustment::Given given;
         std::vector<Engine> engines;
         std::vector<double> amounts;
-        double mean(std::span<const float> row) const;  // of the amounts over the groups
+        double mean(std::span<const float> row) const;  // mean of the amounts over the groups
     };
     std::vector<Part> parts_;
 };

@@ -17,7 +17,7 @@ namespace {
 using base::Result;
 namespace limits = base::limits;
 
-constexpr size_t kMaxPoints = 1000;  // of a bootstrap
+constexpr size_t kMaxPoints = 1000;  // points of a bootstrap
 constexpr size_t kMaxProvenanceEntries = 1000;
 constexpr double kWeightTolerance = 1e-9;              // tolerance of the sum of a mixture's
                                                        // weights

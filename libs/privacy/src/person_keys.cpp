@@ -169,7 +169,7 @@ Result<std::optional<Key>> PersonKeys::Impl::find(const PersonTag& tag) const {
     return std::optional(Key{ids.front(), std::move(key.secret)});
 }
 
-/// Creates keys for the people who have none.
+/// Creates the missing keys of these persons.
 Status PersonKeys::Impl::make(const std::vector<size_t>& missing, Sealing& sealing) {
     std::vector<KeyRecord> records;
     storage::WriteBatch batch;

@@ -47,12 +47,14 @@ base::Status check(const BlindProblem& p, const RampParams& params) {
         return base::out_of_range("bad_gamma", "gamma 0: a group-blind ramp needs [1e-6, 100]");
     if (params.criterion == RampCriterion::kCovariance)
         return base::invalid_argument(
-            "bad_criterion", "a group-blind ramp keeps dp, eopp or eo: it has no strata for cov");
+            "bad_criterion",
+            "a group-blind ramp keeps statistical_parity, equal_opportunity or equalized_odds: it "
+            "has no strata for covariance");
     const bool odds = params.criterion == RampCriterion::kEqualizedOdds;
     if (p.given_label && params.criterion == RampCriterion::kStatisticalParity)
-        return base::invalid_argument("bad_posterior",
-                                      "dp is about all rows: it needs P(group | x), not given a "
-                                      "label");
+        return base::invalid_argument(
+            "bad_posterior",
+            "statistical_parity is about all rows: it needs P(group | x), not given a label");
     if (p.posterior_unfavourable.size() != (p.given_label && odds ? n * p.groups : 0))
         return base::invalid_argument(
             "bad_posterior",

@@ -16,10 +16,10 @@ namespace rampart::ramp {
 namespace {
 
 constexpr std::array kCriteria = {
-    base::EnumName<RampCriterion>{RampCriterion::kStatisticalParity, "dp"},
-    base::EnumName<RampCriterion>{RampCriterion::kCovariance, "cov"},
-    base::EnumName<RampCriterion>{RampCriterion::kEqualOpportunity, "eopp"},
-    base::EnumName<RampCriterion>{RampCriterion::kEqualizedOdds, "eo"},
+    base::EnumName<RampCriterion>{RampCriterion::kStatisticalParity, "statistical_parity"},
+    base::EnumName<RampCriterion>{RampCriterion::kCovariance, "covariance"},
+    base::EnumName<RampCriterion>{RampCriterion::kEqualOpportunity, "equal_opportunity"},
+    base::EnumName<RampCriterion>{RampCriterion::kEqualizedOdds, "equalized_odds"},
 };
 
 /// p (1 - p) of each stratum, p the share of its later group: what turns a difference of rates into

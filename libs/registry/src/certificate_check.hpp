@@ -12,12 +12,12 @@ namespace rampart::registry {
 
 /// The fields of a verified certificate that the registry needs.
 struct VerifiedCertificate {
-    base::Digest id;  // of the certificate file
+    base::Digest id;  // digest of the certificate file
     domain::PolicyId candidate, reference;
     bool certified = false;
     std::string verdict;
     struct Charge {
-        uint64_t position = 0;  // of the run's entry in the ledger
+        uint64_t position = 0;  // position of the run's entry in the ledger
         base::Digest entry;
     };
     std::optional<Charge> charge;

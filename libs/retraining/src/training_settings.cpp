@@ -84,7 +84,9 @@ TrainingSettings read_training_settings(config::Table& root) {
     read_learner(training, settings.recipe);
     auto post = root.table("postprocess");
     settings.recipe.criterion = choose(post, "criterion", training::kCriteria);
-    settings.recipe.epsilon = post.number("epsilon", 0, 1, settings.recipe.epsilon);
+    if (post.has("epsilon")) post.fail("epsilon", "is called tolerance now: rename the key");
+    settings.recipe.approval_tolerance =
+        post.number("tolerance", 0, 1, settings.recipe.approval_tolerance);
     settings.recipe.gamma = post.number("gamma", 0, 100, settings.recipe.gamma);
     settings.recipe.exploration = read_exploration(root.table("exploration"));
     settings.gate = gate::read_gate_settings(root);

@@ -13,9 +13,9 @@ struct BackupList {
     struct Entry {
         BackupItem item;
         uint64_t bytes = 0;
-        uint32_t engine_id = 0;  // of a database: what RocksDB calls the backup
-        unsigned mode = 0;       // of a file
-        base::Digest digest;     // of a file
+        uint32_t engine_id = 0;  // a database's backup id in RocksDB
+        unsigned mode = 0;       // mode of a file
+        base::Digest digest;     // digest of a file
         bool operator==(const Entry&) const = default;
     };
     uint64_t id = 0;

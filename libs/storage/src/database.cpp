@@ -105,7 +105,8 @@ base::Status Database::damage() const { return impl_->damage->status(); }
 uint32_t Database::version() const { return impl_->version; }
 
 base::Status Database::write(const WriteBatch& changes, Sync sync) {
-    constexpr size_t kOverhead = 24;  // of a change: kind, family, two lengths
+    constexpr size_t kOverhead =
+        24;  // bytes of a change besides its content: kind, family, two lengths
     rocksdb::WriteBatch batch(changes.bytes() + kOverhead * changes.size());
     RAMPART_RETURN_IF_ERROR(impl_->add(batch, changes));
     return impl_->write(batch, sync);

@@ -8,8 +8,8 @@
 namespace rampart::storage {
 
 /// The highest sequence number of any write that stands whole in the database's write-ahead logs;
-/// 0: none does. Tells a torn last write from damage before other writes, which RocksDB does not:
-/// what is recovered up to the damage has to reach it.
+/// 0: none does. Distinguishes a torn last write from damage before other writes, which RocksDB
+/// does not: what is recovered up to the damage has to reach it.
 ///
 /// Reads RocksDB's format: blocks of 32 KiB, in them pieces of records, each with a checksum; a
 /// record begins with its sequence number and how many changes it has.

@@ -48,7 +48,8 @@ void set_cache(const OpenOptions& options, rocksdb::Options& out,
                             rocksdb::CacheEntryRole::kBlockBasedTableReader}) {
         table.cache_usage_options.options_overrides[role].charged = Decision::kEnabled;
     }
-    // An arena takes whole blocks, for every column family that is written to: of 1 MB unless told.
+    // An arena takes whole blocks, for every column family that is written to, 1 MB each by
+    // default.
     out.arena_block_size = 64u << 10;
 }
 

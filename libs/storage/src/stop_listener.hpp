@@ -9,8 +9,8 @@
 
 namespace rampart::storage {
 
-/// Tells all_writable() when the database at `path` stops, and when it is gone. Damage goes to
-/// `damage`; where the database is `derived`, it is not told.
+/// Notifies all_writable() when the database at `path` stops, and when it is gone. Damage goes to
+/// `damage`; where the database is `derived`, it is not called.
 std::shared_ptr<rocksdb::EventListener> stop_listener(const std::filesystem::path& path,
                                                       std::shared_ptr<DamageNote> damage,
                                                       bool derived);

@@ -30,8 +30,9 @@ using streaming::StoredRecord;
 
 namespace {
 
-constexpr size_t kMaxGroupBytes = 4u << 20;  // of appends that share one write, after the first
-constexpr uint64_t kMaxDropped = 10'000;     // in one turn, while appends wait
+constexpr size_t kMaxGroupBytes =
+    4u << 20;  // bytes of the appends that share one write, after the first
+constexpr uint64_t kMaxDropped = 10'000;  // in one turn, while appends wait
 
 Result<std::string> encode_checked(const Record& record, std::string_view topic) {
     if (record.headers.size() > kMaxHeaders) {

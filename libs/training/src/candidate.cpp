@@ -162,7 +162,7 @@ std::vector<double> scores_of(const DevelopmentSet& development, const model::En
 ramp::RampParams parity_params(const Recipe& recipe, double gamma) {
     ramp::RampParams params;
     params.gamma = gamma;
-    params.epsilon = recipe.epsilon;
+    params.epsilon = recipe.approval_tolerance;
     return params;
 }
 

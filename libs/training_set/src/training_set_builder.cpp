@@ -90,7 +90,7 @@ Result<TrainingSetBuilder> TrainingSetBuilder::create(
     if (split_salt.size() < kMinSaltBytes) {
         return base::invalid_argument("bad_split_salt",
                                       "the split salt has {} bytes; {} or more are needed, so "
-                                      "that nobody can work out who is in the vault",
+                                      "that the persons of the vault cannot be guessed",
                                       split_salt.size(), kMinSaltBytes);
     }
     TrainingSetBuilder builder;

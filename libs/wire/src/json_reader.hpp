@@ -19,7 +19,7 @@ struct JsonValue {
     enum class Kind { kNull, kBoolean, kNumber, kString, kArray, kObject };
     Kind kind = Kind::kNull;
     bool boolean = false;
-    std::string text;  // of a number or a string
+    std::string text;  // text of a number or a string
     std::vector<JsonValue> elements;
     struct Member;
     std::vector<Member> members;  // in the given order, keys are unique

@@ -13,7 +13,8 @@ using base::Result;
 
 namespace {
 
-constexpr size_t kHeaderRoom = 4096;  // of the record in the topic, reserved for the headers
+constexpr size_t kHeaderRoom =
+    4096;  // bytes of the record in the topic that are reserved for the headers
 constexpr size_t kMaxMessageBytes = 1024;
 constexpr size_t kMaxSchemaBytes = 256;
 

@@ -57,7 +57,7 @@ class Arena {
 
 /// The final state of all partitions, and the counts.
 struct FinalState {
-    std::map<int32_t, std::string> hashes;  // of the joined state, by partition
+    std::map<int32_t, std::string> hashes;  // hashes of the joined state, by partition
     joiner::Counts counts;                  // over all nodes that own partitions
 };
 

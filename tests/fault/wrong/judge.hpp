@@ -22,8 +22,9 @@ Verdict judge_consumer(const std::string& bootstrap_servers, const std::string& 
 
 struct WriterVerdict {
     uint64_t acknowledged = 0;  // by both writers
-    uint64_t lost = 0;          // of these, those not in the log as acknowledged, by its rules
-    uint64_t fenced = 0;        // records that do not count
+    uint64_t lost =
+        0;  // acknowledged records that are not in the log as acknowledged, by its rules
+    uint64_t fenced = 0;  // records that do not count
 };
 
 /// Stops a writer of decisions, lets another take over, and continues the first.

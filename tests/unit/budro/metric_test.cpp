@@ -70,7 +70,7 @@ TEST(FairMetric, PointsAreAsFarApartAsRows) {
     const auto points = metric->embed(data);
     ASSERT_TRUE(points);
     ASSERT_TRUE(validate(*points));
-    // 5 columns, less the sum of the categories, less what tells sex
+    // 5 columns, less the sum of the categories, less predictor of sex
     EXPECT_EQ(metric->columns().size(), 5u);
     EXPECT_EQ(points->dimensions, 3u);
     for (size_t i = 0; i < 60; i += 7)
@@ -106,13 +106,13 @@ TEST(FairMetric, AStepAlongALearntDirectionCountsForNothing) {
     const auto metric = FairMetric::learn(data, by_sex(data)).value();
     ASSERT_EQ(metric.directions().size(), 1u);
     const auto& w = metric.directions()[0].coefficients;
-    EXPECT_EQ(metric.directions()[0].name, "what tells sex");
-    // being b goes with less income and with wife; age tells nothing
+    EXPECT_EQ(metric.directions()[0].name, "predictor of sex");
+    // being b goes with less income and with wife; age predicts nothing
     EXPECT_LT(w[0], -0.1);
     EXPECT_LT(w[2], -0.1);
     EXPECT_GT(w[3], 0.1);
     EXPECT_NEAR(w[1], 0, 0.05);
-    // of a husband and a wife otherwise alike, less is left than of other pairs of categories
+    // the distance of a husband and a wife otherwise alike is less than that of other pairs
     const std::vector<float> husband{40, 45, 0}, wife{40, 45, 1}, none{40, 45, 2};
     EXPECT_LT(metric.squared_distance(husband, wife), 1.0);
     EXPECT_GT(metric.squared_distance(none, wife), 1.2);
@@ -166,16 +166,16 @@ TEST(FairMetric, LogisticDirectionsAreStationaryPointsOfTheLoss) {
 TEST(FairMetric, ManyGroupsAreEachToldFromTheRest) {
     auto data = people(900, 6);
     auto spec = by_sex(data);
-    spec.attributes[0].groups = 4;  // the last is nobody's
+    spec.attributes[0].groups = 4;  // the last has no rows
     for (size_t i = 0; i < 900; i += 3) spec.attributes[0].group[i] = 2;
     spec.attributes[0].group[1] = -1;
     const auto metric = FairMetric::learn(data, spec);
     ASSERT_TRUE(metric);
     EXPECT_EQ(metric->directions().size(), 2u);
-    EXPECT_EQ(metric->directions()[1].name, "what tells sex=2");
+    EXPECT_EQ(metric->directions()[1].name, "predictor of sex=2");
     EXPECT_EQ(metric->subspace_dimensions(), 2u);
     spec.attributes[0].group_names = {"a", "b", "c", "d"};
-    EXPECT_EQ(FairMetric::learn(data, spec)->directions()[1].name, "what tells sex=c");
+    EXPECT_EQ(FairMetric::learn(data, spec)->directions()[1].name, "predictor of sex=c");
     spec.attributes[0].group_names.pop_back();
     EXPECT_EQ(FairMetric::learn(data, spec).error().reason, "wrong_size");
 }
@@ -192,7 +192,7 @@ TEST(FairMetric, RidgePicksTheStrengthThatPredictsBestWhatItHasNotSeen) {
         if (left_out < 60) some.weight[left_out] = 1e-6f;
         return FairMetric::learn(some, spec);
     };
-    for (size_t i = 0; i < 60; ++i)  // income tells age, with noise
+    for (size_t i = 0; i < 60; ++i)  // income predicts age, with noise
         data.columns[1][i] =
             data.columns[0][i] + static_cast<float>(3 * std::sin(17.0 * double(i)));
     const auto weak = fit({1e-6}, 99), strong = fit({1e3}, 99), best = fit({1e3, 1e-6}, 99);
@@ -200,14 +200,14 @@ TEST(FairMetric, RidgePicksTheStrengthThatPredictsBestWhatItHasNotSeen) {
     EXPECT_EQ(best->directions()[1].coefficients, weak->directions()[1].coefficients);
     EXPECT_NE(best->directions()[1].coefficients, strong->directions()[1].coefficients);
     EXPECT_EQ(weak->directions()[0].name, "age");
-    EXPECT_EQ(weak->directions()[1].name, "what tells age");
+    EXPECT_EQ(weak->directions()[1].name, "predictor of age");
     EXPECT_EQ(weak->directions()[1].coefficients[1], 0);  // not by itself
     EXPECT_GT(weak->directions()[1].coefficients[0], 0.9);
 }
 
 TEST(FairMetric, AProtectedCategoryVanishesFromTheDistance) {
     auto data = people(500, 8);
-    for (auto& code : data.columns[2]) code = std::min(code, 1.0f);  // nobody without
+    for (auto& code : data.columns[2]) code = std::min(code, 1.0f);  // no row without
     FairMetricSpec spec;
     spec.protected_features = {"relation"};
     const auto metric = FairMetric::learn(data, spec).value();
@@ -472,7 +472,7 @@ TEST(FairMetric, ColumnsAreCountedBeforeMatricesAreMade) {
     data.columns = {{0, 1}};
     data.label = {0, 1};
     data.schema = *dataset::FeatureSchema::create(
-        {{"place", dataset::FeatureKind::kCategorical, categories}});
+        {{"point", dataset::FeatureKind::kCategorical, categories}});
     EXPECT_EQ(FairMetric::learn(data, {}).error().reason, "too_many_columns");
 }
 

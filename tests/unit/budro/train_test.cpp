@@ -322,7 +322,7 @@ TEST(BudroTrain, NamesAreRead) {
                             ModelSelection::kMostBalancedAccuracy})
         EXPECT_EQ(*parse_model_selection(to_string(keep)), keep);
     EXPECT_EQ(parse_first_tree("x").error().reason, "unknown_first_tree");
-    EXPECT_EQ(parse_model_selection("x").error().reason, "unknown_keep");
+    EXPECT_EQ(parse_model_selection("x").error().reason, "unknown_selection");
 }
 
 TEST(BudroTrain, WrongInputIsRefused) {

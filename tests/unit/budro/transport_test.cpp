@@ -69,7 +69,7 @@ TEST(BudroTransport, WithoutABudgetPeopleGoToTheWorstOfTheirTwinsAndNoFurther) {
         const Transport out = solved(p, {.method = method});
         EXPECT_TRUE(std::isinf(out.eta));
         EXPECT_EQ(out.cost, 0);
-        EXPECT_EQ(out.mass, (std::vector<double>{0, 0.75, 0.25, 0}));  // of equal twins the first
+        EXPECT_EQ(out.mass, (std::vector<double>{0, 0.75, 0.25, 0}));  // the first of equal twins
         EXPECT_EQ(out.gap, 0);
         ASSERT_EQ(out.moves.size(), 2u);
         EXPECT_EQ(out.moves[1].from, 3u);

@@ -222,8 +222,8 @@ TEST(Calibration, OneMapForAllLeavesTheGroupsErrorsStanding) {
 TEST(Calibration, ASmallGroupGetsTheMapOfAllOrARefusal) {
     auto people = drawn(2000, 18, 1, 1, {1});
     for (int i = 0; i < 30; ++i) people.add(0.5, i % 2 == 0, 1);
-    for (int i = 0; i < 300; ++i) people.add(0.5, 1, 2);  // of one label
-    people.groups = 4;                                    // the last has nobody
+    for (int i = 0; i < 300; ++i) people.add(0.5, 1, 2);  // rows of one label
+    people.groups = 4;                                    // the last has no rows
     auto params = with(CalibrationMethod::kIsotonic);
     params.by_group = true;
     const auto fit = fit_calibration(people.view(), params);

@@ -92,7 +92,7 @@ TEST(Elf, TheSameSeedGivesTheSameSolution) {
     }
 }
 
-/// Of `repetitions` samples, the share with a solution; and whether all groups gain by it.
+/// Share of `repetitions` samples with a solution; and whether all groups gain by it.
 double solution_rate(size_t n, double alpha, const ElfOptions& base, int repetitions) {
     int solved = 0;
     for (int r = 0; r < repetitions; ++r) {

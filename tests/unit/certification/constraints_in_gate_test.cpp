@@ -58,7 +58,7 @@ struct Gate {
 };
 
 std::string gap(double allowed) { return fmt::format("{} <= {}", test::kApprovalGap, allowed); }
-// Of the good, 0.9 repay and 0.75 of them are approved; the candidate is right about everybody.
+// 0.9 of the good repay and 0.75 of them are approved; the candidate is always right.
 constexpr const char* kFalsePositives =
     "abs(mean(decision | group = \"women\" and label = 0) - "
     "mean(decision | group = \"men\" and label = 0)) <= 0.3";
@@ -285,7 +285,7 @@ TEST(ConstrainedCertificate, EveryChangedFigureIsFoundThoughTheSignerSignsItAgai
     const Forgery forgery(gate, *sealed);
     const std::string& text = forgery.payload();
     ASSERT_EQ(forgery.refusal(text), "") << "unchanged, it holds";
-    // of D_c, which the certificate does not contain, but for a digest
+    // conditions of the development set, which the certificate does not contain, but for a digest
     const std::vector<std::string> trusted{"q_approve", "q_decline", "selection_units",
                                            "selection_share", "selection_mean"};
     size_t changed = 0;

@@ -37,7 +37,7 @@ struct Gate {
     }
 };
 
-/// The mean impact of the good and of the others, whom the candidate tells apart: what a
+/// The mean impact of the good and of the others, whom the candidate distinguishes: what a
 /// regression would find.
 inline void add_control_variates(ope::LoggedFeedback& f) {
     const auto& d = f.decisions;

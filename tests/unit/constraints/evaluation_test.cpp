@@ -100,7 +100,7 @@ TEST(Evaluation, AViolatedGapDoesNotPassByAnyBound) {
 }
 
 TEST(Evaluation, LabelsOfTheGrantedStandForAllByTheirPropensities) {
-    // Of the good, 1 in 2 is approved, of the bad, 1 in 4: 40 good and 60 bad applicants.
+    // 1 in 2 of the good is approved, 1 in 4 of the bad: 40 good and 60 bad applicants.
     CaseLog log;
     uint32_t person = 0;
     const auto add = [&](int count, double p, bool approved, double label, double candidate) {
@@ -127,7 +127,7 @@ TEST(Evaluation, LabelsOfTheGrantedStandForAllByTheirPropensities) {
     EXPECT_NEAR(one("mean(decision | label = 1) >= 0"), 0.75, 1e-12);
     EXPECT_NEAR(one("mean(loss) >= 0"), 0.25, 1e-12);
     EXPECT_NEAR(one("mean(decision * label) >= 0"), 0.3, 1e-12);
-    // of 800 good and 1,200 bad, all of whom tell something when everybody's label is known
+    // 800 good and 1,200 bad, all of whom count when all labels are known
     const auto out = tested("mean(decision | label = 0) >= 0", settings(), log);
     EXPECT_EQ(out.plan.leaves[0].units, 700u);
     EXPECT_EQ(out.plan.leaves[0].records, 2000u);
@@ -167,7 +167,7 @@ TEST(Evaluation, APairedMeanOfImpactsVariesLessThanTwoMeans) {
 }
 
 TEST(Evaluation, AnImpactAmongPeopleWithALabelUsesTheKnownImpactOfADecline) {
-    // 0.55 of the bad are granted a loan that costs them 4; everybody else has 0
+    // 0.55 of the bad are granted a loan that costs them 4; all others have 0
     const auto log = repeated(
         {{.approved = true, .candidate = 0.55, .label = 0, .impact = -4},
          {.approved = true, .candidate = 0.55, .label = 1, .impact = 6},

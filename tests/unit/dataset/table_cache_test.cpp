@@ -200,7 +200,7 @@ TEST(TableCache, TargetsAreKeptAndChecked) {
     }
 }
 
-/// Somebody who can compute a checksum, or a defect of ours.
+/// Damage with a valid checksum: forged, or by a defect of ours.
 TEST(TableCache, ContentIsCheckedBehindAGoodChecksum) {
     const TemporaryFile source(kText);
     const auto schema = example_schema();

@@ -10,7 +10,7 @@
 
 namespace rampart::fair_regression {
 
-/// A risk in [0, 1] that x1 tells, x2 tells together with the group, and chance blurs.
+/// A risk in [0, 1]: x1, x2 together with the group, and noise.
 struct RegressionData {
     dataset::Dataset table;
     std::vector<double> label;

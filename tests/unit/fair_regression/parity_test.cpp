@@ -146,14 +146,14 @@ TEST(FitParity, AnEpsilonOfNoughtLeavesNoDisparity) {
     const auto loss = RegressionLoss::squared();
     const auto result = fit_parity(data.rows(), loss, params, oracle).value();
     EXPECT_LE(result.train.disparity, 1e-7);
-    // not worse than saying the same of everybody
+    // not worse than the same score for all rows
     const auto rows = *LevelRows::create(data.rows(), loss, 40);
     double constant = 1;
     for (int k = 0; k <= 40; ++k) constant = std::min(constant, rows.constant(k).loss);
     EXPECT_LE(result.train.loss, constant + 1e-9);
 }
 
-/// By hand: at N = 1 there is "level 1 where x = 1", and saying the same of everybody.
+/// By hand: at N = 1 there is "level 1 where x = 1", and the same score for all rows.
 TEST(FitParity, FindsTheOptimumOfATinyProblem) {
     // group 0: x = 0 0 0 1, group 1: x = 0 1 1 1; the label is x
     const std::vector<double> label{0, 0, 0, 1, 0, 1, 1, 1};
@@ -182,7 +182,7 @@ class LinearClassifiers : public reductions::Oracle {
     explicit LinearClassifiers(const dataset::Dataset& data) : data_(data) {}
     base::Result<reductions::OracleAnswer> fit(
         const reductions::OracleQuestion& question) override {
-        std::vector<double> cost(4);  // of saying 1, by values
+        std::vector<double> cost(4);  // cost of predicting 1, by values
         for (size_t i = 0; i < data_.rows(); ++i)
             cost[values(i)] += question.cells == nullptr ? 1 - 2 * question.targets[i]
                                                          : cost_of(*question.cells, i);
@@ -480,7 +480,7 @@ TEST(FitParity, BadInputIsNamed) {
     EXPECT_EQ(reason([](auto&, auto& r) { r.groups = 3; }), "empty_group");
     const auto rows = other.rows();
     EXPECT_EQ(reason([](auto&, auto&) {}, &rows), "other_groups");
-    // the oracle was not told of the validation rows
+    // the oracle did not get the validation rows
     const auto same = made_up_risks(100, 15);
     const auto same_rows = same.rows();
     EXPECT_EQ(reason([](auto&, auto&) {}, &same_rows), "bad_answer");

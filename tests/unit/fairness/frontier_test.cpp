@@ -54,11 +54,11 @@ TEST(Frontier, FewTriesAreUncertainAndTheBandSaysHowMuch) {
     params.tries = 20;
     const auto twenty = frontier_bands(trials, params);
     ASSERT_TRUE(one && twenty);
-    // of one uniform draw: the mean is .55 (standard error .003), the band .2175 to .8825
+    // one uniform draw: the mean is .55 (standard error .003), the band .2175 to .8825
     EXPECT_NEAR(one->at(0).mean.performance, 0.55, 0.04);
     EXPECT_NEAR(one->at(0).performance.lo, 0.2175, 0.04);
     EXPECT_NEAR(one->at(0).performance.hi, 0.8825, 0.04);
-    // of the largest of twenty: 20/21 of the way up
+    // the largest of twenty draws: 20/21 of the way up
     EXPECT_NEAR(twenty->at(0).mean.performance, 0.2 + 0.7 * 20 / 21, 0.02);
     EXPECT_LT(twenty->at(0).performance.hi - twenty->at(0).performance.lo, 0.15);
 }

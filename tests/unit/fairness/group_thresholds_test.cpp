@@ -112,13 +112,13 @@ TEST(GroupThresholds, EqualFalseNegativesAreMetByMixingWhereNoThresholdMeetsThem
 }
 
 TEST(GroupThresholds, AnApprovalBudgetIsSpentOnTheBest) {
-    // a quarter of everybody: two of eight rows; the best two have label 1
-    auto params = params_of("", 0, "dp<=0.25");
+    // a quarter of all: two of eight rows; the best two have label 1
+    auto params = params_of("", 0, "statistical_parity<=0.25");
     const auto out = fit(two_groups(), params).value();
     EXPECT_NEAR(out.values.targets[0], 0.25, 1e-9);
     EXPECT_NEAR(out.cost, 0.25, 1e-9);  // two of the four with label 1 are declined
     // 5/16 are two and a half rows: the half is a coin
-    params = params_of("", 0, "dp<=0.3125");
+    params = params_of("", 0, "statistical_parity<=0.3125");
     const auto half = fit(two_groups(), params).value();
     EXPECT_NEAR(half.values.targets[0], 0.3125, 1e-9);
     EXPECT_NEAR(half.cost, 0.1875, 1e-9);
@@ -158,7 +158,7 @@ TEST(GroupThresholds, EqualScoresAreDecidedAlike) {
         ASSERT_EQ(out.groups[g].size(), 1u);
         EXPECT_TRUE(std::isinf(out.groups[g][0].threshold));
     }
-    EXPECT_GT(out.groups[1][0].threshold, 0);  // nobody: two of three have label 0
+    EXPECT_GT(out.groups[1][0].threshold, 0);  // none approved: two of three have label 0
 }
 
 TEST(GroupThresholds, ANeighbouringScoreIsToldApart) {
@@ -212,9 +212,11 @@ std::vector<std::pair<double, double>> grid_of(const Table& t, int group) {
 RC_GTEST_PROP(GroupThresholds, NoMixtureOnAGridIsBetter, (uint64_t seed)) {
     base::Random random(seed);
     const Table t = random_table(random, 2, 5);
-    const char* const parities[] = {"fnr", "fpr", "dp", "error", "fpr,fnr", "dp@sex", ""};
+    const char* const parities[] = {
+        "fnr", "fpr", "statistical_parity", "error", "fpr,fnr", "statistical_parity@sex", ""};
     const double tolerances[] = {0, 0.05, 0.25, 1};
-    const char* const targets[] = {"", "fpr<=0.25", "dp<=0.5", "error<=0.4", "fnr<=0.5"};
+    const char* const targets[] = {"", "fpr<=0.25", "statistical_parity<=0.5", "error<=0.4",
+                                   "fnr<=0.5"};
     auto params =
         params_of(parities[random.below(7)], tolerances[random.below(4)], targets[random.below(5)]);
     params.false_positive_cost = 0.25 * static_cast<double>(random.below(8));
@@ -251,7 +253,7 @@ RC_GTEST_PROP(GroupThresholds, NoMixtureOnAGridIsBetter, (uint64_t seed)) {
 RC_GTEST_PROP(GroupThresholds, ARisingScaleChangesNothingAndFewThresholdsDo, (uint64_t seed)) {
     base::Random random(seed);
     const Table t = random_table(random, 4, 200);
-    const auto params = params_of("fpr,fnr", 0.02, "dp<=0.6");
+    const auto params = params_of("fpr,fnr", 0.02, "statistical_parity<=0.6");
     const auto out = fit(t, params).value();
     auto stretched = t;
     for (double& score : stretched.scores) score = 1000 * std::exp(score) - 7;
@@ -292,7 +294,7 @@ TEST(GroupThresholds, AToleranceOfOneConstrainsNothingAndZeroIsKept) {
     const double free = fit(t, params_of("", 0))->cost;
     double before = 2;
     for (const double tolerance : {0.0, 0.05, 0.2, 1.0}) {
-        const auto out = fit(t, params_of("fpr,fnr,dp", tolerance)).value();
+        const auto out = fit(t, params_of("fpr,fnr,statistical_parity", tolerance)).value();
         EXPECT_LE(out.values.violation, 1e-8);
         EXPECT_LE(out.cost, before + 1e-12);  // the looser, the cheaper
         before = out.cost;
@@ -319,7 +321,7 @@ TEST(GroupThresholds, AGroupWithoutALabelIsRefusedOnlyWhereItsRateIsNeeded) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().reason, "group_without_label");
     EXPECT_THAT(refused.error().message, HasSubstr("sex=m"));
-    for (const char* rate : {"fpr", "dp", "error"}) {
+    for (const char* rate : {"fpr", "statistical_parity", "error"}) {
         const auto out = fit(t, params_of(rate, 0));
         ASSERT_TRUE(out) << rate;
         EXPECT_LE(measured(t, *out, params_of(rate, 0).constraints).violation, 1e-9) << rate;
@@ -371,7 +373,7 @@ TEST(GroupThresholds, ThePolicyHasTheRatesThatWereFitted) {
     base::Random random(8);
     const auto ensemble = model::random_ensemble(random, 12);
     const Table t = scored_by(ensemble, random, 3, 900);
-    const auto params = params_of("fpr,fnr", 0.01, "dp<=0.45");
+    const auto params = params_of("fpr,fnr", 0.01, "statistical_parity<=0.45");
     const auto thresholds = fit(t, params).value();
     const auto link = threshold_link(thresholds, ensemble).value();
     const auto policy =

@@ -120,7 +120,8 @@ TEST(RateSystem, WhatDoesNotExistIsNamed) {
         return system ? base::Error{} : system.error();
     };
     EXPECT_EQ(error({{{Rate::kApproval, 0.1, "age"}}, {}}).reason, "unknown_attribute");
-    EXPECT_THAT(error({{{Rate::kApproval, 0.1, "age"}}, {}}).message, HasSubstr("dp@age"));
+    EXPECT_THAT(error({{{Rate::kApproval, 0.1, "age"}}, {}}).message,
+                HasSubstr("statistical_parity@age"));
     for (size_t i = 0; i < data.rows(); ++i)
         if (data.group[i] == 2) data.label[i] = 0;
     EXPECT_EQ(error({{{Rate::kFalseNegative, 0.1}}, {}}).reason, "group_without_label");
@@ -143,7 +144,7 @@ TEST(RateSystem, ValuesWithCommasStayWhole) {
     const auto system = RateSystem::create(data, {{{Rate::kApproval, 0.1, "job"}}, {}});
     ASSERT_TRUE(system);
     ASSERT_EQ(system->parity()[0].rates.size(), 2u);
-    EXPECT_EQ(system->parity()[0].rates[0].name, "dp of job=a, b");
+    EXPECT_EQ(system->parity()[0].rates[0].name, "statistical_parity of job=a, b");
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 
 using test_support::RawConnection;
 
-/// Holds whoever comes by until it is opened, and counts them.
+/// Holds the threads that arrive until it is opened, and counts them.
 class Latch {
   public:
     Response hold() {
@@ -178,7 +178,7 @@ class ServerEdge : public testing::Test {
 };
 
 TEST_F(ServerEdge, AWrongTokenIsRefusedBeforeTheBodyIsRead) {
-    // not a byte of the body is sent, and with Expect nobody is asked for it
+    // not a byte of the body is sent, and with Expect it is not asked for
     for (const char* more : {"Content-Length: 1000\r\n", "Transfer-Encoding: chunked\r\n",
                              "Content-Length: 1000\r\nExpect: 100-continue\r\n",
                              "Content-Length: 1000\r\nAuthorization: Bearer guess\r\n"}) {

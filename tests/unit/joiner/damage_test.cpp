@@ -1,5 +1,5 @@
 // Joined state that is damaged on disk: of one partition, made anew from the log, without the
-// others waiting for it and without anything that is told of all of them before it is whole.
+// others waiting for it and without any figure of all of them before it is whole.
 #include "support/damage.hpp"
 
 #include <gtest/gtest.h>

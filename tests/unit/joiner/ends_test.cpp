@@ -33,7 +33,7 @@ TEST_F(EndsTest, PollReadsNoFurtherThanTheEndsThatItFoundFirst) {
     append("outcomes", wire::to_record(make_outcome("0", "repaid", 0, 1, day(1))));
     Ends ends;
     ASSERT_TRUE(joiner->poll(1, &ends));
-    EXPECT_EQ(ends.size(), 5u);  // of all sources, read or not
+    EXPECT_EQ(ends.size(), 5u);  // ends of all sources, read or not
     append_decisions(30, 40);
     poll_all(ends);
     EXPECT_EQ(joiner->counts().decisions, 30u);

@@ -49,18 +49,18 @@ TEST_F(ErasureTest, WhatComesAfterwardsIsIgnoredAndCounted) {
     EXPECT_TRUE(examples("repaid", day(1000)).empty());
     EXPECT_EQ(joiner->counts().ignored, 3u);
     EXPECT_EQ(joiner->counts().erased, 1u);
-    EXPECT_EQ(joiner->counts().dangling, 0u);
+    EXPECT_EQ(joiner->counts().unmatched, 0u);
     EXPECT_TRUE(joiner->list_quarantined(9)->empty());
     expect_sound();
 }
 
-TEST_F(ErasureTest, DanglingReportsGoToo) {
+TEST_F(ErasureTest, UnmatchedReportsGoToo) {
     say(make_outcome("1", "repaid", 0, 1, day(30)));
     say(make_override("1", 0, true, day(1)));
-    ASSERT_EQ(joiner->counts().dangling, 2u);
+    ASSERT_EQ(joiner->counts().unmatched, 2u);
     say(erase("1"));
-    EXPECT_EQ(joiner->counts().dangling, 0u);
-    EXPECT_TRUE(joiner->list_dangling(9)->empty());
+    EXPECT_EQ(joiner->counts().unmatched, 0u);
+    EXPECT_TRUE(joiner->list_unmatched(9)->empty());
     expect_sound();
 }
 

@@ -111,7 +111,7 @@ TEST_F(OutcomeJoinerTest, AnExampleExistsFromMaturityOnAndNotBefore) {
 TEST_F(OutcomeJoinerTest, TheDecisionsOfAPeriodAreThereMaturedOrNotInOrderOfTime) {
     feed(make_decision("3", day(9)), make_decision("1", day(5)), make_decision("0", day(4)),
          make_decision("2", day(5)), make_decision("4", day(10)),
-         make_outcome("9", "repaid", 0, 1, day(6)));  // of a decision that never came
+         make_outcome("9", "repaid", 0, 1, day(6)));  // its decision never came
     ASSERT_TRUE(joiner->advance(day(4 + kLabelDay)));
     std::string found;
     ASSERT_TRUE(joiner->decisions(day(5), day(10), [&](const auto& decision) {
@@ -166,15 +166,15 @@ TEST_F(OutcomeJoinerTest, WhatArrivesLaterNeverChangesWhatWasKnown) {
 
 TEST_F(OutcomeJoinerTest, OutcomesWithoutTheirDecisionWaitForIt) {
     feed(make_outcome("1", "repaid", 0, 1, day(30)), make_outcome("1", "score", 0, 5, day(40)));
-    EXPECT_EQ(joiner->counts().dangling, 2u);
-    const auto dangling = joiner->list_dangling(10).value();
-    ASSERT_EQ(dangling.size(), 1u);
-    EXPECT_EQ(dangling[0].decision.value(), "d-1");
-    EXPECT_EQ(dangling[0].outcomes.at(1), make_outcome("1", "score", 0, 5, day(40)));
+    EXPECT_EQ(joiner->counts().unmatched, 2u);
+    const auto unmatched = joiner->list_unmatched(10).value();
+    ASSERT_EQ(unmatched.size(), 1u);
+    EXPECT_EQ(unmatched[0].decision.value(), "d-1");
+    EXPECT_EQ(unmatched[0].outcomes.at(1), make_outcome("1", "score", 0, 5, day(40)));
     EXPECT_EQ(joiner->find_decision(domain::DecisionId("d-1")).value(), std::nullopt);
     feed(make_decision("1", day(0)));
-    EXPECT_EQ(joiner->counts().dangling, 0u);
-    EXPECT_TRUE(joiner->list_dangling(10)->empty());
+    EXPECT_EQ(joiner->counts().unmatched, 0u);
+    EXPECT_TRUE(joiner->list_unmatched(10)->empty());
     ASSERT_TRUE(joiner->advance(day(100)));
     EXPECT_EQ(examples("score", day(100)).at(0).value, 5.0);
 }
@@ -373,7 +373,7 @@ TEST_F(OutcomeJoinerTest, ANodeJoinsWhatItHoldsWhereverOutcomesLie) {
         EXPECT_GT(node->counts().decisions, 0u);
         decisions += node->counts().decisions;
         outcomes += node->counts().outcomes;
-        EXPECT_EQ(node->counts().dangling, 0u);
+        EXPECT_EQ(node->counts().unmatched, 0u);
     }
     EXPECT_EQ(decisions, 40u);
     EXPECT_EQ(outcomes, 40u);

@@ -69,13 +69,13 @@ TEST_F(OverridesTest, AnOutcomeIsOwedWhereTheLoanWasGrantedWhateverWasDrawn) {
 
 TEST_F(OverridesTest, OneWithoutItsDecisionDanglesUntilThatComes) {
     say(make_override("1", 0, false, day(1)));
-    EXPECT_EQ(joiner->counts().dangling, 1u);
-    const auto dangling = joiner->list_dangling(9).value();
-    ASSERT_EQ(dangling.size(), 1u);
-    EXPECT_EQ(dangling[0].overrides.at(0), make_override("1", 0, false, day(1)));
+    EXPECT_EQ(joiner->counts().unmatched, 1u);
+    const auto unmatched = joiner->list_unmatched(9).value();
+    ASSERT_EQ(unmatched.size(), 1u);
+    EXPECT_EQ(unmatched[0].overrides.at(0), make_override("1", 0, false, day(1)));
     expect_sound();
     say(make_decision("1", day(0)));
-    EXPECT_EQ(joiner->counts().dangling, 0u);
+    EXPECT_EQ(joiner->counts().unmatched, 0u);
     ASSERT_TRUE(joiner->advance(day(kLabelDay)));
     EXPECT_EQ(joiner->counts().overdue, 0u);
     expect_sound();

@@ -57,7 +57,7 @@ TEST_F(LeaseBoardTest, OfTwoClaimsAtTheSameTimeTheFirstWins) {
     say(kClaim, "a", 1);
     say(kClaim, "b", 1);
     EXPECT_EQ(told(), "a/1");
-    say(kClaim, "b", 2);  // of what it saw before: nothing
+    say(kClaim, "b", 2);  // nothing that it saw before
     EXPECT_EQ(told(), "a/1");
 }
 
@@ -94,7 +94,7 @@ TEST_F(LeaseBoardTest, CompactionLosesNeitherHolderNorEpoch) {
     const auto first = say(kClaim, "a", 1);
     say(kClaim, "b", 2, first);
     EXPECT_EQ(told_by(compacted()), "b/2");
-    say(kBeat, "a", 1);  // the last word is that of somebody who had lost
+    say(kBeat, "a", 1);  // the last word is that of a node that had lost
     say(kBeat, "b", 2);
     EXPECT_EQ(told_by(compacted()), "b/2");
     say(kRelease, "b", 2);

@@ -18,7 +18,7 @@ const PartitionId kZero(0), kOne(1), kTwo(2);
 constexpr Duration kTtl = Duration::seconds(9);
 constexpr Duration kBeat = Duration::seconds(3);
 
-/// Time that passes only where somebody waits; what happens meanwhile is up to the test.
+/// Time that passes only in a wait; what happens meanwhile is up to the test.
 class FakeTimer final : public Timer {
   public:
     Duration now() const override { return now_; }
@@ -39,7 +39,7 @@ class FixedClock final : public base::Clock {
     base::TimePoint now() const override { return base::TimePoint::from_micros(7); }
 };
 
-/// Calls `before` whenever somebody is about to touch the log: there another node may act, as if
+/// Calls `before` whenever a node is about to touch the log: there another node may act, as if
 /// this one had been put to sleep.
 class InterruptedLog final : public streaming::Reader, public streaming::Writer {
   public:
@@ -94,7 +94,7 @@ class PartitionLeasesTest : public testing::Test {
     static std::string reason(const base::Result<Epochs>& claim) {
         return claim ? "" : claim.error().reason;
     }
-    /// While somebody waits, `other` is alive.
+    /// While a node waits, `other` is alive.
     void let_beat(PartitionLeases& other) {
         timer_.meanwhile = [this, &other, last = timer_.now()]() mutable {
             if (timer_.now().micros() - last.micros() < kBeat.micros()) return;
@@ -216,7 +216,7 @@ TEST_F(PartitionLeasesTest, TheLoserOfARaceGivesBackWhatItWon) {
     EXPECT_TRUE(b->owned().empty());
     const auto before = timer_.now();
     EXPECT_TRUE(node("d")->claim({kZero}));
-    EXPECT_EQ(timer_.now(), before);  // nobody has to wait for it
+    EXPECT_EQ(timer_.now(), before);  // no wait is needed
 }
 
 TEST_F(PartitionLeasesTest, EpochsAreAboveTheFencesInTheLog) {
@@ -309,7 +309,7 @@ class World {
             const auto id = std::pair(key.second, record.epoch);
             const auto winner = won_.find(id);
             if (winner == won_.end() || winner->second != record.session) continue;
-            // the same again: its winner had tried before in vain
+            // the same again: its winner had failed before
             RC_ASSERT(record.epoch >= given[key.second]);
             given[key.second] = record.epoch;
         }

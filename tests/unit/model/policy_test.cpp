@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A link whose score is the given probability for everybody.
+/// A link whose score is the given probability for all rows.
 LearnedLink constant(double p) {
     LearnedLink link;
     link.ensemble.base_score = std::log(p / (1 - p));
@@ -406,7 +406,7 @@ TEST(Policy, RefusesMembersWhoseGroupsDiffer) {
     link.members = {{0, 0, 0.5, RampRule{0, 0, {0, 0}, {1, 1}}},
                     {0, 0, 0.5, RampRule{0, 0, {0, 0}, {1, 1}}}};
     EXPECT_EQ(message_of({link}, {"a", "b"}), "");
-    link.members[1].ramp = RampRule{};  // the same for everybody
+    link.members[1].ramp = RampRule{};  // the same for all rows
     EXPECT_EQ(message_of({link}, {"a", "b"}), "");
     link.members[1].ramp = RampRule{0, 0, {0, 0, 0}, {1, 1, 1}};
     EXPECT_THAT(message_of({link}, {"a", "b"}),

@@ -166,7 +166,7 @@ TEST(ReadLightGbm, CategoriesAreLookedUpInTheListsOfADataFrame) {
     EXPECT_EQ(reason(text + "\npandas_categorical:[[\"x\", \"y\"]]\n"), "unknown_category");
     EXPECT_EQ(reason(text + "\npandas_categorical:[[\"1\"]]\n"), "bad_model");
     EXPECT_EQ(reason(text + "\npandas_categorical:[[\n"), "bad_model");
-    // another column was of categories, too: nobody knows which list is whose
+    // another column was of categories, too: it is not known which list is whose
     EXPECT_EQ(reason(text + "\npandas_categorical:[[\"1\", \"2\"], [\"a\"]]\n"),
               "wrong_split_kind");
 }

@@ -46,7 +46,7 @@ TEST(Drift, AShiftIsFoundWithItsSizeAndItsFeature) {
     const auto drift = drift_of(applicants(4000, 0.7, 1));
     EXPECT_GT(drift.z, 5);
     EXPECT_LT(drift.p_value, 1e-6);
-    // of two normals a distance d apart the best AUC is Phi(d / sqrt 2) = 0.69
+    // for two normals a distance d apart the best AUC is Phi(d / sqrt 2) = 0.69
     EXPECT_NEAR(drift.auc, 0.69, 0.04);
     EXPECT_LT(drift.auc_lo, drift.auc);
     EXPECT_GT(drift.auc_hi, drift.auc);

@@ -121,7 +121,7 @@ TEST(ImpactMonitor, AMissingOutcomeIsCountedInTheChampionsFavour) {
     const auto watch = plan();
     Made missing, worst;
     missing.add("a", true, kNan);
-    worst.add("a", true, -150);  // of the approvals that the policy before would have added
+    worst.add("a", true, -150);  // an approval that the policy before would have added
     const auto state = look(watch, missing.f).value();
     EXPECT_EQ(state.groups[0].missing, 1u);
     EXPECT_EQ(state.groups[0].change, look(watch, worst.f)->groups[0].change);

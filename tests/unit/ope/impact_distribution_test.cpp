@@ -14,7 +14,7 @@ namespace {
 const double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr ImpactModel kModel{.lo = -10, .hi = 10, .q_approve = 3, .q_decline = 2, .declined = 0.0};
 
-/// Everybody was approved with 1/2; approvals bring -5 or 5, half each.
+/// All were approved with 1/2; approvals bring -5 or 5, half each.
 struct Log {
     LoggedDecisions decisions;
     std::vector<double> impact;
@@ -98,7 +98,7 @@ TEST(CandidateDistribution, MissingImpactsWidenItOnBothSides) {
 
 TEST(CandidateDistribution, WhatNeverHappenedInDcMayStillBeTested) {
     Log selection(300, 0.8, 5);
-    for (double& x : selection.impact) x = std::isnan(x) ? x : 5;  // no loss in D_c
+    for (double& x : selection.impact) x = std::isnan(x) ? x : 5;  // no loss in the development set
     const Log test(5000, 0.8, 6);
     const std::vector<double> points{-6, -5};
     const auto band =

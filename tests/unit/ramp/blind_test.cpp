@@ -18,7 +18,7 @@ struct Rows {
     BlindProblem view() const { return {score, posterior, groups, weight}; }
 };
 
-/// Groups that a feature tells in part, and that the scores favour more and more.
+/// Groups that a feature predicts in part, and that the scores favour more and more.
 Rows told_in_part(size_t n, uint64_t seed) {
     base::Random random(seed);
     Rows rows;
@@ -134,7 +134,7 @@ TEST(BlindRamp, OnOtherRowsTheConstraintsHoldWithinSamplingError) {
 }
 
 TEST(BlindRamp, ACentreThatBlindnessCannotReachIsRefused) {
-    // nothing tells the groups apart: they cannot all be approved at 0.5 while at most 0.2 are
+    // no feature distinguishes the groups: they cannot all be approved at 0.5 while at most 0.2 are
     Rows rows = told_in_part(100, 8);
     std::fill(rows.posterior.begin(), rows.posterior.end(), 1.0 / 3);
     const auto solution =
@@ -175,7 +175,7 @@ TEST(BlindRamp, GivenTheLabelRatesAmongTheFavourableAreRight) {
     std::vector<double> of_favourable[2];          // P(favourable, group | x)
     for (size_t i = 0; i < kRows; ++i) {
         const double first = random.uniform(0.1, 0.9);
-        // of the first group more are favourable than of the second, at the same x
+        // more rows of the first group are favourable than of the second, at the same x
         const double p[2] = {random.uniform(0.5, 1), random.uniform(0, 0.5)};
         const double eta = first * p[0] + (1 - first) * p[1];
         rows.score.push_back(2 * eta - 1);

@@ -101,7 +101,7 @@ TEST(GammaSearch, GammaZeroMayBeAmongThem) {
 }
 
 TEST(GammaSearch, OfEqualGammasTheSmallestIsTaken) {
-    // everybody is approved by every gamma: the band is wide and the scores are 1
+    // all rows are approved by every gamma: the band is wide and the scores are 1
     Rows rows;
     for (int i = 0; i < 40; ++i) {
         rows.score.push_back(1);

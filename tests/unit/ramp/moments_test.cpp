@@ -100,7 +100,7 @@ double relaxation(const base::Error& error) {
 }
 
 TEST(RampMoments, WindowsThatNoRuleKeepsAreRefusedWithTheLeastThatWouldHelp) {
-    // one feature that is 1 for everybody: the mean of q cannot be 1.25, nor 0.2 and 0.3
+    // one feature that is 1 for all rows: the mean of q cannot be 1.25, nor 0.2 and 0.3
     const Rows rows{{0.5, -0.5, 0.1}, {}, {}, 1, {1, 1, 1}, 1};
     const auto far = solve_moments(rows.view(), {.gamma = 0.1, .windows = {{1.25, 2, -1}}});
     ASSERT_FALSE(far);

@@ -338,7 +338,7 @@ TEST(Ramp, EqualizedOddsCentresMayBeGivenAndTooMuchIsRefused) {
         EXPECT_NEAR(solution->true_positive_rates[k], 0.5, 1e-11);
         EXPECT_NEAR(solution->false_positive_rates[k], 0.2, 1e-11);
     }
-    params.rho = 1;  // everybody favourable, but hardly anybody else
+    params.rho = 1;  // all favourable rows, but few others
     params.rho_negative = 0.01;
     const auto impossible = solve_ramp(rows.view(), params);
     ASSERT_FALSE(impossible);
@@ -428,12 +428,14 @@ TEST(Ramp, ManyRowsOfFewScoresAreSortedAsManyOfMany) {
 }
 
 TEST(Ramp, CriteriaHaveWords) {
-    for (const std::string_view word : {"dp", "cov", "eopp", "eo"}) {
+    for (const std::string_view word :
+         {"statistical_parity", "covariance", "equal_opportunity", "equalized_odds"}) {
         const auto criterion = parse_ramp_criterion(word);
         ASSERT_TRUE(criterion);
         EXPECT_EQ(to_string(*criterion), word);
     }
-    EXPECT_EQ(parse_ramp_criterion("parity").error().reason, "unknown_criterion");
+    for (const std::string_view word : {"parity", "dp", "cov", "eopp", "eo"})
+        EXPECT_EQ(parse_ramp_criterion(word).error().reason, "unknown_criterion") << word;
 }
 
 TEST(Ramp, BadStrataAndEpsilonsAreNamed) {
@@ -446,7 +448,7 @@ TEST(Ramp, BadStrataAndEpsilonsAreNamed) {
     EXPECT_EQ(reason({0, 1}, {}), "size_mismatch");
     EXPECT_EQ(reason({0, 3, 1}, {}), "bad_stratum");
     EXPECT_EQ(reason({0, -1, 1}, {}), "bad_stratum");
-    EXPECT_EQ(reason({0, 2, 2}, {}), "bad_stratum");  // nobody in 1
+    EXPECT_EQ(reason({0, 2, 2}, {}), "bad_stratum");  // no row in 1
     EXPECT_EQ(reason({}, {.epsilons = {0, 0, 1.5}}), "bad_epsilon");
     EXPECT_EQ(reason({}, {.epsilons = {0, 0}}), "size_mismatch");
     EXPECT_EQ(reason({}, {.criterion = RampCriterion::kCovariance}), "bad_covariance");

@@ -62,7 +62,7 @@ TEST(CellCosts, AddUpOverConstraintsAndTargets) {
         data, {{fairness::Rate::kFalsePositive, 0, {}}, {fairness::Rate::kFalseNegative, 0, {}}},
         {{fairness::Rate::kFalsePositive, 0.05}});
     ASSERT_EQ(multiplier_count(both), 5u);
-    // fpr of everybody = (2 a_0a + a_0b)/3: 0.3 · 8/3 for each row of label 0
+    // fpr of all rows = (2 a_0a + a_0b)/3: 0.3 · 8/3 for each row of label 0
     expect_near(cell_costs(both, Costs{0.1, -0.1, 0.1, -0.1, 0.3}, 0.5),
                 {1.4 + 0.8, 0.2 + 0.8, -1.8, -0.8});
 }

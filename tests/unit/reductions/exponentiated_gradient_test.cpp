@@ -135,7 +135,7 @@ TEST(ExponentiatedGradient, MultipliersAreOfSumNoneAndWithinTheBound) {
 }
 
 TEST(ExponentiatedGradient, SaysWhatCanBeReachedWhenTheConstraintsCannotBeKept) {
-    // features that say nothing: whoever approves a share q has a fpr of q and a fnr of 1 - q
+    // features that say nothing: a rule that approves a share q has a fpr of q and a fnr of 1 - q
     auto data = toy();
     for (auto& column : data.columns) std::fill(column.begin(), column.end(), 0.0f);
     ReductionParams params;

@@ -258,7 +258,7 @@ TEST(Trials, StandAtTheOperatingPointOfTheRowsThatJudge) {
     const double fpr = system.values(system.approved(validation, approved)).targets[0];
     EXPECT_LE(fpr, 0.1 + 1e-12);
     EXPECT_GT(fpr, 0.08);
-    // and where nobody or everybody may be approved, too
+    // and where no row or every row may be approved, too
     for (const double approval : {0.0, 1.0}) {
         params.operating_point.meets = fairness::RateTarget{fairness::Rate::kApproval, approval};
         const auto all = train_reduction(data, params, nullptr).value();

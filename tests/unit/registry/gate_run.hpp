@@ -14,7 +14,7 @@
 
 /// A small real run of the gate, for tests that need a certificate: two groups, applicants who are
 /// good (impact +75 if approved) or bad (-150) as x says, a reference that approves half of
-/// everybody.
+/// all persons.
 namespace rampart::registry::testing {
 
 inline base::TimePoint at(int64_t second) {

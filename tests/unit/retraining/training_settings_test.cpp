@@ -43,5 +43,20 @@ TEST(TrainingSettings, FairGbmHasAConstraintEvenWhereNoneIsNamed) {
     EXPECT_FALSE(settings_of("[training]\nconstraints = [\"nonsense\"]"));
 }
 
+TEST(TrainingSettings, AKeyOrAWordOfEarlierVersionsIsRefusedWithTheOneOfToday) {
+    const std::pair<const char*, const char*> texts[] = {
+        {"[postprocess]\nepsilon = 0.05", "tolerance"},
+        {"[training]\nlearner = \"fairgbm\"\nconstraints = [\"dp\"]", "statistical_parity"},
+        {"[gate]\ncentres = \"single\"", "control_variates"},
+    };
+    for (const auto& [text, today] : texts) {
+        const auto settings = settings_of(text);
+        ASSERT_FALSE(settings) << text;
+        EXPECT_NE(settings.error().message.find(today), std::string::npos)
+            << settings.error().message;
+    }
+    EXPECT_EQ(settings_of("[postprocess]\ntolerance = 0.2")->recipe.approval_tolerance, 0.2);
+}
+
 }  // namespace
 }  // namespace rampart::retraining

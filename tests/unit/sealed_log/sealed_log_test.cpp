@@ -134,8 +134,8 @@ TEST_F(SealedLogTest, AnUnknownKeyStopsReadingThereAndDamageDoesNot) {
     append(sealed, wire::to_record(make_decision("2", day(3)), 0));
     append(sealed, wire::to_record(make_decision("3", day(3)), 0));
     auto& records = below.topics["decisions"].partitions[0];
-    records[2].record.value[40] ^= 1;  // of the third, within the ciphertext
-    records[1].record.value[5] ^= 1;   // of the second, within the key id
+    records[2].record.value[40] ^= 1;  // in the third record, within the ciphertext
+    records[1].record.value[5] ^= 1;   // in the second record, within the key id
     EXPECT_EQ(all(sealed).size(), 1u);
     const auto stopped = sealed.read("decisions", kOnly, Offset(1), 9);
     ASSERT_FALSE(stopped);

@@ -146,7 +146,7 @@ int without_files_and_room(const fs::path& path) {
     ::setrlimit(RLIMIT_FSIZE, &size);
     if (filled || filled.error().reason == "corrupt") return __LINE__;
     if (!db.damage() || renewed()) return __LINE__;
-    // it has stopped, and is made anew by nobody: the program ends, as it does for any other
+    // it has stopped, and nothing makes it anew: the program ends, as it does for any other
     if (all_writable()) return __LINE__;
     return 0;
 }

@@ -24,7 +24,7 @@ OpenOptions small() {
 
 std::string key(uint64_t i) { return fmt::format("{:010}", i); }
 
-/// Writes 0, 1, 2 … to both families, and erases what is 1000 back in the first, until told to
+/// Writes 0, 1, 2 … to both families, and erases what is 1000 back in the first, until asked to
 /// stop.
 class Writer {
   public:

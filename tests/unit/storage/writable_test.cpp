@@ -38,7 +38,7 @@ int stop_and_open_anew(const fs::path& folder) {
     let_files_grow(false);
     if (write(*stopping, "without room")) return __LINE__;
     let_files_grow(true);
-    if (write(*stopping, "with room again")) return __LINE__;  // else nobody has to know
+    if (write(*stopping, "with room again")) return __LINE__;  // others need not know
     if (!write(*other, "k")) return __LINE__;
     const auto status = all_writable();
     if (status || status.error().reason != "database_stopped") return __LINE__;

@@ -314,7 +314,7 @@ TEST(LocalLog, ACheckFindsWhatDoesNotFit) {
         partition = stored.first;
         end = stored.second;
         auto other = end;
-        other.back() = static_cast<char>(other.back() + 1);  // of the bytes
+        other.back() = static_cast<char>(other.back() + 1);  // the last of the bytes
         batch.put(kPartitions, partition, other);
     });
     EXPECT_NE(problem().find("bytes, not"), std::string::npos) << problem();

@@ -68,7 +68,7 @@ TEST(Candidate, StatisticalParityEqualisesTheApprovalRatesOfItsOwnRule) {
     const auto set = development_set();
     auto wanted = recipe();
     wanted.criterion = Criterion::kStatisticalParity;
-    wanted.epsilon = 0.02;
+    wanted.approval_tolerance = 0.02;
     const auto rate_gap = [&](const model::Policy& policy) {
         const auto& link = std::get<model::LearnedLink>(policy.links().back());
         double rate[2] = {0, 0};

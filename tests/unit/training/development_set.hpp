@@ -12,7 +12,7 @@ inline constexpr size_t kRows = 4000;
 
 inline domain::Impact impact() { return {"points", -150, 75, std::nullopt, 75, -150, 0}; }
 
-/// x0 tells who repays; cell 1 has a lower x0; half of each cell was approved, by P = 0.5.
+/// x0 predicts who repays; cell 1 has a lower x0; half of each cell was approved, by P = 0.5.
 inline training_set::DevelopmentSet development_set() {
     training_set::DevelopmentSet set;
     set.schema = dataset::FeatureSchema::create({{"x0", dataset::FeatureKind::kNumeric, {}},

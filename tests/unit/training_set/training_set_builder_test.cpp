@@ -267,7 +267,7 @@ TEST_F(TrainingSetTest, TheSetAsOfATimeAndItsDigestStayAndLaterOnesDiffer) {
 TEST_F(TrainingSetTest, WhatPeopleDidInsteadCountsForTheActionThatWasDrawn) {
     const auto names = names_on(true, 4);
     decide(names[0], false);  // granted, repaid
-    decide(names[1], true);   // refused; somebody reports an outcome all the same
+    decide(names[1], true);   // refused; an outcome is reported all the same
     decide(names[2], true);   // granted as drawn, paid off early
     decide(names[3], false);  // declined; the override was withdrawn
     const auto take = [&](const std::string& name, uint32_t revision, domain::Action action) {

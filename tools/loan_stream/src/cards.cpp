@@ -8,7 +8,7 @@
 // first year is not over. One that was closed within the year and never late keeps label 1:
 // its record is complete.
 //
-// Of 438,557 applications 36,457 have a monthly status; the others were never booked and are
+// 36,457 of the 438,557 applications have a monthly status; the others were never booked and are
 // omitted. Only 9,728 of the accounts differ in any column but ID: the profile, not the ID,
 // identifies the person. CODE_GENDER and DAYS_BIRTH are protected, not features; FLAG_MOBIL is
 // constant.

@@ -14,7 +14,7 @@
 namespace rampart::loan_stream {
 namespace {
 
-constexpr int kMonths = 24;  // of event time
+constexpr int kMonths = 24;  // months of event time
 constexpr int kHorizon = 6;  // months until the outcome is known
 
 const std::vector<std::string_view>& columns() {

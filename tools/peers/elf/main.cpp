@@ -28,7 +28,7 @@ struct Outcome {
     bool solved = false;
     bool worse[kGroups] = {false, false};
     double accuracy = 0;
-    double change[kGroups] = {0, 0};  // of the approval rate
+    double change[kGroups] = {0, 0};  // change of the approval rate
 };
 
 Outcome judge_of(const Judge& judge, const Decisions& decisions) {

@@ -11,7 +11,7 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 BOUNDS = (0.01, 0.02, 0.05, 1.0)
-OPERATE = {"fraud": "fpr=0.05", "cards": "dp=0.2"}
+OPERATE = {"fraud": "fpr=0.05", "cards": "statistical_parity=0.2"}
 PEERS = ("lightgbm", "fairgbm", "fairlearn")
 
 

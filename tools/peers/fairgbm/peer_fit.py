@@ -116,7 +116,7 @@ def main():
     parser.add_argument("--test")
     parser.add_argument("--settings")
     parser.add_argument("--constraint", default="FNR")
-    parser.add_argument("--operate", help="fpr=0.05 or dp=0.2: the threshold of the validation rows")
+    parser.add_argument("--operate", help="fpr=0.05 or statistical_parity=0.2: the threshold of the validation rows")
     options = parser.parse_args()
     np.seterr(all="ignore")
     (cost if options.what == "cost" else many)(options)

@@ -4,7 +4,7 @@ import numpy as np
 
 def threshold(scores, labels, operate):
     """Threshold: 0, or the one at which the rate on the validation rows just holds: `fpr=0.05`,
-    `dp=0.2`."""
+    `statistical_parity=0.2`."""
     if operate is None:
         return 0.0
     rate, most = operate.split("=")

@@ -16,7 +16,7 @@ void add_params(CLI::App& command, gbdt::LearnerParams& params) {
 }
 
 CLI::App* add_train(CLI::App& app, TrainJob& job) {
-    CLI::App* command = app.add_subcommand("train", "train on a table, tell time and memory");
+    CLI::App* command = app.add_subcommand("train", "train on a table, report time and memory");
     command->add_option("--data", job.data, "table file")->required();
     auto* const test = command->add_option("--test", job.test, "table file to predict");
     command->add_option("--predictions", job.predictions, "where its raw scores go")->needs(test);

@@ -58,7 +58,7 @@ std::span<const T> fresh_of(const Rows& rows, const std::vector<T>& values) {
 }
 
 struct Options {
-    std::string problem, out, criterion = "dp", calibration = "auto", train;
+    std::string problem, out, criterion = "statistical_parity", calibration = "auto", train;
     std::vector<std::string> others;
     std::vector<double> gammas{0.1};
     double epsilon = 0;

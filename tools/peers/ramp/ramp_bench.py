@@ -14,7 +14,7 @@ import ramp_figure
 import ramp_judge
 import ramp_peers
 
-CRITERIA = ("dp", "eopp", "eo")
+CRITERIA = ("statistical_parity", "equal_opportunity", "equalized_odds")
 GAMMAS = (0, *ramp_peers.GAMMAS)
 OURS, OPTIMIZER, SGD = "ours", "ThresholdOptimizer", "paper's SGD"
 
@@ -27,7 +27,7 @@ def ours(peer, folder, fresh, test, criterion, epsilon=0.0):
     """P(1) on fresh and test rows, and peer_ramp's report of the fit."""
     problem, out = folder / "problem", folder / "approve"
     ramp_data.write_problem(problem, fresh, test)
-    gammas = GAMMAS[1:] if criterion == "eo" else GAMMAS
+    gammas = GAMMAS[1:] if criterion == "equalized_odds" else GAMMAS
     told = ramp_data.answer([peer, "fit", "--problem", problem, "--criterion", criterion,
                              "--epsilon", repr(epsilon), "--calibration", "auto", "--out", out,
                              "--gammas", *gammas])
@@ -51,7 +51,7 @@ def one(peer, folder, fresh, test, criterion, seed):
     found[OURS]["fitting bias"] = ramp_judge.bias(mine, fresh.group, told["eta"], criterion)
     found[OURS]["gamma"] = told["gamma"]
     peers = {OPTIMIZER: lambda: ramp_peers.ThresholdOptimizer(criterion).fit(fresh)}
-    if criterion == "dp":
+    if criterion == "statistical_parity":
         peers[SGD] = lambda: ramp_peers.Sgd().fit(fresh, seed=seed)
     for name, make in peers.items():
         fitted = make()
@@ -104,12 +104,13 @@ def cost(options, peer, folder):
     problem = folder / "big"
     ramp_data.write_problem(problem, rows, none)
     cells = [(0.1, float(rows.label.mean()))]
-    ramp_peers.ThresholdOptimizer("dp").fit(big_problem(1000))  # loading is not part of the cost
+    # loading is not part of the cost
+    ramp_peers.ThresholdOptimizer("statistical_parity").fit(big_problem(1000))
     seconds = {OURS: [], OPTIMIZER: [], SGD: []}
     for turn in range(options.rounds):
         seconds[OURS].append(ramp_data.answer([peer, "time", "--problem", problem])["cpu"])
         start = time.process_time()
-        ramp_peers.ThresholdOptimizer("dp").fit(rows)
+        ramp_peers.ThresholdOptimizer("statistical_parity").fit(rows)
         seconds[OPTIMIZER].append(time.process_time() - start)
         start = time.process_time()
         ramp_peers.Sgd.thresholds(rows, cells, 0.0, turn)
@@ -135,8 +136,10 @@ def figure(options, peer, folder):
             crossed = [part.with_group(group) for part, group in zip((fresh, test), both)]
             approvals = {
                 "before": (test.score >= 0.5).astype(float),
-                "parity between the sexes": ours(peer, folder, fresh, test, "dp")[1],
-                "parity between sex and race": ours(peer, folder, *crossed, "dp")[1],
+                "parity between the sexes": ours(
+                    peer, folder, fresh, test, "statistical_parity")[1],
+                "parity between sex and race": ours(
+                    peer, folder, *crossed, "statistical_parity")[1],
             }
             for kind, approve in approvals.items():
                 for code, race_name in enumerate([*names, "all"]):

@@ -15,8 +15,8 @@ CONVERGED = 1e-3  # largest bias on the fitting rows at which a peer counts as u
 def bias(approve, group, favourable, criterion):
     """max - min over groups of approval; equal opportunity: among the favourable; equalized odds:
     among them or among the others, the larger. favourable: [n] in [0, 1], labels or P(label 1)."""
-    kinds = {"dp": (np.ones_like(favourable),), "eopp": (favourable,),
-             "eo": (favourable, 1 - favourable)}[criterion]
+    kinds = {"statistical_parity": (np.ones_like(favourable),), "equal_opportunity": (favourable,),
+             "equalized_odds": (favourable, 1 - favourable)}[criterion]
     widest = 0.0
     for weight in kinds:
         rates = [np.average(approve[group == k], weights=weight[group == k])

@@ -5,8 +5,9 @@ GAMMAS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 AROUND = (0.0, 0.05, -0.05, 0.1, -0.1)
 STEPS, BATCH, POLISH = 10_000, 256, 1_000
 
-CRITERIA = {"dp": "demographic_parity", "eopp": "true_positive_rate_parity",
-            "eo": "equalized_odds"}
+CRITERIA = {"statistical_parity": "demographic_parity",
+            "equal_opportunity": "true_positive_rate_parity",
+            "equalized_odds": "equalized_odds"}
 
 
 class Given:

@@ -26,10 +26,10 @@
 namespace rampart::cli {
 namespace {
 
-/// Two people who are similar and are not treated alike.
+/// A pair of similar persons with different decisions.
 struct AuditedPair {
     size_t person = 0, other = 0;  // rows of the table, from 1
-    std::string label;             // of the person: "repaid = yes"
+    std::string label;             // label of the person: "repaid = yes"
     double score = 0, other_score = 0, approve = 0, other_approve = 0;
     double distance = 0, mass = 0, excess = 0;
     struct Difference {
@@ -117,7 +117,7 @@ std::string audit_page(const std::string& title, const std::string& summary,
     page.title(title).paragraph(summary, "soft").facts(report::rows_of(table));
     page.heading("Pairs that are treated differently");
     if (pairs.empty()) {
-        page.paragraph("None: people who are alike get the same answer.");
+        page.paragraph("None: similar persons get the same decision.");
         return report::document(title, page);
     }
     page.paragraph(
@@ -377,7 +377,9 @@ void add_audit_individual(Frame& frame) {
     command.add_option("--counterfactual", o.counterfactuals,
                        "FEATURE=VALUE,VALUE or FEATURE*FEATURE: report the share of rows with the "
                        "same decision for all these values; may be repeated");
-    command.add_option("--at-most", o.at_most, "largest performance gap that is accepted")
+    command
+        .add_option("--at-most", o.at_most,
+                    "largest performance gap that is accepted; default: any")
         ->check(CLI::NonNegativeNumber);
     command.add_option("--pairs", o.params.most_pairs, "number of pairs of rows to show")
         ->check(CLI::Range(0, 1000))
@@ -389,7 +391,8 @@ void add_audit_individual(Frame& frame) {
         ->check(CLI::Range(16, 1 << 20))
         ->capture_default_str();
     command
-        .add_option("--threads", o.threads, "number of threads; the result does not depend on it")
+        .add_option("--threads", o.threads,
+                    "number of threads, default one per core; the result does not depend on it")
         ->check(CLI::Range(size_t{1}, size_t{256}));
 }
 

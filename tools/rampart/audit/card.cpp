@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "audit/card_page.hpp"
-#include "audit/regression_card.hpp"
 #include "frame/commands.hpp"
 #include "frame/figures_text.hpp"
 #include "rampart/base/file.hpp"
@@ -138,7 +137,9 @@ void add_card(Frame& frame) {
     command.add_option("--data", o.card.names.data, "the table: .csv or .csv.gz")->required();
     command.add_option("--schema", o.card.names.schema, "schema file, if the model carries none");
     command.add_option("--out", o.out, "the page to write")->required();
-    command.add_option("--split", o.card.split, "rows to measure on, if not the test rows")
+    command
+        .add_option("--split", o.card.split,
+                    "rows to measure on; default: test, or all for another table")
         ->check(CLI::IsMember({"train", "validation", "test", "all"}));
     command.add_option("--plots", o.card.plots, "number of features with a plot of the score")
         ->check(CLI::Range(size_t{0}, size_t{60}))
@@ -148,7 +149,7 @@ void add_card(Frame& frame) {
                        "not_intended_for, limits, owner, approved_by, review_by; may be repeated");
     command
         .add_option("--threads", o.card.threads,
-                    "number of threads; the card does not depend on it")
+                    "number of threads, default one per core; the card does not depend on it")
         ->check(CLI::Range(size_t{1}, size_t{256}));
 }
 

@@ -1,10 +1,9 @@
-#include "audit/card_figures.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "audit/card_page.hpp"
 #include "rampart/report/html.hpp"
 #include "rampart/report/svg.hpp"
 
@@ -18,7 +17,7 @@ using report::Anchor;
 using report::Axis;
 using report::Svg;
 
-constexpr double kLeft = 44, kRight = 290;  // of a small plot
+constexpr double kLeft = 44, kRight = 290;  // edges of a small plot
 
 /// A scale of P(favourable) that holds all plots, a little wider than they are.
 Axis shared_scale(const evaluation::ModelCard& card) {

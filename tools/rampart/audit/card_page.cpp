@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "audit/card_figures.hpp"
-#include "frame/mixture_text.hpp"
+#include "frame/figures_text.hpp"
 #include "rampart/report/html.hpp"
 
 namespace rampart::cli {

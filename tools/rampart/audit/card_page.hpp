@@ -3,7 +3,11 @@
 #include <map>
 #include <string>
 
+#include "frame/frame.hpp"
 #include "rampart/evaluation/model_card.hpp"
+#include "rampart/evaluation/model_table.hpp"
+#include "rampart/fair_regression/loss.hpp"
+#include "rampart/model/model_file.hpp"
 
 namespace rampart::cli {
 
@@ -23,5 +27,22 @@ inline constexpr Statement kStatements[] = {
 /// not carry them.
 std::string card_page(const evaluation::ModelCard& card,
                       const std::map<std::string, std::string>& stated);
+
+/// Observed rate against mean score, a dot with its interval for each bin, and the line on which a
+/// calibrated model lies.
+std::string calibration_figure(const evaluation::ModelCard& card);
+
+/// A bar for each of the most important features.
+std::string importance_figure(const evaluation::ModelCard& card, size_t most);
+
+/// One small plot a feature, all on the same scale of P(favourable).
+std::string dependence_figures(const evaluation::ModelCard& card);
+
+/// What it is, how it does by group, each group's distribution of scores, where it comes from.
+/// split: empty for the test rows of the table it was trained on, or all rows of another.
+base::Result<Answer> write_regression_card(const evaluation::ModelTableNames& names,
+                                           const model::LoadedPolicy& loaded,
+                                           const fair_regression::RegressionLoss& loss,
+                                           const std::string& split, const std::string& out);
 
 }  // namespace rampart::cli

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "frame/commands.hpp"
-#include "frame/mixture_text.hpp"
+#include "frame/figures_text.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/text.hpp"
 #include "rampart/evaluation/explainer.hpp"
@@ -249,7 +249,8 @@ void add_explain(Frame& frame) {
                     "without --row: maximum number of rows, drawn with a fixed seed; 0: all")
         ->capture_default_str();
     command
-        .add_option("--threads", o.threads, "number of threads; the result does not depend on it")
+        .add_option("--threads", o.threads,
+                    "number of threads, default one per core; the result does not depend on it")
         ->check(CLI::Range(size_t{1}, size_t{256}));
 }
 

@@ -1,9 +1,7 @@
-#include "audit/regression_card.hpp"
-
 #include <boost/json.hpp>
 
+#include "audit/card_page.hpp"
 #include "frame/figures_text.hpp"
-#include "frame/mixture_text.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/evaluation/regression_evaluation.hpp"

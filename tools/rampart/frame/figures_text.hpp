@@ -6,6 +6,7 @@
 #include "rampart/evaluation/evaluation.hpp"
 #include "rampart/evaluation/individual_fairness.hpp"
 #include "rampart/evaluation/regression_evaluation.hpp"
+#include "rampart/model/policy.hpp"
 #include "rampart/report/text_table.hpp"
 
 /// The figures of a model's evaluation: for programs as JSON, for people as tables.
@@ -27,5 +28,13 @@ std::string distribution_picture(const std::vector<std::string>& groups,
                                  const std::vector<double>& tails, size_t levels,
                                  const fair_regression::LabelRange& range,
                                  std::optional<double> cut);
+
+/// "a mixture of 150 members over 1 ensemble with 150 trees"; empty for a link without members.
+std::string mixture_text(const model::LearnedLink& link);
+/// What is done to the ensemble's score before the ramp: "calibrated by group", "less the
+/// adjustment for P(group | features)"; empty: nothing.
+std::string score_text(const model::LearnedLink& link);
+/// For commands that take one ensemble apart: says that more than it decides; empty: it alone does.
+std::string main_ensemble_note(const model::LearnedLink& link);
 
 }  // namespace rampart::cli

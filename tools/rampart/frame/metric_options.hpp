@@ -40,7 +40,7 @@ base::Result<budro::FairMetric> metric_of(const MetricOptions& options, const Me
 /// "other_schema".
 base::Result<std::optional<budro::FairMetric>> metric_in(const model::Policy& policy);
 
-/// Returns "7 columns in 5 dimensions; projected out: sex, what tells sex".
+/// Returns "7 columns in 5 dimensions; projected out: sex, predictor of sex".
 std::string metric_text(const budro::FairMetric& metric);
 boost::json::object metric_json(const budro::FairMetric& metric);
 

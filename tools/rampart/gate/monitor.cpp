@@ -101,11 +101,11 @@ void add_monitor(Frame& frame) {
     auto config = std::make_shared<fs::path>();
     frame
         .add({.name = "monitor",
-              .summary = "Show each group's impact since the promotions that stand",
+              .summary = "Show each group's impact since each promotion that was not rolled back",
               .example = "rampart monitor --config rampartd.toml",
               .detail = "Asks the node that serves the store, or opens the store if none does. "
                         "Exit code 1: "
-                        "a promotion that stands has raised an alarm."},
+                        "a promotion that was not rolled back has raised an alarm."},
              [config](const Context&) { return report(*config); })
         .add_option("--config", *config, "rampartd.toml of the store")
         ->required();

@@ -22,7 +22,7 @@ base::Result<ProofFiles> find_proof_files(const fs::path& certificate, std::stri
     const auto folder = fs::absolute(certificate, ignored).lexically_normal().parent_path();
     ProofFiles beside{fs::path(certificate).replace_extension(".evidence.jsonl"),
                       certificate.parent_path() / "gate.pub.pem"};
-    const auto home = folder.parent_path();  // of the registry, if it is one
+    const auto home = folder.parent_path();  // folder of the registry, if it is one
     if (folder.filename() != "certificates" || !storage::is_database(home / "registry")) {
         return beside;
     }

@@ -1,11 +1,9 @@
-#include "learn/budro_options.hpp"
-
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
 #include <cmath>
 
-#include "frame/rate_words.hpp"
+#include "learn/train_options.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -124,14 +122,13 @@ model::LearnedLink budro_link(const budro::BudroResult& result) {
 }
 
 std::string budro_text(const budro::BudroParams& params) {
-    auto text = fmt::format(" epsilon={} attack={} weight_of_ones={} first_tree={} select={}",
-                            params.transport.epsilon, to_string(params.transport.method),
-                            params.positive_class_weight, to_string(params.first_tree),
-                            to_string(params.selection));
+    auto text = fmt::format(
+        " epsilon={} attack={} positive_class_weight={} first_tree={} select={}",
+        params.transport.epsilon, to_string(params.transport.method), params.positive_class_weight,
+        to_string(params.first_tree), to_string(params.selection));
     if (params.weighted_attack) text += " weighted_attack";
     if (params.paper_scale) text += " paper_scale";
-    if (params.constraints)
-        text += fmt::format(" constraints={}", shown_words(to_string(*params.constraints)));
+    if (params.constraints) text += fmt::format(" constraints={}", to_string(*params.constraints));
     return text;
 }
 
@@ -162,7 +159,7 @@ boost::json::object budro_json(const budro::BudroResult& result, const budro::Bu
                           {"cost", round.cost}});
     return {{"epsilon", params.transport.epsilon},
             {"attack", std::string(to_string(params.transport.method))},
-            {"weight_of_ones", params.positive_class_weight},
+            {"positive_class_weight", params.positive_class_weight},
             {"kept", result.selected_round},
             {"threshold", model::sigmoid(result.threshold)},
             {"rounds", std::move(rounds)}};

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "frame/commands.hpp"
+#include "frame/figures_text.hpp"
 #include "frame/frame.hpp"
-#include "frame/mixture_text.hpp"
 #include "rampart/base/digest.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
@@ -145,7 +145,7 @@ void add_import(Frame& frame) {
     command.add_option("--out", options->out, "model file to write")->required();
     command
         .add_option("--positive", options->positive,
-                    "what label 1 means; default: by the schema's favourable label, 1 or 0")
+                    "meaning of label 1; default: favourable if the schema's favourable label is 1")
         ->check(CLI::IsMember({"favourable", "unfavourable"}));
 }
 
@@ -161,7 +161,7 @@ void add_export(Frame& frame) {
         ->required()
         ->check(CLI::IsMember({"lightgbm"}));
     command.add_option("--model", options->model, "model file")->required();
-    command.add_option("--out", options->out, "text model to write")->required();
+    command.add_option("--out", options->out, "LightGBM text file to write")->required();
 }
 
 }  // namespace rampart::cli

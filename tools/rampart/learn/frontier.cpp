@@ -9,8 +9,7 @@
 #include <thread>
 
 #include "frame/commands.hpp"
-#include "frame/rate_words.hpp"
-#include "learn/frontier_page.hpp"
+#include "learn/frontier_trials.hpp"
 #include "learn/regression_frontier.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/feature_schema_toml.hpp"
@@ -38,17 +37,17 @@ struct Options {
     FrontierJob job;
     RegressionOptions regression;
     std::vector<double> epsilons{0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.17, 0.23, 1};
-    gbdt::LearnerParams trees;  // of regression
+    gbdt::LearnerParams trees;  // trees of regression
     std::vector<const CLI::Option*> of_classification, of_regression;
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
 };
 
-/// Fills the job; returns the line that tells this run from others.
+/// Fills the job; returns the line that identifies this run.
 base::Result<std::string> prepare(Options& o) {
     auto& job = o.job;
-    RAMPART_TRY(job.constraints.parity, fairness::parse_parity(library_words(o.constraint), 0));
+    RAMPART_TRY(job.constraints.parity, fairness::parse_parity(o.constraint, 0));
     if (!o.operate_at.empty()) {
-        RAMPART_TRY(const auto targets, fairness::parse_targets(library_words(o.operate_at)));
+        RAMPART_TRY(const auto targets, fairness::parse_targets(o.operate_at));
         if (targets.size() != 1)
             return base::invalid_argument("bad_target",
                                           "--operate-at takes one rate, as in fpr<=0.05");
@@ -299,16 +298,18 @@ void add_frontier(Frame& frame) {
     classification(command.add_option("--trials", o.trials, "number of models of each learner"))
         ->check(CLI::Range(size_t{1}, size_t{10'000}))
         ->capture_default_str();
-    classification(command.add_option("--tries", o.bands.tries,
-                                      "number of models that a user would train, for the bands"))
+    classification(
+        command.add_option(
+            "--tries", o.bands.tries,
+            "number of models trained in practice: the bands are about the best of so many"))
         ->check(CLI::Range(size_t{1}, size_t{10'000}))
         ->capture_default_str();
     classification(command.add_option("--max-tolerance", o.job.most_tolerance,
-                                      "tolerances are drawn from 0 to this"))
+                                      "upper limit of the drawn tolerances"))
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     classification(command.add_option("--max-trees", o.job.most_trees,
-                                      "numbers of trees are drawn up to this"))
+                                      "upper limit of the drawn numbers of trees"))
         ->check(CLI::Range(1, 20'000))
         ->capture_default_str();
     command
@@ -322,7 +323,8 @@ void add_frontier(Frame& frame) {
     command.add_option("--seed", o.job.seed, "seed of the split, the settings and the bootstrap")
         ->capture_default_str();
     command
-        .add_option("--threads", o.threads, "number of threads; the result does not depend on it")
+        .add_option("--threads", o.threads,
+                    "number of threads, default one per core; the result does not depend on it")
         ->check(CLI::Range(size_t{1}, size_t{256}));
 }
 

@@ -1,10 +1,9 @@
-#include "learn/frontier_page.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "learn/frontier_trials.hpp"
 #include "rampart/report/html.hpp"
 #include "rampart/report/svg.hpp"
 

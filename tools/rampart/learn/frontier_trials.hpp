@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "learn/regression_frontier.hpp"
 #include "rampart/base/thread_pool.hpp"
 #include "rampart/dataset/dataset.hpp"
 #include "rampart/fairness/frontier.hpp"
@@ -21,7 +22,7 @@ struct FrontierJob {
     std::optional<fairness::RateTarget> operate_at;
     double most_tolerance = 0.05;
     int most_trees = 400;
-    int reduction_fits = 10;  // of one trial of eg, gs or rs
+    int reduction_fits = 10;  // fits of one trial of eg, gs or rs
     uint64_t seed = 0;
 };
 
@@ -45,5 +46,29 @@ std::string trials_text(std::string_view job, const std::vector<TrialRow>& rows)
 /// Returns none where there is no such file. Errors: those of ResultFile.
 base::Result<std::vector<TrialRow>> read_trials(const std::filesystem::path& path,
                                                 std::string_view job);
+
+/// What one learner reached.
+struct LearnerFrontier {
+    std::string learner;
+    std::vector<TrialRow> trials;
+    std::vector<size_t> undominated;  // in trials, by validation
+    std::vector<fairness::FrontierBand> bands;
+    double seconds = 0;  // seconds of all trials
+};
+
+struct FrontierReport {
+    std::string data, constraints, performance;  // for people
+    size_t tries = 0;
+    std::vector<LearnerFrontier> learners;
+};
+
+/// Returns one page: fairness against performance on the test rows, and the figures.
+std::string frontier_page(const FrontierReport& report);
+/// Returns a line for each learner and alpha: mean and band of both.
+std::string frontier_csv(const FrontierReport& report);
+
+/// Returns the page of fair regression: loss against disparity on the test rows, and the figures.
+std::string regression_frontier_page(const std::string& data, const std::string& loss,
+                                     const std::vector<RegressionPoint>& points);
 
 }  // namespace rampart::cli

@@ -10,9 +10,7 @@
 
 #include "frame/commands.hpp"
 #include "frame/figures_text.hpp"
-#include "frame/rate_words.hpp"
 #include "learn/postprocess_fit.hpp"
-#include "learn/postprocess_page.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/dataset/read_table.hpp"
 #include "rampart/dataset/split.hpp"
@@ -28,8 +26,8 @@ using ramp::RampCriterion;
 
 struct Options {
     std::string model, data, schema, split = "validation", out, report, frontier;
-    std::string criterion = kStatisticalParity, gamma = "cv", calibration = "default",
-                regulariser = "centred";
+    std::string criterion{to_string(RampCriterion::kStatisticalParity)},
+        gamma = "cv", calibration = "default", regulariser = "centred";
     std::vector<std::string> epsilons;  // GROUP:NUMBER
     PostprocessSettings settings;
     size_t threads = std::max(1u, std::thread::hardware_concurrency());
@@ -80,7 +78,7 @@ base::Status apply_epsilons(Options& o, const std::vector<std::string>& groups) 
 
 base::Status apply_settings(Options& o) {
     auto& s = o.settings;
-    RAMPART_TRY(s.ramp.criterion, ramp::parse_ramp_criterion(library_words(o.criterion)));
+    RAMPART_TRY(s.ramp.criterion, ramp::parse_ramp_criterion(o.criterion));
     s.ramp.regulariser =
         o.regulariser == "paper" ? ramp::Regulariser::kPaper : ramp::Regulariser::kCentred;
     s.search_gamma = o.gamma == "cv" && !s.blind;
@@ -193,7 +191,7 @@ boost::json::value json_of(const std::optional<calibration::CalibrationError>& e
 
 boost::json::object describe(const Options& o, const Postprocessed& fitted) {
     boost::json::object json{{"criterion", o.criterion},
-                             {"epsilon", o.settings.ramp.epsilon},
+                             {"tolerance", o.settings.ramp.epsilon},
                              {"blind", o.settings.blind},
                              {"gamma", fitted.link.ramp.gamma},
                              {"offset", fitted.link.ramp.offset},
@@ -250,12 +248,12 @@ std::string summary_of(const Options& o, const Postprocessed& fitted) {
     return text;
 }
 
-/// The whole curve: what each epsilon gives, and how accurate that is on rows of neither kind.
+/// The whole curve: what each tolerance gives, and how accurate that is on rows of neither kind.
 base::Status write_frontier(const Options& o, const Postprocessed& fitted,
                             const dataset::Dataset& fit,
                             const std::optional<dataset::Dataset>& test) {
     RAMPART_TRY(const auto points, epsilon_curve(fitted, fit, o.settings));
-    std::string csv = "epsilon,bias,mean_product,approval,test_accuracy\n";
+    std::string csv = "tolerance,bias,mean_product,approval,test_accuracy\n";
     std::vector<double> scores;
     if (test) {
         std::vector<float> row(test->schema.size());
@@ -359,7 +357,8 @@ void add_rule_options(CLI::App& command, Options& o) {
                     "what has to be alike in all groups: statistical_parity, approval rates; "
                     "equal_opportunity, true positive rates; equalized_odds, true and false "
                     "positive rates; covariance, of approval and group within strata of two")
-        ->check(CLI::IsMember({kStatisticalParity, kEqualOpportunity, kEqualizedOdds, kCovariance}))
+        ->check(CLI::IsMember(
+            {"statistical_parity", "equal_opportunity", "equalized_odds", "covariance"}))
         ->capture_default_str();
     command.add_option("--tolerance", ramp.epsilon, "allowed difference between groups")
         ->check(CLI::Range(0.0, 1.0))
@@ -385,7 +384,7 @@ void add_rule_options(CLI::App& command, Options& o) {
         ->check(CLI::Range(0.0, 1.0));
     command
         .add_option("--regulariser", o.regulariser,
-                    "centred on the threshold, or as in the paper, which favours declines")
+                    "centred: on the threshold; paper: as printed, which favours declines")
         ->check(CLI::IsMember({"centred", "paper"}))
         ->capture_default_str();
     command
@@ -440,9 +439,8 @@ void add_postprocess(Frame& frame) {
     command.add_option("--frontier", o.frontier,
                        "CSV file: the results of 21 tolerances, in one pass (not with --blind)");
     command.add_option("--seed", o.settings.seed, "seed of the folds")->capture_default_str();
-    command.add_option("--threads", o.threads, "number of threads")
-        ->check(CLI::Range(1, 64))
-        ->capture_default_str();
+    command.add_option("--threads", o.threads, "number of threads, default one per core")
+        ->check(CLI::Range(size_t{1}, size_t{256}));
 }
 
 }  // namespace rampart::cli

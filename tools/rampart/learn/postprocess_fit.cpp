@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 
-#include "frame/rate_words.hpp"
 #include "rampart/calibration/group_posteriors.hpp"
 #include "rampart/fairness/rate_system.hpp"
 #include "rampart/model/batch_engine.hpp"
@@ -47,8 +46,7 @@ base::Status check(const model::LearnedLink& before, const dataset::Dataset& fit
             "other_scores",
             "criterion {} needs scores 2·P(favourable) - 1, and the model's are {:g}·P {:+g}: take "
             "statistical_parity or covariance",
-            shown_words(to_string(settings.ramp.criterion)), before.score_slope,
-            before.score_intercept);
+            to_string(settings.ramp.criterion), before.score_slope, before.score_intercept);
     return base::ok();
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rampart/base/result.hpp"
@@ -12,6 +14,7 @@
 #include "rampart/model/policy.hpp"
 #include "rampart/ramp/blind.hpp"
 #include "rampart/ramp/gamma_search.hpp"
+#include "rampart/report/text_table.hpp"
 
 /// Puts a ramp on the scores of a model: what `rampart postprocess` does once files are read.
 namespace rampart::cli {
@@ -23,7 +26,7 @@ struct PostprocessSettings {
     std::string within;
     std::optional<calibration::CalibrationMethod> calibration;
     bool blind = false;
-    gbdt::LearnerParams posteriors;  // blind: the ensembles that tell P(group | x)
+    gbdt::LearnerParams posteriors;  // blind: the ensembles that estimate P(group | x)
     uint64_t seed = 0;
 };
 
@@ -57,13 +60,35 @@ base::Result<Postprocessed> postprocess_link(const model::LearnedLink& before,
 /// What each epsilon costs, the rest as in settings: one solution each, for one sort.
 struct EpsilonPoint {
     double epsilon = 0;
-    double bias = 0;          // of the fitted rows: what the criterion speaks of
-    double mean_product = 0;  // of the fitted rows: agreement with the scores
+    double bias = 0;          // largest difference of the criterion's rates, on the fitting rows
+    double mean_product = 0;  // agreement with the scores, on the fitting rows
     double approval = 0;      // overall
     model::RampRule rule;
 };
 base::Result<std::vector<EpsilonPoint>> epsilon_curve(const Postprocessed& fitted,
                                                       const dataset::Dataset& fit,
                                                       const PostprocessSettings& settings);
+
+/// Rows of one group: how many have which score, and how likely these are approved.
+struct RampPicture {
+    std::string group;
+    size_t rows = 0;
+    double before = 0, after = 0;                 // approval rate
+    std::vector<double> share;                    // share of the rows, by bin over [-1, 1]
+    std::vector<std::pair<double, double>> ramp;  // score, mean P(approve); rising scores
+};
+
+constexpr size_t kScoreBins = 40;
+
+/// One for each group, in bins over the scores.
+std::vector<RampPicture> ramp_pictures(const std::vector<std::string>& groups,
+                                       const std::vector<int32_t>& group,
+                                       const std::vector<double>& scores,
+                                       const std::vector<double>& before,
+                                       const std::vector<double>& after);
+
+/// One HTML file: each group's ramp over the histogram of its scores.
+std::string postprocess_page(const std::string& title, const std::string& summary,
+                             const report::Table& table, const std::vector<RampPicture>& pictures);
 
 }  // namespace rampart::cli

@@ -1,10 +1,9 @@
-#include "learn/postprocess_page.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "learn/postprocess_fit.hpp"
 #include "rampart/report/html.hpp"
 #include "rampart/report/svg.hpp"
 

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "frame/rate_words.hpp"
 #include "rampart/model/model_file.hpp"
 
 namespace rampart::cli {
@@ -20,13 +19,13 @@ std::string decisions_text(const fairgbm::FairGbmResult& result,
     const auto& verdict = result.verdict;
     const auto& judged = verdict.validation ? *verdict.validation : verdict.train;
     const auto& meets = params.lagrangian.operating_point.meets;
-    return fmt::format("{}, {:.1f} % are approved",
-                       meets ? fmt::format("where {}<={} just holds, P(favourable) >= {:.3f}",
-                                           shown_words(to_string(meets->rate)), meets->at_most,
-                                           model::sigmoid(result.threshold))
-                             : fmt::format("at P(favourable) >= {:g}",
-                                           params.lagrangian.operating_point.threshold),
-                       100 * judged.values.approval);
+    return fmt::format(
+        "{}, {:.1f} % are approved",
+        meets
+            ? fmt::format("where {}<={} just holds, P(favourable) >= {:.3f}",
+                          to_string(meets->rate), meets->at_most, model::sigmoid(result.threshold))
+            : fmt::format("at P(favourable) >= {:g}", params.lagrangian.operating_point.threshold),
+        100 * judged.values.approval);
 }
 
 }  // namespace
@@ -43,10 +42,10 @@ void add_fairgbm_options(CLI::App& command, FairGbmOptions& o) {
                          "(both), statistical_parity (approval rates) or error, by comma; none; "
                          "fnr@sex compares the groups of one protected attribute")
              ->capture_default_str());
-    o.tolerance_option = keep(
-        command
-            .add_option("--tolerance", o.tolerance, "allowed difference of a rate between groups")
-            ->capture_default_str());
+    o.tolerance_option = keep(command
+                                  .add_option("--tolerance", o.tolerance,
+                                              "allowed difference of a rate between groups, 0 to 1")
+                                  ->capture_default_str());
     keep(command.add_option("--target", o.targets,
                             "bounds on rates over all rows: 'fpr<=0.05,statistical_parity<=0.3' "
                             "allows 5 % false positives and approves at most 30 %"));
@@ -55,7 +54,7 @@ void add_fairgbm_options(CLI::App& command, FairGbmOptions& o) {
                             "as in 'fpr<=0.05' (or fnr, statistical_parity)"));
     o.threshold_option = keep(command
                                   .add_option("--threshold", o.lagrangian.operating_point.threshold,
-                                              "fairgbm: approve from this P(favourable) on")
+                                              "fairgbm: approve from this P(favourable) on, 0 to 1")
                                   ->capture_default_str());
     keep(command
              .add_option("--proxy", o.proxy,
@@ -65,8 +64,10 @@ void add_fairgbm_options(CLI::App& command, FairGbmOptions& o) {
          true);
     o.proxy_margin_option =
         keep(command
-                 .add_option("--proxy-margin", o.lagrangian.proxy_margin,
-                             "score from which a row adds nothing to the proxy, not for sigmoid")
+                 .add_option(
+                     "--proxy-margin", o.lagrangian.proxy_margin,
+                     "distance from the threshold, in raw score, from which a row adds nothing to "
+                     "the proxy, above 0 to 100; not for sigmoid")
                  ->capture_default_str(),
              true);
     keep(command
@@ -76,8 +77,8 @@ void add_fairgbm_options(CLI::App& command, FairGbmOptions& o) {
          true);
     keep(command
              .add_option("--output", o.output,
-                         "best: the best iterate that keeps the constraints; last; or randomized: "
-                         "a draw among iterates")
+                         "best: the best iterate that keeps the constraints; last: all trees; "
+                         "randomized: an iterate drawn for each decision")
              ->capture_default_str(),
          true);
     keep(command.add_flag("--paper-compat", o.lagrangian.ascent.paper_compat,
@@ -89,14 +90,13 @@ base::Status apply(const FairGbmOptions& o, fairgbm::FairGbmParams& params) {
     params.lagrangian = o.lagrangian;
     params.constraints = {};
     if (o.constraint != "none") {
-        RAMPART_TRY(params.constraints.parity,
-                    fairness::parse_parity(library_words(o.constraint), o.tolerance));
+        RAMPART_TRY(params.constraints.parity, fairness::parse_parity(o.constraint, o.tolerance));
     }
     if (!o.targets.empty()) {
-        RAMPART_TRY(params.constraints.targets, fairness::parse_targets(library_words(o.targets)));
+        RAMPART_TRY(params.constraints.targets, fairness::parse_targets(o.targets));
     }
     if (!o.operate_at.empty()) {
-        RAMPART_TRY(const auto point, fairness::parse_targets(library_words(o.operate_at)));
+        RAMPART_TRY(const auto point, fairness::parse_targets(o.operate_at));
         if (point.size() != 1)
             return base::invalid_argument("bad_target",
                                           "--operate-at '{}': it takes one rate, as "
@@ -114,12 +114,11 @@ std::string fairgbm_text(const fairgbm::FairGbmParams& params) {
     const auto& p = params.lagrangian;
     std::string text =
         fmt::format(" constraints={} proxy={} proxy_margin={} multiplier_step={} output={}",
-                    shown_words(to_string(params.constraints)), to_string(p.proxy), p.proxy_margin,
+                    to_string(params.constraints), to_string(p.proxy), p.proxy_margin,
                     p.ascent.step, to_string(params.output));
     if (p.operating_point.meets)
-        text +=
-            fmt::format(" operate_at={}<={}", shown_words(to_string(p.operating_point.meets->rate)),
-                        p.operating_point.meets->at_most);
+        text += fmt::format(" operate_at={}<={}", to_string(p.operating_point.meets->rate),
+                            p.operating_point.meets->at_most);
     else
         text += fmt::format(" threshold={}", p.operating_point.threshold);
     if (p.ascent.paper_compat) text += " paper_compat";
@@ -137,12 +136,12 @@ boost::json::object fairgbm_json(const fairgbm::FairGbmResult& result,
     return {{"feasible", verdict.feasibility == fairgbm::Feasibility::kFeasible},
             {"plain_boosting", verdict.plain},
             {"judged_on", on_validation ? "validation" : "train"},
-            {"constraints", shown_words(to_string(params.constraints))},
+            {"constraints", to_string(params.constraints)},
             {"gap", largest(judged.values.gaps)},
             {"gaps", boost::json::value_from(judged.values.gaps)},
             {"targets", boost::json::value_from(judged.values.targets)},
             {"violation", judged.values.violation},
-            {"missed", shown_words(fairgbm::missed_constraints(verdict, params.constraints))},
+            {"missed", fairgbm::missed_constraints(verdict, params.constraints)},
             {"tightest_violation", verdict.tightest.violation},
             {"train_gap", largest(verdict.train.values.gaps)},
             {"threshold", model::sigmoid(result.threshold)},
@@ -154,12 +153,12 @@ boost::json::object fairgbm_json(const fairgbm::FairGbmResult& result,
 std::string fairgbm_note(const fairgbm::FairGbmResult& result,
                          const fairgbm::FairGbmParams& params) {
     const auto& verdict = result.verdict;
-    const auto missed = shown_words(fairgbm::missed_constraints(verdict, params.constraints));
+    const auto missed = fairgbm::missed_constraints(verdict, params.constraints);
     if (missed.empty()) return {};
     const auto nearest =
         verdict.tightest.violation > 0
             ? fmt::format(
-                  "no iterate worth having keeps {}, the nearest is over by {:.4f}{}",
+                  "no useful iterate keeps {}, the nearest exceeds by {:.4f}{}",
                   params.constraints.parity.size() + params.constraints.targets.size() > 1 ? "all"
                                                                                            : "it",
                   verdict.tightest.violation, verdict.plain ? " (plain boosting was kept)" : "")
@@ -167,7 +166,7 @@ std::string fairgbm_note(const fairgbm::FairGbmResult& result,
     return fmt::format(
         "a constraint is missed: {}; {}; {}. Try another --threshold or --operate-at, which decide "
         "what can be equal, a larger --tolerance or --multiplier-step, or more --trees; `rampart "
-        "postprocess` puts thresholds by group on a plain model",
+        "postprocess` makes rates alike on a plain model",
         missed, nearest, decisions_text(result, params));
 }
 
@@ -233,8 +232,7 @@ base::Result<reductions::ReductionParams> reduction_params(const FairGbmOptions&
 }
 
 std::string reduction_text(const reductions::ReductionParams& params) {
-    return fmt::format(" constraints={} fits={}", shown_words(to_string(params.constraints)),
-                       params.fits);
+    return fmt::format(" constraints={} fits={}", to_string(params.constraints), params.fits);
 }
 
 boost::json::object reduction_json(const reductions::ReductionResult& result,
@@ -244,7 +242,7 @@ boost::json::object reduction_json(const reductions::ReductionResult& result,
     boost::json::object out{
         {"feasible", verdict.feasibility == fairgbm::Feasibility::kFeasible},
         {"judged_on", verdict.judged_on == fairgbm::JudgedOn::kValidation ? "validation" : "train"},
-        {"constraints", shown_words(to_string(params.constraints))},
+        {"constraints", to_string(params.constraints)},
         {"gap", gaps.empty() ? 0.0 : *std::max_element(gaps.begin(), gaps.end())},
         {"violation", judged(verdict).values.violation},
         {"tightest_violation", verdict.tightest.violation},
@@ -266,8 +264,8 @@ std::string reduction_note(const reductions::ReductionResult& result,
         "a constraint is missed: {}. Nothing that {} fits found keeps them (the least found is "
         "over "
         "by {:.4f}); try another --threshold, a larger --tolerance or more --reduction-fits",
-        shown_words(fairgbm::missed_text(params.constraints, judged(verdict).values)),
-        result.trials.size(), verdict.tightest.violation);
+        fairgbm::missed_text(params.constraints, judged(verdict).values), result.trials.size(),
+        verdict.tightest.violation);
 }
 
 }  // namespace rampart::cli

@@ -10,8 +10,7 @@
 #include <filesystem>
 #include <set>
 
-#include "frame/rate_words.hpp"
-#include "learn/frontier_page.hpp"
+#include "learn/frontier_trials.hpp"
 #include "learn/regression_train.hpp"
 #include "learn/result_file.hpp"
 #include "rampart/base/file.hpp"
@@ -42,7 +41,7 @@ constexpr std::string_view kLinearSuffix = "-linear";
 struct Data {
     TableParts parts;
     RegressionTable train, test;
-    std::string line;  // tells this run from others
+    std::string line;  // identifies this run
 };
 
 /// What a predictor says of rows, as levels.
@@ -66,7 +65,7 @@ class Bench {
         if (learner == "fair-classification") return classification(epsilon);
         RegressionJob job = settings_;
         job.linear = learner.ends_with(kLinearSuffix);
-        job.sp.epsilon = {epsilon};
+        job.statistical_parity.epsilon = {epsilon};
         RAMPART_TRY(const auto oracle,
                     WatchedOracle::create(job, data_.parts.train, nullptr, pool_, progress_));
         if (learner.starts_with("unconstrained")) {
@@ -74,8 +73,8 @@ class Bench {
                         fair_regression::fit_unconstrained(data_.train.rows(), job.loss, *oracle));
             return std::vector{member(fit.model, 1)};
         }
-        RAMPART_TRY(const auto fit,
-                    fair_regression::fit_parity(data_.train.rows(), job.loss, job.sp, *oracle));
+        RAMPART_TRY(const auto fit, fair_regression::fit_parity(data_.train.rows(), job.loss,
+                                                                job.statistical_parity, *oracle));
         std::vector<LevelMember> out;
         for (const auto& one : fit.members) out.push_back(member(one.model, one.weight));
         return out;
@@ -83,7 +82,7 @@ class Bench {
 
   private:
     std::vector<uint8_t> levels(const std::vector<double>& u) const {
-        return fair_regression::levels_of(u, settings_.sp.levels);
+        return fair_regression::levels_of(u, settings_.statistical_parity.levels);
     }
     LevelMember member(const reductions::OracleModel& model, double weight) const {
         return {weight, levels(reductions::predict(model, data_.parts.train, &pool_)),
@@ -111,8 +110,7 @@ class Bench {
         if (!progress_(0)) return base::unavailable("interrupted", "the frontier was interrupted");
         reductions::ReductionParams params;
         params.learner = settings_.trees;
-        RAMPART_TRY(params.constraints.parity,
-                    fairness::parse_parity(library_words(kStatisticalParity), epsilon));
+        RAMPART_TRY(params.constraints.parity, fairness::parse_parity(kStatisticalParity, epsilon));
         params.fits = job_.reduction_fits;
         params.seed = settings_.trees.seed;
         RAMPART_TRY(const auto fit,
@@ -243,9 +241,9 @@ Result<Data> read_data(const RegressionFrontier& job, const fair_regression::Lab
         "leaves "
         "at {}, fits {}, bound {} gap {}{}",
         evaluation::digest_of(out.parts.all).hex(), job.source.split, job.source.seed,
-        settings.sp.levels, t.trees, t.leaves, t.learning_rate, job.reduction_fits,
-        settings.sp.game.multiplier_bound, settings.sp.game.optimality_gap,
-        regression_text(settings));
+        settings.statistical_parity.levels, t.trees, t.leaves, t.learning_rate, job.reduction_fits,
+        settings.statistical_parity.game.multiplier_bound,
+        settings.statistical_parity.game.optimality_gap, regression_text(settings));
     return out;
 }
 
@@ -275,12 +273,12 @@ Result<RegressionPoint> run_point(const Bench& bench, const Data& data,
     RAMPART_TRY(const auto members, bench.learn(point.learner, point.epsilon));
     point.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     point.members = members.size();
-    const auto train = Judge(data.train, settings.loss, settings.sp.levels)
+    const auto train = Judge(data.train, settings.loss, settings.statistical_parity.levels)
                            .judge(members, &LevelMember::train, {});
     point.train_loss = train.loss;
     point.train_disparity = train.disparity;
-    put_test(Judge(data.test, settings.loss, settings.sp.levels), members, data.test.label.size(),
-             seed, point);
+    put_test(Judge(data.test, settings.loss, settings.statistical_parity.levels), members,
+             data.test.label.size(), seed, point);
     return point;
 }
 
@@ -387,7 +385,7 @@ Answer answer_of(const RegressionFrontier& job, const std::vector<RegressionPoin
                          range(p.disparity_band), fmt::format("{:.4f}", p.train_disparity),
                          std::to_string(p.members), fmt::format("{:.1f}", p.seconds)});
         list.push_back({{"learner", p.learner},
-                        {"epsilon", p.epsilon},
+                        {"tolerance", p.epsilon},
                         {"loss", p.loss},
                         {"loss_band", {p.loss_band.lo, p.loss_band.hi}},
                         {"disparity", p.disparity},

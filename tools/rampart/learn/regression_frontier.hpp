@@ -6,10 +6,10 @@
 
 #include "frame/frame.hpp"
 #include "learn/regression_options.hpp"
-#include "learn/training_parts.hpp"
+#include "learn/result_file.hpp"
 #include "rampart/stats/metrics.hpp"
 
-/// `rampart frontier` of fair regression: loss against disparity (papers/002, figure 1).
+/// `rampart frontier` of fair regression: loss against disparity (Agarwal et al. 2019, figure 1).
 namespace rampart::cli {
 
 /// fair-regression, unconstrained (boosted trees); both with "-linear" behind for linear models;
@@ -33,7 +33,7 @@ struct RegressionFrontier {
 /// One predictor or mixture, its scores rounded to the grid.
 struct RegressionPoint {
     std::string learner;
-    size_t number = 0;  // of the epsilon; 0 where there is none
+    size_t number = 0;  // number of the tolerance; 0 where there is none
     double epsilon = 0;
     double train_loss = 0, train_disparity = 0;
     double loss = 0, disparity = 0;             // on the test rows

@@ -57,8 +57,9 @@ void add_regression_options(CLI::App& command, RegressionOptions& o) {
     keep(command.add_option("--grid", o.grid, "number of score levels")
              ->check(CLI::Range(1, fair_regression::kMaxLevels))
              ->capture_default_str());
-    o.ridge_option = keep(command.add_option("--ridge", o.ridge, "ridge penalty of linear models")
-                              ->capture_default_str());
+    o.ridge_option =
+        keep(command.add_option("--ridge", o.ridge, "ridge penalty of linear models, 1e-9 to 1e6")
+                 ->capture_default_str());
     of_parity(command
                   .add_option("--reduction", o.reduction,
                               "statistical parity: the problem that the oracle solves")
@@ -67,12 +68,12 @@ void add_regression_options(CLI::App& command, RegressionOptions& o) {
     of_parity(command
                   .add_option("--refine", o.refine,
                               "statistical parity: more trees, or steps of a linear model, on the "
-                              "Lagrangian itself")
+                              "Lagrangian itself, 0 to 1000")
                   ->capture_default_str());
     of_parity(command
                   .add_option("--warm-start-steps", o.repairs,
                               "statistical parity: oracle calls from the unconstrained predictor "
-                              "to the first one that keeps the tolerance")
+                              "to the first one that keeps the tolerance, 0 to 100")
                   ->capture_default_str());
     keep(command
              .add_option("--method", o.method,
@@ -83,11 +84,12 @@ void add_regression_options(CLI::App& command, RegressionOptions& o) {
     keep(command.add_option("--max-oracle-calls", o.game.max_oracle_calls, "oracle calls at most")
              ->check(CLI::Range(1, 100'000))
              ->capture_default_str());
-    keep(command.add_option("--optimality-gap", o.game.optimality_gap,
-                            "stop when the loss is within this of the optimum; 0: half the loss's "
-                            "standard error"));
+    keep(
+        command.add_option("--optimality-gap", o.game.optimality_gap,
+                           "stop when the loss is within this of the optimum; 0, the default: half "
+                           "the loss's standard error"));
     keep(command.add_option("--multiplier-bound", o.game.multiplier_bound,
-                            "--method eg: bound on the sum of the multipliers"));
+                            "--method eg: bound on the sum of the multipliers; default: 10"));
 }
 
 void add_regression_training_options(CLI::App& command, RegressionOptions& o) {
@@ -140,15 +142,16 @@ Result<RegressionJob> regression_job(const RegressionOptions& o, const gbdt::Lea
         game.method = fair_regression::GameMethod::kExponentiatedGradient;
     game.paper_steps = o.method == "eg-paper";
     RAMPART_RETURN_IF_ERROR(validate(game));
-    job.sp.levels = o.grid;
-    if (!o.epsilon.empty()) job.sp.epsilon = o.epsilon;
+    job.statistical_parity.levels = o.grid;
+    if (!o.epsilon.empty()) job.statistical_parity.epsilon = o.epsilon;
     auto reduction = o.reduction;
     std::replace(reduction.begin(), reduction.end(), '-', '_');
-    RAMPART_TRY(job.sp.reduction, fair_regression::parse_regression_reduction(reduction));
-    job.sp.refine = o.refine;
-    job.sp.warm_start_steps = o.repairs;
-    job.sp.game = job.bgl.game = game;
-    job.bgl.zeta = o.zeta;
+    RAMPART_TRY(job.statistical_parity.reduction,
+                fair_regression::parse_regression_reduction(reduction));
+    job.statistical_parity.refine = o.refine;
+    job.statistical_parity.warm_start_steps = o.repairs;
+    job.statistical_parity.game = job.bounded_group_loss.game = game;
+    job.bounded_group_loss.zeta = o.zeta;
     if (!job.parity && o.zeta.empty())
         return base::invalid_argument(
             "bad_usage",
@@ -164,17 +167,19 @@ Result<RegressionJob> regression_job(const RegressionOptions& o, const gbdt::Lea
 }
 
 std::string regression_text(const RegressionJob& job) {
-    const auto& game = job.parity ? job.sp.game : job.bgl.game;
+    const auto& game = job.parity ? job.statistical_parity.game : job.bounded_group_loss.game;
     std::string text = fmt::format(" notion={} loss={} oracle={}",
                                    job.parity ? kStatisticalParity : kBoundedGroupLoss,
                                    evaluation::loss_text(job.loss), job.linear ? "linear" : "gbdt");
     if (job.linear) text += fmt::format(" ridge={}", job.line.ridge);
     if (job.parity)
-        text += fmt::format(" tolerance={} grid={} reduction={} refine={} warm_start_steps={}",
-                            fmt::join(job.sp.epsilon, ","), job.sp.levels,
-                            to_string(job.sp.reduction), job.sp.refine, job.sp.warm_start_steps);
+        text +=
+            fmt::format(" tolerance={} grid={} reduction={} refine={} warm_start_steps={}",
+                        fmt::join(job.statistical_parity.epsilon, ","),
+                        job.statistical_parity.levels, to_string(job.statistical_parity.reduction),
+                        job.statistical_parity.refine, job.statistical_parity.warm_start_steps);
     else
-        text += fmt::format(" zeta={}", fmt::join(job.bgl.zeta, ","));
+        text += fmt::format(" zeta={}", fmt::join(job.bounded_group_loss.zeta, ","));
     const bool gradient = game.method == fair_regression::GameMethod::kExponentiatedGradient;
     text += fmt::format(" method={}{} calls={}", gradient ? "eg" : "column-generation",
                         game.paper_steps ? "-paper" : "", game.max_oracle_calls);

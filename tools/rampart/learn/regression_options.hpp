@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "frame/rate_words.hpp"
 #include "rampart/fair_regression/bounded_loss.hpp"
 #include "rampart/fair_regression/loss.hpp"
 #include "rampart/fair_regression/parity.hpp"
@@ -19,6 +18,7 @@ namespace rampart::cli {
 
 inline constexpr std::string_view kFairRegression = "fair-regression";
 
+inline constexpr const char* kStatisticalParity = "statistical_parity";
 inline constexpr const char* kBoundedGroupLoss = "bounded_group_loss";
 
 /// As typed.
@@ -34,7 +34,7 @@ struct RegressionOptions {
     // to name those without effect: all with other learners
     std::vector<const CLI::Option*> options;
     const CLI::Option *zeta_option = nullptr, *ridge_option = nullptr, *tolerance_option = nullptr;
-    std::vector<const CLI::Option*> parity_options;  // of statistical parity alone
+    std::vector<const CLI::Option*> parity_options;  // options of statistical parity alone
 };
 /// What train and frontier have in common: loss, grid, oracle, reduction, game.
 void add_regression_options(CLI::App& command, RegressionOptions& options);
@@ -46,12 +46,12 @@ struct RegressionJob {
     bool parity = true;  // else bounded group loss
     bool linear = false;
     fair_regression::RegressionLoss loss = fair_regression::RegressionLoss::squared();
-    fair_regression::ParityRegressionParams sp;
-    fair_regression::BoundedLossParams bgl;
+    fair_regression::ParityRegressionParams statistical_parity;
+    fair_regression::BoundedLossParams bounded_group_loss;
     fair_regression::LinearParams line;
     gbdt::LearnerParams trees;
     model::ScoreStep step;              // on the unit scale
-    fair_regression::LabelRange range;  // of the label
+    fair_regression::LabelRange range;  // range of the label
 };
 /// range: of a numeric label; 0 to 1 for labels of two values. --approve-at-… is in its units.
 /// Errors: invalid_argument "bad_usage", "bad_…" of the library.

@@ -1,11 +1,10 @@
-#include "learn/regression_report.hpp"
-
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "frame/figures_text.hpp"
+#include "learn/regression_train.hpp"
 #include "rampart/evaluation/regression_loss.hpp"
 #include "rampart/report/html.hpp"
 
@@ -58,8 +57,8 @@ json::object json_of(const RegressionFit& fit,
                      {"discretisation", result.discretisation},
                      {"members", std::move(members)},
                      {"calls", result.calls}};
-    out["epsilon"] = json::value_from(fit.job.sp.epsilon);
-    out["levels"] = fit.job.sp.levels;
+    out["tolerance"] = json::value_from(fit.job.statistical_parity.epsilon);
+    out["levels"] = fit.job.statistical_parity.levels;
     if (result.validation) out["validation"] = json_of(*result.validation);
     return out;
 }
@@ -67,7 +66,7 @@ json::object json_of(const RegressionFit& fit,
 json::object json_of(const RegressionFit& fit, const fair_regression::BoundedLossResult& result) {
     json::object out{{"outcome", std::string(to_string(result.outcome))},
                      {"least_violation", result.least_violation},
-                     {"zeta", json::value_from(fit.job.bgl.zeta)},
+                     {"zeta", json::value_from(fit.job.bounded_group_loss.zeta)},
                      {"calls", result.calls}};
     if (result.proof) {
         json::object multipliers;
@@ -129,7 +128,7 @@ std::string text_of(const RegressionFit& fit, const fair_regression::ParityRegre
            fmt::format(
                "{} levels: at most {:.4f} above any mixture as fair that is not "
                "discretised\n\n",
-               fit.job.sp.levels, r.discretisation) +
+               fit.job.statistical_parity.levels, r.discretisation) +
            report::align(members);
 }
 
@@ -140,7 +139,7 @@ std::string infeasible_text(const RegressionFit& fit, const fair_regression::Bou
     out = "no mixture keeps the bounds\n" + out;
     report::Table rows{{"group", "bound", "multiplier"}};
     for (size_t g = 0; g < fit.groups.size(); ++g) {
-        const auto& zeta = fit.job.bgl.zeta;
+        const auto& zeta = fit.job.bounded_group_loss.zeta;
         rows.push_back({fit.groups[g], fmt::format("{:.6f}", zeta[zeta.size() > 1 ? g : 0]),
                         fmt::format("{:.6f}", r.proof->multipliers[g])});
     }
@@ -167,7 +166,7 @@ std::string text_of(const RegressionFit& fit, const fair_regression::BoundedLoss
     if (held) add("validation", *held);
     report::Table groups{{"group", "bound", "train", "validation"}};
     for (size_t g = 0; g < fit.groups.size(); ++g) {
-        const auto& zeta = fit.job.bgl.zeta;
+        const auto& zeta = fit.job.bounded_group_loss.zeta;
         groups.push_back({fit.groups[g], fmt::format("{:.6f}", zeta[zeta.size() > 1 ? g : 0]),
                           fmt::format("{:.6f}", train.group_losses[g]),
                           held ? fmt::format("{:.6f}", held->group_losses[g]) : ""});
@@ -189,13 +188,14 @@ std::string in_label_units(const RegressionJob& job, double loss) {
 }
 
 json::object regression_json(const RegressionFit& fit) {
-    auto out = fit.job.parity ? json_of(fit, fit.sp) : json_of(fit, fit.bgl);
+    auto out = fit.job.parity ? json_of(fit, fit.statistical_parity)
+                              : json_of(fit, fit.bounded_group_loss);
     out["notion"] = fit.job.parity ? kStatisticalParity : kBoundedGroupLoss;
     out["loss"] = evaluation::loss_text(fit.job.loss);
     out["oracle"] = fit.job.linear ? "linear" : "gbdt";
     out["groups"] = json::value_from(fit.groups);
     if (fit.train_tails.empty()) return out;
-    out["grid"] = fit.job.sp.levels;
+    out["grid"] = fit.job.statistical_parity.levels;
     out["tails"] = {{"train", json::value_from(fit.train_tails)},
                     {"validation", json::value_from(fit.validation_tails)}};
     return out;
@@ -207,21 +207,26 @@ std::string regression_text(const RegressionFit& fit) {
                     fit.job.parity ? "statistical parity" : "bounded group loss",
                     evaluation::loss_text(fit.job.loss), fit.job.linear ? "linear" : "gbdt",
                     fit.served.empty() ? "" : "; served: ", fit.served);
-    return head + (fit.job.parity ? text_of(fit, fit.sp) : text_of(fit, fit.bgl));
+    return head + (fit.job.parity ? text_of(fit, fit.statistical_parity)
+                                  : text_of(fit, fit.bounded_group_loss));
 }
 
 std::vector<std::string> regression_notes(const RegressionFit& fit) {
     std::vector<std::string> notes;
-    const double held = fit.job.parity ? (fit.sp.validation ? fit.sp.validation->violation : 0)
-                                       : (fit.bgl.validation ? fit.bgl.validation->violation : 0);
-    const bool found =
-        fit.job.parity || fit.bgl.outcome == fair_regression::BoundedLossOutcome::kFeasible;
+    const double held =
+        fit.job.parity
+            ? (fit.statistical_parity.validation ? fit.statistical_parity.validation->violation : 0)
+            : (fit.bounded_group_loss.validation ? fit.bounded_group_loss.validation->violation
+                                                 : 0);
+    const bool found = fit.job.parity || fit.bounded_group_loss.outcome ==
+                                             fair_regression::BoundedLossOutcome::kFeasible;
     if (found && held > kRounding)
         notes.push_back(fmt::format(
             "on the validation rows the constraint is over by {:.5f}: it is kept on the training "
             "rows, and other rows differ; ask for less {} to have room",
             held, fit.job.parity ? "--disparity-tolerance" : "--zeta"));
-    const bool converged = fit.job.parity ? fit.sp.converged : fit.bgl.converged;
+    const bool converged =
+        fit.job.parity ? fit.statistical_parity.converged : fit.bounded_group_loss.converged;
     if (found && !converged)
         notes.push_back(
             "the gap is larger than was asked for: the oracle is no exact minimiser, "
@@ -236,7 +241,8 @@ std::string regression_page(const RegressionFit& fit) {
          {std::pair{"training", &fit.train_tails}, {"validation", &fit.validation_tails}}) {
         if (tails->empty()) continue;
         page.heading(fmt::format("Distribution of the score, {} rows", name));
-        page.raw(distribution_picture(fit.groups, *tails, static_cast<size_t>(fit.job.sp.levels),
+        page.raw(distribution_picture(fit.groups, *tails,
+                                      static_cast<size_t>(fit.job.statistical_parity.levels),
                                       fit.job.range, fit.job.step.threshold));
     }
     if (!fit.train_tails.empty())

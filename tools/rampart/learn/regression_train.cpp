@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "learn/regression_report.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/evaluation/regression_loss.hpp"
 #include "rampart/evaluation/table_digest.hpp"
@@ -65,15 +64,17 @@ Result<RegressionFit> fit_regression(const RegressionJob& job, const TableParts&
     std::optional<fair_regression::RegressionRows> held;
     if (tables.validation) held = tables.validation->rows();
     if (job.parity) {
-        RAMPART_TRY(fit.sp, fair_regression::fit_parity(rows, job.loss, job.sp, *oracle,
-                                                        held ? &*held : nullptr));
+        RAMPART_TRY(fit.statistical_parity,
+                    fair_regression::fit_parity(rows, job.loss, job.statistical_parity, *oracle,
+                                                held ? &*held : nullptr));
         return fit;
     }
-    RAMPART_TRY(fit.bgl, fair_regression::fit_bounded_loss(rows, job.loss, job.bgl, *oracle,
-                                                           held ? &*held : nullptr));
-    if (fit.bgl.proof)
+    RAMPART_TRY(fit.bounded_group_loss,
+                fair_regression::fit_bounded_loss(rows, job.loss, job.bounded_group_loss, *oracle,
+                                                  held ? &*held : nullptr));
+    if (fit.bounded_group_loss.proof)
         fit.proof_checked = static_cast<bool>(fair_regression::check_infeasible(
-            rows, job.loss, job.bgl.zeta, *fit.bgl.proof, *oracle));
+            rows, job.loss, job.bounded_group_loss.zeta, *fit.bounded_group_loss.proof, *oracle));
     return fit;
 }
 
@@ -87,16 +88,17 @@ struct Served {
 Served served_of(const RegressionFit& fit) {
     Served out;
     if (fit.job.parity) {
-        for (const auto& member : fit.sp.members)
+        for (const auto& member : fit.statistical_parity.members)
             out.models.push_back({&member.model, member.weight});
-        out.levels = fit.job.sp.levels;
+        out.levels = fit.job.statistical_parity.levels;
         out.text = fmt::format("one of {} members is drawn, its score is one of {} levels",
                                out.models.size(), out.levels + 1);
-    } else if (fit.bgl.averaged && fit.bgl.averaged->no_worse) {
-        out.models.push_back({&fit.bgl.averaged->model, 1});
-        out.text = fmt::format("one predictor, the mean of {}", fit.bgl.members.size());
+    } else if (fit.bounded_group_loss.averaged && fit.bounded_group_loss.averaged->no_worse) {
+        out.models.push_back({&fit.bounded_group_loss.averaged->model, 1});
+        out.text =
+            fmt::format("one predictor, the mean of {}", fit.bounded_group_loss.members.size());
     } else {
-        for (const auto& member : fit.bgl.members)
+        for (const auto& member : fit.bounded_group_loss.members)
             out.models.push_back({&member.model, member.weight});
         out.text = fmt::format("a mixture of {} members", out.models.size());
     }
@@ -106,7 +108,7 @@ Served served_of(const RegressionFit& fit) {
 Result<std::vector<double>> tails_of(const RegressionFit& fit, const Served& served,
                                      const dataset::Dataset& data, const RegressionTable& table,
                                      base::ThreadPool& pool) {
-    const int levels = fit.job.sp.levels;
+    const int levels = fit.job.statistical_parity.levels;
     RAMPART_TRY(const auto rows,
                 fair_regression::LevelRows::create(table.rows(), fit.job.loss, levels));
     std::vector<double> tails(table.groups * static_cast<size_t>(levels));
@@ -147,7 +149,7 @@ Result<Answer> answer_of(const RegressionTraining& t, RegressionFit& fit, const 
                              {"seed", t.source.seed},
                              {"training_rows", parts.train.rows()}};
     const auto served = served_of(fit);
-    if (fit.job.parity || fit.bgl.outcome == BoundedLossOutcome::kFeasible) {
+    if (fit.job.parity || fit.bounded_group_loss.outcome == BoundedLossOutcome::kFeasible) {
         fit.served = served.text;
         RAMPART_TRY(fit.train_tails, tails_of(fit, served, parts.train, tables.train, pool));
         if (tables.validation) {
@@ -159,7 +161,7 @@ Result<Answer> answer_of(const RegressionTraining& t, RegressionFit& fit, const 
         json["id"] = id.value();
         answer.text = fmt::format("wrote {}\nid {}\n", t.out, id.value());
     } else {
-        answer.exit_code = fit.bgl.proof ? ExitCode::kImpossible : ExitCode::kNo;
+        answer.exit_code = fit.bounded_group_loss.proof ? ExitCode::kImpossible : ExitCode::kNo;
         answer.notes.push_back("no model was written");
     }
     for (auto& note : regression_notes(fit)) answer.notes.push_back(std::move(note));

@@ -19,20 +19,23 @@ void add_tree_options(CLI::App& command, Options& o) {
     const auto of_trees = [&](CLI::Option* option) {
         o.tree_options.push_back(option->capture_default_str()->group(kTrees));
     };
-    of_trees(command.add_option("--trees", p.trees, "number of trees"));
-    of_trees(command.add_option("--leaves", p.leaves, "maximum leaves per tree"));
+    of_trees(command.add_option("--trees", p.trees, "number of trees, 1 to 20000"));
+    of_trees(command.add_option("--leaves", p.leaves, "maximum leaves per tree, 2 to 4096"));
     of_trees(command.add_option("--max-depth", p.max_depth, "maximum depth per tree; 0: no limit"));
-    of_trees(command.add_option("--learning-rate", p.learning_rate, "shrinkage per tree"));
-    of_trees(command.add_option("--min-rows-in-leaf", p.min_rows_in_leaf, "minimum rows per leaf"));
+    of_trees(
+        command.add_option("--learning-rate", p.learning_rate, "shrinkage per tree, above 0 to 1"));
+    of_trees(command.add_option("--min-rows-in-leaf", p.min_rows_in_leaf,
+                                "minimum rows per leaf, 1 or more"));
     of_trees(command.add_option("--min-hessian-in-leaf", p.min_hessian_in_leaf,
                                 "minimum sum of weights times p(1 - p) per leaf"));
     of_trees(command.add_option("--l1", p.l1, "L1 penalty on leaf values"));
     of_trees(command.add_option("--l2", p.l2, "L2 penalty on leaf values"));
-    of_trees(command.add_option("--max-bins", p.max_bins, "maximum histogram bins per feature"));
+    of_trees(command.add_option("--max-bins", p.max_bins,
+                                "maximum histogram bins per feature, 2 to 255"));
     of_trees(command.add_option("--feature-fraction", p.feature_fraction,
-                                "fraction of features sampled per tree"));
-    of_trees(
-        command.add_option("--row-fraction", p.row_fraction, "fraction of rows sampled per tree"));
+                                "fraction of features sampled per tree, above 0 to 1"));
+    of_trees(command.add_option("--row-fraction", p.row_fraction,
+                                "fraction of rows sampled per tree, above 0 to 1"));
     o.tree_options.push_back(
         command
             .add_option("--monotone", o.rules.monotone,
@@ -66,8 +69,8 @@ void add_tree_options(CLI::App& command, Options& o) {
 void add_postprocess_options(CLI::App& command, Options& o) {
     command
         .add_option("--postprocess", o.postprocess,
-                    "ramp: fit thresholds by group on the validation rows; the model then decides "
-                    "by group")
+                    "ramp: fit a ramp for each group on the validation rows, as `rampart "
+                    "postprocess` does; the model then decides by group")
         ->check(CLI::IsMember({"none", "ramp"}))
         ->capture_default_str()
         ->group(kRamp);
@@ -194,8 +197,9 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
         ->group(kFiles);
     command.add_option("--out", o.out, "model file to write")->required()->group(kFiles);
     command
-        .add_option("--cache", o.cache,
-                    "file or folder: keeps the table as it was read, for the next run")
+        .add_option(
+            "--cache", o.cache,
+            "file or folder that keeps the parsed table, so that the next run starts faster")
         ->group(kFiles);
     command
         .add_option("--resume", o.resume,
@@ -213,7 +217,8 @@ void add_train_options(CLI::App& command, TrainOptions& o) {
         ->capture_default_str()
         ->group(kLearning);
     command
-        .add_option("--threads", o.threads, "number of threads; the result does not depend on it")
+        .add_option("--threads", o.threads,
+                    "number of threads, default one per core; the result does not depend on it")
         ->check(CLI::Range(size_t{1}, size_t{256}))
         ->group(kLearning);
     o.allow_infeasible_option =

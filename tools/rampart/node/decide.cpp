@@ -72,9 +72,9 @@ Result<Answer> what_if(const Options& options) {
         const auto& names = policy.group_names();
         const auto it = std::find(names.begin(), names.end(), options.group);
         if (it == names.end()) {
-            return base::invalid_argument(
-                "group_unknown", "the policy sets thresholds by group; give --group, one of: {}",
-                fmt::join(names, "; "));
+            return base::invalid_argument("group_unknown",
+                                          "the policy decides by group; give --group, one of: {}",
+                                          fmt::join(names, "; "));
         }
         group = static_cast<size_t>(it - names.begin());
     }
@@ -129,7 +129,8 @@ void add_decide(Frame& frame) {
     auto options = std::make_shared<Options>();
     auto& command = frame.add(
         {.name = "decide",
-         .summary = "Decide an application by a running service, or show what a model file decides",
+         .summary =
+             "Send an application to a running service, or show what a model file would decide",
          .example = "rampart decide application.json --model m.rmp",
          .detail = "APPLICATION is a JSON file: {\"application_id\", \"person_id\", "
                    "\"event_time\", \"features\": {…}}."},
@@ -142,12 +143,12 @@ void add_decide(Frame& frame) {
     command.add_option("APPLICATION", options->application, "JSON file with the application")
         ->required();
     command.add_option("--model", options->model,
-                       "model file, whose decision is shown and not logged; or --url");
+                       "model file: show its decision without logging it; give --model or --url");
     command.add_option("--draw-key", options->draw_key,
                        "with --model: <store>/keys/draw of a service, to show what it would draw");
     command.add_option("--group", options->group, "protected group, for a group-aware model file");
     command.add_option("--url", options->url,
-                       "host:port of a running service, which decides and logs; or --model");
+                       "host:port of a running service, which decides and logs the decision");
     command.add_option("--token-file", options->token_file,
                        "with --url: <store>/keys/token of that service");
 }

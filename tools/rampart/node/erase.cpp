@@ -139,14 +139,14 @@ void add_hold_add(Frame& frame) {
     auto& command = add_hold_change(
         frame,
         {.name = "hold add",
-         .summary = "Add a legal hold: forbid to erase a person",
+         .summary = "Add a legal hold: a person's records may not be erased",
          .example = "rampart hold add --person p-4711 --matter court-12 --until 2028-01-01 "
                     "--reason 'claim' --config rampartd.toml"},
         options, true);
     command.add_option("--matter", options->matter, "the matter of the hold; one hold per matter")
         ->required();
     command.add_option("--until", options->until,
-                       "last day of the hold; default: until it is removed");
+                       "last day of the hold, YYYY-MM-DD; default: until it is removed");
 }
 
 void add_hold_remove(Frame& frame) {

@@ -14,7 +14,7 @@
 #include "frame/commands.hpp"
 #include "rampart/registry/model_registry.hpp"
 #include "rampart/runtime/system_clock.hpp"
-#include "store/store_contents.hpp"
+#include "store/store_checks.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -245,7 +245,7 @@ void add_backup_create(Frame& frame) {
     command.add_option("--store", options->store, "the store folder")->required();
     command.add_option("--to", options->folder, "folder of this store's backups")->required();
     command.add_flag("--with-keys", options->with_keys,
-                     "include keys/; protect the folder as well as the keys");
+                     "include the folder keys/; then protect the backup like the keys");
     command.add_option("--keep", options->keep,
                        "number of newest backups to keep; older ones are dropped; default: all");
 }

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "frame/commands.hpp"
-#include "frame/mixture_text.hpp"
+#include "frame/figures_text.hpp"
 #include "frame/node_access.hpp"
 #include "rampart/base/file.hpp"
 #include "rampart/base/limits.hpp"
@@ -77,7 +77,7 @@ Result<Answer> inspect_model(const fs::path& file) {
                              {"thresholds", json::value_from(learned->ramp.thresholds)},
                              {"slopes", json::value_from(learned->ramp.slopes)},
                              {"calibrations", learned->calibrations.size()},
-                             {"pulls", learned->adjustments.size()},
+                             {"adjustments", learned->adjustments.size()},
                              {"score_levels", learned->scale.levels},
                              {"score_scale", unit_scale(*learned) ? "unit" : "log-odds"},
                              {"linear_models", linear_models(*learned, policy.schema())}});
@@ -133,7 +133,7 @@ Result<Answer> inspect_store(const fs::path& config) {
                                                        {"corrections", c.corrections},
                                                        {"late_outcomes", c.late_outcomes},
                                                        {"matured", c.matured},
-                                                       {"unmatched", c.dangling},
+                                                       {"unmatched", c.unmatched},
                                                        {"overdue", c.overdue},
                                                        {"quarantined", quarantined.size()}};
     Answer answer;

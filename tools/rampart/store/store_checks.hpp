@@ -1,9 +1,11 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "rampart/storage/backup.hpp"
 #include "services/rampartd/settings.hpp"
 
 namespace rampart::cli {
@@ -23,5 +25,17 @@ std::vector<StoreCheck> store_checks();
 /// The format version that this release wants of a database, by the last part of its path; nullopt:
 /// it knows no such database.
 std::optional<uint32_t> known_version(const std::string& database);
+
+/// The head of the audit log, and the databases. not_found "no_store": the folder holds no
+/// database.
+base::Result<std::vector<storage::BackupItem>> databases_in(const std::filesystem::path& store);
+
+struct StoreFiles {
+    std::vector<storage::BackupItem> items;
+    std::vector<std::string> secrets;  // left out
+};
+/// All other files, as they are when this is called: models, certificates, evidence, the gate's
+/// public key; with_secrets: those that rampartd::is_secret() names, too.
+base::Result<StoreFiles> files_in(const std::filesystem::path& store, bool with_secrets);
 
 }  // namespace rampart::cli

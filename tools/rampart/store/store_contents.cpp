@@ -1,11 +1,10 @@
-#include "store/store_contents.hpp"
-
 #include <algorithm>
 
 #include "rampart/storage/derived_database.hpp"
 #include "rampart/storage/folder.hpp"
 #include "rampart/storage/inspection.hpp"
 #include "services/rampartd/store_layout.hpp"
+#include "store/store_checks.hpp"
 
 namespace rampart::cli {
 namespace {

@@ -18,15 +18,15 @@
 /// 2021, appendix C.2).
 ///
 /// A row becomes columns: numbers standardised on the training rows, a category its own column of 0
-/// and 1 (over sqrt 2 where there are two: a flag counts once). What tells a protected attribute
-/// spans the subspace A; d_x(a, b) = |(I - proj A)(a - b)| (C.1): differences along A count
-/// nothing.
+/// and 1 (over sqrt 2 where there are two: a flag counts once). Directions that
+/// predict a protected attribute span the subspace A; d_x(a, b) = |(I - proj A)(a - b)| (C.1):
+/// differences along A count nothing.
 ///
-/// What is missing has a place of its own: a missing number is the mean, with a further column that
-/// says so if the training rows have any; a missing category is the middle of all.
+/// A missing number is encoded as the mean, with an indicator column if the training rows have
+/// missing ones; a missing category is encoded as the mean of all categories.
 namespace rampart::budro {
 
-/// Known of the training rows, and no feature.
+/// Protected attribute that is known for the training rows and is not a feature.
 struct ProtectedAttribute {
     std::string name;
     std::vector<int32_t> group = {};  // [n] below `groups`, -1: unknown; empty: `number` says it
@@ -49,17 +49,19 @@ struct ComparedPair {
 };
 
 struct FairMetricSpec {
-    /// Each gives directions, learnt from all features but those in `without`: of groups logistic
-    /// regressions of each but the largest against the rest, of a number one ridge regression.
+    /// Attributes whose predicting directions are learnt from all features but those in `without`:
+    /// for groups, a logistic regression of each group but the largest against the rest; for a
+    /// number, one ridge regression.
     std::vector<ProtectedAttribute> attributes = {};
-    /// Features that are protected themselves: their columns, and what tells them from the others.
+    /// Features that are protected themselves: their columns, and the
+    /// directions that predict them from the other features.
     std::vector<std::string> protected_features = {};
     /// Features whose columns are in the subspace, nothing more.
     std::vector<std::string> indicators = {};
     std::vector<ProtectedDirection> directions = {};
-    /// Both kinds, or none. Given these, distances in what the subspace leaves are weighed by the
-    /// most likely positive semidefinite S of P(comparable) = 2 / (1 + exp(v'Sv)), v = difference
-    /// of the two (EXPLORE, Mukherjee et al. 2020).
+    /// Pairs of both kinds, or none. With pairs, distances in what the subspace leaves are weighed
+    /// by the most likely positive semidefinite S of P(comparable) = 2 / (1 + exp(v'Sv)), v =
+    /// difference of the two (EXPLORE, Mukherjee et al. 2020).
     std::vector<ComparedPair> pairs = {};
     /// Penalty of the regressions, in units of mean loss + l2/2·|w|^2 (intercept free): 1e-9 … 1e6.
     /// Stronger keeps the direction nearer to the plain difference of the groups' means.
@@ -67,7 +69,7 @@ struct FairMetricSpec {
     /// Penalties to choose from for numbers, by the least leave-one-out error. Empty: l2.
     std::vector<double> l2_of_numbers = {};
     double l2_of_pairs = 1e-3;  // mean loss + l2/2·|S|^2
-    /// By feature, 0 … 1e6: what its columns are multiplied with; 0 leaves the feature out.
+    /// Multiplier of a feature's columns, by feature, 0 … 1e6; 0 leaves the feature out.
     std::map<std::string, double> weights = {};
 };
 

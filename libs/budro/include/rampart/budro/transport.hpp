@@ -12,9 +12,8 @@
 #include "rampart/budro/points.hpp"
 #include "rampart/model/instruction_set.hpp"
 
-/// The inner problem of BuDRO (Vargo et al. 2021, eq. 2.8): where
-/// an adversary who may move people by a fair distance of epsilon in the mean sends them so that a
-/// model's loss becomes largest.
+/// The inner problem of BuDRO (Vargo et al. 2021, eq. 2.8): the worst-case distribution, that is,
+/// the transport plan within a mean squared fair distance of epsilon that maximises a model's loss.
 ///
 ///   maximise   sum over j of w_j · sum over i of Π_ij · L[y_j][i]
 ///   subject to sum over j of w_j · sum over i of Π_ij · d²(i, j) <= epsilon,
@@ -25,9 +24,9 @@
 ///   M(η) = η·epsilon + sum w_j · max over i of (L[y_j][i] - η·d²(i, j)),   η >= 0
 /// convex and piecewise linear. No n x n matrix is ever held.
 ///
-/// Whom a person is sent to is decided in double precision, always: of equal values the nearest, of
-/// those equally near the lowest row; among people at one and the same point the one with the
-/// greatest loss (the first of equals) stands for all.
+/// The target of a person is always chosen in double precision. Ties: the nearest target, then the
+/// lowest row. Among people at the same point, the one with the greatest loss (the first of equals)
+/// represents the point.
 namespace rampart::budro {
 
 enum class TransportMethod {
@@ -87,7 +86,7 @@ struct TransportParams {
 /// Fails with bad_transport_parameter, naming field, value and range.
 base::Status validate(const TransportParams& params);
 
-/// What it is between: n people.
+/// The people of a transport problem.
 struct TransportProblem {
     const Points* points = nullptr;
     std::span<const uint8_t> labels = {};  // [n] 0 … classes - 1

@@ -26,7 +26,7 @@
 /// polyline of `max_points` points on the curve, level beyond. Isotonic takes them as they are.
 /// Equal scores are one case with their mean label: scores of few values are mapped as others are.
 ///
-/// Rows must not be those that the model learnt from. What the map does on them is told three
+/// Rows must not be those that the model learnt from. The report measures the map three
 /// times: before, after (the same rows: flatters), out of fold (each row by the other folds' maps).
 namespace rampart::calibration {
 

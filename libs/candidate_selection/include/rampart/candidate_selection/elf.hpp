@@ -48,7 +48,7 @@ std::vector<uint8_t> stratified_split(std::span<const ope::Group> groups, size_t
 struct ElfOptions {
     bool paper_compat = false;
     stats::BoundMethod bound = stats::BoundMethod::kBetting;  // kBetting is for rampart mode
-    double delta = 0.1;                                       // of each group
+    double delta = 0.1;                                       // error probability of each group
     double kappa = 0.5;                                       // rampart: (0, 1]
     double power = 0.999;  // rampart: what D_c has to predict before accuracy counts
     double xi = 0;         // paper_compat, appendix E
@@ -66,7 +66,7 @@ struct ElfOptions {
 struct ElfTest {
     std::string name;
     size_t records = 0;
-    double mean = 0;     // of g-hat on D_f
+    double mean = 0;     // mean of g-hat on the vault
     double upper = 0;    // U; with bets: -(ln wealth - ln 1/delta), <= 0 alike when it passes
     double upper_t = 0;  // U by t whatever the bound; indicative beside another
     bool passed = false;

@@ -15,12 +15,12 @@
 namespace rampart::candidate_selection {
 
 /// What candidate selection minimises (ELF paper, Algorithms 2 and 4): the loss of a policy where
-/// the bounds that the test on D_f will compute are predicted, from D_c, to pass; otherwise more
-/// than any loss, by as much as they are predicted to fail.
+/// the bounds that the test on the vault will compute are predicted, from the development set, to
+/// pass; otherwise more than any loss, by as much as they are predicted to fail.
 ///
-/// A policy is what it says of the m rows of D_c: pi_i = P(approve | x_i). Loss and estimates are
-/// (piecewise) linear in it, so that no policy needs a derivative and each evaluation is two
-/// passes.
+/// A policy is what it says of the m rows of the development set: pi_i = P(approve | x_i). Loss and
+/// estimates are (piecewise) linear in it, so that no policy needs a derivative and each evaluation
+/// is two passes.
 
 /// g-hat of one constraint, E[g-hat] <= 0 being fair. Entry k is about row rows[k]:
 ///     g_k = offset_k + more_k max(d, 0) + less_k max(-d, 0),   d = pi - reference,
@@ -29,7 +29,7 @@ namespace rampart::candidate_selection {
 /// or within `range`, where that is given.
 struct Constraint {
     std::string name;
-    std::vector<uint32_t> rows;  // ascending positions in D_c
+    std::vector<uint32_t> rows;  // ascending positions in the development set
     std::vector<double> offset, more, less;
     std::vector<double> highest_more, highest_less, lowest_more, lowest_less;
     std::optional<stats::Range> range{};
@@ -37,11 +37,11 @@ struct Constraint {
     /// the sum of its entries'.
     std::vector<uint32_t> unit{};
     size_t units = 0;
-    double test_units = 0;  // how many the test on D_f will have; the group's OWN number
+    double test_units = 0;  // how many the test on the vault will have; the group's OWN number
     double delta = 0.1;
 };
 
-/// Paired centred difference to the reference (notes 3.1, 3.2), by ope's estimator, records of a
+/// Paired centred difference to the reference by ope's estimator, records of a
 /// person in one unit (no unit ids: one record a person): g-hat = -(Z + margin). `model` without
 /// `absolute` and `max_weight`. The candidates in `feedback` are not read.
 base::Result<Constraint> paired_constraint(const ope::LoggedFeedback& feedback,
@@ -58,7 +58,7 @@ base::Result<Constraint> importance_constraint(const ope::LoggedFeedback& feedba
 Constraint accuracy_constraint(std::span<const uint8_t> label, std::span<const double> reference,
                                double floor, double test_units, double delta);
 
-/// How far from failing a policy has to be on D_c before its loss counts.
+/// How far from failing a policy has to be on the development set before its loss counts.
 enum class Safety {
     kInflation,  // the predicted width times `inflation` (the paper: 2)
     kPower,      // the test's width, and room for the errors of both samples: `power` a constraint
@@ -82,14 +82,15 @@ struct ObjectiveConfig {
     double bet_cap = 0.95;  // (0, 1), of the betting bound
 };
 
-/// Mean over D_c of offset_i + slope_i pi_i, e.g. the probability of a wrong decision.
+/// Mean over the development set of offset_i + slope_i pi_i, e.g. the probability of a wrong
+/// decision.
 struct Loss {
     std::vector<double> offset, slope;
 };
 Loss error_rate(std::span<const uint8_t> label);
 
 struct PredictedBound {
-    double mean = 0;     // of g-hat on D_c, per unit
+    double mean = 0;     // mean of g-hat on the development set, per unit
     double upper = 0;    // predicted, Safety included; +infinity when it cannot be computed
     double signals = 0;  // (upper + xi/4) in standard errors of the test's mean; > 0: short of it
 };
@@ -106,7 +107,7 @@ class SafetyObjective {
   public:
     /// `reference`: P(approve | x_i) of the policy that d is measured from. Errors
     /// (invalid_argument "bad_objective"): shapes, no constraint, numbers that are not finite,
-    /// delta outside (0, 1/2), fewer than two units in D_c or expected in the test.
+    /// delta outside (0, 1/2), fewer than two units in the development set or expected in the test.
     static base::Result<SafetyObjective> create(std::vector<double> reference, Loss loss,
                                                 std::vector<Constraint> constraints,
                                                 const ObjectiveConfig& config);
@@ -127,7 +128,7 @@ class SafetyObjective {
     Loss loss_;
     std::vector<Constraint> constraints_;
     ObjectiveConfig config_;
-    double worst_loss_ = 0;            // of any policy, row by row
+    double worst_loss_ = 0;            // largest loss that any policy can have, row by row
     std::vector<double> t_quantiles_;  // by constraint
     double power_quantile_ = 0;
 };

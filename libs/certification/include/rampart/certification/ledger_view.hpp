@@ -17,8 +17,8 @@ struct PolicyPair {
     std::string_view candidate, reference;  // policy ids
 };
 
-/// The history in a ledger, decoded once: the answers that the gate's protocol needs from entries
-/// of before. A copy of the ledger at that time; entries appended later are not in it. Immutable,
+/// The history in a ledger, decoded once: the answers that the gate's protocol needs from earlier
+/// entries. A copy of the ledger at that time; entries appended later are not in it. Immutable,
 /// thread safe.
 class LedgerView {
   public:
@@ -52,7 +52,7 @@ class LedgerView {
   private:
     LedgerView() = default;
     uint32_t epoch_ = 0;     // the current one; 0: none is open
-    std::vector<Run> runs_;  // of all epochs, in order of registration
+    std::vector<Run> runs_;  // runs of all epochs, in order of registration
 };
 
 }  // namespace rampart::certification

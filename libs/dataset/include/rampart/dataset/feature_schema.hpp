@@ -17,7 +17,7 @@ struct FeatureSpec {
     std::string name;
     FeatureKind kind = FeatureKind::kNumeric;
     std::vector<std::string>
-        categories;  // of a categorical feature; code = position; unseen = missing
+        categories;  // values of a categorical feature; code = position; unseen = missing
     bool operator==(const FeatureSpec&) const = default;
 };
 
@@ -53,7 +53,8 @@ class FeatureSchema {
     std::vector<FeatureSpec> features_;
     std::map<std::string, size_t, std::less<>> by_name_;
     std::vector<std::map<std::string, size_t, std::less<>>> codes_;
-    std::vector<std::map<double, size_t>> number_codes_;  // of the categories that are numbers
+    std::vector<std::map<double, size_t>>
+        number_codes_;  // codes of the categories that are numbers
 };
 
 /// Range of a numeric label.

@@ -15,10 +15,10 @@ namespace rampart::evaluation {
 struct Evaluation {
     size_t rows = 0;
     double confidence = 0.95;
-    double log_loss = 0, brier = 0;  // of the score P(favourable)
+    double log_loss = 0, brier = 0;  // losses of the score P(favourable)
     std::optional<double> auc, ks;   // undefined with one label only
     std::optional<stats::Interval> auc_interval;
-    stats::DecisionRates overall;                 // of the decisions
+    stats::DecisionRates overall;                 // rates of the decisions
     std::optional<fairness::GroupReport> groups;  // undefined without protected columns
 };
 

@@ -15,11 +15,11 @@ struct ExplainerOptions {
     bool interventional = false;
     std::string reference = {};   // a table; implies interventional
     size_t reference_rows = 100;  // at most so many of it
-    size_t link = 0;              // of the policy, from 1; 0: the last learned one
+    size_t link = 0;  // number of the link in the policy, from 1; 0: the last learned one
 };
 
 struct Explainer {
-    const model::LearnedLink* link;  // of the policy that it was made for
+    const model::LearnedLink* link;  // link of the policy that it was made for
     size_t link_number;              // from 1
     explain::TreeShap shap;
     std::string variant;  // "path-dependent" or "interventional"

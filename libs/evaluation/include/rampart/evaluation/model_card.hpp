@@ -48,7 +48,7 @@ struct FeatureCard {
 struct DependenceCard {
     explain::Grid grid;
     std::vector<double> mean, low, high;  // by grid value
-    std::vector<double> share;            // of the rows, by weight, at a category or missing
+    std::vector<double> share;            // share of the rows, by weight, at a category or missing
 };
 
 struct ModelCard {
@@ -56,14 +56,15 @@ struct ModelCard {
     std::string id;  // SHA-256 of the model file
     model::Policy policy;
     dataset::TableSchema schema{};
-    size_t link = 0, leaves = 0, depth = 0;  // of the link that is explained
+    size_t link = 0, leaves = 0, depth = 0;  // number and size of the link that is explained
     std::string variant{}, reference{}, reference_sha256{};
 
     std::string rows_of{};      // "the test rows of loans.csv"
-    std::string data_sha256{};  // of the whole table
+    std::string data_sha256{};  // digest of the whole table
     bool learned_from = false;  // the rows measured on are, or may be, among those learned from
     Evaluation evaluation{};
-    double mean_label_log_loss = 0;  // of the score that is the rows' share of favourable labels
+    double mean_label_log_loss =
+        0;  // log loss of the constant score, the share of favourable labels
     std::vector<CalibrationBin> calibration{};
     double calibration_error = 0;        // mean distance of score and label's rate over the bins
     std::vector<GroupQuality> groups{};  // as evaluation.groups

@@ -30,7 +30,7 @@ struct RegressionEvaluation {
     double loss = 0, mean_score = 0, mean_label = 0, approval_rate = 0;
     double disparity = 0;                            // the largest of the groups'
     double root_mean_square = 0, mean_absolute = 0;  // error, in the label's units
-    std::optional<double> auc;                       // of the mean score, of labels of two values
+    std::optional<double> auc;  // AUC of the mean score, for labels of two values
     fair_regression::LabelRange range;
     std::vector<RegressionGroupFigures> groups;  // empty without protected columns
 };

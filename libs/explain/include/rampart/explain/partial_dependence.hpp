@@ -64,7 +64,7 @@ std::string_view to_string(Direction direction);  // "flat", "increasing", …
 /// Direction of the raw score from each number of a grid to the next, over all rows.
 struct DirectionFound {
     Direction direction = Direction::kFlat;
-    double largest_rise = 0, largest_fall = 0;  // of one row in one step, both >= 0
+    double largest_rise = 0, largest_fall = 0;  // largest change of one row in one step, both >= 0
 };
 /// Finds the direction. Steps within rounding, 1e-12 of the scores' size, are ignored, and so is
 /// NaN in the grid. Fails with invalid_argument "not_numeric" for a categorical feature.

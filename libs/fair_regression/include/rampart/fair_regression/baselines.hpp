@@ -26,7 +26,7 @@ base::Result<BaselinePredictor> fit_unconstrained(const RegressionRows& rows,
 /// membership. In closed form: with centred columns X and memberships A (weighted), least squares
 /// on what is left of X after projecting the directions X'A of the slopes away,
 ///   minimise |y - X b|^2 + ridge |b|^2  subject to  A'X b = 0.
-/// Uncorrelated is less than independent: a disparity may be left, which the levels tell. Numbers
+/// Uncorrelated is less than independent: a disparity may be left, which the levels show. Numbers
 /// are standardised, missing ones count as the mean; categories are one-hot. Not kept within [0, 1]
 /// before levels_of. Groups must be at least two. Errors: validate(rows), columns, "bad_groups",
 /// "bad_size", "too_large".

@@ -92,7 +92,7 @@ base::Result<BoundedLossResult> fit_bounded_loss(const RegressionRows& rows,
 /// Checks from scratch whether a proof holds: the multipliers are what they have to be, and the
 /// oracle, asked about them, finds no predictor with sum of lambda_a (loss_a - zeta_a) <= 0; nor
 /// does the plain predictor, nor the best constant. Errors as above, and
-/// failed_precondition "not_infeasible" that tells what refutes it.
+/// failed_precondition "not_infeasible", which names what refutes it.
 base::Status check_infeasible(const RegressionRows& rows, const RegressionLoss& loss,
                               const std::vector<double>& zeta, const InfeasibilityProof& proof,
                               reductions::Oracle& oracle);

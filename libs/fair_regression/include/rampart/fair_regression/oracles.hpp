@@ -22,7 +22,7 @@ struct LinearParams {
     /// Penalty of the squared slopes of standardised columns, relative to the mean loss;
     /// [1e-9, 1e6]. The intercept is not penalised.
     double ridge = 1e-6;
-    int iterations = 50;  // of Newton's method, 1 … 1000
+    int iterations = 50;  // steps of Newton's method, 1 … 1000
 };
 
 /// Linear models with an intercept, by Newton's method with a line search: least squares in one

@@ -12,8 +12,9 @@ namespace rampart::fairness {
 /// decision threshold.
 struct OperatingPoint {
     double threshold = 0.5;  // probability, (0, 1): the decision threshold is its log-odds …
-    /// … unless an overall rate is to be met (fpr, fnr or dp): then it is the one that approves
-    /// most rows (fnr: fewest) with the rate at most that (FairGBM, Cruz et al. 2023, appendix D).
+    /// … unless an overall rate is to be met (fpr, fnr or approvals): then it is the one that
+    /// approves most rows (fnr: fewest) with the rate at most that (FairGBM, Cruz et al. 2023,
+    /// appendix D).
     std::optional<RateTarget> meets = {};
 };
 base::Status validate(const OperatingPoint& point);

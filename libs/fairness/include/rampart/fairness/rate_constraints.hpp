@@ -17,11 +17,11 @@ namespace rampart::fairness {
 enum class Rate {
     kFalsePositive,  // "fpr": approved among label 0
     kFalseNegative,  // "fnr": declined among label 1
-    kApproval,       // "dp": approved (demographic parity when groups share it)
+    kApproval,       // "statistical_parity" (that groups share it): approved
     kError,          // "error": decided against the label (accuracy parity)
 };
 std::string_view to_string(Rate rate);
-/// Also reads "pp" for dp, "accuracy" for error.
+/// Reads a rate's word, in any case. A word of earlier versions ("dp") fails with today's word.
 base::Result<Rate> parse_rate(std::string_view text);
 
 /// max - min of a rate over groups <= tolerance.
@@ -46,10 +46,10 @@ struct RateConstraints {
 };
 base::Status validate(const RateConstraints& constraints);
 
-/// Parses "fnr", "fpr,fnr" (equalized odds), "fnr@sex,dp@race": parity constraints with one
-/// tolerance. Words may come with "eo" (fpr and fnr) and "eopp" (fnr: equal opportunity).
+/// Parses "fnr", "fpr,fnr" (equalized odds), "fnr@sex,error@race": parity constraints with one
+/// tolerance. Also reads "equalized_odds" (fpr and fnr) and "equal_opportunity" (fnr).
 base::Result<std::vector<ParityConstraint>> parse_parity(std::string_view text, double tolerance);
-/// Parses "fpr<=0.05,dp<=0.2".
+/// Parses "fpr<=0.05,statistical_parity<=0.2".
 base::Result<std::vector<RateTarget>> parse_targets(std::string_view text);
 std::string to_string(const RateConstraints& constraints);
 

@@ -8,7 +8,7 @@
 
 namespace rampart::gbdt {
 
-struct BinnedData;  // of the source
+struct BinnedData;  // defined in bins.cpp
 
 /// Binned features of a training set, computed once for many fits: a reduction fits the same rows
 /// again and again, each time with other labels and weights (which belong to its Objective), and

@@ -18,8 +18,8 @@ struct ServerOptions {
     // Handlers that may run concurrently in Lane::kWork, 1 to 256. A handler that waits for the
     // disk occupies its thread, so this bounds how many can share one write.
     size_t threads = 32;
-    size_t bulk_threads = 4;             // of Lane::kBulk, 1 to 256
-    size_t administrative_threads = 4;   // of Lane::kAdministrative, 1 to 256
+    size_t bulk_threads = 4;             // threads of Lane::kBulk, 1 to 256
+    size_t administrative_threads = 4;   // threads of Lane::kAdministrative, 1 to 256
     size_t max_connections = 1024;       // beyond: 503 except for Lane::kInline, then closed
     size_t max_header_bytes = 16 << 10;  // beyond: 431
     size_t max_body_bytes = base::limits::kMaxRequestBytes;        // beyond: 413

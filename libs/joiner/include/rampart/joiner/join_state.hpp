@@ -22,7 +22,7 @@
 /// An *erased* state has nothing in it and takes nothing in any more.
 namespace rampart::joiner {
 
-inline constexpr size_t kMaxReports = 256;  // of one decision; overrides as well
+inline constexpr size_t kMaxReports = 256;  // reports of one decision, and as many overrides
 
 struct Report {
     std::string measure;
@@ -52,9 +52,9 @@ struct TakenAction {
 };
 
 struct JoinState {
-    std::string decision;              // bytes as logged; empty: has not arrived
-    base::TimePoint known_from;        // of the decision: nothing about it may be known earlier
-    std::vector<Report> reports;       // by measure, revision
+    std::string decision;         // bytes as logged; empty: has not arrived
+    base::TimePoint known_from;   // arrival of the decision: nothing about it may be known earlier
+    std::vector<Report> reports;  // by measure, revision
     std::vector<Version> versions;     // by measure, version; of matured measures only
     std::vector<TakenAction> taken{};  // by revision
     bool erased = false;               // then all of the above is empty

@@ -36,7 +36,8 @@ struct JoinerOptions {
     int32_t partitions = 1;
     /// Which of them are held here, each once; empty: all.
     std::vector<streaming::PartitionId> held{};
-    std::shared_ptr<storage::MemoryBudget> memory{};  // of the databases; null: some of their own
+    std::shared_ptr<storage::MemoryBudget>
+        memory{};  // budget of the databases; null: a budget of their own
     /// Called with decisions whose record can no longer be opened (streaming::Seal::kErased), when
     /// they are read for the first time: another view of the log may have taken them in while it
     /// could. Comes before anything of them is written here, so that after an error, or a crash,
@@ -48,8 +49,9 @@ struct JoinerOptions {
 struct StoppedPartition {
     std::string topic;
     streaming::PartitionId partition;  // -1: all of the topic's
-    // data_loss "retention_gap", "state_damaged" (of the partition's joined state); out_of_range "offset_ahead"; failed_precondition
-    // "topic_recreated", "partitions_changed"; the reader's own.
+    // data_loss "retention_gap", "state_damaged" (of the partition's joined state); out_of_range
+    // "offset_ahead"; failed_precondition "topic_recreated", "partitions_changed"; the reader's
+    // own.
     base::Error error;
 };
 
@@ -64,7 +66,7 @@ struct AcceptedGap {
 
 struct PollReport {
     size_t records = 0;      // read and accounted for, in whatever way
-    size_t quarantined = 0;  // of these
+    size_t quarantined = 0;  // records, among these, that were rejected
     std::vector<StoppedPartition> stopped;
 };
 
@@ -84,7 +86,7 @@ struct Counts {
     uint64_t undecodable = 0;           // quarantined: bytes or content make no sense
     uint64_t matured = 0;               // now: examples with a version 0, without those erased
     uint64_t corrected = 0;             // versions after the first
-    uint64_t dangling = 0;              // now: reports and overrides whose decision has not arrived
+    uint64_t unmatched = 0;             // now: reports and overrides whose decision has not arrived
     uint64_t overdue = 0;        // now: granted and matured, without a value, and not censored
     uint64_t fenced = 0;         // records of a writer that had lost the partition: skipped
     uint64_t gaps_accepted = 0;  // by accept_gap()
@@ -95,7 +97,7 @@ struct Counts {
     bool operator==(const Counts&) const = default;
 };
 
-struct Dangling {
+struct Unmatched {
     domain::DecisionId decision;
     std::vector<domain::Outcome> outcomes;
     std::vector<domain::Override> overrides;
@@ -121,10 +123,10 @@ struct PersonDecision {
 /// A held partition, seen from outside.
 struct PartitionState {
     streaming::PartitionId partition;
-    base::Digest hash;   // of its joined state; see StateHash
+    base::Digest hash;   // hash of its joined state; see StateHash
     uint64_t fence = 0;  // epoch of its last fence
     std::vector<std::pair<std::string, streaming::Bookmark>> bookmarks;  // "topic/partition"
-    Counts counts;  // of this partition; a function of the log and the clock, as the hash is
+    Counts counts;  // counts of this partition; a function of the log and the clock, as the hash is
 };
 
 /// Joins the decisions and outcomes of a Reader into labelled examples, in a database for each
@@ -133,8 +135,8 @@ struct PartitionState {
 /// belongs to no held partition is passed over.
 ///
 /// Records may come in any order, repeated, corrected (a higher revision wins, whatever came
-/// first), late (after maturity) or dangling (before or without their decision): all are kept and
-/// counted. A record that makes no sense goes to quarantine with its reason and blocks nobody. A
+/// first), late (after maturity) or unmatched (before or without their decision): all are kept and
+/// counted. An invalid record goes to quarantine with its reason and blocks no other record. A
 /// decision by a writer whose epoch is lower than that of a fence before it does not count.
 ///
 /// An erasure, in the topic of decisions, empties the state of its decision for good: what was
@@ -150,12 +152,12 @@ struct PartitionState {
 /// max(matured_at, clock + 1 µs) for a decision that comes after its own maturity. So examples(m,
 /// t), for any t up to the clock, never changes again, and a training set can be built anew for
 /// ever. A state that is rebuilt by replay is the same but for known_at, which it has from event
-/// times: nobody remembers when things had arrived.
+/// times: earlier times of arrival are not known.
 ///
-/// A partition whose database turns out to be damaged is made anew from the log by poll(), while the
-/// others go on; until it has been read to its end, what is told of all partitions together is
-/// refused: unavailable "state_rebuilding", or data_loss "state_damaged" where the log does not have
-/// all that it knew.
+/// A partition whose database turns out to be damaged is made anew from the log by poll(), while
+/// the others go on; until it has been read to its end, figures of all partitions together are
+/// refused: unavailable "state_rebuilding", or data_loss "state_damaged" where the log does not
+/// have all that it knew.
 ///
 /// One thread polls and advances; any number may call the const methods meanwhile, and see the
 /// state after a whole batch.
@@ -250,11 +252,12 @@ class OutcomeJoiner {
         std::span<const domain::PersonId> persons) const;
     /// After an erasure was read: when it returns, what was erased of these decisions, or dropped
     /// from quarantine, is in none of the files any more; but for the decision ids and times in the
-    /// indices, which go within a week. failed_precondition "snapshot_held": somebody reads; again.
+    /// indices, which go within a week. failed_precondition "snapshot_held": a reader is active;
+    /// call it again.
     base::Status compact_erased(std::span<const domain::DecisionId> decisions);
 
     // Up to `limit` each: by decision id, by maturity, by position.
-    base::Result<std::vector<Dangling>> list_dangling(size_t limit) const;
+    base::Result<std::vector<Unmatched>> list_unmatched(size_t limit) const;
     base::Result<std::vector<Overdue>> list_overdue(size_t limit) const;
     base::Result<std::vector<Quarantined>> list_quarantined(size_t limit) const;
 

@@ -12,7 +12,7 @@ namespace rampart::joiner {
 /// A hash of a set that follows its changes: the sum, modulo 2^256, of the members' digests
 /// (Bellare and Micciancio 1997, AdHash). It does not depend on the order of changes, so replicas
 /// and replays that hold the same states have the same hash, however they got there. It finds
-/// mistakes; against somebody who forges states on purpose it is no proof.
+/// mistakes; it does not protect against states forged on purpose.
 class StateHash {
   public:
     void add(const base::Digest& member);

@@ -17,7 +17,7 @@ struct Lease {
     bool released = false;
     bool proven = false;  // the holder has confirmed that it won
     streaming::Offset last_sign{
-        0};  // of the last record that counted; increases while the holder is alive
+        0};  // offset of the last record that counted; increases while the holder is alive
 };
 
 /// The leases of one group, as a function of the lease topic. Every reader computes the same state:

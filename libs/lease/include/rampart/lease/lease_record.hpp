@@ -25,7 +25,7 @@ struct LeaseRecord {
     std::optional<streaming::Offset> replaces{};
     base::Duration ttl;  // after this time without a beat, other nodes may take over
     std::string node;
-    std::string session;  // of one run of the node: 16 random bytes
+    std::string session;  // id of one run of the node: 16 random bytes
     bool operator==(const LeaseRecord&) const = default;
 };
 

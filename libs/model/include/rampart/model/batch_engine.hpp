@@ -75,7 +75,7 @@ class BatchEngine {
     void predict_every(const TableView& table, size_t every, std::span<double> out,
                        base::ThreadPool* pool = nullptr) const;
 
-    struct Layout;  // of the source
+    struct Layout;  // defined in batch_engine.cpp
 
   private:
     std::shared_ptr<const Layout> layout_;

@@ -34,7 +34,7 @@ class Engine {
     /// 1). At most trees() of them; later trees are not evaluated.
     void predict_prefixes(std::span<const float> row, std::span<double> scores) const;
 
-    struct Layout;  // of the source
+    struct Layout;  // defined in engine.cpp
 
   private:
     std::shared_ptr<const Layout> layout_;

@@ -75,15 +75,15 @@ struct GroupBlindAdjustment {
         kUnfavourable,
     };
     Given given = Given::kNothing;
-    /// Of K = amounts.size() groups; for K = 2 one ensemble, whose sigmoid is P(1 | x); for more,
-    /// K, whose sigmoids, divided by their sum, are the P(k | x).
+    /// Estimates of P(k | x) for K = amounts.size() groups. K = 2: one ensemble, whose sigmoid is
+    /// P(1 | x). K > 2: K ensembles, whose sigmoids, divided by their sum, are the P(k | x).
     std::vector<Ensemble> posteriors = {};
     std::vector<double> amounts = {};  // [K] finite, 2 <= K <= limits::kMaxGroups
 };
 
 /// One learnt step of a policy. With p = P(favourable | x), which is sigmoid(ensemble(x)) or what
 /// `scale` says, calibrated if there is a calibration (of the group, where there are several):
-///   f = score_slope * p + score_intercept, clipped to [-1, 1], less the pulls
+///   f = score_slope * p + score_intercept, clipped to [-1, 1], less the adjustments
 ///   q = exploration(ramp(f))
 ///   P(approve) = q clipped to [s - kappa·min(s, 1-s), s + kappa·min(s, 1-s)], s = what the links
 ///   before it give: the trust region is part of the artefact. The first link of a policy is not
@@ -94,8 +94,8 @@ struct GroupBlindAdjustment {
 /// which is exactly P(approve) of the randomized classifier that draws a member for each decision
 /// and then decides by it (Cruz et al. 2023, section 2.3.1: uniform over iterates; a mixture of
 /// models by reductions; thresholds drawn by group). One draw against q decides, so no member is
-/// drawn, and the propensity is that of the mixture. A mixture has neither calibrations nor pulls.
-/// Explanations use `ensemble` and the first member's linear model only.
+/// drawn, and the propensity is that of the mixture. A mixture has neither calibrations nor
+/// adjustments. Explanations use `ensemble` and the first member's linear model only.
 ///
 /// A fair risk score (Agarwal et al. 2019) is a mixture on the unit scale with levels: each p is a
 /// level, and an application's score is that of one drawn member. Parity holds for the drawn score
@@ -107,19 +107,19 @@ struct LearnedLink {
     RampRule ramp;
     Exploration exploration;
     double kappa = 0.5;  // in (0, 1]; ignored for the first link
-    /// Of a mixture; every ensemble is some member's. All together have at most limits::kMaxTrees
-    /// trees.
+    /// Further ensembles of a mixture; each belongs to a member. All together have at most
+    /// limits::kMaxTrees trees.
     std::vector<Ensemble> additional_ensembles = {};
     std::vector<Member> members = {};  // empty: the ensemble alone; at most limits::kMaxMembers
     std::vector<Calibration> calibrations = {};          // none, one for all, or one by group
     std::vector<GroupBlindAdjustment> adjustments = {};  // at most one of each Given
-    ScoreScale scale = {};                  // on the unit scale: no calibrations, no pulls
+    ScoreScale scale = {};                  // on the unit scale: no calibrations, no adjustments
     std::vector<LinearModel> linears = {};  // every one some member's
 
     double probability(double p, size_t group) const;  // calibrated
-    double value(double p) const;                      // f of a calibrated p, before the pulls
-    bool group_aware() const;                          // the ramp, a member's or the calibrations
-    size_t trees() const;                              // of all ensembles
+    double value(double p) const;  // f of a calibrated p, before the adjustments
+    bool group_aware() const;      // the ramp, a member's or the calibrations
+    size_t trees() const;          // trees of all ensembles
 };
 
 using Link = std::variant<BootstrapLink, LearnedLink>;
@@ -133,8 +133,8 @@ struct PolicyOutput {
     double approve = 0;  // P(approve | x): the probability of the draw
 };
 
-class Mixture;                // of the source
-class GroupBlindAdjustments;  // of the source
+class Mixture;                // defined in mixture.hpp
+class GroupBlindAdjustments;  // defined in group_blind_adjustments.hpp
 
 /// A schema and a chain of links. Immutable, safe to use from many threads.
 class Policy {

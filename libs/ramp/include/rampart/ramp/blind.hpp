@@ -8,7 +8,7 @@
 #include "rampart/ramp/solver.hpp"
 
 /// The ramp where the group may not be known when deciding (Alabdulmohsin and Lucic 2021, appendix
-/// B.2, with z_i general): a rule in the score and in what the features tell of the group.
+/// B.2, with z_i general): a rule in the score and in P(group | features).
 ///
 /// With P_k = P(group k | x) from a model of its own, eta = (f + 1)/2 and means over all rows:
 ///   minimise    mean of gamma/2 · (q - offset)^2 - f·q

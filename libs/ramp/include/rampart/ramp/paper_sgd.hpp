@@ -26,7 +26,7 @@
 ///  4. Else the next phase starts from the mean, with half the step and four times the updates: the
 ///     paper's step of order T^-1/2 without having to know T.
 /// paper_compat: as printed. One row an update, the step 0.1·sqrt(K / T) with T = max_rows, no 2,
-/// no 4; the check tells at the end whether that converged. rho is the caller's, as in the paper.
+/// no 4; the check at the end reports whether that converged. rho is the caller's, as in the paper.
 namespace rampart::ramp {
 
 /// As many rows of each.

@@ -40,10 +40,10 @@ namespace rampart::ramp {
 enum class Regulariser { kCentred, kPaper };
 
 enum class RampCriterion {
-    kStatisticalParity,  // "dp": approval rates
-    kCovariance,         // "cov": |C(q, 1_S | X_k)| <= epsilon in every stratum X_k (appendix E.1)
-    kEqualOpportunity,   // "eopp": approval among the favourable, as the scores tell them
-    kEqualizedOdds,      // "eo": that and approval among the others
+    kStatisticalParity,  // approval rates
+    kCovariance,         // |C(q, 1_S | X_k)| <= epsilon in every stratum X_k (appendix E.1)
+    kEqualOpportunity,   // approval among the favourable, whose share the scores estimate
+    kEqualizedOdds,      // that and approval among the others
 };
 std::string_view to_string(RampCriterion criterion);
 base::Result<RampCriterion> parse_ramp_criterion(std::string_view text);

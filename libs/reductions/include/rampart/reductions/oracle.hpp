@@ -49,8 +49,8 @@ enum class OracleTask {
     /// are all 0 or 1 use the vectorised log loss, which rounds differently.
     kClassification,
     kAbsolute,  // medians
-    kQuantile,  // of order `parameter`
-    kHuber,     // of width `parameter`
+    kQuantile,  // pinball loss; `parameter`: the quantile's order
+    kHuber,     // Huber loss; `parameter`: its width
     kPoisson,   // logarithms of means; targets >= 0
     kCells,     // the loss of `cells`; no targets
 };
@@ -76,8 +76,9 @@ base::Status validate(const OracleQuestion& question, size_t rows);
 
 struct OracleAnswer {
     OracleModel model;
-    std::vector<double> scores;             // [n] of the training rows
-    std::vector<double> validation_scores;  // of the validation rows; empty without
+    std::vector<double> scores;  // [n] of the training rows
+    std::vector<double>
+        validation_scores;  // scores of the validation rows; empty if there are none
 };
 
 /// Knows the rows. Its answer need not be the best one: a reduction relies only on the scores that

@@ -25,7 +25,7 @@ struct AuditEntry {
     std::string action;  // "register_model", "bootstrap", "certify", "promote", "rollback", ...
     std::map<std::string, std::string> details;  // ids and digests; never a protected attribute
     base::Digest previous;                       // hash of the entry before; zero for the first
-    base::Digest hash;                           // of everything above
+    base::Digest hash;                           // hash of everything above
     bool operator==(const AuditEntry&) const = default;
 };
 

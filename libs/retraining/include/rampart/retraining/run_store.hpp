@@ -33,7 +33,7 @@ struct StartedRun {
     base::TimePoint at;
     std::string reference;
     std::string candidate;     // the model under test; empty until it is registered
-    bool on_request = false;   // of a named candidate, outside the schedule
+    bool on_request = false;   // run of a named candidate, outside the schedule
     bool distilled = false;    // the trainer made the candidate by distillation
     uint32_t opens_epoch = 0;  // the epoch of the error budget that this run opens; 0: none
     std::string epoch_note{};  // reason for it

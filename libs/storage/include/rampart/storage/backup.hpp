@@ -21,7 +21,7 @@ struct BackupItem {
     enum class Kind {
         kDatabase,  // the folder of one
         kFile,
-        kSecret,  // a file that nobody but its owner may read, here, there and after restoring
+        kSecret,  // a file that only its owner may read: here, in the backup and after restoring
     };
     Kind kind = Kind::kFile;
     std::string path;
@@ -32,7 +32,7 @@ struct BackupInfo {
     uint64_t id = 0;  // counts up from 1
     base::TimePoint created;
     std::vector<BackupItem> items;                // in the order in which they were taken
-    uint64_t bytes = 0;                           // of all that it restores
+    uint64_t bytes = 0;                           // bytes of all that it restores
     std::map<std::string, base::Digest> digests;  // SHA-256 of each file, by its path
     std::string damage;  // why its list cannot be read: all but the id is unknown
     bool with_secrets() const;

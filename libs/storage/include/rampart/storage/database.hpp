@@ -53,7 +53,7 @@ struct OpenOptions {
     size_t cache_bytes = 32u << 20;
     int max_open_files = 256;  // 16 or more; those that were not read for longest are closed
     uint64_t min_free_bytes =
-        64u << 20;  // of the file system: a write that would eat into it is refused
+        64u << 20;  // free bytes of the file system that writes must leave: others are refused
     /// It can be made anew from elsewhere, and its user does so (DerivedDatabase): damage() is the
     /// user's matter, and none of all_writable()'s.
     bool derived = false;
@@ -111,7 +111,7 @@ class Database {
 
     base::Status write(const WriteBatch& batch, Sync sync);
 
-    /// Of what the room keeps in it, as in Schema.
+    /// Returns the version of the room's data, as in Schema.
     uint32_t version() const;
 
     /// nullopt: no such key.

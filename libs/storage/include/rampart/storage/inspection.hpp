@@ -12,10 +12,10 @@
 namespace rampart::storage {
 
 struct DatabaseReport {
-    uint32_t version = 0;               // of what is kept in it: Schema
+    uint32_t version = 0;               // version of its data: Schema
     std::vector<std::string> families;  // the rooms' own, by name
     uint64_t keys = 0;                  // roughly
-    uint64_t files = 0, bytes = 0;      // of tables
+    uint64_t files = 0, bytes = 0;      // number and size of tables
 };
 
 /// The databases under `root`, as paths relative to it, in order; "." if it is one itself. Folders

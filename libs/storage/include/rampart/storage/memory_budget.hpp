@@ -10,16 +10,16 @@ namespace rampart::storage {
 /// Bytes at this moment.
 struct MemoryUsage {
     uint64_t used = 0;           // all that counts against the budget, the next line included
-    uint64_t write_buffers = 0;  // of it: written, but not yet in a file
-    uint64_t pinned = 0;         // of it: in use right now, cannot be given back
+    uint64_t write_buffers = 0;  // part of it: written, but not yet in a file
+    uint64_t pinned = 0;         // part of it: in use, cannot be given back
 };
 
 /// One pot of memory for all databases that are opened with it, however many there are: what they
 /// hold in write buffers (a quarter at most), cached blocks, indices, filters and open files
 /// together.
 ///
-/// Whoever needs room takes it from the blocks that were not read for longest. Outside the budget
-/// stay fixed sums: threads, and some 100 kB a database for its log.
+/// When memory is needed, the least recently read blocks are dropped. Not in the budget: fixed
+/// amounts for threads, and some 100 kB a database for its log.
 ///
 /// Lifecycle: made once a process, handed to every Database::open as OpenOptions::budget, which
 /// shares its ownership. Thread safe.

@@ -34,7 +34,7 @@ struct Migration {
 /// Database::open brings an older database forward, one migration after the other, before it hands
 /// it out. Column families that a version adds are there already when its migration runs.
 struct Schema {
-    /// For tools that take a database as it is, whoever made it.
+    /// Schema for tools that read any database as it is.
     static constexpr uint32_t kAnyVersion = 0;
 
     uint32_t version = 1;

@@ -25,7 +25,7 @@ class WriteBatch {
 
     bool empty() const { return changes_.empty(); }
     size_t size() const { return changes_.size(); }
-    size_t bytes() const { return bytes_.size(); }  // of keys and values
+    size_t bytes() const { return bytes_.size(); }  // size of keys and values
     void clear();
 
   private:

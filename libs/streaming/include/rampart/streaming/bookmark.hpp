@@ -12,7 +12,7 @@ namespace rampart::streaming {
 /// another log of the same name is detected even if it has grown past the offset.
 struct Bookmark {
     Offset next{0};
-    std::string digest;  // of the record before `next`; empty: none was read
+    std::string digest;  // digest of the record before `next`; empty: none was read
     bool operator==(const Bookmark&) const = default;
 };
 

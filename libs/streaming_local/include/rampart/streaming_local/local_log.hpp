@@ -50,7 +50,7 @@ struct TopicInfo {
 };
 
 struct LocalLogOptions {
-    std::shared_ptr<storage::MemoryBudget> memory{};  // of the database; null: its own
+    std::shared_ptr<storage::MemoryBudget> memory{};  // budget of the database; null: its own
     std::shared_ptr<rocksdb::Env> environment{};      // as in storage::OpenOptions
 };
 

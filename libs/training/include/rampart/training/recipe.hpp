@@ -49,8 +49,8 @@ struct Recipe {
     double validation_fraction = 0.2;  // share of the development set held out for early stopping
     double ipw_cap = 10;               // cap of the inverse-propensity weights
     Criterion criterion = Criterion::kNone;
-    double epsilon = 0.05;  // statistical parity: total range of approval rates
-    double gamma = 0.3;     // width of the ramp, in units of the score f in [-1, 1]
+    double approval_tolerance = 0.05;  // statistical parity: allowed max - min of approval rates
+    double gamma = 0.3;                // width of the ramp, in units of the score f in [-1, 1]
     model::Exploration exploration{model::ExplorationMode::kOneSided, 0.05};
     double kappa = 0.5;  // trust region of each link
     int max_links = 16;  // length at which a chain is distilled

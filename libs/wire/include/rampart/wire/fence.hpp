@@ -11,7 +11,7 @@ namespace rampart::wire {
 /// Headers of a record in the decision topic that describe its writer.
 struct WriterMark {
     bool fence = false;  // not a decision: from here on, lower epochs do not count
-    uint64_t epoch = 0;  // of the fence, or of the decision's writer; 0: no epoch given
+    uint64_t epoch = 0;  // epoch of the fence, or of the decision's writer; 0: none given
 };
 
 /// Fails with invalid_argument "bad_epoch" if a header is not a decimal number of 64 bits.

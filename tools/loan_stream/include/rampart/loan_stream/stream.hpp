@@ -63,7 +63,7 @@ struct Stream {
 
 struct StreamOptions {
     std::string name = "default-credit-card";
-    std::filesystem::path data_dir = {};  // of CSV files, plain or .gz; "simulated": unused
+    std::filesystem::path data_dir = {};  // folder of CSV files, plain or .gz; "simulated": unused
     /// Maximum number of applicants, sampled evenly over the whole span; 0: all
     /// ("simulated": 20,000).
     size_t rows = 0;
