@@ -73,8 +73,8 @@ Status Loop::catch_up() {
     return status;
 }
 
-/// Reads the log to its end; if `may_train`, after interrupted runs have gone on with what was known
-/// when they began. Where a joined state is not whole, that has to be read before.
+/// Reads the log to its end; if `may_train`, after interrupted runs have gone on with what was
+/// known when they began. Where a joined state is not whole, that has to be read before.
 Status Loop::read_log(bool may_train) {
     if (!is_whole(deps_.stores.joiner())) RAMPART_RETURN_IF_ERROR(catch_up());
     if (trainer_ && may_train) RAMPART_RETURN_IF_ERROR(trainer_->finish_started());

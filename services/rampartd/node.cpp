@@ -25,7 +25,7 @@ using base::TimePoint;
 namespace {
 
 /// Each of them, before it is in the log, and each time that it is sent: what people do against the
-/// policy is nobody's secret.
+/// policy is on record for all.
 Status record_overrides(registry::ModelRegistry& registry, TimePoint now,
                         std::span<const domain::Override> overrides) {
     for (const auto& taken : overrides) {

@@ -11,7 +11,7 @@ namespace {
 using base::Duration;
 using base::TimePoint;
 
-const TimePoint kReached = base::parse_iso8601("2005-03-31").value();
+const TimePoint kReached = base::parse_iso8601("2005-04-01").value();
 
 TEST(NodeClock, EventTimeGoesOnWhereItStoodAndIsNeverInDoubt) {
     runtime::Metrics metrics;

@@ -32,7 +32,8 @@ class PrivacyRoutesTest : public testing::Test {
 };
 
 TEST_F(PrivacyRoutesTest, EraseAPersonByIdOrByApplication) {
-    report_->decisions = {{domain::DecisionId("d"), domain::ApplicationId("a-1"), support::day(1)}};
+    report_->decisions = {{domain::PersonId("p"), domain::DecisionId("d"),
+                           domain::ApplicationId("a-1"), support::day(1), support::day(1)}};
     report_->quarantined = 2;
     report_->attributes = true;
     report_->keys = 3;

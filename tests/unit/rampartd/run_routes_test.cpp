@@ -9,7 +9,7 @@ namespace {
 
 TEST(RunRoutes, ListRunsAsTheyAreStored) {
     retraining::RunRecord run;
-    run.number = 3;
+    run.ordinal = 3;
     const auto runs = [&](size_t n) {
         return support::Asking(RunRoutes(
             [&, n]() -> base::Result<std::vector<retraining::RunRecord>> {

@@ -70,7 +70,8 @@ class DecisionIndex {
   public:
     /// Opens or creates; nothing is read yet but its own database. Errors: those of
     /// storage::Database; failed_precondition "other_partition": made for another partition or
-    /// number of partitions. Damage is no error here, but in damage(). The reader has to outlive it.
+    /// number of partitions. Damage is no error here, but in damage(). The reader
+    /// has to outlive it.
     static base::Result<std::unique_ptr<DecisionIndex>> open(IndexOptions options,
                                                              const streaming::Reader& reader);
 

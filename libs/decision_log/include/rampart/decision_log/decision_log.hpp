@@ -115,8 +115,8 @@ class DecisionLog {
     /// few seconds.
     void maintain();
     /// A turn of reading the log for each index that is damaged, or not whole, between the commits
-    /// of the others. true: there is more to do at once. Call it every second or so, and again while
-    /// it says so; one thread at a time.
+    /// of the others. true: there is more to do at once. Call it every second or so, and again
+    /// while it says so; one thread at a time.
     bool mend();
     Upkeep upkeep() const;
 

@@ -20,7 +20,7 @@ class GroupCommit {
     /// Does all of it, in the order in which it came. Called by one thread at a time.
     using Commit = std::function<void(std::span<Work* const>)>;
 
-    /// `max_together`: records of the works that are done in one call; one work alone may have more.
+    /// `max_together`: records of the works that are done in one call; one alone may have more.
     GroupCommit(Commit commit, size_t max_together)
         : commit_(std::move(commit)), max_together_(max_together) {}
 

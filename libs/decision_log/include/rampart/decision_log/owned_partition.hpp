@@ -55,7 +55,7 @@ class OwnedPartition {
     /// A turn of rebuilding: sets a damaged index aside, reads on up to `records`, and at the log's
     /// end calls `take` unless it has an epoch. true: there is more to do at once.
     bool mend(size_t records, const std::function<base::Status()>& take);
-    /// Somebody else owns it now; empty: nobody knows who. false: was given up before.
+    /// Another node owns it now; empty: it is not known which. false: was given up before.
     bool give_up(const std::string& to);
 
   private:
