@@ -5,14 +5,14 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/domain/ids.hpp"
-#include "services/decision_service/decision_service.hpp"
+#include "rampart/serving/decision_service.hpp"
 
 namespace rampart::decision_service {
 
 /// Puts the champion of a registry that another process writes in force, as often as it is asked.
 class ChampionFollower {
   public:
-    ChampionFollower(std::filesystem::path registry, DecisionService& service)
+    ChampionFollower(std::filesystem::path registry, serving::DecisionService& service)
         : registry_(std::move(registry)), service_(service) {}
 
     /// Looks into the registry; on another champion than before, swaps. When anything is wrong the
@@ -22,8 +22,8 @@ class ChampionFollower {
 
   private:
     std::filesystem::path registry_;
-    DecisionService& service_;
-    std::optional<uint64_t> sequence_;  // sequence of the promotion in force
+    serving::DecisionService& service_;
+    std::optional<uint64_t> sequence_;  // of the promotion in force
 };
 
 }  // namespace rampart::decision_service

@@ -17,8 +17,8 @@
 #include "rampart/storage/writable.hpp"
 #include "rampart/streaming_local/local_log.hpp"
 #include "services/decision_service/champion.hpp"
-#include "services/decision_service/decision_service.hpp"
 #include "services/decision_service/files_needed.hpp"
+#include "services/decision_service/routes.hpp"
 #include "services/decision_service/settings.hpp"
 
 namespace rampart::decision_service {
@@ -28,16 +28,16 @@ constexpr base::Logger kLog("decision_service");
 
 base::Status serve(const std::filesystem::path& config) {
     RAMPART_TRY(const Settings settings, load_settings(config));
-    DecisionServiceOptions options;
+    serving::DecisionServiceOptions options;
     RAMPART_TRY(options.product, runtime::load_product(settings.product));
-    options.partitions_folder = settings.store / "partitions";
-    options.partitions = settings.partitions;
-    options.exploration_per_day = settings.exploration_per_day;
+    options.log.folder = settings.store / "partitions";
+    options.log.partitions = settings.partitions;
+    options.log.exploration_per_day = settings.exploration_per_day;
     options.event_window = settings.event_window;
 
     // the log, the registry, and an index for each partition
     RAMPART_RETURN_IF_ERROR(
-        runtime::reserve_files(files_needed(options.partitions + 2, settings.http)));
+        runtime::reserve_files(files_needed(options.log.partitions + 2, settings.http)));
     // signals become a flag before there is anything that they could interrupt
     RAMPART_TRY(const auto shutdown, runtime::Shutdown::install());
     // the secret behind the draws, and the token that clients show; a start that fails leaves none
@@ -53,21 +53,22 @@ base::Status serve(const std::filesystem::path& config) {
 
     // where decisions and outcomes are kept
     RAMPART_TRY(const auto log, streaming_local::LocalLog::open(settings.store / "log"));
-    for (const auto& topic : {options.decisions_topic, options.outcomes_topic}) {
+    for (const auto& topic : {options.log.topic, options.outcomes_topic}) {
         RAMPART_RETURN_IF_ERROR(log->create_topic(topic, {settings.partitions, {}, {}}));
     }
     const runtime::SystemClock clock;
     runtime::Metrics metrics;
     runtime::Health health;
-    RAMPART_TRY(const auto service,
-                DecisionService::open(std::move(options), {*log, *log, clock, metrics, health}));
+    RAMPART_TRY(const auto service, serving::DecisionService::open(
+                                        std::move(options), {*log, *log, clock, metrics, health}));
 
     ChampionFollower champion(settings.registry, *service);
     RAMPART_RETURN_IF_ERROR(champion.refresh());
 
     // clients come last in and first out
     http::Router router(base::to_hex(token));
-    service->add_routes(router);
+    DecisionRoutes(*service).add_to(router);
+    StatusRoutes(health, metrics).add_to(router);
     RAMPART_TRY(const auto server, http::Server::start(settings.http, router));
     start->succeed();
     std::printf("listening on %s\n", server->endpoint().c_str());
@@ -78,7 +79,7 @@ base::Status serve(const std::filesystem::path& config) {
             server->stop();
             return status;
         }
-        service->tend();
+        service->maintain();
         while (service->mend() && !shutdown->wait_for(base::Duration())) {
         }
         if (const auto status = champion.refresh(); !status) {

@@ -1,12 +1,15 @@
+#include "services/decision_service/routes.hpp"
+
 #include <fmt/format.h>
 
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/decision_json.hpp"
 #include "rampart/wire/outcome_json.hpp"
 #include "rampart/wire/override_json.hpp"
-#include "services/decision_service/decision_service.hpp"
 
 namespace rampart::decision_service {
+
+using serving::DecisionService;
 
 using http::Access;
 using http::error_response;
@@ -30,29 +33,31 @@ std::string answer_of(const DecisionService& service, const domain::Decision& de
     return wire::to_json(decision, service.unseen_categories(decision.application));
 }
 
-Response post_decisions(DecisionService& service, const Request& request) {
+}  // namespace
+
+Response DecisionRoutes::handle_decisions(const Request& request) const {
     const auto parsed = wire::applications_from_json(request.body);
     if (!parsed) return error_response(parsed.error());
-    const auto decisions = service.decide(parsed->applications);
+    const auto decisions = service_.decide(parsed->applications);
     if (!decisions) return error_of(decisions.error());
-    if (!parsed->batch) return json(answer_of(service, decisions->front()));
+    if (!parsed->batch) return json(answer_of(service_, decisions->front()));
     std::string answers;
     for (const auto& decision : *decisions) {
         if (!answers.empty()) answers += ',';
-        answers += answer_of(service, decision);
+        answers += answer_of(service_, decision);
     }
     return json(fmt::format(R"({{"decisions":[{}]}})", answers));
 }
 
-Response get_decision(const DecisionService& service, const Request& request) {
-    const auto decision = service.find(domain::DecisionId(request.path_values.at("id")));
-    return decision ? json(answer_of(service, *decision)) : error_of(decision.error());
+Response DecisionRoutes::handle_decision(const Request& request) const {
+    const auto decision = service_.find(domain::DecisionId(request.path_values.at("id")));
+    return decision ? json(answer_of(service_, *decision)) : error_of(decision.error());
 }
 
-Response post_outcomes(DecisionService& service, const Request& request) {
+Response DecisionRoutes::handle_outcomes(const Request& request) const {
     const auto parsed = wire::outcomes_from_json(request.body);
     if (!parsed) return error_response(parsed.error());
-    const auto contradicting = service.submit_outcomes(parsed->outcomes);
+    const auto contradicting = service_.submit_outcomes(parsed->outcomes);
     if (!contradicting) return error_of(contradicting.error());
     std::string named;
     for (const size_t i : *contradicting) {
@@ -66,16 +71,16 @@ Response post_outcomes(DecisionService& service, const Request& request) {
     return json(fmt::format(R"({{"accepted":{}{}}})", parsed->outcomes.size(), named));
 }
 
-Response post_overrides(DecisionService& service, const Request& request) {
+Response DecisionRoutes::handle_overrides(const Request& request) const {
     const auto parsed = wire::overrides_from_json(request.body);
     if (!parsed) return error_response(parsed.error());
-    const auto status = service.submit_overrides(parsed->overrides);
+    const auto status = service_.submit_overrides(parsed->overrides);
     if (!status) return error_of(status.error());
     return json(fmt::format(R"({{"accepted":{}}})", parsed->overrides.size()));
 }
 
-Response get_policy(const DecisionService& service) {
-    const auto policy = service.policy();
+Response DecisionRoutes::handle_policy() const {
+    const auto policy = service_.policy();
     if (policy == nullptr) {
         return error_response(base::not_found("no_policy", "no policy is in force yet"));
     }
@@ -90,8 +95,8 @@ Response get_policy(const DecisionService& service) {
         policy->policy().last_learned() != nullptr, policy->policy().group_aware(), features));
 }
 
-Response health(const runtime::Health& health, runtime::Probe probe) {
-    const auto report = health.report(probe);
+Response StatusRoutes::handle_health(runtime::Probe probe) const {
+    const auto report = health_.report(probe);
     std::string checks;
     for (const auto& [name, status, required] : report.checks) {
         if (!checks.empty()) checks += ',';
@@ -109,44 +114,46 @@ Response health(const runtime::Health& health, runtime::Probe probe) {
 }
 
 /// The checks of /readyz among them, as they are now.
-Response metrics(const runtime::Health& health, runtime::Metrics& metrics) {
-    for (const auto& check : health.report(runtime::Probe::kReady).checks) {
-        metrics
+Response StatusRoutes::handle_metrics() const {
+    for (const auto& check : health_.report(runtime::Probe::kReady).checks) {
+        metrics_
             .gauge("rampart_check_ok", "Whether a check of /readyz passes.",
                    {{"check", check.name}})
             .set(check.status ? 1 : 0);
     }
-    return {200, metrics.prometheus_text(), "text/plain; version=0.0.4", {}};
+    return {200, metrics_.prometheus_text(), "text/plain; version=0.0.4", {}};
 }
 
-}  // namespace
-
-void DecisionService::add_routes(http::Router& router) {
+void DecisionRoutes::add_to(http::Router& router) const {
     router.add("POST", "/v1/decisions", Access::kToken,
-               [this](const Request& request) { return post_decisions(*this, request); });
-    // the answer has the applicant's features
+               [self = *this](const Request& request) { return self.handle_decisions(request); });
+    // what applicants told about themselves is in it
     router.add("GET", "/v1/decisions/{id}", Access::kToken,
-               [this](const Request& request) { return get_decision(*this, request); });
+               [self = *this](const Request& request) { return self.handle_decision(request); });
     router.add("POST", "/v1/outcomes", Access::kToken,
-               [this](const Request& request) { return post_outcomes(*this, request); });
+               [self = *this](const Request& request) { return self.handle_outcomes(request); });
     // each override has its own entry in the audit log, so a thousand of them take their time
     router.add(
         "POST", "/v1/overrides", Access::kToken,
-        [this](const Request& request) { return post_overrides(*this, request); }, Lane::kBulk);
+        [self = *this](const Request& request) { return self.handle_overrides(request); },
+        Lane::kBulk);
     router.add(
-        "GET", "/v1/policy", Access::kOpen, [this](const Request&) { return get_policy(*this); },
-        Lane::kInline);
-    router.add(
-        "GET", "/healthz", Access::kOpen,
-        [this](const Request&) { return health(deps_.health, runtime::Probe::kLive); },
-        Lane::kInline);
-    router.add(
-        "GET", "/readyz", Access::kOpen,
-        [this](const Request&) { return health(deps_.health, runtime::Probe::kReady); },
-        Lane::kInline);
+        "GET", "/v1/policy", Access::kOpen,
+        [self = *this](const Request&) { return self.handle_policy(); }, Lane::kInline);
+}
+
+void StatusRoutes::add_to(http::Router& router) const {
+    const auto add_health = [&](const char* path, runtime::Probe probe) {
+        router.add(
+            "GET", path, Access::kOpen,
+            [self = *this, probe](const Request&) { return self.handle_health(probe); },
+            Lane::kInline);
+    };
+    add_health("/healthz", runtime::Probe::kLive);
+    add_health("/readyz", runtime::Probe::kReady);
     router.add(
         "GET", "/metrics", Access::kOpen,
-        [this](const Request&) { return metrics(deps_.health, deps_.metrics); }, Lane::kInline);
+        [self = *this](const Request&) { return self.handle_metrics(); }, Lane::kInline);
 }
 
 }  // namespace rampart::decision_service

@@ -4,7 +4,7 @@
 
 #include "rampart/base/result.hpp"
 #include "rampart/http/server.hpp"
-#include "services/decision_service/event_window.hpp"
+#include "rampart/serving/event_window.hpp"
 
 namespace rampart::decision_service {
 
@@ -29,7 +29,7 @@ struct Settings {
     base::Duration registry_poll;
     int32_t partitions = 4;
     uint64_t exploration_per_day = 1000;
-    EventWindow event_window;
+    serving::EventWindow event_window;
     http::ServerOptions http;
 };
 

@@ -1,10 +1,18 @@
 #include "services/rampartd/node.hpp"
 
-#include "rampart/base/digest.hpp"
+#include <set>
+
 #include "rampart/base/file.hpp"
-#include "rampart/base/log.hpp"
-#include "rampart/joiner/catch_up.hpp"
 #include "rampart/runtime/store_start.hpp"
+#include "services/decision_service/routes.hpp"
+#include "services/rampartd/api/attribute_routes.hpp"
+#include "services/rampartd/api/clock_routes.hpp"
+#include "services/rampartd/api/model_routes.hpp"
+#include "services/rampartd/api/partition_routes.hpp"
+#include "services/rampartd/api/privacy_routes.hpp"
+#include "services/rampartd/api/quarantine_routes.hpp"
+#include "services/rampartd/api/run_routes.hpp"
+#include "services/rampartd/api/unmatched_routes.hpp"
 #include "services/rampartd/files_needed.hpp"
 #include "services/rampartd/store_layout.hpp"
 
@@ -16,154 +24,92 @@ using base::TimePoint;
 
 namespace {
 
-constexpr std::string_view kActor = "rampartd";
-constexpr base::Logger kLog("rampartd");
-
-void tell_of_earlier_layout(const std::filesystem::path& store) {
-    for (const auto& folder : databases_of_earlier_layout(store)) {
-        kLog.warning(
-            "msg=\"of an earlier release, not read any more: what it held is made anew from the "
-            "log under partitions/; "
-            "delete it once /readyz is ok and 'rampart store check' finds nothing\" folder={}",
-            folder.string());
+/// Each of them, before it is in the log, and each time that it is sent: what people do against the
+/// policy is on record for all.
+Status record_overrides(registry::ModelRegistry& registry, TimePoint now,
+                        std::span<const domain::Override> overrides) {
+    for (const auto& taken : overrides) {
+        RAMPART_RETURN_IF_ERROR(registry.record_operation(
+            now, taken.actor, "override",
+            {{"decision", taken.decision.value()},
+             {"revision", std::to_string(taken.revision)},
+             {"action_taken",
+              taken.action_taken == domain::Action::kApprove ? "approve" : "decline"},
+             {"reason", taken.reason}}));
     }
+    return base::ok();
 }
 
-/// Whether no partition is damaged, or being made anew: only reading the log mends that.
-bool is_whole(const joiner::OutcomeJoiner& joiner) {
-    const auto upkeep = joiner.upkeep();
-    return upkeep.rebuilding + upkeep.refused == 0;
-}
-
-/// The bootstrap policy as its model file.
-Result<std::string> bootstrap_model(const Settings& settings) {
-    RAMPART_TRY(auto policy, model::Policy::create(
-                                 settings.schema, {settings.bootstrap}, {},
-                                 {{"learner", "bootstrap"}, {"product", settings.product.name}}));
-    return model::encode_model_file(policy);
+/// What of the log this node owns, and by which leases.
+decision_log::DecisionLogOptions log_options(const Settings& settings, const Stores& stores) {
+    decision_log::DecisionLogOptions options;
+    options.folder = settings.store / "partitions";
+    options.topic = stores.topics().decisions;
+    options.partitions = settings.log.partitions;
+    options.owned = settings.log.own;
+    options.exploration_per_day = static_cast<uint64_t>(settings.exploration_per_day);
+    options.memory = stores.memory();
+    auto* leases = stores.log().leases();
+    if (leases == nullptr) return options;
+    options.node = settings.log.node;
+    options.claim = [leases](const decision_log::Epochs& fences) {
+        std::set<streaming::PartitionId> partitions;
+        for (const auto& [partition, epoch] : fences) partitions.insert(partition);
+        return leases->claim(partitions, fences);
+    };
+    options.owner_of = [leases](streaming::PartitionId partition) -> std::optional<std::string> {
+        const auto holder = leases->holder(partition);
+        return holder ? std::optional(holder->node) : std::nullopt;
+    };
+    return options;
 }
 
 }  // namespace
 
-Node::Node(Settings settings, Keys keys, const runtime::Shutdown* shutdown, Clocks clocks)
-    : settings_(std::move(settings)),
-      keys_(std::move(keys)),
-      pool_(settings_.training_threads),
-      clocks_(clocks),
-      shutdown_(shutdown) {}
-
 Result<std::unique_ptr<Node>> Node::open(Settings settings, const runtime::Shutdown* shutdown,
-                                         Clocks clocks) {
+                                         runtime::Clocks clocks) {
     RAMPART_RETURN_IF_ERROR(runtime::reserve_files(files_needed(settings)));
     const auto& store = settings.store;
     RAMPART_TRY(const auto start, runtime::StoreStart::begin(store, entries_of_a_store(),
                                                              [&] { return holds_a_store(store); }));
     RAMPART_TRY(auto keys, load_keys(*start, store, settings.privacy.secret));
-    std::unique_ptr<Node> node(new Node(std::move(settings), std::move(keys), shutdown, clocks));
-    RAMPART_RETURN_IF_ERROR(node->open_registry());
-    RAMPART_RETURN_IF_ERROR(node->open_log());
-    RAMPART_RETURN_IF_ERROR(node->open_stores());
-    RAMPART_RETURN_IF_ERROR(node->bootstrap());
+    std::unique_ptr<Node> node(new Node(std::move(settings), std::move(keys)));
+    const auto on_unreadable = [raw = node.get()](std::span<const domain::DecisionId> decisions) {
+        return raw->decisions_->erase_unreadable(decisions, raw->clock_->now());
+    };
+    RAMPART_TRY(node->stores_, Stores::open(node->settings_, node->keys_, shutdown, on_unreadable));
+    const auto& told = node->settings_;
+    RAMPART_TRY(node->clock_,
+                NodeClock::open({told.event_clock, told.store / "clock", told.max_downtime}, clocks,
+                                node->stores_->joiner().clock(), node->metrics_));
+    RAMPART_RETURN_IF_ERROR(node->stores_->bootstrap(node->clock_->now()));
     RAMPART_RETURN_IF_ERROR(node->open_services());
     start->succeed();  // from here on others hear of what is done with the keys
-    RAMPART_RETURN_IF_ERROR(node->serve_champion());
+    RAMPART_RETURN_IF_ERROR(node->champion_->serve());
     node->applications_->start();
     return node;
 }
 
-/// Before anything is written: what is in the store was made with the keys that the registry names.
-Status Node::open_registry() {
-    const auto& store = settings_.store;
-    RAMPART_TRY(registry_, registry::ModelRegistry::open(store / "registry"));
-    RAMPART_RETURN_IF_ERROR(check_keys(keys_, registry_->recorded_keys(), store));
-    return base::write_file_atomically(store / "gate.pub.pem", keys_.signing.public_key().to_pem());
-}
-
-Status Node::open_log() {
-    const auto wait = [this](base::Duration duration) {
-        if (shutdown_ != nullptr) return !shutdown_->wait_for(duration);
-        std::unique_lock lock(wait_mutex_);
-        wait_.wait_for(lock, std::chrono::microseconds(duration.micros()));
-        return true;
-    };
-    RAMPART_TRY(memory_, storage::MemoryBudget::create(settings_.memory_bytes));
-    RAMPART_TRY(
-        log_, LogAccess::open(settings_.log, settings_.store / "log", wall_clock_, wait, memory_));
-    return open_privacy();
-}
-
-Status Node::open_stores() {
-    const auto& store = settings_.store;
-    tell_of_earlier_layout(store);
-    RAMPART_TRY(protected_, protected_attributes::ProtectedStore::open(store / "protected",
-                                                                       settings_.catalog, memory_));
-    joiner::JoinerOptions joiner_options;
-    joiner_options.product = settings_.product;
-    joiner_options.decisions_topic = log_->topics().decisions;
-    joiner_options.outcomes_topic = log_->topics().outcomes;
-    joiner_options.partitions = settings_.log.partitions;
-    joiner_options.held = settings_.log.held();
-    joiner_options.memory = memory_;
-    joiner_options.on_unreadable = [this](std::span<const domain::DecisionId> decisions) {
-        return decisions_->erase_unreadable(decisions, clock_->now());
-    };
-    RAMPART_TRY(joiner_, joiner::OutcomeJoiner::open(store / "partitions",
-                                                     std::move(joiner_options), log_->reader()));
-    RAMPART_RETURN_IF_ERROR(open_clock());
-    return base::ok();
-}
-
-Status Node::bootstrap() {
-    if (registry_->champion() && registry_->recorded_keys().empty()) {
-        kLog.warning(
-            "msg=\"the registry did not hold the ids of the store's keys: recorded those of the "
-            "keys that are there\"");
-    }
-    RAMPART_RETURN_IF_ERROR(registry_->record_keys(recorded(keys_.ids), clock_->now(), kActor));
-    if (registry_->champion()) return base::ok();
-    RAMPART_TRY(const auto file, bootstrap_model(settings_));
-    RAMPART_TRY(const auto id, registry_->register_model(file, clock_->now(), kActor));
-    return registry_->bootstrap_champion(id, clock_->now(), kActor)
-        .map([](const registry::Promotion&) {});
-}
-
-decision_service::DecisionServiceOptions Node::decision_options() {
-    decision_service::DecisionServiceOptions options;
-    options.partitions_folder = settings_.store / "partitions";
-    options.decisions_topic = log_->topics().decisions;
-    options.outcomes_topic = log_->topics().outcomes;
-    options.partitions = settings_.log.partitions;
-    options.owned = settings_.log.own;
-    options.memory = memory_;
+serving::DecisionServiceOptions Node::decision_options() {
+    serving::DecisionServiceOptions options;
+    options.log = log_options(settings_, *stores_);
+    options.outcomes_topic = stores_->topics().outcomes;
     options.product = settings_.product;
     options.draw_key = {keys_.ids.draw, keys_.draw};
-    options.exploration_per_day = static_cast<uint64_t>(settings_.exploration_per_day);
     options.event_window = settings_.event_window;
-    if (clock_guard_ != nullptr)
-        options.time_unknown = [guard = clock_guard_] { return guard->time_unknown(); };
-    if (auto* leases = log_->leases()) {
-        options.node = settings_.log.node;
-        options.claim = [leases](const decision_service::Epochs& fences) {
-            std::set<streaming::PartitionId> partitions;
-            for (const auto& [partition, epoch] : fences) partitions.insert(partition);
-            return leases->claim(partitions, fences);
-        };
-        options.owner_of =
-            [leases](streaming::PartitionId partition) -> std::optional<std::string> {
-            const auto holder = leases->holder(partition);
-            return holder ? std::optional(holder->node) : std::nullopt;
-        };
-    }
-    options.contradicts = [this](const domain::Outcome& outcome) {
-        return joiner_->contradicts(outcome);
+    if (!clock_->is_event_time())
+        options.time_unknown = [clock = clock_.get()] { return clock->time_unknown(); };
+    options.contradicts = [&joiner = stores_->joiner()](const domain::Outcome& outcome) {
+        return joiner.contradicts(outcome);
     };
     options.on_overrides = [this](std::span<const domain::Override> taken) {
-        return record_overrides(taken);
+        return record_overrides(stores_->registry(), clock_->now(), taken);
     };
     if (settings_.training.group_aware) {
         options.group_lookup =
-            [this](const domain::PersonId& person) -> Result<std::optional<size_t>> {
-            RAMPART_TRY(const auto membership, protected_->membership(person));
+            [&attributes = stores_->attributes()](
+                const domain::PersonId& person) -> Result<std::optional<size_t>> {
+            RAMPART_TRY(const auto membership, attributes.membership(person));
             return membership.cell ? std::optional<size_t>(*membership.cell) : std::nullopt;
         };
     }
@@ -171,74 +117,50 @@ decision_service::DecisionServiceOptions Node::decision_options() {
 }
 
 Status Node::open_services() {
-    auto& reader = log_->reader();
-    auto& writer = log_->writer();
-    RAMPART_TRY(decisions_, decision_service::DecisionService::open(
-                                decision_options(), {reader, writer, *clock_, metrics_, health_}));
-    decision_service::ConsumerOptions consumer;
-    consumer.applications_topic = log_->topics().applications;
-    consumer.quarantine_topic = log_->topics().quarantine;
-    RAMPART_TRY(applications_,
-                decision_service::ApplicationConsumer::create(
-                    std::move(consumer), {reader, writer, *decisions_, metrics_, health_}));
-    RAMPART_TRY(builder_,
-                training_set::TrainingSetBuilder::create(
-                    *joiner_, settings_.product, settings_.schema, *protected_, keys_.split));
-    if (log_->shared())
-        attributes_.emplace(reader, writer, log_->topics().protected_attributes, *protected_);
-    if (settings_.trains) {
-        RAMPART_TRY(trainer_, retraining::TrainingLoop::open(
-                                  settings_.store / "trainer", settings_.training,
-                                  {settings_.product, *joiner_, *builder_, *registry_,
-                                   keys_.signing, keys_.evidence, &pool_, keys_.ids}));
-        RAMPART_TRY(monitor_,
-                    champion_monitor::ChampionMonitor::open(
-                        settings_.monitor, {settings_.product, *builder_, *registry_, metrics_,
-                                            settings_.training.gate.config.declines_overridden}));
-        if (log_->shared()) publisher_.emplace(writer, log_->topics().policies, keys_.signing);
-    } else {
-        RAMPART_TRY(const auto pem, base::read_file(settings_.gate_key, 4096));
-        RAMPART_TRY(auto key, base::VerifyingKey::from_pem(pem));
-        follower_.emplace(reader, log_->topics().policies, std::move(key));
+    auto& log = stores_->log();
+    RAMPART_TRY(decisions_,
+                serving::DecisionService::open(
+                    decision_options(), {log.reader(), log.writer(), *clock_, metrics_, health_}));
+    serving::ConsumerOptions consumer;
+    consumer.applications_topic = log.topics().applications;
+    consumer.quarantine_topic = log.topics().quarantine;
+    RAMPART_TRY(applications_, serving::ApplicationConsumer::create(
+                                   std::move(consumer),
+                                   {log.reader(), log.writer(), *decisions_, metrics_, health_}));
+    retention_ = std::make_unique<data_retention::LogRetention>(
+        settings_.retention_period,
+        data_retention::LogRetention::Deps{
+            log.topics().applications,
+            [this](streaming::PartitionId source) { return applications_->settled(source); },
+            [&log](TimePoint now, const auto& needed) { return log.drop(now, needed); }});
+    if (log.shared()) {
+        attributes_ = std::make_unique<protected_attributes::AttributeFeed>(
+            log.reader(), log.writer(), log.topics().protected_attributes, stores_->attributes());
     }
-    health_.add(runtime::Probe::kDegraded, "loop", [this] {
-        const std::lock_guard lock(status_mutex_);
-        return last_advance_;
-    });
+    champion_ = std::make_unique<ChampionSwitch>(stores_->registry(), *decisions_);
+    RAMPART_TRY(loop_, Loop::open({settings_, keys_, *stores_, *clock_, *decisions_, *applications_,
+                                   attributes_.get(), *champion_, metrics_}));
+    RAMPART_RETURN_IF_ERROR(open_champion());
+    health_.add(runtime::Probe::kDegraded, "loop", [loop = loop_.get()] { return loop->status(); });
     return base::ok();
 }
 
-Status Node::serve_champion() {
-    const std::lock_guard lock(champion_mutex_);
-    const auto champion = registry_->champion();
-    if (!champion) return base::internal_error("no_champion", "the registry has no champion");
-    const auto serving = decisions_->policy();
-    if (follower_) {
-        RAMPART_RETURN_IF_ERROR(follow_champion());
-        if (decisions_->policy() != nullptr)
-            return base::ok();  // the registry's is the bootstrap, for the time before
-    } else if (publisher_) {
-        RAMPART_TRY(const auto file, registry_->model_file(champion->policy));
-        RAMPART_RETURN_IF_ERROR(publisher_->publish(*champion, file));
+Status Node::open_champion() {
+    auto& log = stores_->log();
+    const auto& topic = log.topics().policies;
+    if (settings_.trains) {
+        if (log.shared()) champion_->publish_by({log.writer(), topic, keys_.signing});
+        return base::ok();
     }
-    if (serving != nullptr && serving->id() == champion->policy) return base::ok();
-    RAMPART_TRY(auto loaded, registry_->load_model(champion->policy));
-    return decisions_->set_policy(std::make_shared<const model::LoadedPolicy>(std::move(loaded)),
-                                  champion->certified());
+    RAMPART_TRY(const auto pem, base::read_file(settings_.gate_key, 4096));
+    RAMPART_TRY(auto key, base::VerifyingKey::from_pem(pem));
+    champion_->follow({log.reader(), topic, std::move(key)});
+    return base::ok();
 }
 
-/// Where another node trains: lets decide what it says.
-Status Node::follow_champion() {
-    RAMPART_TRY(auto next, follower_->next());
-    if (!next) return base::ok();
-    return decisions_->set_policy(
-        std::make_shared<const model::LoadedPolicy>(std::move(next->policy)),
-        next->notice.certified);
-}
-
-Status Node::tend() {
+Status Node::maintain() {
     Status status;
-    if (auto* leases = log_->leases()) {
+    if (auto* leases = stores_->log().leases()) {
         // first: what comes after may wait for a broker, and the leases may not
         const auto lost = leases->heartbeat();
         if (!lost) status = lost.error();
@@ -246,120 +168,53 @@ Status Node::tend() {
             decisions_->give_up(holder.partition, holder.node);
         }
     }
-    decisions_->tend();
-    if (clock_guard_ != nullptr) {
-        const Status beaten = clock_guard_->beat();
-        if (status) status = beaten;
-    }
-    const Status retained = check_clock() ? retain() : base::ok();
+    decisions_->maintain();
+    const Status beaten = clock_->beat();
+    if (status) status = beaten;
+    const Status retained = clock_->check() ? retention_->apply(clock_->now()) : base::ok();
     return status ? retained : status;
 }
 
-/// Deletes what the topics of the embedded log need not keep. Only `applications` among the topics
-/// with a limited retention has a reader here: its records stay until they are decided.
-Status Node::retain() {
-    const std::lock_guard lock(retention_mutex_);
-    const auto started = std::chrono::steady_clock::now();
-    const auto period = std::chrono::microseconds(settings_.retention_period.micros());
-    if (retained_at_ && started - *retained_at_ < period) return base::ok();
-    retained_at_ = started;
-    RAMPART_TRY(const uint64_t dropped,
-                log_->drop(clock_->now(),
-                           [&](std::string_view topic, streaming::PartitionId partition)
-                               -> Result<std::optional<streaming::Offset>> {
-                               if (topic != log_->topics().applications)
-                                   return std::optional<streaming::Offset>();
-                               RAMPART_TRY(const auto settled, applications_->settled(partition));
-                               return std::optional(settled);
-                           }));
-    if (dropped > 0) kLog.info("msg=\"retention applied\" records={}", dropped);
-    return base::ok();
+bool Node::mend() {
+    const bool more = decisions_->mend();
+    loop_->count_upkeep();
+    return more;
 }
 
 Status Node::release() {
-    return log_->leases() == nullptr ? base::ok() : log_->leases()->release();
+    auto* leases = stores_->log().leases();
+    return leases == nullptr ? base::ok() : leases->release();
 }
 
-/// An error while any source is stopped: what could not be read must not mature as if it had never
-/// been reported.
-Status Node::catch_up() {
-    if (attributes_) RAMPART_RETURN_IF_ERROR(attributes_->catch_up());
-    RAMPART_RETURN_IF_ERROR(person_keys_->refresh());
-    const uint64_t before = joiner_->counts().conflicting_outcomes;
-    RAMPART_TRY(auto caught_up, joiner::catch_up(*joiner_));
-    const uint64_t conflicts = joiner_->counts().conflicting_outcomes;
-    metrics_
-        .counter("rampart_conflicting_outcomes_total",
-                 "Outcomes and overrides, however they came, that contradict an earlier one of the "
-                 "same revision: the "
-                 "earlier one stays, they are in quarantine.")
-        .add(conflicts - std::min(before, conflicts));
-    const Status status = joiner::nothing_stopped(caught_up.stopped);
-    if (const uint64_t erased = joiner_->counts().erased; decisions_ && erased != erased_) {
-        // another node may have been asked: the index would read of it with the next decision only
-        RAMPART_RETURN_IF_ERROR(decisions_->erase({}, clock_->now()));
-        erased_ = erased;
-    }
-    const std::lock_guard lock(status_mutex_);
-    stopped_ = std::move(caught_up.stopped);
-    return status;
-}
-
-Status Node::advance(TimePoint now) {
-    const std::lock_guard lock(mutex_);
-    const Status time = check_clock();
-    if (clock_guard_ != nullptr)
-        now = std::min(now, clock_->now());  // it may have been set right since
-    const auto step = [&]() -> Status {
-        if (manual_clock_ != nullptr) manual_clock_->advance_to(now);
-        // an interrupted run goes on with what was known when it began
-        if (!is_whole(*joiner_)) RAMPART_RETURN_IF_ERROR(catch_up());
-        if (trainer_ && time) RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
-        RAMPART_RETURN_IF_ERROR(catch_up());
-        if (time)
-            RAMPART_RETURN_IF_ERROR(trainer_ ? train_and_watch(now)
-                                             : joiner_->advance(now).map([](size_t) {}));
-        return serve_champion();
-    };
-    const Status status = step();
-    const std::lock_guard status_lock(status_mutex_);
-    last_advance_ = status ? time : status;
-    return last_advance_;
-}
-
-Result<retraining::RunRecord> Node::certify(const domain::PolicyId& candidate, TimePoint t,
-                                            const std::string& new_epoch) {
-    const std::lock_guard lock(mutex_);
-    if (!trainer_)
-        return base::failed_precondition("trains_elsewhere",
-                                         "another node of the group trains and certifies");
-    RAMPART_RETURN_IF_ERROR(check_clock());
-    if (!is_whole(*joiner_)) RAMPART_RETURN_IF_ERROR(catch_up());
-    RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
-    RAMPART_RETURN_IF_ERROR(catch_up());
-    RAMPART_RETURN_IF_ERROR(joiner_->advance(t).map([](size_t) {}));
-    RAMPART_TRY(auto run, trainer_->certify(candidate, t, new_epoch));
-    RAMPART_RETURN_IF_ERROR(serve_champion());
-    return run;
-}
-
-Status Node::rollback(std::string_view actor, std::string_view reason) {
-    if (!trainer_)
-        return base::failed_precondition(
-            "trains_elsewhere", "another node of the group keeps the champions; roll back there");
-    RAMPART_RETURN_IF_ERROR(
-        registry_->rollback(clock_->now(), actor, reason).map([](const registry::Promotion&) {}));
-    return serve_champion();
-}
-
-Result<base::Digest> Node::state_hash() const {
-    const std::lock_guard lock(mutex_);
-    base::Sha256 hash;
-    hash.update_field(joiner_->state_hash().hex());
-    RAMPART_TRY(const auto ledger, registry_->ledger_entries());
-    for (const auto& entry : ledger) hash.update_field(entry);
-    hash.update_field(registry_->audit_head().hash.hex());
-    return hash.finish();
+void Node::add_routes(http::Router& router) {
+    auto& registry = stores_->registry();
+    auto& joiner = stores_->joiner();
+    const auto& topics = stores_->topics();
+    decision_service::DecisionRoutes(*decisions_).add_to(router);
+    decision_service::StatusRoutes(health_, metrics_).add_to(router);
+    ClockRoutes(
+        *clock_, registry, [&joiner] { return joiner.clock(); },
+        [this](TimePoint now) { return advance(now); })
+        .add_to(router);
+    AttributeRoutes([this](const auto& people) {
+        return attributes_ ? attributes_->publish(people) : stores_->attributes().put(people);
+    }).add_to(router);
+    ModelRoutes(registry, [this](auto actor, auto reason) {
+        return rollback(actor, reason);
+    }).add_to(router);
+    PartitionRoutes({*clock_, registry, joiner, *decisions_, *applications_, topics,
+                     [this] { return loop_->stopped(); }})
+        .add_to(router);
+    QuarantineRoutes({*clock_, registry, joiner, *applications_, topics}).add_to(router);
+    PrivacyRoutes({*clock_,
+                   {stores_->person_keys(), stores_->holds(), registry},
+                   [this](const auto& person, auto actor, auto reason, bool dry_run) {
+                       return erase(person, actor, reason, dry_run);
+                   },
+                   [this](const auto& application) { return person_behind(application); }})
+        .add_to(router);
+    UnmatchedRoutes(joiner, *clock_).add_to(router);
+    RunRoutes([this] { return loop_->runs(); }, [this] { return monitor_report(); }).add_to(router);
 }
 
 }  // namespace rampart::rampartd

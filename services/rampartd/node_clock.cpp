@@ -1,65 +1,39 @@
-// What the node does about its clock.
-#include "services/rampartd/node.hpp"
-#include "services/rampartd/route_bodies.hpp"
+#include "services/rampartd/node_clock.hpp"
 
 namespace rampart::rampartd {
 
 using base::Result;
 using base::Status;
 using base::TimePoint;
-namespace json = boost::json;
 
-/// Opens the clock. Event time goes on where it stood; a new store begins at epoch 0. The wall
-/// clock must agree with the time at which the store was last used.
-Status Node::open_clock() {
-    if (settings_.event_clock) {
-        auto manual = std::make_unique<runtime::ManualClock>(
-            joiner_->clock().value_or(TimePoint::from_micros(0)));
-        manual_clock_ = manual.get();
-        clock_ = std::move(manual);
-        return base::ok();
+Result<std::unique_ptr<NodeClock>> NodeClock::open(Options options, runtime::Clocks clocks,
+                                                   std::optional<TimePoint> reached,
+                                                   runtime::Metrics& metrics) {
+    std::unique_ptr<NodeClock> clock(new NodeClock(metrics));
+    if (options.event_time) {
+        clock->manual_.emplace(reached.value_or(TimePoint::from_micros(0)));
+        return clock;
     }
     // without the file (of a release before it) the loop's last time is the nearest that there is
-    RAMPART_TRY(auto guard, ClockGuard::open({settings_.store / "clock", settings_.max_downtime},
-                                             clocks_.wall != nullptr ? *clocks_.wall : wall_clock_,
-                                             clocks_.boot != nullptr ? *clocks_.boot : boot_clock_,
-                                             joiner_->clock()));
-    clock_guard_ = guard.get();
-    clock_ = std::move(guard);
-    return base::ok();
+    RAMPART_TRY(clock->guard_, runtime::ClockGuard::open(
+                                   {options.file, options.max_downtime},
+                                   clocks.wall != nullptr ? *clocks.wall : clock->wall_,
+                                   clocks.boot != nullptr ? *clocks.boot : clock->boot_, reached));
+    return clock;
 }
 
-/// ok: what time drives may be done.
-Status Node::check_clock() {
-    if (clock_guard_ == nullptr) return base::ok();
-    auto status = clock_guard_->check();
+TimePoint NodeClock::now() const { return manual_ ? manual_->now() : guard_->now(); }
+
+void NodeClock::advance_to(TimePoint now) {
+    if (manual_) manual_->advance_to(now);
+}
+
+Status NodeClock::check() {
+    if (guard_ == nullptr) return base::ok();
+    auto status = guard_->check();
     metrics_.gauge("rampart_clock_in_doubt", "1: the wall clock jumped and was not accepted yet.")
         .set(status ? 0 : 1);
     return status;
-}
-
-Result<http::Response> Node::take_clock_acceptance(const http::Request& request) {
-    if (clock_guard_ == nullptr) {
-        return base::failed_precondition(
-            "event_clock", "time moves by POST /v1/clock here; there is no wall clock to accept");
-    }
-    RAMPART_TRY(const auto members, text_members(request.body, {"actor", "reason"}));
-    if (members.at("reason").empty()) {
-        return base::invalid_argument("reason_missing",
-                                      "$.reason is empty; say why for the audit log");
-    }
-    const Status doubt = check_clock();
-    if (doubt) {
-        return base::failed_precondition("no_jump", "the wall clock is not in doubt; it says {}",
-                                         base::to_iso8601(now()));
-    }
-    const std::string wall = base::to_iso8601(clock_guard_->wall());
-    // who wants it is on record before anything is done at the time that is accepted
-    RAMPART_RETURN_IF_ERROR(registry_->record_operation(
-        clock_->now(), members.at("actor"), "clock_accept",
-        {{"accepted", wall}, {"found", doubt.error().message}, {"reason", members.at("reason")}}));
-    RAMPART_RETURN_IF_ERROR(clock_guard_->accept());
-    return json_response(json::object{{"accepted", wall}, {"found", doubt.error().message}});
 }
 
 }  // namespace rampart::rampartd

@@ -58,7 +58,7 @@ base::Status serve(const std::filesystem::path& config) {
                                           return status;
                                       });
     std::optional<Repeating> tending(std::in_place, *shutdown, beat,
-                                     [&node] { return node->tend(); });
+                                     [&node] { return node->maintain(); });
     std::optional<Repeating> mending(std::in_place, *shutdown, base::Duration::seconds(1), [&] {
         while (node->mend() && !shutdown->wait_for(base::Duration())) {
         }

@@ -11,7 +11,7 @@
 #include "rampart/model/policy.hpp"
 #include "rampart/protected_attributes/catalog.hpp"
 #include "rampart/retraining/training_settings.hpp"
-#include "services/decision_service/event_window.hpp"
+#include "rampart/serving/event_window.hpp"
 #include "services/rampartd/log_settings.hpp"
 
 namespace rampart::rampartd {
@@ -42,7 +42,7 @@ struct Settings {
     retraining::TrainingSettings training;
     PrivacySettings privacy{};
     champion_monitor::MonitorSettings monitor{};
-    decision_service::EventWindow event_window{};
+    serving::EventWindow event_window{};
     // by the wall clock, between two starts; after a longer one the clock has to be accepted
     base::Duration max_downtime = base::Duration::hours(24);
     // how often the embedded log lets go what its topics need not keep; not for operators to choose

@@ -35,7 +35,7 @@ TEST(LinkClosure, TheGroupBlindServiceLinksNoTargetOfProtectedAttributes) {
 
 TEST(LinkClosure, TheGroupBlindProgramHoldsNoSymbolOfProtectedAttributes) {
     const auto symbols = output_of("nm -C '" RAMPART_BIN_DIR "/decision_service'");
-    ASSERT_NE(symbols.find("rampart::decision_service::DecisionService::decide"), std::string::npos)
+    ASSERT_NE(symbols.find("rampart::serving::DecisionService::decide"), std::string::npos)
         << "nm shows nothing of the program; it has to be built with symbols";
     for (const auto& line : lines_of(symbols)) {
         EXPECT_EQ(line.find("protected_attributes"), std::string::npos) << line;

@@ -3,7 +3,8 @@
 #include "rampart/base/digest.hpp"
 #include "rampart/runtime/system_clock.hpp"
 #include "rampart/streaming_local/local_log.hpp"
-#include "services/decision_service/decision_service.hpp"
+#include "rampart/serving/decision_service.hpp"
+#include "services/decision_service/routes.hpp"
 #include "services/rampartd/node.hpp"
 #include "source_tree.hpp"
 #include "tools/demo/workspace.hpp"
@@ -86,16 +87,17 @@ Routes served() {
         const runtime::ManualClock clock{{}};
         runtime::Metrics metrics;
         runtime::Health health;
-        decision_service::DecisionServiceOptions options;
-        options.partitions_folder = folder / "partitions";
+        serving::DecisionServiceOptions options;
+        options.log.folder = folder / "partitions";
         options.product.name = "p";
         options.product.label = {"repaid", 0, 1, 6, {}};
         options.product.impact = {"u", -1, 1, std::nullopt, 1, -1, 0};
         const auto service =
-            decision_service::DecisionService::open(options, {*log, *log, clock, metrics, health})
+            serving::DecisionService::open(options, {*log, *log, clock, metrics, health})
                 .value();
         http::Router router;
-        service->add_routes(router);
+        decision_service::DecisionRoutes(*service).add_to(router);
+        decision_service::StatusRoutes(health, metrics).add_to(router);
         add_routes_of(router, routes);
     }
     fs::remove_all(folder);

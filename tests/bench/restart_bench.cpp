@@ -16,7 +16,7 @@
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/runtime/system_clock.hpp"
 #include "rampart/streaming/partitioner.hpp"
-#include "services/decision_service/decision_service.hpp"
+#include "rampart/serving/decision_service.hpp"
 #include "tools/peers/stream/workload.hpp"
 
 namespace rampart {
@@ -92,7 +92,7 @@ struct Node {
     runtime::Metrics metrics;
     runtime::Health health;
     std::unique_ptr<joiner::OutcomeJoiner> joiner;
-    std::unique_ptr<decision_service::DecisionService> service;
+    std::unique_ptr<serving::DecisionService> service;
     double joiner_seconds = 0, service_seconds = 0;
 
     Node(const fs::path& folder, GeneratedLog& log) {
@@ -111,13 +111,13 @@ struct Node {
         }
         joiner_seconds = seconds_since(start);
         start = Clock::now();
-        decision_service::DecisionServiceOptions deciding;
-        deciding.partitions_folder = folder;
-        deciding.partitions = kPartitions;
-        deciding.memory = memory;
+        serving::DecisionServiceOptions deciding;
+        deciding.log.folder = folder;
+        deciding.log.partitions = kPartitions;
+        deciding.log.memory = memory;
         deciding.product = peers::product();
         deciding.draw_key = {"key", "secret"};
-        auto served = decision_service::DecisionService::open(std::move(deciding),
+        auto served = serving::DecisionService::open(std::move(deciding),
                                                               {log, log, clock, metrics, health});
         check(served.map([](auto&) {}));
         service = *std::move(served);

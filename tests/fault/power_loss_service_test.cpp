@@ -9,7 +9,7 @@
 #include "support/child.hpp"
 #include "support/power_loss.hpp"
 
-namespace rampart::decision_service::tests {
+namespace rampart::serving::tests {
 namespace {
 
 using base::Random;
@@ -207,9 +207,9 @@ class Decider final : public Worker {
             DecisionServiceOptions options;
             options.product = sample_product();
             options.draw_key = {"key", "secret"};
-            options.partitions_folder = folder / "partitions";
-            options.partitions = kPartitions;
-            options.environment = environment;
+            options.log.folder = folder / "partitions";
+            options.log.partitions = kPartitions;
+            options.log.environment = environment;
             RAMPART_TRY(service, DecisionService::open(std::move(options),
                                                        {*log, *log, clock, metrics, health}));
             return base::ok();
@@ -245,4 +245,4 @@ TEST(PowerLoss, DecisionsOverALogThatIsNotSyncedAreFoundLost) {
 }
 
 }  // namespace
-}  // namespace rampart::decision_service::tests
+}  // namespace rampart::serving::tests

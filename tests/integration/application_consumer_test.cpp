@@ -1,4 +1,4 @@
-#include "services/decision_service/application_consumer.hpp"
+#include "rampart/serving/application_consumer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "rampart/wire/record_codec.hpp"
 
 /// Applications that arrive in the log: each is decided once, whatever fails.
-namespace rampart::decision_service {
+namespace rampart::serving {
 namespace {
 
 using namespace tests;  // NOLINT
@@ -474,7 +474,7 @@ TEST_F(ApplicationConsumerTest, RetentionTakesWhatIsDecidedAndNothingElse) {
 }
 
 TEST_F(ApplicationConsumerTest, WhatAnotherNodeHasToReadIsNotSettledHere) {
-    options_.owned = {PartitionId(0), PartitionId(2)};
+    options_.log.owned = {PartitionId(0), PartitionId(2)};
     start();
     send_many(0, 20);
     poll_all();
@@ -499,8 +499,8 @@ TEST_F(ApplicationConsumerTest, AGapSettlesNothingUntilItIsAccepted) {
 
 TEST_F(ApplicationConsumerTest, ANodeTakesWhatBelongsToItAndBothTogetherTakeAll) {
     const auto run = [&](const std::string& name, std::vector<PartitionId> owned) {
-        options_.partitions_folder = folder_ / name;
-        options_.owned = std::move(owned);
+        options_.log.folder = folder_ / name;
+        options_.log.owned = std::move(owned);
         start();
         poll_all();
         return consumer_->list_quarantined(10)->size();
@@ -578,4 +578,4 @@ TEST_F(ApplicationConsumerTest, TheBatchHasALimit) {
 }
 
 }  // namespace
-}  // namespace rampart::decision_service
+}  // namespace rampart::serving

@@ -7,17 +7,17 @@
 #include "integration/decision_service_fixture.hpp"
 #include "rampart/base/random.hpp"
 #include "rampart/lease/partition_leases.hpp"
+#include "rampart/serving/application_consumer.hpp"
 #include "rampart/streaming_kafka/kafka_reader.hpp"
 #include "rampart/streaming_kafka/kafka_writer.hpp"
 #include "rampart/streaming_kafka/topic_admin.hpp"
 #include "rampart/wire/fence.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "rampart/wire/topics.hpp"
-#include "services/decision_service/application_consumer.hpp"
 #include "support/kafka_broker.hpp"
 
 /// Applications over a real broker: each has one decision that counts, whatever fails in between.
-namespace rampart::decision_service {
+namespace rampart::serving {
 namespace {
 
 using namespace tests;            // NOLINT
@@ -110,15 +110,15 @@ class ApplicationsOverKafka : public testing::Test {
                                      {topics_.leases, "g", name, kTtl},
                                      {*run->reader, *run->writer, run->clock, run->timer}));
         DecisionServiceOptions options;
-        options.partitions_folder = folder_ / store;
-        options.decisions_topic = topics_.decisions;
+        options.log.folder = folder_ / store;
+        options.log.topic = topics_.decisions;
         options.outcomes_topic = topics_.outcomes;
-        options.partitions = kPartitions;
-        options.node = name;
+        options.log.partitions = kPartitions;
+        options.log.node = name;
         options.product = sample_product();
         options.event_window = {kWidestWindow, kWidestWindow};  // times that Kafka cannot store
         options.draw_key = {"key", "secret"};
-        options.claim = [leases = run->leases.get()](const Epochs& fences) {
+        options.log.claim = [leases = run->leases.get()](const Epochs& fences) {
             std::set<PartitionId> all;
             for (const auto& [p, fence] : fences) all.insert(p);
             return leases->claim(all, fences);
@@ -354,4 +354,4 @@ TEST_F(ApplicationsOverKafka, WhileTheBrokerIsAwayItWaitsAndThenGoesOn) {
 }
 
 }  // namespace
-}  // namespace rampart::decision_service
+}  // namespace rampart::serving

@@ -7,7 +7,7 @@
 #include "rampart/storage/writable.hpp"
 #include "support/damage.hpp"
 
-namespace rampart::decision_service::tests {
+namespace rampart::serving::tests {
 namespace {
 
 using streaming::PartitionId;
@@ -206,4 +206,4 @@ TEST_F(DecisionDamage, AnErasureThatItWouldReadOfLaterIsNotLost) {
 }
 
 }  // namespace
-}  // namespace rampart::decision_service::tests
+}  // namespace rampart::serving::tests

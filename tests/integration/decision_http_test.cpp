@@ -12,8 +12,9 @@
 #include "rampart/wire/event_codec.hpp"
 #include "rampart/wire/outcome_json.hpp"
 #include "rampart/wire/override_json.hpp"
+#include "services/decision_service/routes.hpp"
 
-namespace rampart::decision_service::tests {
+namespace rampart::serving::tests {
 namespace {
 
 using domain::Action;
@@ -68,7 +69,8 @@ TEST_F(DecisionServiceTest, SingleDecisionsOfManyClientsShareAWriteWithTheDefaul
     service_ = DecisionService::open(options_, {*log_, rounds, clock_, metrics_, *health_}).value();
     set_policy(constant(0.5));
     http::Router router("token");
-    service_->add_routes(router);
+    decision_service::DecisionRoutes(*service_).add_to(router);
+    decision_service::StatusRoutes(*health_, metrics_).add_to(router);
     const auto server = http::Server::start({}, [&](const http::Request& request) {
                             rounds.enter();
                             return router.handle(request);
@@ -97,7 +99,8 @@ class DecisionHttp : public DecisionServiceTest {
   protected:
     void SetUp() override {
         DecisionServiceTest::SetUp();
-        service_->add_routes(router_);
+        decision_service::DecisionRoutes(*service_).add_to(router_);
+        decision_service::StatusRoutes(*health_, metrics_).add_to(router_);
         server_ = http::Server::start({}, router_).value();
     }
     void TearDown() override {
@@ -343,4 +346,4 @@ TEST_F(DecisionHttp, TellsWhichPolicyDecidesAndHowItIs) {
 }
 
 }  // namespace
-}  // namespace rampart::decision_service::tests
+}  // namespace rampart::serving::tests

@@ -10,9 +10,10 @@
 #include "rampart/wire/fence.hpp"
 #include "rampart/wire/outcome_json.hpp"
 #include "rampart/wire/record_codec.hpp"
+#include "services/decision_service/routes.hpp"
 
 /// Several nodes over one log: which node owns a partition, and that no other node decides for it.
-namespace rampart::decision_service {
+namespace rampart::serving {
 namespace {
 
 using namespace tests;  // NOLINT
@@ -105,15 +106,15 @@ class DecisionPartitions : public DecisionServiceTest {
     base::Status open_node(Node& made, const std::string& name, std::vector<PartitionId> owned,
                            uint64_t epoch) {
         auto options = options_;
-        options.partitions_folder = folder_ / name;
-        options.node = name;
-        options.owned = std::move(owned);
-        options.claim = [epoch](const Epochs& fences) -> base::Result<Epochs> {
+        options.log.folder = folder_ / name;
+        options.log.node = name;
+        options.log.owned = std::move(owned);
+        options.log.claim = [epoch](const Epochs& fences) -> base::Result<Epochs> {
             Epochs epochs;
             for (const auto& [p, fence] : fences) epochs[p] = epoch;
             return epochs;
         };
-        options.on_given_up = [&made](PartitionId p) { made.given_up.push_back(p); };
+        options.log.on_given_up = [&made](PartitionId p) { made.given_up.push_back(p); };
         RAMPART_TRY(made.service, DecisionService::open(options, {made.reader, made.writer, clock_,
                                                                   made.metrics, made.health}));
         return made.service->set_policy(constant(0.5), false);
@@ -218,7 +219,7 @@ TEST_F(DecisionPartitions, OfTheSameApplicationTheDecisionThatCountsIsAnswered) 
 }
 
 TEST_F(DecisionPartitions, ANodeDecidesForItsOwnPartitionsAndNamesTheOwnerOfTheRest) {
-    options_.owner_of = [](PartitionId p) {
+    options_.log.owner_of = [](PartitionId p) {
         return p == PartitionId(1) ? std::optional<std::string>("node-b") : std::nullopt;
     };
     const auto a = node("a", {PartitionId(0)}, 1);
@@ -248,7 +249,8 @@ TEST_F(DecisionPartitions, ANodeDecidesForItsOwnPartitionsAndNamesTheOwnerOfTheR
 TEST_F(DecisionPartitions, OverHttpAnotherNodesPartitionIsAMisdirectedRequest) {
     const auto a = node("a", {PartitionId(0)}, 1);
     http::Router router("token");
-    (*a)->add_routes(router);
+    decision_service::DecisionRoutes(**a).add_to(router);
+    decision_service::StatusRoutes(*health_, metrics_).add_to(router);
     const auto server = http::Server::start({}, [&](http::Request request) {
                             return router.handle(std::move(request));
                         }).value();
@@ -289,9 +291,9 @@ TEST_F(DecisionPartitions, AnEpochHasToBeAboveTheFencesThatTheClaimIsTold) {
     Node b(*log_);
     EXPECT_EQ(open_node(b, "b", {}, 5).error().reason, "fenced");
     auto options = options_;
-    options.partitions_folder = folder_ / "c";
+    options.log.folder = folder_ / "c";
     Epochs told;
-    options.claim = [&](const Epochs& fences) -> base::Result<Epochs> {
+    options.log.claim = [&](const Epochs& fences) -> base::Result<Epochs> {
         told = fences;
         return base::failed_precondition("partition_owned", "by a");
     };
@@ -301,7 +303,7 @@ TEST_F(DecisionPartitions, AnEpochHasToBeAboveTheFencesThatTheClaimIsTold) {
         "partition_owned");
     EXPECT_EQ(told, (Epochs{{PartitionId(0), 5}, {PartitionId(1), 5}, {PartitionId(2), 5}}));
     // a process without a lease must not write to that log
-    options.claim = nullptr;
+    options.log.claim = nullptr;
     EXPECT_EQ(
         DecisionService::open(options, {*log_, *log_, clock_, metrics_, health}).error().reason,
         "fenced");
@@ -321,10 +323,10 @@ TEST_F(DecisionPartitions, OnePartitionOutOfReachKeepsNoOtherFromDeciding) {
     EXPECT_TRUE(a->health.report(runtime::Probe::kReady).degraded());
     EXPECT_EQ((*a)->find(domain::decision_id_of(application_in(1).id)).error().reason,
               "broker_down");
-    (*a)->tend();
+    (*a)->maintain();
     EXPECT_TRUE(a->health.report(runtime::Probe::kReady).degraded());
     a->reader.out_of_reach.reset();
-    (*a)->tend();
+    (*a)->maintain();
     EXPECT_FALSE(a->health.report(runtime::Probe::kReady).degraded());
     EXPECT_EQ(decide_at(*a, application_in(1)).p_approve, 0.5);
     EXPECT_EQ(records_in(1), 2u);  // the fence, and the earlier record
@@ -359,7 +361,7 @@ TEST_F(DecisionPartitions, AfterAGapAPartitionWaitsUntilItIsAccepted) {
 TEST_F(DecisionPartitions, PartitionsThatWereAddedToTheTopicStayEmptyOnceTheyAreAccepted) {
     const auto fewer = [&](const std::string& name) {
         auto made = std::make_unique<Node>(*log_);
-        options_.partitions = 2;
+        options_.log.partitions = 2;
         const auto status = open_node(*made, name, {}, 1);
         EXPECT_TRUE(status) << status.error().message;
         return made;
@@ -407,7 +409,7 @@ TEST_F(DecisionPartitions, ARecordThatTheLogRefusesKeepsNoOtherOut) {
 }
 
 TEST_F(DecisionPartitions, TheBudgetOfExplorationDoesNotDependOnWhoOwnsWhat) {
-    options_.exploration_per_day = 7;
+    options_.log.exploration_per_day = 7;
     const auto explored_by = [&](const std::vector<std::vector<PartitionId>>& sets) {
         for (const char* topic : {"decisions"}) {
             EXPECT_TRUE(log_->delete_topic(topic));
@@ -474,9 +476,9 @@ TEST_F(DecisionPartitions, MoreThanMayWaitIsRefusedAsOverload) {
 TEST_F(DecisionPartitions, TheSetOfPartitionsHasToMakeSense) {
     const auto reason_of = [&](int32_t partitions, std::vector<PartitionId> owned) {
         auto options = options_;
-        options.partitions_folder = folder_ / "x";
-        options.partitions = partitions;
-        options.owned = std::move(owned);
+        options.log.folder = folder_ / "x";
+        options.log.partitions = partitions;
+        options.log.owned = std::move(owned);
         runtime::Health health;
         const auto opened =
             DecisionService::open(options, {*log_, *log_, clock_, metrics_, health});
@@ -490,4 +492,4 @@ TEST_F(DecisionPartitions, TheSetOfPartitionsHasToMakeSense) {
 }
 
 }  // namespace
-}  // namespace rampart::decision_service
+}  // namespace rampart::serving

@@ -10,15 +10,17 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/runtime/system_clock.hpp"
+#include "rampart/serving/decision_service.hpp"
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/streaming_local/local_log.hpp"
 #include "rampart/wire/event_codec.hpp"
-#include "services/decision_service/decision_service.hpp"
 
 /// A decision service over an embedded log with three partitions, for tests.
-namespace rampart::decision_service::tests {
+namespace rampart::serving::tests {
 
 namespace fs = std::filesystem;
+using decision_log::DecisionIndex;
+using decision_log::Epochs;
 using domain::Application;
 using domain::Decision;
 
@@ -111,8 +113,8 @@ class DecisionServiceTest : public testing::Test {
         writer_ = std::make_unique<FailingWriter>(*log_);
         options_.product = sample_product();
         options_.draw_key = {"key", "secret"};
-        options_.partitions_folder = folder_ / "partitions";
-        options_.partitions = 3;
+        options_.log.folder = folder_ / "partitions";
+        options_.log.partitions = 3;
         open();
     }
     void TearDown() override {
@@ -174,4 +176,4 @@ class DecisionServiceTest : public testing::Test {
     std::unique_ptr<DecisionService> service_;
 };
 
-}  // namespace rampart::decision_service::tests
+}  // namespace rampart::serving::tests

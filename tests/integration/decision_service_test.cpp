@@ -1,4 +1,4 @@
-#include "services/decision_service/decision_service.hpp"
+#include "rampart/serving/decision_service.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/wire/event_codec.hpp"
 
-namespace rampart::decision_service {
+namespace rampart::serving {
 namespace {
 
 using namespace tests;  // NOLINT
@@ -109,7 +109,7 @@ TEST_F(DecisionServiceTest, AnAppendThatOnlySeemedToFailIsNotDoneTwice) {
 }
 
 TEST_F(DecisionServiceTest, ALostIndexIsRebuiltFromTheLog) {
-    options_.exploration_per_day = 5;
+    options_.log.exploration_per_day = 5;
     open();
     set_policy(load(exploring_link()), true);
     const auto before = service_->decide(applications(0, 100)).value();
@@ -161,7 +161,7 @@ TEST_F(DecisionServiceTest, RecordsOfAnotherWriterAreFoundToo) {
     set_policy(constant(0.5));
     runtime::Health health;
     auto options = options_;
-    options.partitions_folder = folder_ / "other_partitions";
+    options.log.folder = folder_ / "other_partitions";
     const auto other =
         DecisionService::open(options, {*log_, *log_, clock_, metrics_, health}).value();
     ASSERT_TRUE(other->set_policy(constant(0.9), false));
@@ -171,7 +171,7 @@ TEST_F(DecisionServiceTest, RecordsOfAnotherWriterAreFoundToo) {
 }
 
 TEST_F(DecisionServiceTest, ADayHasSoManyExploredApprovalsAndNoMore) {
-    options_.exploration_per_day = 7;
+    options_.log.exploration_per_day = 7;
     open();
     set_policy(load(exploring_link()), true);
     std::vector<Decision> all;
@@ -194,7 +194,7 @@ TEST_F(DecisionServiceTest, ADayHasSoManyExploredApprovalsAndNoMore) {
 }
 
 TEST_F(DecisionServiceTest, TheBudgetHoldsForConcurrentDecisions) {
-    options_.exploration_per_day = 10;
+    options_.log.exploration_per_day = 10;
     open();
     set_policy(load(exploring_link()), true);
     std::vector<std::thread> threads;
@@ -347,4 +347,4 @@ TEST_F(DecisionServiceTest, OutcomesAreCheckedAndLogged) {
 }
 
 }  // namespace
-}  // namespace rampart::decision_service
+}  // namespace rampart::serving

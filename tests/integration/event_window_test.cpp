@@ -1,15 +1,16 @@
-#include "services/decision_service/event_window.hpp"
+#include "rampart/serving/event_window.hpp"
 
 #include <gtest/gtest.h>
 
 #include "integration/decision_service_fixture.hpp"
+#include "rampart/serving/application_consumer.hpp"
 #include "rampart/wire/application_json.hpp"
 #include "rampart/wire/outcome_json.hpp"
 #include "rampart/wire/record_codec.hpp"
-#include "services/decision_service/application_consumer.hpp"
+#include "services/decision_service/routes.hpp"
 
 /// Which event times of clients are accepted. The clock of the service is at 2005-04-02.
-namespace rampart::decision_service {
+namespace rampart::serving {
 namespace {
 
 using namespace tests;  // NOLINT
@@ -24,7 +25,8 @@ class EventTimes : public DecisionServiceTest {
     }
     http::Response post(const std::string& path, std::string body) {
         http::Router router("token");
-        service_->add_routes(router);
+        decision_service::DecisionRoutes(*service_).add_to(router);
+        decision_service::StatusRoutes(*health_, metrics_).add_to(router);
         http::Request request;
         request.method = "POST";
         request.path = path;
@@ -114,7 +116,7 @@ TEST_F(EventTimes, AnOutcomeBeforeItsDecisionOrInTheFutureIsRefusedByField) {
 }
 
 TEST_F(EventTimes, TheExplorationBudgetCountsTheServicesDaysWhateverDatesAreSent) {
-    options_.exploration_per_day = 4;
+    options_.log.exploration_per_day = 4;
     open();
     set_policy(load(exploring_link()), true);
     int found = 0;
@@ -128,4 +130,4 @@ TEST_F(EventTimes, TheExplorationBudgetCountsTheServicesDaysWhateverDatesAreSent
 }
 
 }  // namespace
-}  // namespace rampart::decision_service
+}  // namespace rampart::serving

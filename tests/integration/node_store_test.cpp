@@ -42,7 +42,7 @@ class NodeStore : public testing::Test {
 
     std::unique_ptr<Node> open() {
         auto settings = load_settings(workspace_.config).value();
-        settings.retention_period = Duration();  // at every tend()
+        settings.retention_period = Duration();  // at every maintain()
         auto node = Node::open(std::move(settings));
         EXPECT_TRUE(node) << node.error().message;
         return std::move(*node);
@@ -92,7 +92,7 @@ TEST_F(NodeStore, RetentionIsAppliedToTheEmbeddedLogAsItsTopicsSay) {
         // the last batch is settled a moment after its decisions
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
         while (begin(*node, "applications") == 0 && std::chrono::steady_clock::now() < deadline) {
-            ASSERT_TRUE(node->tend());
+            ASSERT_TRUE(node->maintain());
         }
         EXPECT_EQ(begin(*node, "applications"), 29);
         EXPECT_EQ(begin(*node, "quarantine"), 2);

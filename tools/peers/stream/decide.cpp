@@ -9,7 +9,7 @@
 #include "rampart/runtime/system_clock.hpp"
 #include "rampart/sealed_log/sealed_log.hpp"
 #include "rampart/streaming_local/local_log.hpp"
-#include "services/decision_service/decision_service.hpp"
+#include "rampart/serving/decision_service.hpp"
 #include "tools/peers/stream/commands.hpp"
 #include "tools/peers/stream/stopwatch.hpp"
 #include "tools/peers/stream/workload.hpp"
@@ -68,21 +68,21 @@ base::Status decide(const DecideOptions& options) {
     const runtime::SystemClock clock;
     runtime::Metrics metrics;
     runtime::Health health;
-    decision_service::DecisionServiceOptions service_options;
+    serving::DecisionServiceOptions service_options;
     service_options.product = product();
     service_options.draw_key = {"draw-2005", "secret"};
-    service_options.partitions_folder = options.store / "partitions";
-    service_options.partitions = options.partitions;
-    service_options.exploration_per_day = 1000;
+    service_options.log.folder = options.store / "partitions";
+    service_options.log.partitions = options.partitions;
+    service_options.log.exploration_per_day = 1000;
     service_options.event_window = {base::Duration::days(36'500), base::Duration::days(1)};
-    RAMPART_TRY(service_options.memory, storage::MemoryBudget::create(512u << 20));
+    RAMPART_TRY(service_options.log.memory, storage::MemoryBudget::create(512u << 20));
     RAMPART_TRY(const auto keys,
                 privacy::PersonKeys::open(options.store / "keys", std::string(32, 's'), nullptr,
-                                          service_options.memory));
+                                          service_options.log.memory));
     RAMPART_RETURN_IF_ERROR(make_keys(*keys, options));
     sealed_log::SealedLog sealed(*log, *log, *keys, "decisions", options.sealing != Sealing::kNone);
     RAMPART_TRY(const auto service,
-                decision_service::DecisionService::open(std::move(service_options),
+                serving::DecisionService::open(std::move(service_options),
                                                         {sealed, sealed, clock, metrics, health}));
     RAMPART_TRY(auto policy, learned_policy());
     RAMPART_RETURN_IF_ERROR(service->set_policy(std::move(policy), true));

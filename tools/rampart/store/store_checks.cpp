@@ -17,7 +17,7 @@
 #include "rampart/streaming_local/local_log.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "rampart/wire/topics.hpp"
-#include "services/decision_service/decision_index.hpp"
+#include "rampart/decision_log/decision_index.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -200,14 +200,14 @@ Result<std::unique_ptr<joiner::OutcomeJoiner>> open_joined(const rampartd::Setti
     return joiner::OutcomeJoiner::open(derived.partitions(), options, derived.reader());
 }
 
-Result<std::unique_ptr<decision_service::DecisionIndex>> open_index(
+Result<std::unique_ptr<decision_log::DecisionIndex>> open_index(
     const rampartd::Settings& settings, const Derived& derived, PartitionId partition) {
-    decision_service::IndexOptions options;
+    decision_log::IndexOptions options;
     options.path = derived.partitions() / std::to_string(partition.value()) / "decisions";
     options.decisions_topic = wire::Topics::with_prefix(settings.log.topic_prefix).decisions;
     options.partition = partition;
     options.partitions = settings.log.partitions;
-    return decision_service::DecisionIndex::open(options, derived.reader());
+    return decision_log::DecisionIndex::open(options, derived.reader());
 }
 
 Result<Problems> check_joined_state(const rampartd::Settings& settings) {
@@ -257,7 +257,7 @@ Result<Problems> check_decisions(const rampartd::Settings& settings) {
 /// differ.
 class Agreement {
   public:
-    Agreement(const joiner::OutcomeJoiner& joined, const decision_service::DecisionIndex& index,
+    Agreement(const joiner::OutcomeJoiner& joined, const decision_log::DecisionIndex& index,
               const streaming::Reader* log, std::string topic)
         : joined_(joined), index_(index), log_(log), topic_(std::move(topic)) {}
 
@@ -362,7 +362,7 @@ class Agreement {
     }
 
     const joiner::OutcomeJoiner& joined_;
-    const decision_service::DecisionIndex& index_;
+    const decision_log::DecisionIndex& index_;
     const streaming::Reader* log_;  // nullptr: not here
     const std::string topic_;
     Offset read_by_both_;

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "rampart/joiner/outcome_joiner.hpp"
+#include "rampart/privacy/person_keys.hpp"
+#include "rampart/privacy/register.hpp"
+#include "rampart/protected_attributes/attribute_feed.hpp"
+#include "rampart/protected_attributes/store.hpp"
+#include "rampart/registry/model_registry.hpp"
+#include "rampart/serving/application_consumer.hpp"
+#include "rampart/serving/decision_service.hpp"
+
+namespace rampart::data_retention {
+
+struct ErasureRequest {
+    domain::PersonId person;
+    std::string actor, reason;  // for the audit log
+    base::TimePoint now;
+    bool dry_run = false;  // says what there is, and whether it may go; changes nothing
+};
+
+/// What was found of a person and, but for a dry run, is gone.
+struct ErasureReport {
+    std::vector<joiner::PersonDecision> decisions;
+    size_t quarantined = 0;  // records
+    bool attributes = false;
+    size_t keys = 0;                   // destroyed; 0 in a dry run
+    size_t in_clear = 0;               // decisions that the log holds unsealed: these bytes stay
+    std::vector<std::string> remains;  // what is not reached from here, a sentence each
+};
+
+/// The log of decisions, and what of it this node holds.
+struct HeldLog {
+    std::string decisions_topic;
+    int32_t partitions = 1;                    // N
+    bool shared = false;                       // a broker's: others write to it as they like
+    std::vector<streaming::PartitionId> held;  // decided or joined here
+    bool other_nodes = false;                  // others decide or join some of it
+
+    bool holds_all() const { return held.size() == static_cast<size_t>(partitions); }
+};
+
+/// What an erasure works with; all of it has to outlive it.
+struct ErasureDeps {
+    HeldLog log;
+    int retention_months;
+    std::vector<std::string> set_aside;   // damaged databases of the store, which are left alone
+    const streaming::Reader& sealed_log;  // as it lies
+    joiner::OutcomeJoiner& joiner;
+    serving::DecisionService& decisions;
+    serving::ApplicationConsumer& applications;
+    protected_attributes::ProtectedStore& attributes;
+    protected_attributes::AttributeFeed* feed;  // nullptr: no other nodes
+    privacy::PersonKeys& keys;
+    privacy::Register& list;
+    registry::ModelRegistry& registry;
+    /// Reads the log to its end.
+    std::function<base::Status()> catch_up;
+};
+
+/// Erases a person from what this node holds: joined states, the index of decisions, quarantines,
+/// protected attributes, and with the person's keys what the log says in sealed decisions. When it
+/// returns, no file of these stores has a byte of the person; what stays elsewhere is in the
+/// report.
+///
+/// Decisions about the person may be made meanwhile. The moment at which the keys go divides them:
+/// what was sealed before is erased, what comes after is a new person's and stays, in index, joined
+/// state and log alike.
+///
+/// Refused with failed_precondition "on_hold" or "retention", naming until when, or with not_found
+/// "unknown_person", unless an erasure of the person was begun before. Refusals, and what was done,
+/// are in the audit log, under the person's tag. A crash on the way loses nothing: asked again, it
+/// goes on.
+///
+/// One at a time, while nothing trains or is certified (a reader's snapshot would keep old bytes:
+/// failed_precondition "snapshot_held": ask again) and nothing else reads the log into the joined
+/// state.
+base::Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest& request);
+
+}  // namespace rampart::data_retention

@@ -1,0 +1,286 @@
+#include "rampart/data_retention/erasure.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/streaming/partitioner.hpp"
+#include "rampart/wire/event_codec.hpp"
+#include "rampart/wire/record_codec.hpp"
+#include "rampart/wire/topics.hpp"
+
+namespace rampart::data_retention {
+
+using base::Result;
+using base::Status;
+using base::TimePoint;
+using domain::DecisionId;
+using streaming::Offset;
+using streaming::PartitionId;
+
+namespace {
+
+constexpr size_t kMaxQuarantined = 1'000'000;
+constexpr size_t kReadBatch = 1000;
+
+/// What is known of a person here.
+struct Findings {
+    std::vector<joiner::PersonDecision> decisions;
+    std::vector<DecisionId> ids;                          // and those of an erasure that was begun
+    std::vector<wire::Quarantined> joined, applications;  // in quarantine
+};
+
+/// A person id as it lies in a protobuf message of ours: field 2, its length, its bytes.
+std::string field_of(const domain::PersonId& person) {
+    std::string bytes = "\x12";
+    const size_t size = person.value().size();
+    if (size < 128) {
+        bytes += static_cast<char>(size);
+    } else {
+        bytes += static_cast<char>(0x80 | (size & 0x7f));
+        bytes += static_cast<char>(size >> 7);
+    }
+    return bytes + person.value();
+}
+
+/// Records in quarantine that are about the person, also those that cannot be read.
+std::vector<wire::Quarantined> about(const domain::PersonId& person, const Findings& found,
+                                     std::vector<wire::Quarantined> quarantined) {
+    std::set<std::string> keys;
+    for (const auto& id : found.ids) keys.insert(id.value());
+    for (const auto& one : found.decisions) keys.insert(one.application.value());
+    const std::string field = field_of(person);
+    std::erase_if(quarantined, [&](const wire::Quarantined& one) {
+        return !keys.contains(one.record.key) && one.record.value.find(field) == std::string::npos;
+    });
+    return quarantined;
+}
+
+Status find_quarantined(const ErasureDeps& deps, const domain::PersonId& person, Findings& found) {
+    RAMPART_TRY(auto joined, deps.joiner.list_quarantined(kMaxQuarantined));
+    RAMPART_TRY(auto applications, deps.applications.list_quarantined(kMaxQuarantined));
+    found.joined = about(person, found, std::move(joined));
+    found.applications = about(person, found, std::move(applications));
+    return base::ok();
+}
+
+Result<Findings> find(const ErasureDeps& deps, const ErasureRequest& request,
+                      const std::optional<privacy::PendingErasure>& pending) {
+    Findings found;
+    RAMPART_TRY(found.decisions, deps.joiner.decisions_of(std::span(&request.person, 1)));
+    std::set<std::string> ids;
+    for (const auto& one : found.decisions) ids.insert(one.decision.value());
+    if (pending) ids.insert(pending->decisions.begin(), pending->decisions.end());
+    for (const auto& id : ids) found.ids.emplace_back(id);
+    RAMPART_RETURN_IF_ERROR(find_quarantined(deps, request.person, found));
+    return found;
+}
+
+std::string iso_day(TimePoint time) { return base::to_iso8601(time).substr(0, 10); }
+
+Status check_allowed(const ErasureDeps& deps, const ErasureRequest& request,
+                     const std::vector<joiner::PersonDecision>& decisions) {
+    RAMPART_TRY(const auto holds,
+                deps.list.in_force(deps.keys.tag_of(request.person), request.now));
+    if (!holds.empty()) {
+        const auto& hold = holds.front();
+        return base::failed_precondition(
+            "on_hold", "the matter '{}' forbids it until {}: {} ({} of {})", hold.matter,
+            hold.until ? iso_day(*hold.until) : "the hold is removed", hold.reason, hold.actor,
+            iso_day(hold.since));
+    }
+    if (deps.retention_months == 0) return base::ok();
+    for (const auto& one : decisions) {
+        const TimePoint until = base::add_months(one.decided_at, deps.retention_months);
+        if (until <= request.now) continue;
+        return base::failed_precondition(
+            "retention",
+            "decision '{}' of {} has to be kept until {} (privacy.retention_months = {})",
+            one.decision, iso_day(one.decided_at), iso_day(until), deps.retention_months);
+    }
+    return base::ok();
+}
+
+/// Decisions among these that the log holds unsealed.
+Result<size_t> count_in_clear(const ErasureDeps& deps, const std::vector<DecisionId>& ids) {
+    RAMPART_TRY(const bool noted, deps.list.clear_log());
+    // others may write to a broker's topic as they like
+    if (!noted && !deps.log.shared) return size_t{0};
+    std::map<PartitionId, std::set<std::string>> homes;
+    for (const auto& id : ids) {
+        homes[streaming::partition_of(id.value(), deps.log.partitions)].insert(id.value());
+    }
+    size_t count = 0;
+    for (const auto& [home, wanted] : homes) {
+        RAMPART_TRY(Offset from, deps.sealed_log.begin_offset(deps.log.decisions_topic, home));
+        while (true) {
+            RAMPART_TRY(const auto records,
+                        deps.sealed_log.read(deps.log.decisions_topic, home, from, kReadBatch));
+            if (records.empty()) break;
+            for (const auto& [partition, offset, record, sealed] : records) {
+                count += wanted.contains(record.key) && !record.value.empty() &&
+                         wire::check_schema(record, wire::kDecisionSchema).has_value();
+            }
+            from = Offset(records.back().offset.value() + 1);
+        }
+    }
+    return count;
+}
+
+std::vector<std::string> what_remains(const ErasureDeps& deps, size_t in_clear) {
+    std::vector<std::string> remains{
+        "models: what they learnt from the person's loans; they hold no record of anybody",
+        "certificates and their evidence: probabilities and impacts under keyed hashes, without "
+        "ids "
+        "or features",
+        "the log's outcomes: values under decision ids that identify no person any more",
+        "backups made before this moment: remove them, or let them run out"};
+    for (const auto& folder : deps.set_aside) {
+        remains.push_back("partitions/" + folder +
+                          ": a damaged database that was set aside; delete the folder");
+    }
+    if (in_clear > 0) {
+        remains.push_back(fmt::format(
+            "the log: {} of the decisions lie there in the clear, from before privacy.encrypt_log "
+            "was true; they are ignored whenever the log is read",
+            in_clear));
+    }
+    if (!deps.log.shared) return remains;
+    remains.push_back(
+        "the topics applications (30 days) and quarantine (365 days), as producers wrote them");
+    remains.push_back(
+        "the topic person-keys: the destroyed key, wrapped, until the broker has "
+        "compacted it (a day)");
+    const auto& held = deps.log.held;
+    std::string elsewhere;
+    for (int32_t p = 0; p < deps.log.partitions; ++p) {
+        if (std::find(held.begin(), held.end(), PartitionId(p)) != held.end()) continue;
+        elsewhere += fmt::format("{}{}", elsewhere.empty() ? "" : ", ", p);
+    }
+    if (!elsewhere.empty()) {
+        remains.push_back(
+            fmt::format("partitions {}: held by other nodes; ask there as well", elsewhere));
+    }
+    if (deps.log.other_nodes) {
+        remains.push_back(
+            "other nodes' files: they forget when they read the log, within seconds; their old "
+            "bytes go within a week");
+    }
+    return remains;
+}
+
+Status drop_quarantined(const ErasureDeps& deps, const Findings& found) {
+    for (const auto& one : found.joined) {
+        RAMPART_RETURN_IF_ERROR(deps.joiner.drop_quarantined(one.topic, one.partition, one.offset));
+    }
+    for (const auto& one : found.applications) {
+        RAMPART_RETURN_IF_ERROR(deps.applications.drop_quarantined(one.partition, one.offset));
+    }
+    return base::ok();
+}
+
+Status audit(const ErasureDeps& deps, const ErasureRequest& request, std::string_view action,
+             size_t decisions, size_t quarantined) {
+    return deps.registry.record_operation(
+        request.now, request.actor, action,
+        {{"person", base::to_hex(deps.keys.tag_of(request.person).value())},
+         {"decisions", std::to_string(decisions)},
+         {"quarantined", std::to_string(quarantined)},
+         {"reason", request.reason}});
+}
+
+/// Who was refused is on record too.
+Status refuse(const ErasureDeps& deps, const ErasureRequest& request, const base::Error& why) {
+    RAMPART_RETURN_IF_ERROR(deps.registry.record_operation(
+        request.now, request.actor, "erase_refused",
+        {{"person", base::to_hex(deps.keys.tag_of(request.person).value())},
+         {"why", why.reason},
+         {"reason", request.reason}}));
+    return why;
+}
+
+/// From the first moment on that something goes; each step may be repeated. `resumed`: some of it
+/// was done before.
+Result<size_t> carry_out(const ErasureDeps& deps, const ErasureRequest& request, bool resumed,
+                         Findings& found) {
+    RAMPART_TRY(const size_t keys, deps.keys.destroy(request.person));
+    // What was joined is in `found`. What was sealed with these keys and was not joined yet is in
+    // the log after erase(), and reads as an erasure, which the joiner hands on to the index. What
+    // is decided from now on has a key of its own: it is a new person's, and stays.
+    RAMPART_RETURN_IF_ERROR(deps.decisions.erase(found.ids, request.now));
+    RAMPART_RETURN_IF_ERROR(deps.catch_up());
+    RAMPART_RETURN_IF_ERROR(deps.decisions.all_whole());
+    // what was handed on before a crash is not handed on again
+    if (resumed) RAMPART_RETURN_IF_ERROR(deps.decisions.compact_erased());
+    RAMPART_RETURN_IF_ERROR(find_quarantined(deps, request.person, found));
+    RAMPART_RETURN_IF_ERROR(drop_quarantined(deps, found));
+    if (deps.feed != nullptr) {
+        RAMPART_RETURN_IF_ERROR(deps.feed->publish_erasure(request.person, request.now));
+    }
+    RAMPART_RETURN_IF_ERROR(deps.attributes.erase(request.person));
+    RAMPART_RETURN_IF_ERROR(deps.joiner.compact_erased(found.ids));
+    RAMPART_RETURN_IF_ERROR(deps.applications.compact_erased());
+    return keys;
+}
+
+/// not_found "unknown_person" unless there is something that an erasure would take away.
+Status check_known(const ErasureDeps& deps, const ErasureRequest& request, const Findings& found,
+                   bool attributes) {
+    RAMPART_TRY(const bool has_key, deps.keys.has_key(request.person));
+    if (has_key || attributes || !found.ids.empty() || !found.joined.empty() ||
+        !found.applications.empty()) {
+        return base::ok();
+    }
+    return base::not_found(
+        "unknown_person",
+        "nothing is held here of the person '{}', no decision, key, protected attribute or record "
+        "in quarantine, or not any more: check the id{}",
+        request.person,
+        deps.log.holds_all() ? "" : ", and ask the nodes that hold the other partitions");
+}
+
+}  // namespace
+
+Result<ErasureReport> erase_person(const ErasureDeps& deps, const ErasureRequest& request) {
+    RAMPART_RETURN_IF_ERROR(domain::check_id("person_id", request.person.value()));
+    if (request.reason.empty()) {
+        return base::invalid_argument("reason_missing", "say why, for the audit log");
+    }
+    RAMPART_RETURN_IF_ERROR(deps.catch_up());
+    RAMPART_RETURN_IF_ERROR(deps.decisions.all_whole());
+    const auto tag = deps.keys.tag_of(request.person);
+    RAMPART_TRY(const auto pending, deps.list.pending(tag));
+    RAMPART_TRY(Findings found, find(deps, request, pending));
+    if (!pending) {
+        const Status allowed = check_allowed(deps, request, found.decisions);
+        if (!allowed && request.dry_run) return allowed.error();
+        if (!allowed) RAMPART_RETURN_IF_ERROR(refuse(deps, request, allowed.error()));
+    }
+    ErasureReport report;
+    RAMPART_TRY(const auto attributes, deps.attributes.get(request.person));
+    report.attributes = attributes.has_value();
+    if (!pending) {
+        const Status known = check_known(deps, request, found, report.attributes);
+        if (!known && request.dry_run) return known.error();
+        if (!known) RAMPART_RETURN_IF_ERROR(refuse(deps, request, known.error()));
+    }
+    RAMPART_TRY(report.in_clear, count_in_clear(deps, found.ids));
+    report.remains = what_remains(deps, report.in_clear);
+    if (!request.dry_run) {
+        privacy::PendingErasure begun{tag, request.now, {}};
+        for (const auto& id : found.ids) begun.decisions.push_back(id.value());
+        // who wants it is on record before anything is gone
+        RAMPART_RETURN_IF_ERROR(audit(deps, request, "erase", found.ids.size(),
+                                      found.joined.size() + found.applications.size()));
+        RAMPART_RETURN_IF_ERROR(deps.list.begin(begun));
+        RAMPART_TRY(report.keys, carry_out(deps, request, pending.has_value(), found));
+        RAMPART_RETURN_IF_ERROR(deps.list.finish(tag));
+        RAMPART_RETURN_IF_ERROR(audit(deps, request, "erased", found.ids.size(),
+                                      found.joined.size() + found.applications.size()));
+    }
+    report.quarantined = found.joined.size() + found.applications.size();
+    report.decisions = std::move(found.decisions);
+    return report;
+}
+
+}  // namespace rampart::data_retention

@@ -1,0 +1,42 @@
+#include "index_keys.hpp"
+
+#include "rampart/base/bytes.hpp"
+
+namespace rampart::decision_log {
+
+std::string topic_key(std::string_view topic) { return "topic/" + std::string(topic); }
+
+std::string bookmark_key(std::string_view topic, streaming::PartitionId partition) {
+    std::string key = "bookmark/";
+    base::append_field(key, topic);
+    base::append_u32(key, static_cast<uint32_t>(partition.value()));
+    return key;
+}
+
+std::string day_key(int64_t day) {
+    std::string key;
+    base::append_i64(key, day);
+    return key;
+}
+
+void put_explored(storage::WriteBatch& batch, int64_t day, uint64_t count) {
+    std::string value;
+    base::append_u64(value, count);
+    batch.put(kExplored, day_key(day), value);
+}
+
+std::string partition_value(const IndexOptions& options) {
+    std::string value;
+    base::append_u32(value, static_cast<uint32_t>(options.partition.value()));
+    base::append_u32(value, static_cast<uint32_t>(options.partitions));
+    return value;
+}
+
+storage::WriteBatch first_batch(const IndexOptions& options) {
+    storage::WriteBatch batch;
+    batch.put(kMeta, kPartitionKey, partition_value(options));
+    batch.put(kMeta, kExploredByKey, kDecidedAt);
+    return batch;
+}
+
+}  // namespace rampart::decision_log

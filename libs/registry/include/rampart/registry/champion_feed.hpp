@@ -1,0 +1,69 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "rampart/base/signing.hpp"
+#include "rampart/model/model_file.hpp"
+#include "rampart/registry/promotion_log.hpp"
+#include "rampart/streaming/reader.hpp"
+#include "rampart/streaming/writer.hpp"
+
+namespace rampart::registry {
+
+/// Notice of the node that trains to the others: which policy decides, and since when.
+struct ChampionNotice {
+    uint64_t sequence = 0;  // sequence of the promotion
+    domain::PolicyId policy;
+    bool certified = false;
+    bool operator==(const ChampionNotice&) const = default;
+};
+
+/// Stored form, signed: schemas/keys.md. decode: data_loss "bad_notice"; permission_denied
+/// "bad_signature": not by this key.
+std::string encode(const ChampionNotice& notice, const base::SigningKey& key);
+base::Result<ChampionNotice> decode_notice(std::string_view bytes, const base::VerifyingKey& key);
+
+/// The node that trains: the champion and its model file into the topic of policies. Durable when
+/// it returns; again with the same champion writes nothing. Error: internal "other_model": the file
+/// is not the registered one, and no follower would take it.
+class ChampionPublisher {
+  public:
+    ChampionPublisher(streaming::Writer& writer, std::string topic, const base::SigningKey& key)
+        : writer_(writer), topic_(std::move(topic)), key_(key) {}
+    base::Status publish(const Promotion& champion, const std::string& model_file);
+
+  private:
+    streaming::Writer& writer_;
+    std::string topic_;
+    const base::SigningKey& key_;
+    uint64_t published_ = 0;  // by this run
+};
+
+/// The others: the latest champion in the topic of policies that is signed by `key`.
+class ChampionFollower {
+  public:
+    ChampionFollower(const streaming::Reader& reader, std::string topic, base::VerifyingKey key)
+        : reader_(reader), topic_(std::move(topic)), key_(std::move(key)) {}
+
+    struct Champion {
+        ChampionNotice notice;
+        model::LoadedPolicy policy;
+    };
+    /// Reads on; nullopt: the champion is still the one that was returned last, or there is none
+    /// yet. A notice that is not signed, or whose model is not there or does not load, is passed
+    /// over with a line in the log: what decides goes on deciding.
+    base::Result<std::optional<Champion>> next();
+
+  private:
+    base::Result<std::optional<std::string>> find_model(const domain::PolicyId& policy) const;
+
+    const streaming::Reader& reader_;
+    std::string topic_;
+    base::VerifyingKey key_;
+    streaming::Offset from_{0};
+    bool started_ = false;
+    uint64_t sequence_ = 0;  // sequence of the last notice that was returned
+};
+
+}  // namespace rampart::registry

@@ -1,0 +1,134 @@
+#include "rampart/registry/champion_feed.hpp"
+
+#include "rampart/base/bytes.hpp"
+#include "rampart/base/log.hpp"
+
+namespace rampart::registry {
+namespace {
+
+using base::Result;
+using base::Status;
+using streaming::Offset;
+using streaming::PartitionId;
+
+constexpr base::Logger kLog("registry");
+constexpr uint8_t kFormat = 1;
+constexpr std::string_view kContext = "rampart champion notice";
+constexpr std::string_view kChampionKey = "champion";
+constexpr size_t kReadBatch = 16;  // model files are large
+const PartitionId kOnly(0);
+
+std::string body_of(const ChampionNotice& notice) {
+    std::string body;
+    base::append_u8(body, kFormat);
+    base::append_u64(body, notice.sequence);
+    base::append_field(body, notice.policy.value());
+    base::append_u8(body, notice.certified ? 1 : 0);
+    return body;
+}
+
+std::string message_of(std::string_view body) {
+    std::string message;
+    base::append_field(message, kContext);
+    base::append_field(message, body);
+    return message;
+}
+
+}  // namespace
+
+std::string encode(const ChampionNotice& notice, const base::SigningKey& key) {
+    std::string bytes = body_of(notice);
+    base::append_field(bytes, key.sign(message_of(body_of(notice))));
+    return bytes;
+}
+
+Result<ChampionNotice> decode_notice(std::string_view bytes, const base::VerifyingKey& key) {
+    base::ByteReader in(bytes);
+    RAMPART_TRY(const uint8_t format, in.u8());
+    if (format != kFormat)
+        return base::data_loss("bad_notice", "format {}, not {}", format, kFormat);
+    ChampionNotice notice;
+    RAMPART_TRY(notice.sequence, in.u64());
+    RAMPART_TRY(const auto policy, in.field());
+    notice.policy = domain::PolicyId(std::string(policy));
+    RAMPART_TRY(const uint8_t certified, in.u8());
+    notice.certified = certified == 1;
+    const std::string_view body = bytes.substr(0, bytes.size() - in.rest().size());
+    RAMPART_TRY(const auto signature, in.field());
+    if (!in.empty() || certified > 1) return base::data_loss("bad_notice", "damaged");
+    if (!key.verify(message_of(body), signature)) {
+        return base::permission_denied("bad_signature", "not signed by key {}", key.id());
+    }
+    return notice;
+}
+
+Status ChampionPublisher::publish(const Promotion& champion,
+                                  const std::string& model_file) {
+    if (published_ == champion.sequence) return base::ok();
+    if (model::policy_id_of(model_file) != champion.policy)
+        return base::internal_error("other_model", "the file to publish is not that of champion {}",
+                                    champion.policy);
+    const ChampionNotice notice{champion.sequence, champion.policy, champion.certified()};
+    // the model first: who reads the notice finds it
+    const std::vector<streaming::Record> records{
+        {champion.policy.value(), model_file, champion.at, {}},
+        {std::string(kChampionKey), encode(notice, key_), champion.at, {}}};
+    RAMPART_RETURN_IF_ERROR(writer_.append_to(topic_, kOnly, records));
+    published_ = champion.sequence;
+    return base::ok();
+}
+
+Result<std::optional<std::string>> ChampionFollower::find_model(
+    const domain::PolicyId& policy) const {
+    std::optional<std::string> found;
+    RAMPART_TRY(Offset from, reader_.begin_offset(topic_, kOnly));
+    while (true) {
+        RAMPART_TRY(const auto records, reader_.read(topic_, kOnly, from, kReadBatch));
+        if (records.empty()) return found;
+        for (const auto& stored : records) {
+            if (stored.record.key == policy.value()) found = stored.record.value;
+        }
+        from = Offset(records.back().offset.value() + 1);
+    }
+}
+
+Result<std::optional<ChampionFollower::Champion>> ChampionFollower::next() {
+    if (!started_) {
+        RAMPART_TRY(from_, reader_.begin_offset(topic_, kOnly));
+        started_ = true;
+    }
+    std::optional<ChampionNotice> latest;
+    Offset from = from_;
+    while (true) {
+        RAMPART_TRY(const auto records, reader_.read(topic_, kOnly, from, kReadBatch));
+        if (records.empty()) break;
+        for (const auto& stored : records) {
+            if (stored.record.key != kChampionKey) continue;
+            const auto notice = decode_notice(stored.record.value, key_);
+            if (!notice) {
+                kLog.error("msg=\"champion notice passed over\" offset={} reason={}", stored.offset,
+                           notice.error().reason);
+            } else if (notice->sequence > sequence_) {
+                latest = *notice;
+            }
+        }
+        from = Offset(records.back().offset.value() + 1);
+    }
+    if (!latest) {
+        from_ = from;
+        return std::optional<Champion>();
+    }
+    RAMPART_TRY(const auto file, find_model(latest->policy));
+    auto loaded = file ? model::decode_model_file(*file)
+                       : Result<model::Policy>(base::not_found("no_model", "no model file"));
+    from_ = from;
+    if (!loaded || model::policy_id_of(*file) != latest->policy) {
+        kLog.error("msg=\"champion's model passed over\" policy={} what=\"{}\"", latest->policy,
+                   loaded ? "its file is another" : loaded.error().message);
+        return std::optional<Champion>();
+    }
+    sequence_ = latest->sequence;
+    return std::optional(Champion{*latest, {*std::move(loaded), latest->policy}});
+}
+
+}  // namespace rampart::registry

@@ -1,0 +1,189 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rampart/base/clock.hpp"
+#include "rampart/base/limits.hpp"
+#include "rampart/base/result.hpp"
+#include "rampart/decision/decider.hpp"
+#include "rampart/decision_log/decision_log.hpp"
+#include "rampart/domain/decision.hpp"
+#include "rampart/domain/outcome.hpp"
+#include "rampart/domain/override.hpp"
+#include "rampart/domain/product.hpp"
+#include "rampart/model/model_file.hpp"
+#include "rampart/runtime/health.hpp"
+#include "rampart/runtime/metrics.hpp"
+#include "rampart/serving/admission.hpp"
+#include "rampart/serving/event_window.hpp"
+#include "rampart/serving/recent_outcomes.hpp"
+#include "rampart/streaming/reader.hpp"
+#include "rampart/streaming/writer.hpp"
+
+namespace rampart::serving {
+
+/// The applicant's group as an index into the policy's group_names; nullopt: not known.
+using GroupLookup = std::function<base::Result<std::optional<size_t>>(const domain::PersonId&)>;
+
+struct DecisionServiceOptions {
+    decision_log::DecisionLogOptions log;  // of decisions, and what this node owns of it
+    std::string outcomes_topic = "outcomes";
+    /// Whether another report than this one is known of its decision, measure and revision, among
+    /// those that were joined. Empty: nothing is joined here.
+    std::function<base::Result<bool>(const domain::Outcome&)> contradicts{};
+    /// Called with overrides that are about to be taken in, to keep a record of them; an error
+    /// refuses them. Empty: only the log has them.
+    std::function<base::Status(std::span<const domain::Override>)> on_overrides{};
+    domain::Product product;
+    decision::DrawKey draw_key;
+    EventWindow event_window{};
+    /// Whether the clock may be wrong, so that no event time is held against it. Empty: never.
+    std::function<bool()> time_unknown{};
+    GroupLookup group_lookup{};  // empty: group-blind; group-aware policies are refused
+
+    // What may be under way at a time; more is refused as overload.
+    size_t max_waiting_applications = 16 * base::limits::kMaxBatch;
+    size_t max_waiting_bytes = 64u << 20;
+};
+
+/// What the service works with; all of it has to outlive the service. Health keeps the service's
+/// checks for good, so it must not be probed after the service is gone.
+struct DecisionServiceDeps {
+    const streaming::Reader& reader;
+    streaming::Writer& writer;
+    const base::Clock& clock;
+    runtime::Metrics& metrics;
+    runtime::Health& health;
+};
+
+/// Decides applications, one policy at a time, and takes in outcomes, for the partitions that this
+/// node owns.
+///
+/// Lifecycle: open() opens the log of decisions (decision_log::DecisionLog); set_policy() makes it
+/// ready. A decision is in the topic of decisions, durably, and has been read back as one that
+/// counts, before decide() returns it; decisions of requests that arrive together are appended
+/// together. The same application decided twice gives the decision that is stored, whatever
+/// happened in between: crash, other policy, other exploration budget left.
+///
+/// Exploration: once a day has had the explored approvals of a partition, what is decided later
+/// that day in that partition is decided, and logged, with P = p_exploit. The day is that of the
+/// service's clock at the decision (decided_at), not one that clients choose. What counts is the
+/// order of the log.
+///
+/// A partition that the log of decisions refuses is refused here; the others go on. /readyz names
+/// what stands still; it is 503 only while nothing at all can be decided here.
+///
+/// Thread safe.
+class DecisionService {
+  public:
+    /// The topics have to exist. Errors: those of DecisionLog::open; domain::validate(product).
+    static base::Result<std::unique_ptr<DecisionService>> open(DecisionServiceOptions options,
+                                                               DecisionServiceDeps deps);
+    ~DecisionService();
+
+    /// Decides by this policy from the next request on; requests under way finish with the one that
+    /// they began with. Never waits for a decision. Errors: failed_precondition
+    /// "group_blind_service" (the policy reads a group, the service may not) and those of
+    /// PolicyInForce::create.
+    base::Status set_policy(std::shared_ptr<const model::LoadedPolicy> policy, bool certified);
+    /// nullptr: none yet.
+    std::shared_ptr<const decision::PolicyInForce> policy() const;
+
+    /// 1 to limits::kMaxBatch applications, all decided by one policy, answered in their order, or
+    /// none: an error names its application. already_exists "application_differs": decided before
+    /// with other content; failed_precondition "not_owner": another node decides for its partition,
+    /// "fenced": another node has just taken it over; out_of_range
+    /// "event_time_outside": see EventWindow, not of what was decided before; unavailable
+    /// "no_policy", "partition_stopped": after a gap in the log, "partition_rebuilding";
+    /// resource_exhausted "overloaded", or the log is full: nothing was decided; those of
+    /// encode_row, decide and Writer. After any other error than the first and resource_exhausted
+    /// the application may have been decided: ask again.
+    base::Result<std::vector<domain::Decision>> decide(
+        std::span<const domain::Application> applications);
+
+    /// The same, but each has a result of its own, so that one that makes no sense keeps no other
+    /// from being decided. The error is one of all of them: nothing was decided.
+    base::Result<std::vector<base::Result<domain::Decision>>> decide_each(
+        std::span<const domain::Application> applications);
+
+    /// not_found "unknown_decision"; failed_precondition "not_owner"; unavailable
+    /// "partition_rebuilding".
+    base::Result<domain::Decision> find(const domain::DecisionId& id) const;
+
+    /// The features of an application whose category the policy in force does not know.
+    std::vector<std::string> unseen_categories(const domain::Application& application) const;
+
+    /// 1 to limits::kMaxBatch outcomes, all durable when it returns, or none taken in. not_found
+    /// "unknown_decision"; those of domain::check_outcome and check_observed_at. Repeats are taken
+    /// in again: the joiner tells them apart. Returns which of them contradict an earlier one of
+    /// the same decision, measure and revision, which stays: as far as it is known here, by what
+    /// was joined and what this process took in of late.
+    base::Result<std::vector<size_t>> submit_outcomes(std::span<const domain::Outcome> outcomes);
+    /// The same for what people did instead of what was drawn. Those of domain::validate.
+    base::Status submit_overrides(std::span<const domain::Override> overrides);
+
+    /// As DecisionLog::erase; forgets the outcomes that were taken in last.
+    base::Status erase(std::span<const domain::DecisionId> decisions, base::TimePoint now);
+    /// The same for decisions whose records in the log can no longer be opened. Those that the
+    /// index here does not have, or has as erased, are passed over: it reads of their erasure.
+    base::Status erase_unreadable(std::span<const domain::DecisionId> decisions,
+                                  base::TimePoint now);
+    /// As DecisionLog::compact_erased.
+    base::Status compact_erased() { return log_->compact_erased(); }
+
+    /// As DecisionLog::maintain.
+    void maintain() { log_->maintain(); }
+    /// As DecisionLog::mend; puts down in the metrics how things are.
+    bool mend();
+    /// As DecisionLog::all_whole.
+    base::Status all_whole() const { return log_->all_whole(); }
+    /// This node has lost the partition: decides nothing for it from now on.
+    void give_up(streaming::PartitionId partition, const std::string& to);
+    /// As DecisionLog::accept_gap.
+    base::Result<std::vector<decision_log::AcceptedGap>> accept_gap(
+        streaming::PartitionId partition) {
+        return log_->accept_gap(partition);
+    }
+    /// Of each owned partition, ascending.
+    std::vector<decision_log::PartitionView> partitions() const { return log_->partitions(); }
+
+    /// Which partition decides for an application.
+    streaming::PartitionId partition_of(const domain::ApplicationId& application) const;
+    int32_t partition_count() const { return log_->partition_count(); }  // N
+    /// The index of an owned partition; nullptr: not owned, or given up. Lives as long as the
+    /// service.
+    decision_log::DecisionIndex* index_of(streaming::PartitionId partition);
+
+  private:
+    struct Candidate;
+    class Batch;
+    struct Instruments;
+    DecisionService(DecisionServiceOptions options, DecisionServiceDeps deps);
+
+    EventWindow event_window() const;
+    base::Result<Candidate> prepare(const domain::Application& application,
+                                    const decision::PolicyInForce& policy) const;
+    base::Status run(Batch& batch, std::span<const domain::Application> applications);
+    base::Status ready() const;
+    void count(const domain::Decision& decision, const model::Policy& policy);
+    std::vector<size_t> contradicting(std::span<const domain::Outcome> outcomes);
+
+    const DecisionServiceOptions options_;  // but for `log`, which the log has
+    const DecisionServiceDeps deps_;
+    const std::unique_ptr<Instruments> instruments_;
+    std::unique_ptr<decision_log::DecisionLog> log_;
+    uint64_t set_aside_ = 0;  // indices, as counted by mend()
+    Admission admission_;
+    RecentOutcomes recent_outcomes_;
+
+    mutable std::mutex policy_mutex_;  // held to copy a pointer, no longer
+    std::shared_ptr<const decision::PolicyInForce> policy_;
+};
+
+}  // namespace rampart::serving

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "rampart/serving/decision_service.hpp"
+
+/// What is on its way through the decision service.
+namespace rampart::serving {
+
+/// already_exists "application_differs" unless it is the application that was decided.
+base::Status check_same(const domain::Application& application, const domain::Decision& stored);
+
+/// out_of_range "bad_batch" unless it has 1 to limits::kMaxBatch.
+base::Status check_batch(std::string_view what, size_t size);
+
+/// In a batch, the error says which.
+inline base::Error at(std::string_view what, size_t i, size_t size, const base::Error& error) {
+    return size == 1 ? error : error.with_context(fmt::format("{}[{}]", what, i));
+}
+
+/// One application on its way: either decided before, or decided now as things stood.
+struct DecisionService::Candidate {
+    const domain::Application* application = nullptr;
+    decision_log::OwnedPartition* partition = nullptr;
+    std::vector<float> row;
+    std::optional<size_t> group;
+    bool explore_allowed = false;
+    domain::Decision decision;
+    bool stored = false;               // `decision` is what the index has
+    std::optional<base::Error> error;  // it is not decided
+};
+
+/// Applications that are decided by one policy. `whole`: one error is the whole batch's.
+class DecisionService::Batch final : public decision_log::Batch {
+  public:
+    Batch(const decision_log::DecisionLog& log, const decision::DrawKey& draw_key, bool all_or_none)
+        : whole(all_or_none), log_(log), draw_key_(draw_key) {}
+
+    size_t size() const override { return candidates.size(); }
+    void add_partitions(std::set<decision_log::OwnedPartition*>& partitions) const override;
+    /// Of a whole batch nothing at all is appended, if there is an error.
+    void finalise(decision_log::PendingDecisions& pending) override;
+    void finish(const decision_log::AppendResult& result) override;
+
+    const Candidate* first_error() const {
+        const auto it = std::find_if(candidates.begin(), candidates.end(),
+                                     [](const Candidate& c) { return c.error.has_value(); });
+        return it == candidates.end() ? nullptr : &*it;
+    }
+    /// Of the first one that was not decided.
+    base::Error error() const {
+        const Candidate* failed = first_error();
+        return at("applications", static_cast<size_t>(failed - candidates.data()),
+                  candidates.size(), *failed->error);
+    }
+
+    std::shared_ptr<const decision::PolicyInForce> policy;
+    std::vector<Candidate> candidates;
+    const bool whole;
+
+  private:
+    base::Status finalise_one(Candidate& candidate, decision_log::PendingDecisions& own,
+                              const decision_log::PendingDecisions& before) const;
+
+    const decision_log::DecisionLog& log_;
+    const decision::DrawKey& draw_key_;
+};
+
+}  // namespace rampart::serving

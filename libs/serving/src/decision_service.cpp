@@ -1,0 +1,301 @@
+#include "rampart/serving/decision_service.hpp"
+
+#include <chrono>
+
+#include "batch.hpp"
+#include "instruments.hpp"
+#include "rampart/base/limits.hpp"
+#include "rampart/base/log.hpp"
+#include "rampart/decision/encode.hpp"
+#include "rampart/wire/event_codec.hpp"
+
+namespace rampart::serving {
+
+using base::Result;
+using base::Status;
+using decision_log::DecisionIndex;
+using decision_log::OwnedPartition;
+using domain::Application;
+using domain::Decision;
+using streaming::PartitionId;
+namespace limits = base::limits;
+
+namespace {
+
+constexpr base::Logger kLog("serving");
+// A decision grows a little when it is decided again without exploration.
+constexpr size_t kRecordMargin = 4096;
+constexpr size_t kRecentOutcomes = 1u << 15;  // a second or more until they are joined
+constexpr size_t kNamedFeatures = 500;        // in a metric, which takes 1000 label sets
+
+/// Roughly what an application takes up on its way.
+size_t bytes_of(const Application& application) {
+    size_t bytes = sizeof(Application) + application.id.value().size();
+    for (const auto& feature : application.features) {
+        bytes += sizeof(feature) + feature.name.size();
+        if (const auto* text = std::get_if<std::string>(&feature.value)) bytes += text->size();
+    }
+    return bytes;
+}
+
+}  // namespace
+
+DecisionService::DecisionService(DecisionServiceOptions options, DecisionServiceDeps deps)
+    : options_(std::move(options)),
+      deps_(deps),
+      instruments_(std::make_unique<Instruments>(deps.metrics)),
+      admission_(options_.max_waiting_applications, options_.max_waiting_bytes),
+      recent_outcomes_(kRecentOutcomes) {}
+
+DecisionService::~DecisionService() = default;
+
+Result<std::unique_ptr<DecisionService>> DecisionService::open(DecisionServiceOptions options,
+                                                               DecisionServiceDeps deps) {
+    RAMPART_RETURN_IF_ERROR(domain::validate(options.product));
+    RAMPART_RETURN_IF_ERROR(deps.reader.partitions(options.outcomes_topic));
+    auto log = std::move(options.log);
+    std::unique_ptr<DecisionService> service(new DecisionService(std::move(options), deps));
+    log.on_given_up = [&fenced = service->instruments_->fenced,
+                       told = std::move(log.on_given_up)](PartitionId partition) {
+        fenced.add();
+        if (told) told(partition);
+    };
+    RAMPART_TRY(service->log_, decision_log::DecisionLog::open(
+                                   std::move(log), {deps.reader, deps.writer, deps.clock}));
+    deps.health.add(runtime::Probe::kReady, "decision_service",
+                    [raw = service.get()] { return raw->ready(); });
+    deps.health.add(runtime::Probe::kDegraded, "partitions",
+                    [raw = service.get()] { return raw->log_->all_decide(); });
+    return service;
+}
+
+Status DecisionService::set_policy(std::shared_ptr<const model::LoadedPolicy> loaded,
+                                   bool certified) {
+    if (loaded->policy.group_aware() && !options_.group_lookup) {
+        return base::failed_precondition(
+            "group_blind_service",
+            "policy {} reads the applicant's group; this service is group-blind", loaded->id);
+    }
+    RAMPART_TRY(auto next, decision::PolicyInForce::create(std::move(loaded), certified));
+    kLog.info("msg=\"policy in force\" policy={} certified={}", next->id(), certified);
+    {
+        const std::lock_guard lock(policy_mutex_);
+        policy_.swap(next);
+    }
+    instruments_->swaps.add();
+    return base::ok();  // the policy that went is destroyed here, outside the lock
+}
+
+std::shared_ptr<const decision::PolicyInForce> DecisionService::policy() const {
+    const std::lock_guard lock(policy_mutex_);
+    return policy_;
+}
+
+Status DecisionService::ready() const {
+    if (policy() == nullptr) return base::unavailable("no_policy", "no policy is in force yet");
+    return log_->any_decides();
+}
+
+PartitionId DecisionService::partition_of(const domain::ApplicationId& application) const {
+    return log_->home_of(domain::decision_id_of(application));
+}
+
+DecisionIndex* DecisionService::index_of(PartitionId partition) {
+    OwnedPartition* found = log_->owned(partition);
+    return found == nullptr || found->given_up() ? nullptr : &found->index();
+}
+
+EventWindow DecisionService::event_window() const {
+    const bool unknown = options_.time_unknown && options_.time_unknown();
+    return unknown ? EventWindow{kWidestWindow, kWidestWindow} : options_.event_window;
+}
+
+Result<DecisionService::Candidate> DecisionService::prepare(
+    const Application& application, const decision::PolicyInForce& policy) const {
+    RAMPART_RETURN_IF_ERROR(domain::validate(application));
+    Candidate candidate;
+    candidate.application = &application;
+    const PartitionId home = partition_of(application.id);
+    candidate.partition = log_->owned(home);
+    if (candidate.partition == nullptr) return log_->not_owner(home);
+    const OwnedPartition& partition = *candidate.partition;
+    RAMPART_TRY(auto stored, log_->look_up(partition, domain::decision_id_of(application.id)));
+    if (stored) {
+        RAMPART_RETURN_IF_ERROR(check_same(application, *stored));
+        candidate.decision = *std::move(stored);
+        candidate.stored = true;
+        return candidate;
+    }
+    if (const auto status = partition.status(); !status && !partition.is_behind()) {
+        return log_->refusal(partition, status.error());
+    }
+    const base::TimePoint now = deps_.clock.now();
+    RAMPART_RETURN_IF_ERROR(check_event_time(application, now, event_window()));
+    RAMPART_TRY(candidate.row, decision::encode_row(application, policy.policy().schema()));
+    if (policy.policy().group_aware()) {
+        RAMPART_TRY(candidate.group, options_.group_lookup(application.person));
+    }
+    RAMPART_TRY(const uint64_t explored, partition.index().explored_on(base::day_of(now)));
+    candidate.explore_allowed = explored < partition.exploration_per_day();
+    RAMPART_TRY(candidate.decision,
+                decision::decide(policy, application, candidate.row, candidate.group,
+                                 options_.draw_key, candidate.explore_allowed, now));
+    if (wire::encode(candidate.decision).size() + kRecordMargin > limits::kMaxRecordBytes) {
+        return base::out_of_range("application_too_large",
+                                  "application '{}' does not fit into a record of {} bytes",
+                                  application.id, limits::kMaxRecordBytes);
+    }
+    return candidate;
+}
+
+/// Decides the batch; an error means that there was no trying.
+Status DecisionService::run(Batch& batch, std::span<const Application> applications) {
+    const auto start = std::chrono::steady_clock::now();
+    RAMPART_RETURN_IF_ERROR(check_batch("applications", applications.size()));
+    size_t bytes = 0;
+    for (const auto& application : applications) bytes += bytes_of(application);
+    const auto place = admission_.enter(applications.size(), bytes);
+    if (!place) {
+        instruments_->overloaded.add();
+        return place.error();
+    }
+    batch.policy = policy();
+    if (batch.policy == nullptr) {
+        return base::unavailable("no_policy", "no policy is in force yet; retry later");
+    }
+    batch.candidates.reserve(applications.size());
+    for (const auto& application : applications) {
+        auto candidate = prepare(application, *batch.policy);
+        if (candidate) {
+            batch.candidates.push_back(*std::move(candidate));
+            continue;
+        }
+        if (batch.whole) {
+            return at("applications", batch.candidates.size(), applications.size(),
+                      log_->unless_rebuilding(partition_of(application.id), candidate.error()));
+        }
+        batch.candidates.emplace_back().error =
+            log_->unless_rebuilding(partition_of(application.id), candidate.error());
+    }
+    log_->commit(batch);
+    for (auto& candidate : batch.candidates) {
+        if (!candidate.error || candidate.partition == nullptr) continue;
+        candidate.error = log_->unless_rebuilding(candidate.partition->id(), *candidate.error);
+    }
+    instruments_->decide_seconds.observe(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    return base::ok();
+}
+
+Result<std::vector<Decision>> DecisionService::decide(std::span<const Application> applications) {
+    Batch batch(*log_, options_.draw_key, true);
+    RAMPART_RETURN_IF_ERROR(run(batch, applications));
+    if (batch.first_error() != nullptr) return batch.error();
+    std::vector<Decision> decisions;
+    decisions.reserve(batch.candidates.size());
+    for (auto& candidate : batch.candidates) {
+        count(candidate.decision, batch.policy->policy());
+        decisions.push_back(std::move(candidate.decision));
+    }
+    return decisions;
+}
+
+Result<std::vector<Result<Decision>>> DecisionService::decide_each(
+    std::span<const Application> applications) {
+    Batch batch(*log_, options_.draw_key, false);
+    RAMPART_RETURN_IF_ERROR(run(batch, applications));
+    std::vector<Result<Decision>> results;
+    results.reserve(batch.candidates.size());
+    for (auto& candidate : batch.candidates) {
+        if (candidate.error) {
+            results.emplace_back(*std::move(candidate.error));
+            continue;
+        }
+        count(candidate.decision, batch.policy->policy());
+        results.emplace_back(std::move(candidate.decision));
+    }
+    return results;
+}
+
+void DecisionService::count(const Decision& decision, const model::Policy& policy) {
+    const bool approved = decision.action == domain::Action::kApprove;
+    auto& counter = !approved           ? instruments_->declined
+                    : decision.explored ? instruments_->explored
+                                        : instruments_->approved;
+    counter.add();
+    for (const size_t i : decision::unseen_categories(decision.application, policy.schema())) {
+        const auto& name = policy.schema().features()[i].name;
+        deps_.metrics
+            .counter("rampart_unseen_categories_total",
+                     "Categories that the policy does not know, in decisions answered, repeats "
+                     "included: counted as missing.",
+                     {{"feature", i < kNamedFeatures ? name : "others"}})
+            .add();
+    }
+}
+
+std::vector<std::string> DecisionService::unseen_categories(const Application& application) const {
+    std::vector<std::string> names;
+    const auto in_force = policy();
+    if (in_force == nullptr) return names;
+    const auto& schema = in_force->policy().schema();
+    for (const size_t i : decision::unseen_categories(application, schema)) {
+        names.push_back(schema.features()[i].name);
+    }
+    return names;
+}
+
+bool DecisionService::mend() {
+    const bool more = log_->mend();
+    const auto upkeep = log_->upkeep();
+    const runtime::Labels decisions{{"database", "decisions"}};
+    deps_.metrics
+        .counter("rampart_databases_set_aside_total",
+                 "Damaged databases set aside, to be made anew from the log.", decisions)
+        .add(upkeep.set_aside - set_aside_);
+    set_aside_ = upkeep.set_aside;
+    deps_.metrics
+        .gauge("rampart_partitions_rebuilding",
+               "Partitions whose database is being made anew from the log.", decisions)
+        .set(static_cast<double>(upkeep.rebuilding));
+    deps_.metrics
+        .gauge("rampart_partitions_refused",
+               "Partitions whose damaged database cannot be made anew from the log.", decisions)
+        .set(static_cast<double>(upkeep.refused));
+    return more;
+}
+
+void DecisionService::give_up(PartitionId partition, const std::string& to) {
+    if (log_->give_up(partition, to)) instruments_->fenced.add();
+}
+
+Status DecisionService::erase(std::span<const domain::DecisionId> decisions, base::TimePoint now) {
+    const Status erased = log_->erase(decisions, now);
+    recent_outcomes_.clear();
+    return erased;
+}
+
+Status DecisionService::erase_unreadable(std::span<const domain::DecisionId> decisions,
+                                         base::TimePoint now) {
+    RAMPART_TRY(const auto left, log_->not_erased(decisions));
+    if (left.empty()) return base::ok();
+    kLog.info("msg=\"erasing what was decided while the person's key was destroyed\" decisions={}",
+              left.size());
+    return erase(left, now);
+}
+
+Result<Decision> DecisionService::find(const domain::DecisionId& id) const {
+    RAMPART_RETURN_IF_ERROR(domain::check_id("decision_id", id.value()));
+    const PartitionId home = log_->home_of(id);
+    const OwnedPartition* partition = log_->owned(home);
+    if (partition == nullptr) return log_->not_owner(home);
+    RAMPART_TRY(auto decision, log_->look_up(*partition, id));
+    if (decision) return *std::move(decision);
+    // it may be in the part of the log that was not read
+    if (const auto status = partition->status(); !status) {
+        return log_->refusal(*partition, status.error());
+    }
+    return base::not_found("unknown_decision", "there is no decision '{}'", id);
+}
+
+}  // namespace rampart::serving

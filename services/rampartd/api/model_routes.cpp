@@ -1,0 +1,38 @@
+#include "services/rampartd/api/model_routes.hpp"
+
+#include "services/rampartd/api/bodies.hpp"
+
+namespace rampart::rampartd {
+
+using base::Result;
+using http::Access;
+
+Result<http::Response> ModelRoutes::handle_models() const {
+    RAMPART_TRY(const auto models, registry_.models());
+    const auto champion = registry_.champion();
+    std::vector<Json> out;
+    for (const auto& model : models) {
+        out.push_back(
+            Json::object({{"id", model.id.value()},
+                          {"registered_at", base::to_iso8601(model.registered_at)},
+                          {"bytes", model.bytes},
+                          {"champion", champion.has_value() && champion->policy == model.id}}));
+    }
+    return json_response(Json::object({{"models", Json::array(out)}}));
+}
+
+Result<http::Response> ModelRoutes::handle_rollback(const http::Request& request) const {
+    RAMPART_TRY(const auto members, text_members(request.body, {"actor", "reason"}));
+    RAMPART_RETURN_IF_ERROR(rollback_(members.at("actor"), members.at("reason")));
+    return json_response(Json::object({{"champion", registry_.champion()->policy.value()}}));
+}
+
+void ModelRoutes::add_to(http::Router& router) const {
+    router.add("GET", "/v1/models", Access::kToken,
+               [self = *this](const auto&) { return respond(self.handle_models()); });
+    // may not be refused while something administrative is under way
+    router.add("POST", "/v1/rollback", Access::kToken,
+               [self = *this](const auto& r) { return respond(self.handle_rollback(r)); });
+}
+
+}  // namespace rampart::rampartd

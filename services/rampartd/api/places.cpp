@@ -1,0 +1,19 @@
+#include "services/rampartd/api/places.hpp"
+
+namespace rampart::rampartd {
+
+using streaming::PartitionId;
+
+base::Result<Place> place_of(const Members& members) {
+    constexpr int64_t kMaxPartition = 1'000'000;
+    const auto& text = members.at("partition");
+    if (text == "all") return Place{members.at("topic"), PartitionId(-1)};
+    RAMPART_TRY(const int64_t p, number_of("partition", text, 0, kMaxPartition));
+    return Place{members.at("topic"), PartitionId(static_cast<int32_t>(p))};
+}
+
+std::string text_of(PartitionId partition) {
+    return partition.value() < 0 ? "all" : std::to_string(partition.value());
+}
+
+}  // namespace rampart::rampartd

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "rampart/streaming/record.hpp"
+#include "services/rampartd/api/bodies.hpp"
+
+namespace rampart::rampartd {
+
+/// A partition of a topic, as requests name it.
+struct Place {
+    std::string topic;
+    streaming::PartitionId partition;  // -1: "all"
+};
+
+/// By the members "topic" and "partition". invalid_argument "bad_number".
+base::Result<Place> place_of(const Members& members);
+/// The member "partition" of it.
+std::string text_of(streaming::PartitionId partition);
+
+}  // namespace rampart::rampartd

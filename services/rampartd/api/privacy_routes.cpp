@@ -1,0 +1,115 @@
+#include "services/rampartd/api/privacy_routes.hpp"
+
+#include "rampart/base/digest.hpp"
+#include "services/rampartd/api/bodies.hpp"
+
+namespace rampart::rampartd {
+
+using base::Result;
+using base::TimePoint;
+using data_retention::HoldRequest;
+using http::Access, http::Lane;
+
+namespace {
+
+Json to_json(const privacy::Hold& hold, TimePoint now) {
+    return Json::object(
+        {{"person", base::to_hex(hold.person.value())},
+         {"matter", hold.matter},
+         {"reason", hold.reason},
+         {"actor", hold.actor},
+         {"since", base::to_iso8601(hold.since)},
+         {"until", hold.until ? Json(base::to_iso8601(*hold.until)) : Json(nullptr)},
+         {"in_force", !hold.until || now < *hold.until}});
+}
+
+Json to_json(const data_retention::ErasureReport& report, bool dry_run) {
+    std::vector<Json> decisions;
+    for (const auto& one : report.decisions) {
+        decisions.push_back(Json::object({{"decision_id", one.decision.value()},
+                                          {"decided_at", base::to_iso8601(one.decided_at)}}));
+    }
+    const std::vector<Json> remains(report.remains.begin(), report.remains.end());
+    return Json::object({{"erased", !dry_run},
+                         {"decisions", Json::array(decisions)},
+                         {"quarantined", report.quarantined},
+                         {"protected_attributes", report.attributes},
+                         {"keys_destroyed", report.keys},
+                         {"in_clear", report.in_clear},
+                         {"remains", Json::array(remains)}});
+}
+
+Result<HoldRequest> hold_request(const Members& members, TimePoint now) {
+    HoldRequest request;
+    request.person = domain::PersonId(members.at("person_id"));
+    RAMPART_RETURN_IF_ERROR(domain::check_id("person_id", request.person.value()));
+    RAMPART_RETURN_IF_ERROR(check_reason(members));
+    request.matter = members.at("matter");
+    request.reason = members.at("reason");
+    request.actor = members.at("actor");
+    request.now = now;
+    return request;
+}
+
+}  // namespace
+
+Result<http::Response> PrivacyRoutes::handle_erasure(const http::Request& request) const {
+    // by the person's id or by that of one of his applications
+    auto members = text_members(request.body, {"application_id", "actor", "reason", "dry_run"});
+    const bool by_application = members.has_value();
+    if (!by_application) {
+        members = text_members(request.body, {"person_id", "actor", "reason", "dry_run"});
+    }
+    if (!members) return members.error();
+    RAMPART_TRY(const bool dry_run, yes_or_no("dry_run", members->at("dry_run")));
+    domain::PersonId person;
+    if (by_application) {
+        RAMPART_TRY(person,
+                    deps_.person_behind(domain::ApplicationId(members->at("application_id"))));
+    } else {
+        person = domain::PersonId(members->at("person_id"));
+    }
+    RAMPART_TRY(const auto report,
+                deps_.erase(person, members->at("actor"), members->at("reason"), dry_run));
+    return json_response(to_json(report, dry_run));
+}
+
+Result<http::Response> PrivacyRoutes::handle_holds() const {
+    RAMPART_TRY(const auto holds, deps_.holds.list.holds());
+    std::vector<Json> out;
+    for (const auto& hold : holds) out.push_back(to_json(hold, deps_.clock.now()));
+    return json_response(Json::object({{"holds", Json::array(out)}}));
+}
+
+Result<http::Response> PrivacyRoutes::handle_hold(const http::Request& request) const {
+    RAMPART_TRY(const auto members,
+                text_members(request.body, {"person_id", "matter", "actor", "reason", "until"}));
+    RAMPART_TRY(auto asked, hold_request(members, deps_.clock.now()));
+    asked.until = members.at("until");
+    RAMPART_TRY(const auto hold, data_retention::place_hold(deps_.holds, asked));
+    return json_response(to_json(hold, hold.since));
+}
+
+Result<http::Response> PrivacyRoutes::handle_hold_removal(const http::Request& request) const {
+    RAMPART_TRY(const auto members,
+                text_members(request.body, {"person_id", "matter", "actor", "reason"}));
+    RAMPART_TRY(const auto asked, hold_request(members, deps_.clock.now()));
+    RAMPART_TRY(const auto hold, data_retention::lift_hold(deps_.holds, asked));
+    return json_response(to_json(hold, hold.since));
+}
+
+void PrivacyRoutes::add_to(http::Router& router) const {
+    // may wait for a training run
+    router.add(
+        "POST", "/v1/erasures", Access::kToken,
+        [self = *this](const auto& r) { return respond(self.handle_erasure(r)); },
+        Lane::kAdministrative);
+    router.add("GET", "/v1/holds", Access::kToken,
+               [self = *this](const auto&) { return respond(self.handle_holds()); });
+    router.add("POST", "/v1/holds", Access::kToken,
+               [self = *this](const auto& r) { return respond(self.handle_hold(r)); });
+    router.add("POST", "/v1/holds/remove", Access::kToken,
+               [self = *this](const auto& r) { return respond(self.handle_hold_removal(r)); });
+}
+
+}  // namespace rampart::rampartd

@@ -1,0 +1,37 @@
+#include "services/rampartd/champion_switch.hpp"
+
+#include "rampart/model/model_file.hpp"
+
+namespace rampart::rampartd {
+
+using base::Status;
+
+Status ChampionSwitch::serve() {
+    const std::lock_guard lock(mutex_);
+    const auto champion = registry_.champion();
+    if (!champion) return base::internal_error("no_champion", "the registry has no champion");
+    const auto serving = decisions_.policy();
+    if (follower_) {
+        RAMPART_RETURN_IF_ERROR(follow_champion());
+        if (decisions_.policy() != nullptr)
+            return base::ok();  // the registry's is the bootstrap, for the time before
+    } else if (publisher_) {
+        RAMPART_TRY(const auto file, registry_.model_file(champion->policy));
+        RAMPART_RETURN_IF_ERROR(publisher_->publish(*champion, file));
+    }
+    if (serving != nullptr && serving->id() == champion->policy) return base::ok();
+    RAMPART_TRY(auto loaded, registry_.load_model(champion->policy));
+    return decisions_.set_policy(std::make_shared<const model::LoadedPolicy>(std::move(loaded)),
+                                 champion->certified());
+}
+
+/// Where another node trains: lets decide what it says.
+Status ChampionSwitch::follow_champion() {
+    RAMPART_TRY(auto next, follower_->next());
+    if (!next) return base::ok();
+    return decisions_.set_policy(
+        std::make_shared<const model::LoadedPolicy>(std::move(next->policy)),
+        next->notice.certified);
+}
+
+}  // namespace rampart::rampartd

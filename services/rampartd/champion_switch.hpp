@@ -1,0 +1,39 @@
+#pragma once
+
+#include <mutex>
+#include <optional>
+
+#include "rampart/base/result.hpp"
+#include "rampart/registry/champion_feed.hpp"
+#include "rampart/registry/model_registry.hpp"
+#include "rampart/serving/decision_service.hpp"
+
+namespace rampart::rampartd {
+
+/// Lets the champion decide: that of the registry, which is published to other nodes where this one
+/// trains for them, or the one that the node that trains publishes. Thread safe.
+class ChampionSwitch {
+  public:
+    ChampionSwitch(const registry::ModelRegistry& registry, serving::DecisionService& decisions)
+        : registry_(registry), decisions_(decisions) {}
+
+    // One of these at most, before serve().
+    void publish_by(registry::ChampionPublisher publisher) {
+        publisher_.emplace(std::move(publisher));
+    }
+    void follow(registry::ChampionFollower follower) { follower_.emplace(std::move(follower)); }
+
+    /// internal "no_champion"; those of ModelRegistry, set_policy, publisher and follower.
+    base::Status serve();
+
+  private:
+    base::Status follow_champion();
+
+    const registry::ModelRegistry& registry_;
+    serving::DecisionService& decisions_;
+    std::mutex mutex_;  // from a change of champion until it decides
+    std::optional<registry::ChampionPublisher> publisher_;
+    std::optional<registry::ChampionFollower> follower_;
+};
+
+}  // namespace rampart::rampartd

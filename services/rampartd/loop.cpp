@@ -1,0 +1,255 @@
+#include "services/rampartd/loop.hpp"
+
+#include <algorithm>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/champion_monitor/monitor_report.hpp"
+#include "rampart/joiner/catch_up.hpp"
+#include "rampart/storage/derived_database.hpp"
+
+namespace rampart::rampartd {
+
+using base::Result;
+using base::Status;
+using base::TimePoint;
+
+namespace {
+
+/// Whether no partition is damaged, or being made anew: only reading the log mends that.
+bool is_whole(const joiner::OutcomeJoiner& joiner) {
+    const auto upkeep = joiner.upkeep();
+    return upkeep.rebuilding + upkeep.refused == 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Loop>> Loop::open(Deps deps) {
+    std::unique_ptr<Loop> loop(new Loop(deps));
+    const auto& stores = deps.stores;
+    RAMPART_TRY(loop->builder_, training_set::TrainingSetBuilder::create(
+                                    stores.joiner(), deps.settings.product, deps.settings.schema,
+                                    stores.attributes(), deps.keys.split));
+    if (deps.settings.trains) RAMPART_RETURN_IF_ERROR(loop->open_trainer());
+    return loop;
+}
+
+Status Loop::open_trainer() {
+    const auto& [settings, keys, stores, clock, decisions, applications, attributes, champion,
+                 metrics] = deps_;
+    RAMPART_TRY(trainer_, retraining::TrainingLoop::open(
+                              settings.store / "trainer", settings.training,
+                              {settings.product, stores.joiner(), *builder_, stores.registry(),
+                               keys.signing, keys.evidence, &pool_, keys.ids}));
+    RAMPART_TRY(monitor_,
+                champion_monitor::ChampionMonitor::open(
+                    settings.monitor, {settings.product, *builder_, stores.registry(), metrics,
+                                       settings.training.gate.config.declines_overridden}));
+    return base::ok();
+}
+
+/// An error while any source is stopped: what could not be read must not mature as if it had never
+/// been reported.
+Status Loop::catch_up() {
+    auto& joiner = deps_.stores.joiner();
+    if (deps_.attributes != nullptr) RAMPART_RETURN_IF_ERROR(deps_.attributes->catch_up());
+    RAMPART_RETURN_IF_ERROR(deps_.stores.person_keys().refresh());
+    const uint64_t before = joiner.counts().conflicting_outcomes;
+    RAMPART_TRY(auto caught_up, joiner::catch_up(joiner));
+    const uint64_t conflicts = joiner.counts().conflicting_outcomes;
+    deps_.metrics
+        .counter("rampart_conflicting_outcomes_total",
+                 "Outcomes and overrides, however they came, that contradict an earlier one of the "
+                 "same revision: the "
+                 "earlier one stays, they are in quarantine.")
+        .add(conflicts - std::min(before, conflicts));
+    const Status status = joiner::nothing_stopped(caught_up.stopped);
+    if (const uint64_t erased = joiner.counts().erased; erased != erased_) {
+        // another node may have been asked: the index would read of it with the next decision only
+        RAMPART_RETURN_IF_ERROR(deps_.decisions.erase({}, deps_.clock.now()));
+        erased_ = erased;
+    }
+    const std::lock_guard lock(status_mutex_);
+    stopped_ = std::move(caught_up.stopped);
+    return status;
+}
+
+/// Reads the log to its end; if `may_train`, after interrupted runs have gone on with what was
+/// known when they began. Where a joined state is not whole, that has to be read before.
+Status Loop::read_log(bool may_train) {
+    if (!is_whole(deps_.stores.joiner())) RAMPART_RETURN_IF_ERROR(catch_up());
+    if (trainer_ && may_train) RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
+    return catch_up();
+}
+
+Status Loop::advance(TimePoint now) {
+    const std::lock_guard lock(mutex_);
+    const Status time = deps_.clock.check();
+    // it may have been set right since
+    if (!deps_.clock.is_event_time()) now = std::min(now, deps_.clock.now());
+    const auto step = [&]() -> Status {
+        deps_.clock.advance_to(now);
+        RAMPART_RETURN_IF_ERROR(read_log(time.has_value()));
+        if (time)
+            RAMPART_RETURN_IF_ERROR(trainer_
+                                        ? train_and_watch(now)
+                                        : deps_.stores.joiner().advance(now).map([](size_t) {}));
+        return deps_.champion.serve();
+    };
+    const Status status = step();
+    const std::lock_guard status_lock(status_mutex_);
+    status_ = status ? time : status;
+    return status_;
+}
+
+/// Looks are due at times of their own, so that the same stream has the same ones however the clock
+/// moves. A look comes before a training run of the same instant: no candidate is compared with a
+/// champion that has to go.
+Status Loop::train_and_watch(TimePoint now) {
+    auto& joiner = deps_.stores.joiner();
+    const auto clock = joiner.clock();
+    if (clock && deps_.settings.monitor.enabled) {
+        // of the last advance, if a crash came before its end
+        const auto last = monitor_->last_look();
+        if (monitor_->is_due(*clock) && (!last || last->at < *clock))
+            RAMPART_RETURN_IF_ERROR(look(*clock));
+        for (const TimePoint due : monitor_->due(*clock, now)) {
+            RAMPART_RETURN_IF_ERROR(trainer_->advance(due - base::Duration::micros(1)));
+            RAMPART_RETURN_IF_ERROR(joiner.advance(due).map([](size_t) {}));
+            RAMPART_RETURN_IF_ERROR(look(due));
+        }
+    }
+    return trainer_->advance(now);
+}
+
+Status Loop::look(TimePoint t) {
+    RAMPART_TRY(const auto look, monitor_->look(t));
+    return look.rolled_back ? deps_.champion.serve() : base::ok();
+}
+
+Result<retraining::RunRecord> Loop::certify(const domain::PolicyId& candidate, TimePoint t,
+                                            const std::string& new_epoch) {
+    const std::lock_guard lock(mutex_);
+    if (!trainer_)
+        return base::failed_precondition("trains_elsewhere",
+                                         "another node of the group trains and certifies");
+    RAMPART_RETURN_IF_ERROR(deps_.clock.check());
+    RAMPART_RETURN_IF_ERROR(read_log(true));
+    RAMPART_RETURN_IF_ERROR(deps_.stores.joiner().advance(t).map([](size_t) {}));
+    RAMPART_TRY(auto run, trainer_->certify(candidate, t, new_epoch));
+    RAMPART_RETURN_IF_ERROR(deps_.champion.serve());
+    return run;
+}
+
+Result<std::string> Loop::monitor_report() {
+    const auto& settings = deps_.settings.monitor;
+    if (!monitor_) {
+        return champion_monitor::to_json(
+            settings, std::nullopt, std::string("another node of the group trains and watches"));
+    }
+    if (!settings.enabled) {
+        return champion_monitor::to_json(settings, std::nullopt,
+                                         std::string("monitor.enabled is false"));
+    }
+    auto look = monitor_->last_look();
+    if (const auto clock = deps_.stores.joiner().clock(); !look && clock) {
+        RAMPART_TRY(look, monitor_->observe(*clock));
+    }
+    return champion_monitor::to_json(settings, look);
+}
+
+Status Loop::rollback(std::string_view actor, std::string_view reason) {
+    if (!trainer_)
+        return base::failed_precondition(
+            "trains_elsewhere", "another node of the group keeps the champions; roll back there");
+    RAMPART_RETURN_IF_ERROR(deps_.stores.registry()
+                                .rollback(deps_.clock.now(), actor, reason)
+                                .map([](const registry::Promotion&) {}));
+    return deps_.champion.serve();
+}
+
+Result<domain::PersonId> Loop::person_behind(const domain::ApplicationId& application) {
+    RAMPART_RETURN_IF_ERROR(domain::check_id("application_id", application.value()));
+    const std::lock_guard lock(mutex_);
+    RAMPART_RETURN_IF_ERROR(catch_up());
+    RAMPART_TRY(const auto decision,
+                deps_.stores.joiner().find_decision(domain::decision_id_of(application)));
+    if (!decision) {
+        return base::not_found("unknown_application",
+                               "nothing is known here of application '{}', or not any more; name "
+                               "the person, or ask the node that holds its partition",
+                               application);
+    }
+    return decision->application.person;
+}
+
+Result<data_retention::ErasureReport> Loop::erase(const domain::PersonId& person,
+                                                  std::string_view actor, std::string_view reason,
+                                                  bool dry_run) {
+    const std::lock_guard lock(mutex_);
+    const auto& settings = deps_.settings;
+    const auto& stores = deps_.stores;
+    RAMPART_TRY(auto set_aside, storage::find_set_aside(settings.store / "partitions"));
+    const data_retention::HeldLog log{stores.topics().decisions, settings.log.partitions,
+                                      settings.log.broker != LogSettings::Broker::kLocal,
+                                      settings.log.held(),
+                                      !settings.log.follow.empty() || !settings.log.holds_all()};
+    const data_retention::ErasureDeps deps{log,
+                                           settings.privacy.retention_months,
+                                           std::move(set_aside),
+                                           stores.log().sealed_reader(),
+                                           stores.joiner(),
+                                           deps_.decisions,
+                                           deps_.applications,
+                                           stores.attributes(),
+                                           deps_.attributes,
+                                           stores.person_keys(),
+                                           stores.holds(),
+                                           stores.registry(),
+                                           [this] { return catch_up(); }};
+    return data_retention::erase_person(
+        deps, {person, std::string(actor), std::string(reason), deps_.clock.now(), dry_run});
+}
+
+Result<base::Digest> Loop::state_hash() const {
+    const std::lock_guard lock(mutex_);
+    base::Sha256 hash;
+    hash.update_field(deps_.stores.joiner().state_hash().hex());
+    RAMPART_TRY(const auto ledger, deps_.stores.registry().ledger_entries());
+    for (const auto& entry : ledger) hash.update_field(entry);
+    hash.update_field(deps_.stores.registry().audit_head().hash.hex());
+    return hash.finish();
+}
+
+Status Loop::status() const {
+    const std::lock_guard lock(status_mutex_);
+    return status_;
+}
+
+std::vector<joiner::StoppedPartition> Loop::stopped() const {
+    const std::lock_guard lock(status_mutex_);
+    return stopped_;
+}
+
+Result<std::vector<retraining::RunRecord>> Loop::runs() const {
+    if (!trainer_) return std::vector<retraining::RunRecord>();
+    return trainer_->runs();
+}
+
+void Loop::count_upkeep() {
+    const runtime::Labels joins{{"database", "joins"}};
+    const auto upkeep = deps_.stores.joiner().upkeep();
+    deps_.metrics
+        .counter("rampart_databases_set_aside_total",
+                 "Damaged databases set aside, to be made anew from the log.", joins)
+        .add(upkeep.set_aside - set_aside_.exchange(upkeep.set_aside));
+    deps_.metrics
+        .gauge("rampart_partitions_rebuilding",
+               "Partitions whose database is being made anew from the log.", joins)
+        .set(static_cast<double>(upkeep.rebuilding));
+    deps_.metrics
+        .gauge("rampart_partitions_refused",
+               "Partitions whose damaged database cannot be made anew from the log.", joins)
+        .set(static_cast<double>(upkeep.refused));
+}
+
+}  // namespace rampart::rampartd

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rampart/base/thread_pool.hpp"
+#include "rampart/champion_monitor/champion_monitor.hpp"
+#include "rampart/data_retention/erasure.hpp"
+#include "rampart/protected_attributes/attribute_feed.hpp"
+#include "rampart/retraining/training_loop.hpp"
+#include "rampart/runtime/metrics.hpp"
+#include "rampart/serving/application_consumer.hpp"
+#include "rampart/serving/decision_service.hpp"
+#include "rampart/training_set/training_set_builder.hpp"
+#include "services/rampartd/champion_switch.hpp"
+#include "services/rampartd/node_clock.hpp"
+#include "services/rampartd/stores.hpp"
+
+namespace rampart::rampartd {
+
+/// What a node does with its log as time goes on: reads, joins, matures, trains, tests, watches and
+/// erases; one of these at a time. Thread safe.
+class Loop {
+  public:
+    /// All of it has to outlive the loop.
+    struct Deps {
+        const Settings& settings;
+        const Keys& keys;
+        Stores& stores;
+        NodeClock& clock;
+        serving::DecisionService& decisions;
+        serving::ApplicationConsumer& applications;
+        protected_attributes::AttributeFeed* attributes;  // nullptr: no other nodes
+        ChampionSwitch& champion;
+        runtime::Metrics& metrics;
+    };
+    static base::Result<std::unique_ptr<Loop>> open(Deps deps);
+
+    /// As Node::advance, Node::certify, Node::monitor_report, Node::rollback, Node::erase,
+    /// Node::person_behind, Node::state_hash.
+    base::Status advance(base::TimePoint now);
+    base::Result<retraining::RunRecord> certify(const domain::PolicyId& candidate,
+                                                base::TimePoint t, const std::string& new_epoch);
+    base::Result<std::string> monitor_report();
+    base::Status rollback(std::string_view actor, std::string_view reason);
+    base::Result<data_retention::ErasureReport> erase(const domain::PersonId& person,
+                                                      std::string_view actor,
+                                                      std::string_view reason, bool dry_run);
+    base::Result<domain::PersonId> person_behind(const domain::ApplicationId& application);
+    base::Result<base::Digest> state_hash() const;
+
+    /// How the last advance() went.
+    base::Status status() const;
+    /// Sources that could not be read the last time.
+    std::vector<joiner::StoppedPartition> stopped() const;
+    /// Training runs; empty where another node trains.
+    base::Result<std::vector<retraining::RunRecord>> runs() const;
+    /// nullptr: another node trains.
+    retraining::TrainingLoop* trainer() const { return trainer_.get(); }
+    /// Puts down in the metrics how the joined states are.
+    void count_upkeep();
+
+  private:
+    explicit Loop(Deps deps) : deps_(deps), pool_(deps.settings.training_threads) {}
+    base::Status open_trainer();
+    base::Status catch_up();
+    base::Status read_log(bool may_train);
+    base::Status train_and_watch(base::TimePoint now);
+    base::Status look(base::TimePoint t);
+
+    const Deps deps_;
+    base::ThreadPool pool_;
+    std::optional<training_set::TrainingSetBuilder> builder_;
+    std::unique_ptr<retraining::TrainingLoop> trainer_;           // where it trains
+    std::unique_ptr<champion_monitor::ChampionMonitor> monitor_;  // where it trains
+    mutable std::mutex mutex_;                                    // one thing at a time
+    uint64_t erased_ = 0;  // decisions, when the index last read what others had erased
+    std::atomic<uint64_t> set_aside_{0};  // joined states, as counted by count_upkeep()
+
+    mutable std::mutex status_mutex_;
+    base::Status status_;
+    std::vector<joiner::StoppedPartition> stopped_;
+};
+
+}  // namespace rampart::rampartd

@@ -1,0 +1,123 @@
+#include "services/rampartd/stores.hpp"
+
+#include "rampart/base/file.hpp"
+#include "rampart/base/log.hpp"
+#include "rampart/data_retention/log_retention.hpp"
+#include "rampart/model/model_file.hpp"
+#include "services/rampartd/store_layout.hpp"
+
+namespace rampart::rampartd {
+
+using base::Result;
+using base::Status;
+
+namespace {
+
+constexpr std::string_view kActor = "rampartd";
+constexpr base::Logger kLog("rampartd");
+
+void tell_of_earlier_layout(const std::filesystem::path& store) {
+    for (const auto& folder : databases_of_earlier_layout(store)) {
+        kLog.warning(
+            "msg=\"of an earlier release, not read any more: what it held is made anew from the "
+            "log under partitions/; "
+            "delete it once /readyz is ok and 'rampart store check' finds nothing\" folder={}",
+            folder.string());
+    }
+}
+
+/// The bootstrap policy as its model file.
+Result<std::string> bootstrap_model(const Settings& settings) {
+    RAMPART_TRY(auto policy, model::Policy::create(
+                                 settings.schema, {settings.bootstrap}, {},
+                                 {{"learner", "bootstrap"}, {"product", settings.product.name}}));
+    return model::encode_model_file(policy);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Stores>> Stores::open(const Settings& settings, const Keys& keys,
+                                             const runtime::Shutdown* shutdown,
+                                             OnUnreadable on_unreadable) {
+    std::unique_ptr<Stores> stores(new Stores(settings, keys, shutdown));
+    RAMPART_RETURN_IF_ERROR(stores->open_registry());
+    RAMPART_RETURN_IF_ERROR(stores->open_log());
+    RAMPART_RETURN_IF_ERROR(stores->open_privacy());
+    RAMPART_RETURN_IF_ERROR(stores->open_joiner(std::move(on_unreadable)));
+    return stores;
+}
+
+Status Stores::open_registry() {
+    const auto& store = settings_.store;
+    RAMPART_TRY(registry_, registry::ModelRegistry::open(store / "registry"));
+    RAMPART_RETURN_IF_ERROR(check_keys(keys_, registry_->recorded_keys(), store));
+    return base::write_file_atomically(store / "gate.pub.pem", keys_.signing.public_key().to_pem());
+}
+
+/// false: the process is to stop.
+bool Stores::wait(base::Duration duration) {
+    if (shutdown_ != nullptr) return !shutdown_->wait_for(duration);
+    std::unique_lock lock(wait_mutex_);
+    wait_.wait_for(lock, std::chrono::microseconds(duration.micros()));
+    return true;
+}
+
+Status Stores::open_log() {
+    RAMPART_TRY(memory_, storage::MemoryBudget::create(settings_.memory_bytes));
+    const auto patience = [this](base::Duration duration) { return wait(duration); };
+    RAMPART_TRY(log_, LogAccess::open(settings_.log, settings_.store / "log", wall_clock_, patience,
+                                      memory_));
+    return base::ok();
+}
+
+Status Stores::open_privacy() {
+    if (log_->shared()) {
+        key_feed_ = std::make_unique<sealed_log::KeyFeed>(log_->reader(), log_->writer(),
+                                                          wall_clock_, topics().person_keys);
+    }
+    const auto folder = settings_.store / "privacy";
+    std::error_code failure;  // storage says what is wrong with the path
+    std::filesystem::create_directories(folder, failure);
+    RAMPART_TRY(person_keys_,
+                privacy::PersonKeys::open(folder / "keys", keys_.person, key_feed_.get(), memory_));
+    RAMPART_TRY(register_, privacy::Register::open(folder / "register", memory_));
+    const bool seals = settings_.privacy.encrypt_log;
+    RAMPART_RETURN_IF_ERROR(
+        data_retention::note_sealing(*register_, log_->reader(), topics().decisions,
+                                     settings_.log.partitions, log_->shared(), seals));
+    log_->seal_with(*person_keys_, seals);
+    return base::ok();
+}
+
+Status Stores::open_joiner(OnUnreadable on_unreadable) {
+    const auto& store = settings_.store;
+    tell_of_earlier_layout(store);
+    RAMPART_TRY(protected_, protected_attributes::ProtectedStore::open(store / "protected",
+                                                                       settings_.catalog, memory_));
+    joiner::JoinerOptions options;
+    options.product = settings_.product;
+    options.decisions_topic = topics().decisions;
+    options.outcomes_topic = topics().outcomes;
+    options.partitions = settings_.log.partitions;
+    options.held = settings_.log.held();
+    options.memory = memory_;
+    options.on_unreadable = std::move(on_unreadable);
+    RAMPART_TRY(joiner_, joiner::OutcomeJoiner::open(store / "partitions", std::move(options),
+                                                     log_->reader()));
+    return base::ok();
+}
+
+Status Stores::bootstrap(base::TimePoint now) {
+    if (registry_->champion() && registry_->recorded_keys().empty()) {
+        kLog.warning(
+            "msg=\"the registry did not hold the ids of the store's keys: recorded those of the "
+            "keys that are there\"");
+    }
+    RAMPART_RETURN_IF_ERROR(registry_->record_keys(recorded(keys_.ids), now, kActor));
+    if (registry_->champion()) return base::ok();
+    RAMPART_TRY(const auto file, bootstrap_model(settings_));
+    RAMPART_TRY(const auto id, registry_->register_model(file, now, kActor));
+    return registry_->bootstrap_champion(id, now, kActor).map([](const registry::Promotion&) {});
+}
+
+}  // namespace rampart::rampartd

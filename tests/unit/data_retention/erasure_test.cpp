@@ -1,0 +1,147 @@
+#include "rampart/data_retention/erasure.hpp"
+
+#include <gtest/gtest.h>
+
+#include "rampart/wire/record_codec.hpp"
+#include "support/small_stores.hpp"
+
+// On a sealed log, with crashes and other nodes: tests/integration/erasure*_test, two_nodes_test.
+namespace rampart::data_retention {
+namespace {
+
+using support::day;
+
+class ErasureRules : public testing::Test {
+  protected:
+    ErasureDeps deps() {
+        return {log,
+                retention_months,
+                {"0/joins.damaged-1"},
+                stores_.log,
+                *stores_.joiner,
+                *stores_.service.service,
+                *stores_.service.consumer,
+                *stores_.attributes,
+                nullptr,
+                *stores_.keys,
+                *stores_.holds,
+                *stores_.registry,
+                [this] { return stores_.catch_up(); }};
+    }
+    base::Result<ErasureReport> erase(const std::string& person, bool dry_run = false,
+                                      const std::string& reason = "asked for it") {
+        return erase_person(deps(),
+                            {domain::PersonId(person), "officer", reason, day(100), dry_run});
+    }
+    std::string refusal(const std::string& person, bool dry_run = false,
+                        const std::string& reason = "asked for it") {
+        const auto report = erase(person, dry_run, reason);
+        return report ? "" : report.error().reason;
+    }
+    bool remains(const ErasureReport& report, const std::string& part) {
+        for (const auto& sentence : report.remains) {
+            if (sentence.find(part) != std::string::npos) return true;
+        }
+        return false;
+    }
+
+    support::SmallStores stores_;
+    HeldLog log{"decisions", 1, false, {streaming::PartitionId(0)}, false};
+    int retention_months = 0;
+};
+
+TEST_F(ErasureRules, TakesEverythingOfThePersonAndNothingOfOthers) {
+    const auto annas = stores_.decide(1), berts = stores_.decide(2);
+    const protected_attributes::ProtectedAttributes attributes{
+        annas.application.person, day(100), {{"sex", "female"}}};
+    ASSERT_TRUE(stores_.attributes->put({&attributes, 1}));
+    auto quarantined = wire::to_record(support::make_application(1, day(1)));
+    ASSERT_TRUE(stores_.log.append("applications", {&quarantined, 1}));
+    ASSERT_TRUE(stores_.service.consumer->poll());
+    ASSERT_EQ(stores_.service.consumer->list_quarantined(9)->size(), 1u);
+
+    const auto report = erase("p-1").value();
+    ASSERT_EQ(report.decisions.size(), 1u);
+    EXPECT_EQ(report.decisions[0].decision, annas.id);
+    EXPECT_TRUE(report.attributes);
+    EXPECT_EQ(report.quarantined, 1u);
+    EXPECT_EQ(report.in_clear, 1u);
+    EXPECT_TRUE(remains(report, "partitions/0/joins.damaged-1"));
+    EXPECT_TRUE(remains(report, "1 of the decisions lie there in the clear"));
+    EXPECT_FALSE(remains(report, "topics applications"));
+
+    EXPECT_EQ(stores_.service.service->find(annas.id).error().reason, "erased");
+    EXPECT_FALSE(stores_.joiner->find_decision(annas.id).value());
+    EXPECT_FALSE(stores_.attributes->get(annas.application.person).value());
+    EXPECT_TRUE(stores_.service.consumer->list_quarantined(9)->empty());
+    EXPECT_EQ(stores_.service.service->find(berts.id).value(), berts);
+    EXPECT_TRUE(stores_.joiner->find_decision(berts.id).value());
+    EXPECT_EQ(stores_.audited().action, "erased");
+    EXPECT_EQ(stores_.audited().details.at("decisions"), "1");
+    EXPECT_EQ(refusal("p-1"), "unknown_person");
+    EXPECT_EQ(stores_.audited().action, "erase_refused");
+}
+
+TEST_F(ErasureRules, ADryRunSaysWhatThereIsAndChangesNothing) {
+    const auto annas = stores_.decide(1);
+    const auto entries = stores_.registry->audit_entries()->size();
+    EXPECT_EQ(erase("p-1", true)->decisions.size(), 1u);
+    EXPECT_EQ(refusal("p-2", true), "unknown_person");
+    EXPECT_EQ(stores_.service.service->find(annas.id).value(), annas);
+    EXPECT_EQ(stores_.registry->audit_entries()->size(), entries);
+}
+
+TEST_F(ErasureRules, AHoldForbidsItUntilItIsLifted) {
+    const auto annas = stores_.decide(1);
+    const auto tag = stores_.keys->tag_of(annas.application.person);
+    ASSERT_TRUE(stores_.holds->add({tag, "court-7", "a claim", "counsel", day(90), {}}));
+    const auto refused = erase("p-1");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "on_hold");
+    EXPECT_NE(refused.error().message.find("court-7"), std::string::npos);
+    EXPECT_EQ(stores_.audited().action, "erase_refused");
+    EXPECT_EQ(stores_.audited().details.at("why"), "on_hold");
+    ASSERT_TRUE(stores_.holds->remove(tag, "court-7"));
+    EXPECT_EQ(refusal("p-1"), "");
+}
+
+TEST_F(ErasureRules, DecisionsAreKeptForTheMonthsOfRetention) {
+    stores_.decide(1);
+    retention_months = 1;
+    const auto refused = erase("p-1");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "retention");
+    EXPECT_NE(refused.error().message.find("1970-05-11"), std::string::npos)
+        << refused.error().message;
+}
+
+TEST_F(ErasureRules, WhatWasBegunIsFinishedWhateverForbidsItByThen) {
+    const auto annas = stores_.decide(1);
+    const auto tag = stores_.keys->tag_of(annas.application.person);
+    ASSERT_TRUE(stores_.holds->begin({tag, day(99), {annas.id.value()}}));
+    ASSERT_TRUE(stores_.holds->add({tag, "court-7", "a claim", "counsel", day(100), {}}));
+    EXPECT_EQ(refusal("p-1"), "");
+    EXPECT_FALSE(stores_.holds->pending(tag).value());
+}
+
+TEST_F(ErasureRules, WantsAPersonAndAReason) {
+    EXPECT_EQ(refusal(""), "bad_id");
+    EXPECT_EQ(refusal("p-1", false, ""), "reason_missing");
+}
+
+TEST_F(ErasureRules, OfASharedLogItNamesWhatOthersHold) {
+    const protected_attributes::ProtectedAttributes attributes{
+        domain::PersonId("p-1"), day(100), {{"sex", "female"}}};
+    ASSERT_TRUE(stores_.attributes->put({&attributes, 1}));
+    log.shared = true;
+    log.partitions = 3;
+    log.other_nodes = true;
+    const auto report = erase("p-1", true);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_TRUE(remains(*report, "partitions 1, 2: held by other nodes"));
+    EXPECT_TRUE(remains(*report, "other nodes' files"));
+    EXPECT_TRUE(remains(*report, "the topic person-keys"));
+}
+
+}  // namespace
+}  // namespace rampart::data_retention

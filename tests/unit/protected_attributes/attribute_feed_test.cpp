@@ -1,0 +1,65 @@
+#include "rampart/protected_attributes/attribute_feed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "rampart/base/digest.hpp"
+#include "support/memory_log.hpp"
+
+namespace rampart::protected_attributes {
+namespace {
+
+TEST(AttributeFeed, WhatIsStatedToOneNodeIsKnownToAll) {
+    support::MemoryLog log;
+    log.create("protected-attributes", 1);
+    const auto folder =
+        std::filesystem::path(testing::TempDir()) / ("feed" + base::to_hex(base::random_bytes(8)));
+    const auto catalog = [] {
+        return AttributeCatalog::create({{"sex", {"female", "male"}}}, true).value();
+    };
+    const auto one = ProtectedStore::open(folder / "1", catalog()).value();
+    const auto two = ProtectedStore::open(folder / "2", catalog()).value();
+    AttributeFeed told(log, log, "protected-attributes", *one),
+        other(log, log, "protected-attributes", *two);
+    const ProtectedAttributes person{
+        domain::PersonId("p"), base::TimePoint::from_micros(5), {{"sex", "female"}}};
+    ASSERT_TRUE(told.publish(std::span(&person, 1)));
+    auto wrong = person;
+    wrong.attributes["sex"] = "unheard of";
+    EXPECT_FALSE(told.publish(std::span(&wrong, 1)));
+    const streaming::Record poison{"q", "\xff", base::TimePoint(), {}};
+    ASSERT_TRUE(log.append("protected-attributes", std::span(&poison, 1)));
+    for (auto* feed : {&told, &other}) ASSERT_TRUE(feed->catch_up());
+    EXPECT_EQ(one->get(person.person).value(), person);
+    EXPECT_EQ(two->get(person.person).value(), person);
+}
+
+TEST(AttributeFeed, APersonErasedAtOneNodeIsErasedAtAll) {
+    support::MemoryLog log;
+    log.create("protected-attributes", 1);
+    const auto folder =
+        std::filesystem::path(testing::TempDir()) / ("feed" + base::to_hex(base::random_bytes(8)));
+    const auto catalog = AttributeCatalog::create({{"sex", {"female", "male"}}}, true).value();
+    const auto store = ProtectedStore::open(folder, catalog).value();
+    AttributeFeed feed(log, log, "protected-attributes", *store);
+    const domain::PersonId ann("ann"), bert("bert");
+    const auto state = [&](const domain::PersonId& person, int64_t at) {
+        const ProtectedAttributes one{person, base::TimePoint::from_micros(at), {{"sex", "male"}}};
+        ASSERT_TRUE(feed.publish(std::span(&one, 1)));
+    };
+    state(ann, 1);
+    state(bert, 1);
+    ASSERT_TRUE(feed.publish_erasure(ann, base::TimePoint::from_micros(2)));
+    ASSERT_TRUE(feed.catch_up());
+    EXPECT_FALSE(store->get(ann).value());
+    EXPECT_TRUE(store->get(bert).value());
+    state(ann, 3);  // returns
+    ASSERT_TRUE(feed.catch_up());
+    EXPECT_TRUE(store->get(ann).value());
+    EXPECT_EQ(feed.publish_erasure(domain::PersonId(""), {}).error().reason, "bad_id");
+    std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace rampart::protected_attributes

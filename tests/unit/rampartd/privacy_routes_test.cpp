@@ -1,0 +1,123 @@
+#include "services/rampartd/api/privacy_routes.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/asking.hpp"
+#include "support/small_stores.hpp"
+
+namespace rampart::rampartd {
+namespace {
+
+using data_retention::ErasureReport;
+
+const std::string kErase = "/v1/erasures", kHolds = "/v1/holds", kRemove = "/v1/holds/remove";
+
+class PrivacyRoutesTest : public testing::Test {
+  protected:
+    support::SmallStores stores_;
+    std::vector<std::string> erased_;  // what was asked
+    base::Result<ErasureReport> report_ = ErasureReport();
+    support::Asking api_{PrivacyRoutes(
+        {stores_.service.clock,
+         {*stores_.keys, *stores_.holds, *stores_.registry},
+         [this](const domain::PersonId& person, std::string_view actor, std::string_view reason,
+                bool dry_run) {
+             erased_.push_back(fmt::format("{} {} {} {}", person, actor, reason, dry_run));
+             return report_;
+         },
+         [](const domain::ApplicationId& application) -> base::Result<domain::PersonId> {
+             if (application.value() == "a-1") return domain::PersonId("p-1");
+             return base::not_found("unknown_application", "x");
+         }})};
+};
+
+TEST_F(PrivacyRoutesTest, EraseAPersonByIdOrByApplication) {
+    report_->decisions = {{domain::PersonId("p"), domain::DecisionId("d"),
+                           domain::ApplicationId("a-1"), support::day(1), support::day(1)}};
+    report_->quarantined = 2;
+    report_->attributes = true;
+    report_->keys = 3;
+    report_->remains = {"backups"};
+    EXPECT_EQ(
+        api_.said("POST", kErase, R"({"person_id":"p","actor":"o","reason":"r","dry_run":"no"})"),
+        R"(200 {"erased":true,"decisions":[{"decision_id":"d",)"
+        R"("decided_at":"1970-01-02T00:00:00Z"}],"quarantined":2,)"
+        R"("protected_attributes":true,"keys_destroyed":3,"in_clear":0,)"
+        R"("remains":["backups"]})");
+    const auto dry = api_.said(
+        "POST", kErase, R"({"application_id":"a-1","actor":"o","reason":"r","dry_run":"yes"})");
+    EXPECT_TRUE(dry.starts_with(R"(200 {"erased":false,)")) << dry;
+    EXPECT_EQ(erased_, (std::vector<std::string>{"p o r false", "p-1 o r true"}));
+}
+
+TEST_F(PrivacyRoutesTest, RefuseAnErasureThatIsNotOneAndSayWhatForbidsIt) {
+    EXPECT_EQ(api_.said("POST", kErase, "x"), "400 bad_json");
+    EXPECT_EQ(api_.said("POST", kErase, R"({"actor":"o","reason":"r","dry_run":"no"})"),
+              "400 missing_field");
+    EXPECT_EQ(api_.said("POST", kErase,
+                        R"({"person_id":"p","actor":"o","reason":"r","dry_run":"no","x":"y"})"),
+              "400 unknown_field");
+    EXPECT_EQ(api_.said("POST", kErase,
+                        R"({"person_id":"p","actor":"o","reason":"r","dry_run":"maybe"})"),
+              "400 bad_flag");
+    EXPECT_EQ(api_.said("POST", kErase,
+                        R"({"application_id":"a-2","actor":"o","reason":"r","dry_run":"no"})"),
+              "404 unknown_application");
+    EXPECT_TRUE(erased_.empty());
+    const std::string body = R"({"person_id":"p","actor":"o","reason":"r","dry_run":"no"})";
+    report_ = base::failed_precondition("on_hold", "x");
+    EXPECT_EQ(api_.said("POST", kErase, body), "409 on_hold");
+    report_ = base::unavailable("partition_rebuilding", "x");
+    EXPECT_EQ(api_.said("POST", kErase, body), "503 partition_rebuilding");
+    EXPECT_EQ(api_.ask("POST", kErase, body, "wrong").status, 401);
+}
+
+TEST_F(PrivacyRoutesTest, HoldsArePlacedListedAndLifted) {
+    const auto tag = base::to_hex(stores_.keys->tag_of(domain::PersonId("anna")).value());
+    const auto hold = [&](const std::string& until, bool in_force) {
+        return fmt::format(R"({{"person":"{}","matter":"court","reason":"claim","actor":"counsel",)"
+                           R"("since":"1970-04-11T00:00:00Z","until":{},"in_force":{}}})",
+                           tag, until, in_force);
+    };
+    const std::string members =
+        R"("person_id":"anna","matter":"court","actor":"counsel","reason":"claim")";
+    EXPECT_EQ(api_.said("POST", kHolds, "{" + members + R"(,"until":"1970-05-01"})"),
+              "200 " + hold(R"("1970-05-01T00:00:00Z")", true));
+    EXPECT_EQ(api_.said("GET", kHolds),
+              R"(200 {"holds":[)" + hold(R"("1970-05-01T00:00:00Z")", true) + "]}");
+    stores_.service.clock.move(base::Duration::days(20));
+    EXPECT_EQ(api_.said("GET", kHolds),
+              R"(200 {"holds":[)" + hold(R"("1970-05-01T00:00:00Z")", false) + "]}");
+    stores_.service.clock.move(base::Duration::days(-20));
+    EXPECT_EQ(api_.said("POST", kRemove, "{" + members + "}"), "200 " + hold("null", true));
+    EXPECT_EQ(api_.said("GET", kHolds), R"(200 {"holds":[]})");
+    EXPECT_EQ(api_.said("POST", kRemove, "{" + members + "}"), "404 no_hold");
+    EXPECT_EQ(api_.said("POST", kHolds, "{" + members + R"(,"until":""})"),
+              "200 " + hold("null", true));
+}
+
+TEST_F(PrivacyRoutesTest, RefuseAHoldThatIsNotOne) {
+    const auto entries = stores_.registry->audit_entries()->size();
+    const auto body = [](const std::string& person, const std::string& reason,
+                         const std::string& rest) {
+        return fmt::format(R"({{"person_id":"{}","matter":"m","actor":"o","reason":"{}"{}}})",
+                           person, reason, rest);
+    };
+    const std::string forever = R"(,"until":"")";
+    for (const auto& path : {kHolds, kRemove}) {
+        const std::string rest = path == kHolds ? forever : "";
+        EXPECT_EQ(api_.said("POST", path, "[]"), "400 bad_json");
+        EXPECT_EQ(api_.said("POST", path, "{}"), "400 missing_field");
+        EXPECT_EQ(api_.said("POST", path, body("p", "r", rest + R"(,"x":"y")")),
+                  "400 unknown_field");
+        EXPECT_EQ(api_.said("POST", path, body("", "r", rest)), "400 bad_id");
+        EXPECT_EQ(api_.said("POST", path, body("p", "", rest)), "400 reason_missing");
+    }
+    EXPECT_EQ(api_.said("POST", kHolds, body("p", "r", "")), "400 missing_field");
+    EXPECT_EQ(api_.said("POST", kRemove, body("p", "r", forever)), "400 unknown_field");
+    EXPECT_EQ(api_.post(kHolds, body("p", "r", R"(,"until":"soon")")).status, 400);
+    EXPECT_EQ(stores_.registry->audit_entries()->size(), entries);
+}
+
+}  // namespace
+}  // namespace rampart::rampartd

@@ -1,0 +1,98 @@
+#include "rampart/registry/champion_feed.hpp"
+
+#include <gtest/gtest.h>
+
+#include "rampart/base/digest.hpp"
+#include "rampart/model/model_file.hpp"
+#include "support/memory_log.hpp"
+
+namespace rampart::registry {
+namespace {
+
+std::string key_bytes(char c) { return std::string(32, c); }
+
+model::Policy policy(double at) {
+    model::BootstrapLink link;
+    link.feature = "income";
+    link.points = {{0, 0.1}, {at, 0.9}};
+    return model::Policy::create(
+               dataset::FeatureSchema::create({{"income", dataset::FeatureKind::kNumeric, {}}})
+                   .value(),
+               {link}, {}, {{"learner", "bootstrap"}})
+        .value();
+}
+
+class ChampionFeed : public testing::Test {
+  protected:
+    ChampionFeed() { log_.create("policies", 1); }
+
+    Promotion champion(uint64_t sequence, const std::string& file, bool certified = true) {
+        Promotion promotion;
+        promotion.sequence = sequence;
+        promotion.policy = model::policy_id_of(file);
+        if (certified) promotion.certificate = base::sha256("certificate");
+        return promotion;
+    }
+    ChampionFollower follower() { return {log_, "policies", key_.public_key()}; }
+
+    support::MemoryLog log_;
+    base::SigningKey key_ = base::SigningKey::from_raw(key_bytes('a')).value();
+    ChampionPublisher publisher_{log_, "policies", key_};
+    const std::string first_ = model::encode_model_file(policy(100));
+    const std::string second_ = model::encode_model_file(policy(200));
+};
+
+TEST_F(ChampionFeed, FollowersGetEachChampionOnceAndLateOnesTheLast) {
+    auto early = follower();
+    EXPECT_FALSE(early.next().value());
+    ASSERT_TRUE(publisher_.publish(champion(1, first_, false), first_));
+    const auto one = early.next().value();
+    ASSERT_TRUE(one);
+    EXPECT_EQ(one->policy.id, model::policy_id_of(first_));
+    EXPECT_FALSE(one->notice.certified);
+    EXPECT_FALSE(early.next().value());
+    ASSERT_TRUE(publisher_.publish(champion(2, second_), second_));
+    ASSERT_TRUE(publisher_.publish(champion(2, second_), second_));  // writes nothing
+    EXPECT_EQ(log_.topics["policies"].partitions[0].size(), 4u);
+    ASSERT_TRUE(publisher_.publish(champion(3, first_), first_));  // a rollback
+    for (auto* reader : {&early}) EXPECT_EQ(reader->next().value()->policy.id, one->policy.id);
+    auto late = follower();
+    EXPECT_EQ(late.next().value()->notice.sequence, 3u);
+}
+
+TEST_F(ChampionFeed, WhatIsNotSignedByTheTrainerDecidesNothing) {
+    const auto stranger = base::SigningKey::from_raw(key_bytes('b')).value();
+    ASSERT_TRUE(ChampionPublisher(log_, "policies", stranger).publish(champion(9, first_), first_));
+    auto reader = follower();
+    EXPECT_FALSE(reader.next().value());
+    ASSERT_TRUE(publisher_.publish(champion(1, second_), second_));
+    EXPECT_EQ(reader.next().value()->policy.id, model::policy_id_of(second_));
+}
+
+TEST_F(ChampionFeed, AnotherModelUnderTheChampionsNameIsNeitherPublishedNorTaken) {
+    auto promotion = champion(1, first_);
+    const auto refused = publisher_.publish(promotion, second_);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().reason, "other_model");
+    ASSERT_TRUE(publisher_.publish(promotion, first_));
+    // the id of one, the bytes of another
+    log_.topics["policies"].partitions[0].front().record.value = second_;
+    auto reader = follower();
+    EXPECT_FALSE(reader.next().value());
+}
+
+TEST_F(ChampionFeed, ANoticeIsAllOfItsBytesAndNoOthers) {
+    const ChampionNotice notice{4, model::policy_id_of(first_), true};
+    const auto bytes = encode(notice, key_);
+    EXPECT_EQ(decode_notice(bytes, key_.public_key()).value(), notice);
+    for (size_t i = 0; i < bytes.size(); ++i) {
+        EXPECT_FALSE(decode_notice(bytes.substr(0, i), key_.public_key()));
+        auto bent = bytes;
+        bent[i] = static_cast<char>(bent[i] ^ 1);
+        EXPECT_FALSE(decode_notice(bent, key_.public_key())) << i;
+    }
+    EXPECT_FALSE(decode_notice(bytes + "x", key_.public_key()));
+}
+
+}  // namespace
+}  // namespace rampart::registry

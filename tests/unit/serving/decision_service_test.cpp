@@ -1,0 +1,94 @@
+#include "rampart/serving/decision_service.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/small_service.hpp"
+
+// Over the embedded log, with many threads, restarts and nodes: tests/integration/decision_*_test.
+namespace rampart::serving {
+namespace {
+
+using support::day;
+using support::make_application;
+
+class DecisionServiceUnit : public testing::Test {
+  protected:
+    support::MemoryLog log_;
+    support::SmallService small_{log_};
+    DecisionService& service_ = *small_.service;
+};
+
+TEST_F(DecisionServiceUnit, DecidesOnceForEachApplication) {
+    small_.approve_all();
+    const auto first = small_.decide(make_application(1, day(100)));
+    EXPECT_EQ(first.action, domain::Action::kApprove);
+    EXPECT_EQ(small_.decide(make_application(1, day(100))), first);
+    EXPECT_EQ(service_.find(first.id).value(), first);
+    EXPECT_EQ(log_.topics["decisions"].partitions[0].size(), 1u);
+    const auto other = make_application(1, day(99));
+    EXPECT_EQ(service_.decide({&other, 1}).error().reason, "application_differs");
+    EXPECT_EQ(service_.find(domain::DecisionId("none")).error().reason, "unknown_decision");
+}
+
+TEST_F(DecisionServiceUnit, WithoutAPolicyItIsNotReady) {
+    EXPECT_EQ(service_.policy(), nullptr);
+    EXPECT_FALSE(small_.health.report(runtime::Probe::kReady).ok());
+    const auto one = make_application(1, day(100));
+    EXPECT_EQ(service_.decide({&one, 1}).error().reason, "no_policy");
+    small_.approve_all();
+    EXPECT_TRUE(small_.health.report(runtime::Probe::kReady).ok());
+}
+
+TEST_F(DecisionServiceUnit, OfABatchAllOrNoneOrEachForItself) {
+    small_.approve_all();
+    const std::vector batch{make_application(1, day(100)), make_application(2, day(1))};
+    EXPECT_EQ(service_.decide(batch).error().reason, "event_time_outside");
+    EXPECT_TRUE(log_.topics["decisions"].partitions[0].empty());
+    const auto each = service_.decide_each(batch).value();
+    EXPECT_TRUE(each[0]);
+    EXPECT_EQ(each[1].error().reason, "event_time_outside");
+    EXPECT_EQ(service_.decide({}).error().reason, "bad_batch");
+    const std::vector many(base::limits::kMaxBatch + 1, batch[0]);
+    EXPECT_EQ(service_.decide(many).error().reason, "bad_batch");
+}
+
+TEST_F(DecisionServiceUnit, NamesOutcomesThatContradictOneBeforeUntilAnErasure) {
+    small_.approve_all();
+    const auto id = small_.decide(make_application(1, day(100))).id;
+    const auto report = [&](double value) {
+        const domain::Outcome outcome{id, "repaid", 0, value, day(100)};
+        return service_.submit_outcomes({&outcome, 1}).value().size();
+    };
+    EXPECT_EQ(report(1), 0u);
+    EXPECT_EQ(report(0), 1u);
+    ASSERT_TRUE(service_.erase({}, day(100)));
+    EXPECT_EQ(report(0), 0u);
+    const domain::Outcome unknown{domain::DecisionId("none"), "repaid", 0, 1, day(100)};
+    EXPECT_EQ(service_.submit_outcomes({&unknown, 1}).error().reason, "unknown_decision");
+}
+
+TEST_F(DecisionServiceUnit, ErasesWhatItStillHas) {
+    small_.approve_all();
+    const std::vector ids{small_.decide(make_application(1, day(100))).id};
+    ASSERT_TRUE(service_.erase_unreadable(ids, day(100)));
+    EXPECT_EQ(service_.find(ids[0]).error().reason, "erased");
+    const size_t records = log_.topics["decisions"].partitions[0].size();
+    ASSERT_TRUE(service_.erase_unreadable(ids, day(100)));
+    EXPECT_EQ(log_.topics["decisions"].partitions[0].size(), records) << "not again";
+    const auto again = make_application(1, day(100));
+    EXPECT_EQ(service_.decide({&again, 1}).error().reason, "erased");
+}
+
+TEST_F(DecisionServiceUnit, CountsAPartitionThatIsGivenUpOnce) {
+    small_.approve_all();
+    service_.give_up(streaming::PartitionId(0), "b");
+    service_.give_up(streaming::PartitionId(0), "b");
+    EXPECT_NE(small_.metrics.prometheus_text().find("rampart_partitions_given_up_total 1\n"),
+              std::string::npos);
+    EXPECT_EQ(service_.index_of(streaming::PartitionId(0)), nullptr);
+    const auto one = make_application(1, day(100));
+    EXPECT_EQ(service_.decide({&one, 1}).error().reason, "not_owner");
+}
+
+}  // namespace
+}  // namespace rampart::serving
