@@ -320,7 +320,7 @@ TEST_F(BadTable, ATruncatedModelFileIsNamed) {
     const auto bytes = read("m.rmp");
     write("cut.rmp", bytes.substr(0, bytes.size() / 2));
     const auto ran = run("evaluate --model cut.rmp --data loans.csv");
-    EXPECT_EQ(ran.exit_code, 4);
+    EXPECT_EQ(ran.exit_code, 2);
     EXPECT_THAT(ran.err, HasSubstr("cut.rmp"));
 }
 

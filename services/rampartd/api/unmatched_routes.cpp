@@ -33,7 +33,7 @@ Json by_age(TimePoint now, const std::vector<TimePoint>& since) {
 
 Result<http::Response> UnmatchedRoutes::handle_unmatched() const {
     constexpr size_t kMaxListed = 1000;
-    RAMPART_TRY(const auto unmatched, joiner_.list_dangling(kMaxListed));
+    RAMPART_TRY(const auto unmatched, joiner_.list_unmatched(kMaxListed));
     RAMPART_TRY(const auto overdue, joiner_.list_overdue(kMaxListed));
     const auto counts = joiner_.counts();
     const TimePoint now = joiner_.clock().value_or(clock_.now());

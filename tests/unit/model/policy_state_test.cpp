@@ -28,10 +28,11 @@ Policy policy_with(PolicyState state, TextByKey provenance = {{"learner", "gbdt"
         .value();
 }
 
+/// Why there is no such policy; empty: there is one.
 base::Error error_of(PolicyState state, TextByKey provenance = {}) {
-    return Policy::create(example_schema(), {example_bootstrap()}, {}, std::move(provenance),
-                          std::move(state))
-        .error();
+    const auto policy = Policy::create(example_schema(), {example_bootstrap()}, {},
+                                       std::move(provenance), std::move(state));
+    return policy ? base::Error{} : policy.error();
 }
 
 /// A file as programs wrote it before there were fields: the state is among the provenance.
@@ -122,15 +123,17 @@ TEST(PolicyState, GoldensOfBothFormsAreTheSamePolicy) {
     EXPECT_EQ(state.constraints_missed, "fnr is over by 0.02");
 }
 
+PolicyState whole_state() {
+    return {.reasons = {{ReasonMethod::kShapley, {0.1f, std::nanf(""), -1e30f, 3}}},
+            .fair_metric = "bytes",
+            .fairgbm_multipliers = {{0.5, -1e-7}},
+            .regression_loss = {{RegressionLossKind::kLogistic, 5}},
+            .training = {{"label", "60/20/20", 7, base::sha256("t")}},
+            .constraints_missed = "fnr"};
+}
+
 TEST(PolicyState, IsPrintedByTheKeysOfOlderFiles) {
-    const auto facts =
-        policy_with({.reasons = {{ReasonMethod::kShapley, {0.1f, std::nanf(""), -1e30f, 3}}},
-                     .fair_metric = "bytes",
-                     .fairgbm_multipliers = {{0.5, -1e-7}},
-                     .regression_loss = {{RegressionLossKind::kLogistic, 5}},
-                     .training = {{"label", "60/20/20", 7, base::sha256("t")}},
-                     .constraints_missed = "fnr"})
-            .printed_facts();
+    const auto facts = policy_with(whole_state()).printed_facts();
     EXPECT_EQ(facts, (TextByKey{{"data_sha256", base::sha256("t").hex()},
                                 {"fair_metric", base::to_base64("bytes")},
                                 {"fair_metric_sha256", base::sha256("bytes").hex()},
@@ -224,8 +227,7 @@ TEST(PolicyState, ATextOfAnOlderFileThatSaysNoSuchThingIsRefused) {
 /// What says the same thing in two places may say two things.
 TEST(PolicyState, InTheWrongPlaceOrInBothIsRefused) {
     const PolicyState state{.constraints_missed = "fnr"};
-    const auto facts =
-        policy_with(random_state(*std::make_unique<base::Random>(3))).printed_facts();
+    const auto facts = policy_with(whole_state()).printed_facts();
     ASSERT_TRUE(decode_model_file(file_with_text(facts)));
     for (const auto& [key, value] : facts) {
         if (key == "seed" || key == "learner") continue;  // text of a candidate
