@@ -62,8 +62,7 @@ Result<ChampionNotice> decode_notice(std::string_view bytes, const base::Verifyi
     return notice;
 }
 
-Status ChampionPublisher::publish(const Promotion& champion,
-                                  const std::string& model_file) {
+Status ChampionPublisher::publish(const Promotion& champion, const std::string& model_file) {
     if (published_ == champion.sequence) return base::ok();
     const ChampionNotice notice{champion.sequence, champion.policy, champion.certified()};
     // the model first: who reads the notice finds it
