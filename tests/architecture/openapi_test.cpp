@@ -2,8 +2,8 @@
 
 #include "rampart/base/digest.hpp"
 #include "rampart/runtime/system_clock.hpp"
-#include "rampart/streaming_local/local_log.hpp"
 #include "rampart/serving/decision_service.hpp"
+#include "rampart/streaming_local/local_log.hpp"
 #include "services/decision_service/routes.hpp"
 #include "services/rampartd/node.hpp"
 #include "source_tree.hpp"
@@ -93,8 +93,7 @@ Routes served() {
         options.product.label = {"repaid", 0, 1, 6, {}};
         options.product.impact = {"u", -1, 1, std::nullopt, 1, -1, 0};
         const auto service =
-            serving::DecisionService::open(options, {*log, *log, clock, metrics, health})
-                .value();
+            serving::DecisionService::open(options, {*log, *log, clock, metrics, health}).value();
         http::Router router;
         decision_service::DecisionRoutes(*service).add_to(router);
         decision_service::StatusRoutes(health, metrics).add_to(router);

@@ -15,8 +15,8 @@
 
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/runtime/system_clock.hpp"
-#include "rampart/streaming/partitioner.hpp"
 #include "rampart/serving/decision_service.hpp"
+#include "rampart/streaming/partitioner.hpp"
 #include "tools/peers/stream/workload.hpp"
 
 namespace rampart {
@@ -117,8 +117,8 @@ struct Node {
         deciding.log.memory = memory;
         deciding.product = peers::product();
         deciding.draw_key = {"key", "secret"};
-        auto served = serving::DecisionService::open(std::move(deciding),
-                                                              {log, log, clock, metrics, health});
+        auto served =
+            serving::DecisionService::open(std::move(deciding), {log, log, clock, metrics, health});
         check(served.map([](auto&) {}));
         service = *std::move(served);
         const auto known = domain::decision_id_of(peers::application(0).id);

@@ -249,8 +249,8 @@ TEST_F(DecisionPartitions, ANodeDecidesForItsOwnPartitionsAndNamesTheOwnerOfTheR
 TEST_F(DecisionPartitions, OverHttpAnotherNodesPartitionIsAMisdirectedRequest) {
     const auto a = node("a", {PartitionId(0)}, 1);
     http::Router router("token");
-    decision_service::DecisionRoutes(**a).add_to(router);
-    decision_service::StatusRoutes(*health_, metrics_).add_to(router);
+    decision_service::DecisionRoutes(*a->service).add_to(router);
+    decision_service::StatusRoutes(a->health, a->metrics).add_to(router);
     const auto server = http::Server::start({}, [&](http::Request request) {
                             return router.handle(std::move(request));
                         }).value();

@@ -21,6 +21,7 @@ namespace rampart::serving::tests {
 namespace fs = std::filesystem;
 using decision_log::DecisionIndex;
 using decision_log::Epochs;
+using decision_log::Fence;
 using domain::Application;
 using domain::Decision;
 

@@ -24,11 +24,10 @@ Status AttributeFeed::publish(std::span<const ProtectedAttributes> people) {
     for (const auto& person : people) {
         RAMPART_RETURN_IF_ERROR(validate(person));
         RAMPART_RETURN_IF_ERROR(store_.catalog().check(person));
-        records.push_back(
-            {person.person.value(),
-             encode(person),
-             person.event_time,
-             {{std::string(wire::kSchemaHeader), std::string(kSchema)}}});
+        records.push_back({person.person.value(),
+                           encode(person),
+                           person.event_time,
+                           {{std::string(wire::kSchemaHeader), std::string(kSchema)}}});
     }
     return writer_.append_to(topic_, kOnly, records).map([](const auto&) {});
 }

@@ -62,8 +62,7 @@ Result<ChampionNotice> decode_notice(std::string_view bytes, const base::Verifyi
     return notice;
 }
 
-Status ChampionPublisher::publish(const Promotion& champion,
-                                  const std::string& model_file) {
+Status ChampionPublisher::publish(const Promotion& champion, const std::string& model_file) {
     if (published_ == champion.sequence) return base::ok();
     if (model::policy_id_of(model_file) != champion.policy)
         return base::internal_error("other_model", "the file to publish is not that of champion {}",

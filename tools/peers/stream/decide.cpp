@@ -8,8 +8,8 @@
 #include "rampart/privacy/person_keys.hpp"
 #include "rampart/runtime/system_clock.hpp"
 #include "rampart/sealed_log/sealed_log.hpp"
-#include "rampart/streaming_local/local_log.hpp"
 #include "rampart/serving/decision_service.hpp"
+#include "rampart/streaming_local/local_log.hpp"
 #include "tools/peers/stream/commands.hpp"
 #include "tools/peers/stream/stopwatch.hpp"
 #include "tools/peers/stream/workload.hpp"
@@ -83,7 +83,7 @@ base::Status decide(const DecideOptions& options) {
     sealed_log::SealedLog sealed(*log, *log, *keys, "decisions", options.sealing != Sealing::kNone);
     RAMPART_TRY(const auto service,
                 serving::DecisionService::open(std::move(service_options),
-                                                        {sealed, sealed, clock, metrics, health}));
+                                               {sealed, sealed, clock, metrics, health}));
     RAMPART_TRY(auto policy, learned_policy());
     RAMPART_RETURN_IF_ERROR(service->set_policy(std::move(policy), true));
     std::vector<std::vector<domain::Application>> batches;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "rampart/certification/delta_ledger.hpp"
+#include "rampart/decision_log/decision_index.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/protected_attributes/store.hpp"
 #include "rampart/registry/model_registry.hpp"
@@ -17,7 +18,6 @@
 #include "rampart/streaming_local/local_log.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "rampart/wire/topics.hpp"
-#include "rampart/decision_log/decision_index.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -200,8 +200,9 @@ Result<std::unique_ptr<joiner::OutcomeJoiner>> open_joined(const rampartd::Setti
     return joiner::OutcomeJoiner::open(derived.partitions(), options, derived.reader());
 }
 
-Result<std::unique_ptr<decision_log::DecisionIndex>> open_index(
-    const rampartd::Settings& settings, const Derived& derived, PartitionId partition) {
+Result<std::unique_ptr<decision_log::DecisionIndex>> open_index(const rampartd::Settings& settings,
+                                                                const Derived& derived,
+                                                                PartitionId partition) {
     decision_log::IndexOptions options;
     options.path = derived.partitions() / std::to_string(partition.value()) / "decisions";
     options.decisions_topic = wire::Topics::with_prefix(settings.log.topic_prefix).decisions;
