@@ -10,9 +10,9 @@
 
 namespace rampart::reference {
 
-/// ELF (Weber et al. 2022, Algorithms 1 to 4) for a log of one behaviour policy beta and any parametric
-/// policy: split, candidate selection on D_c, one test a group on D_f, theta or "no solution
-/// found".
+/// ELF (Weber et al. 2022, Algorithms 1 to 4) for a log of one behaviour policy beta and any
+/// parametric policy: split, candidate selection on D_c, one test a group on D_f, theta or "no
+/// solution found".
 ///
 ///                 paper_compat (as printed)              rampart
 ///   estimate      tau - (pi/beta) I, tau = mean of       paired difference to beta, centred by the

@@ -13,6 +13,8 @@
 namespace rampart::test {
 namespace {
 
+using rampart::reference::hedged_log_wealth;
+
 using namespace reference;
 using ope::ControlVariates;
 using ope::ImpactModel;
@@ -145,7 +147,7 @@ class Trial {
         return stats::maurer_pontil_lower_bound(stats::moments(tested()), range, kDelta) >= 0;
     }
     bool hedged(stats::Range range) const {
-        return rampart::reference::hedged_log_wealth(tested(), range, 0, kDelta) >= -std::log(kDelta);
+        return hedged_log_wealth(tested(), range, 0, kDelta) >= -std::log(kDelta);
     }
     bool bets(double lo, double cap) const {
         const double variance = stats::moments(selection()).variance;
