@@ -82,6 +82,31 @@ TEST(Layering, OneLibraryKnowsEachForeignOne) {
     }
 }
 
+/// Whether the product may not include this: what is there to compare it with.
+bool is_reference(const std::string& include) {
+    return include.starts_with("reference/") || include.starts_with("tests/");
+}
+
+TEST(Layering, TheProductKnowsNothingOfTheReferenceAlgorithms) {
+    EXPECT_TRUE(is_reference(includes_of("#include \"reference/elf.hpp\"\n", true).at(0)));
+    size_t peers = 0;
+    for (const char* folder : {"libs", "services", "tools"}) {
+        for (const auto& file : source_files(folder)) {
+            for (const auto& include : includes_of(read_source(file), true)) {
+                if (!is_reference(include)) continue;
+                const bool peer = file.string().starts_with("tools/peers/");
+                peers += peer;
+                EXPECT_TRUE(peer) << file << " includes " << include;
+            }
+        }
+    }
+    EXPECT_GT(peers, 0u) << "nothing was looked at";
+    const auto archives = read_text(fs::path(RAMPART_GRAPH_DIR) / "product_archives.txt");
+    EXPECT_NE(archives.find("librampart_candidate_selection.a"), std::string::npos);
+    EXPECT_EQ(archives.find("librampart_reference.a"), std::string::npos)
+        << "a program links rampart::reference";
+}
+
 TEST(Layering, BeastStaysInAtMostThreeFiles) {
     int files = 0;
     for (const auto& file : source_files("libs/http")) {

@@ -52,7 +52,9 @@ struct Script {
         if (i == 1) return drop(registry.register_model(candidate, at(1), "trainer"));
         if (i == 2) return drop(registry.bootstrap_champion(first_id, at(2), "anna"));
         i -= 3;
-        if (i < ledger.size()) return registry.append_ledger_entry(i, ledger[i], at(3), "gate");
+        if (i < ledger.size())
+            return registry.append_ledger_entries(i, std::vector<std::string>{ledger[i]}, at(3),
+                                                  "gate");
         i -= ledger.size();
         const auto now = at(10 + static_cast<int64_t>(i));
         if (i % 2 == 0) {

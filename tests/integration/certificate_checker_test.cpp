@@ -29,12 +29,12 @@ const base::TimePoint kRead = kRegistered + base::Duration::seconds(1);
 
 const std::vector<std::string> kConstraints{
     fmt::format("{} <= 0.6", test::kApprovalGap),
-    "mean(decision | group = \"women\") >= 0.5 * mean(decision | group = \"men\")",
-    "1 - mean(loss) >= 0.05",
+    "approval_rate_ratio(\"women\", \"men\", 0.5)",
+    "accuracy_at_least(0.05)",
     "mean(loss) - mean(loss, reference) <= 0.6",
     "mean(decision | group = \"men\" and label = 1) >= mean(decision, reference | label = 0) - 0.9",
     "min(mean(label), mean(decision * label) + -0.1) / 2 >= -0.2",
-    "mean(impact | group = \"women\") - mean(impact, reference | group = \"women\") >= -90",
+    "long_term_improvement(\"women\", 90)",
     "max(-(mean(impact)), mean(impact, reference), 3) >= -140",
     "mean(impact | label = 0) * mean(label) >= -200",
     "mean(decision) / mean(decision, reference) >= 0.2",

@@ -304,9 +304,22 @@ TEST_F(Loop, RollingBackGoesOneChampionBackAndIsLogged) {
     EXPECT_EQ(json::parse(ran.output).at("champion"), policies[policies.size() - 2].at("id"));
     const auto models = run_program(
         fmt::format("{} models --store {} --json", kRampart, (copy / "store").string()));
-    EXPECT_EQ(
-        json::parse(models.output).at("promotions").as_array().back().at("reason").as_string(),
-        "a test");
+    const auto history = json::parse(models.output).at("promotions").as_array();
+    EXPECT_EQ(history.back().at("reason").as_string(), "a test");
+
+    const auto asked_at = [&](std::string_view time) {
+        return run_program(fmt::format("{} models --store {} --at {} --json", kRampart,
+                                       (copy / "store").string(), time));
+    };
+    for (size_t i = 0; i + 1 < history.size(); ++i) {  // later entries may be of the same moment
+        if (history[i].at("at") == history[i + 1].at("at")) continue;
+        const auto then = asked_at(history[i].at("at").as_string());
+        EXPECT_EQ(then.exit_code, 0) << then.output;
+        EXPECT_EQ(json::parse(then.output).at("champion"), history[i].at("policy"));
+        EXPECT_EQ(json::parse(then.output).at("since"), history[i].at("at"));
+    }
+    EXPECT_EQ(asked_at("1999-12-31").exit_code, 1) << "no model decided before there was one";
+    EXPECT_EQ(asked_at("yesterday").exit_code, 2);
 }
 
 TEST_F(Loop, AModelOfAnotherSchemaIsRefusedAndTheStoreServesOn) {

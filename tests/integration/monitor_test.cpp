@@ -141,7 +141,8 @@ class Monitor : public testing::Test {
             registry::testing::run_gate(id.value(), first.value(), node.keys().signing);
         EXPECT_EQ(gate.verdict, certification::Verdict::kCertified);
         for (size_t i = 0; i < gate.ledger.size(); ++i) {
-            EXPECT_TRUE(registry.append_ledger_entry(i, gate.ledger[i], node.now(), "gate"));
+            EXPECT_TRUE(registry.append_ledger_entries(i, std::vector<std::string>{gate.ledger[i]},
+                                                       node.now(), "gate"));
         }
         const registry::Proof proof{gate.files.certificate, gate.files.evidence,
                                     node.keys().signing.public_key()};

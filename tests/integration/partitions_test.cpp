@@ -139,7 +139,9 @@ TEST_F(PartitionCommands, ARecreatedTopicStopsTheNodeUntilAnOperatorAcceptsIt) {
     fill();
     {
         const auto log = streaming_local::LocalLog::open(workspace_.store / "log").value();
-        const auto options = log->topic("outcomes")->options;
+        streaming_local::TopicOptions options;
+        for (const auto& topic : log->topics())
+            if (topic.name == "outcomes") options = topic.options;
         ASSERT_TRUE(log->delete_topic("outcomes"));
         ASSERT_TRUE(log->create_topic("outcomes", options));
     }

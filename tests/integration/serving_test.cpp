@@ -243,7 +243,9 @@ TEST_F(Serving, AGapInTheOutcomesIsNamedAndLeavesTheNodeReady) {
     }
     {
         const auto log = streaming_local::LocalLog::open(workspace_.store / "log").value();
-        const auto options = log->topic("outcomes")->options;
+        streaming_local::TopicOptions options;
+        for (const auto& topic : log->topics())
+            if (topic.name == "outcomes") options = topic.options;
         ASSERT_TRUE(log->delete_topic("outcomes"));
         ASSERT_TRUE(log->create_topic("outcomes", options));
     }

@@ -8,13 +8,16 @@
 
 #include "rampart/base/random.hpp"
 #include "rampart/ramp/blind.hpp"
-#include "rampart/ramp/moments.hpp"
 #include "rampart/ramp/solver.hpp"
+#include "reference/ramp_moments.hpp"
 
 /// The solvers of the ramp are exact: by their own proof, by comparison with each other, and by
 /// Clp.
 namespace rampart::ramp {
 namespace {
+
+using reference::MomentParams;
+using reference::solve_moments;
 
 struct Problem {
     std::vector<double> score;

@@ -1,6 +1,6 @@
 // The bounds of the gate for a continuous action: a limit between 0 and 1, drawn around a
 // prediction.
-#include "rampart/ope/density.hpp"
+#include "reference/density.hpp"
 
 #include "monte_carlo.hpp"
 #include "rampart/stats/betting.hpp"
@@ -9,7 +9,7 @@
 namespace rampart::test {
 namespace {
 
-using ope::TruncatedNormal;
+using reference::TruncatedNormal;
 
 constexpr double kDelta = 0.1;
 constexpr size_t kRecords = 400;
@@ -18,8 +18,8 @@ constexpr size_t kRecords = 400;
 /// whole range of x. A higher limit y brings y - 1.25 y^2 on average, which becomes negative in the
 /// end.
 struct Draw {
-    ope::DensityRecord record;
-    ope::Interval range;
+    reference::DensityRecord record;
+    stats::Interval range;
     double truth = 0;  // change by the candidate, given x
 };
 
@@ -33,7 +33,7 @@ double second_moment(const TruncatedNormal& d) {
     return sum;
 }
 
-Draw draw(base::Random& random, const ope::DensityModel& model, double step) {
+Draw draw(base::Random& random, const reference::DensityModel& model, double step) {
     const double x = random.uniform(0.2, 0.6);
     const auto today = *TruncatedNormal::make(x, 0.25, 0, 1);
     const auto candidate = *TruncatedNormal::make(x + step, 0.25, 0, 1);
@@ -42,10 +42,11 @@ Draw draw(base::Random& random, const ope::DensityModel& model, double step) {
     const double p = today.density(y);
     out.record = {p, candidate.density(y), p, 0, {}};
     if (model.max_weight) {
-        out.record.excess = ope::excess_mass(candidate, today, *model.max_weight);
+        out.record.excess = reference::excess_mass(candidate, today, *model.max_weight);
     }
     out.record.impact = y - 1.25 * y * y + random.uniform(-0.25, 0.25);
-    out.range = ope::density_range({ope::ratio_range(candidate, today)}, out.record.excess, model);
+    out.range = reference::density_range({reference::ratio_range(candidate, today)},
+                                         out.record.excess, model);
     out.truth =
         candidate.mean() - today.mean() - 1.25 * (second_moment(candidate) - second_moment(today));
     return out;
@@ -54,10 +55,10 @@ Draw draw(base::Random& random, const ope::DensityModel& model, double step) {
 struct Sample {
     std::vector<double> values;
     double lo = 0, truth = 0;
-    Sample(base::Random& random, const ope::DensityModel& model, double step) {
+    Sample(base::Random& random, const reference::DensityModel& model, double step) {
         for (size_t i = 0; i < kRecords; ++i) {
             const Draw d = draw(random, model, step);
-            values.push_back(ope::density_change(d.record, model));
+            values.push_back(reference::density_change(d.record, model));
             lo = std::min(lo, d.range.lo);
             truth += d.truth / kRecords;
         }
@@ -65,7 +66,7 @@ struct Sample {
 };
 
 /// Whether the default bound puts the gain above `theta`.
-bool above(base::Random& random, const ope::DensityModel& model, double step, double offset) {
+bool above(base::Random& random, const reference::DensityModel& model, double step, double offset) {
     const Sample selection(random, model, step), test(random, model, step);
     // against the truth given the records' x: the least favourable null
     const double theta = test.truth + offset;
@@ -76,12 +77,12 @@ bool above(base::Random& random, const ope::DensityModel& model, double step, do
     return bets && stats::log_wealth(values, test.lo - theta, *bets, 0) >= -std::log(kDelta);
 }
 
-constexpr ope::DensityModel kModel{.lo = -0.5, .hi = 0.5, .q = 0};
+constexpr reference::DensityModel kModel{.lo = -0.5, .hi = 0.5, .q = 0};
 
 TEST(Density, TheTruthIsExceededAtMostAsOftenAsDelta) {
     constexpr int kRuns = 400;
     for (const bool cut : {false, true}) {
-        ope::DensityModel model = kModel;
+        reference::DensityModel model = kModel;
         if (cut) model.max_weight = 1.5;
         const double rate =
             rate_of(cut ? "limits, weights cut" : "limits", kRuns, 71,

@@ -6,11 +6,14 @@
 
 #include "monte_carlo.hpp"
 #include "rampart/ope/impact_regression.hpp"
-#include "rampart/stats/confidence_sequence.hpp"
+#include "rampart/stats/confidence_bound.hpp"
+#include "reference/hedged_betting.hpp"
 #include "reference_population.hpp"
 
 namespace rampart::test {
 namespace {
+
+using rampart::reference::hedged_log_wealth;
 
 using namespace reference;
 using ope::ControlVariates;
@@ -144,7 +147,7 @@ class Trial {
         return stats::maurer_pontil_lower_bound(stats::moments(tested()), range, kDelta) >= 0;
     }
     bool hedged(stats::Range range) const {
-        return stats::hedged_log_wealth(tested(), range, 0, kDelta) >= -std::log(kDelta);
+        return hedged_log_wealth(tested(), range, 0, kDelta) >= -std::log(kDelta);
     }
     bool bets(double lo, double cap) const {
         const double variance = stats::moments(selection()).variance;

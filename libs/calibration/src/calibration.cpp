@@ -233,10 +233,6 @@ base::Result<CalibrationMethod> parse_calibration(std::string_view text) {
 
 std::string_view to_string(CalibrationMethod method) { return base::name_of(kMethods, method); }
 
-double CalibrationFit::apply(double score, size_t group) const {
-    return model::apply(maps[maps.size() == 1 ? 0 : group], score);
-}
-
 CalibrationError calibration_error(std::span<const double> score, std::span<const uint8_t> label,
                                    std::span<const float> weight, size_t bins) {
     const stats::ScoredRows rows{label, score, weight};

@@ -146,7 +146,6 @@ double Table::number(std::string_view key, double lo, double hi) {
 double Table::number(std::string_view key, double lo, double hi, double fallback) {
     return get<double>(key, &fallback, number_reader(lo, hi));
 }
-bool Table::boolean(std::string_view key) { return get<bool>(key, nullptr, read_boolean); }
 bool Table::boolean(std::string_view key, bool fallback) {
     return get<bool>(key, &fallback, read_boolean);
 }

@@ -1,5 +1,7 @@
 #include "rampart/constraints/definitions.hpp"
 
+#include <array>
+
 namespace rampart::constraints {
 namespace {
 
@@ -61,6 +63,34 @@ Constraint false_positive_rate_gap(const std::string& a, const std::string& b, d
 Constraint false_negative_rate_gap(const std::string& a, const std::string& b, double allowed) {
     // 1 - approvals: the ones cancel
     return at_most(abs(approval_rate(a, 1) - approval_rate(b, 1)), number(allowed));
+}
+
+std::span<const Definition> definitions() {
+    using Groups = std::span<const std::string>;
+    constexpr double kMost = std::numeric_limits<double>::max();
+    static constexpr auto kDefinitions = std::to_array<Definition>({
+        {"impact_at_least", R"(impact_at_least("sex=F", 5))", 1, -kMost, kMost, false,
+         [](Groups g, double x) { return impact_at_least(g[0], x); }},
+        {"long_term_improvement", R"(long_term_improvement("sex=F"))", 1, 0, kMost, true,
+         [](Groups g, double x) { return long_term_improvement(g[0], x); }},
+        {"long_term_stagnation", R"(long_term_stagnation("sex=F", 2))", 1, 0, kMost, false,
+         [](Groups g, double x) { return long_term_stagnation(g[0], x); }},
+        {"long_term_decline", R"(long_term_decline("sex=F", 1))", 1, 0, kMost, true,
+         [](Groups g, double x) { return long_term_decline(g[0], x); }},
+        {"equal_impact", R"(equal_impact("sex=F", "sex=M", 5))", 2, 0, kMost, false,
+         [](Groups g, double x) { return equal_impact(g[0], g[1], x); }},
+        {"accuracy_at_least", R"(accuracy_at_least(0.8))", 0, 0, 1, false,
+         [](Groups, double x) { return accuracy_at_least(x); }},
+        {"approval_rate_gap", R"(approval_rate_gap("sex=F", "sex=M", 0.05))", 2, 0, 1, false,
+         [](Groups g, double x) { return approval_rate_gap(g[0], g[1], x); }},
+        {"approval_rate_ratio", R"(approval_rate_ratio("sex=F", "sex=M", 0.8))", 2, 0, 1, false,
+         [](Groups g, double x) { return approval_rate_ratio(g[0], g[1], x); }},
+        {"false_positive_rate_gap", R"(false_positive_rate_gap("sex=F", "sex=M", 0.1))", 2, 0, 1,
+         false, [](Groups g, double x) { return false_positive_rate_gap(g[0], g[1], x); }},
+        {"false_negative_rate_gap", R"(false_negative_rate_gap("sex=F", "sex=M", 0.1))", 2, 0, 1,
+         false, [](Groups g, double x) { return false_negative_rate_gap(g[0], g[1], x); }},
+    });
+    return kDefinitions;
 }
 
 }  // namespace rampart::constraints

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "lexer.hpp"
+#include "rampart/constraints/definitions.hpp"
 #include "words.hpp"
 
 namespace rampart::constraints {
@@ -19,6 +20,8 @@ class Parser {
     explicit Parser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
 
     Result<Constraint> run() {
+        if (peek().kind == Token::Kind::kWord && !is_reserved(peek().content) && peek(1).is("("))
+            return definition();
         Constraint out;
         RAMPART_TRY(out.left, sum());
         RAMPART_TRY(out.relation, comparison());
@@ -105,6 +108,56 @@ class Parser {
             return error("write >= or <=: a confidence bound cannot distinguish them from > and <");
         }
         return error("here should stand a comparison, >= or <=");
+    }
+
+    /// Reads a constraint that is called by the name of its definition.
+    Result<Constraint> definition() {
+        const auto known = definitions();
+        const auto found = std::find_if(known.begin(), known.end(), [&](const Definition& d) {
+            return d.name == peek().content;
+        });
+        if (found == known.end()) return no_definition();
+        take();
+        take();
+        std::vector<std::string> groups;
+        while (groups.size() < found->groups) {
+            if (!groups.empty()) RAMPART_RETURN_IF_ERROR(expect(",", "and the other group"));
+            if (peek().kind != Token::Kind::kText)
+                return error("here should stand a group in quotes, as in {}", found->usage);
+            if (!groups.empty() && groups[0] == peek().content)
+                return error("a group is compared with another one, as in {}", found->usage);
+            groups.push_back(take().content);
+        }
+        double value = 0;
+        if (!found->default_is_zero || !peek().is(")")) {
+            if (!groups.empty())
+                RAMPART_RETURN_IF_ERROR(expect(",", fmt::format("as in {}", found->usage)));
+            RAMPART_TRY(value, number_of(*found));
+        }
+        RAMPART_RETURN_IF_ERROR(expect(")", fmt::format("as in {}", found->usage)));
+        if (peek().kind == Token::Kind::kEnd) return found->make(groups, value);
+        return error("{} is a whole constraint: nothing follows it", found->name);
+    }
+
+    Error no_definition() const {
+        std::string names;
+        for (const Definition& d : definitions())
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", d.name);
+        return error("no constraint has this name; those with a name are {}", names);
+    }
+
+    Result<double> number_of(const Definition& definition) {
+        const bool negative = accept("-");
+        if (peek().kind != Token::Kind::kNumber)
+            return error("here should stand a number, as in {}", definition.usage);
+        const double value = negative ? -peek().number : peek().number;
+        if (value < definition.lowest || value > definition.highest) {
+            return definition.highest == 1
+                       ? error("{} takes a share from 0 to 1, not {}", definition.name, value)
+                       : error("{} takes a number of 0 or more, not {}", definition.name, value);
+        }
+        take();
+        return value;
     }
 
     Result<Expression> sum() {
@@ -312,10 +365,10 @@ class Parser {
     }
 
     Result<Condition> text_test(std::string name, bool group) {
-        Condition out = group ? in_group("") : equals(std::move(name), "");
-        out.values.clear();
         if (accept_word("in")) {
+            Condition out = group ? in_group("") : one_of(std::move(name), {});
             out.relation = Relation::kIn;
+            out.values.clear();
             RAMPART_RETURN_IF_ERROR(expect("(", "and the values, separated by commas"));
             do {
                 RAMPART_RETURN_IF_ERROR(count_node());
@@ -328,6 +381,8 @@ class Parser {
             if (is_relation(peek())) return error("only numbers are smaller or larger");
             return error("here should stand =, !=, <, <=, >, >= or in");
         }
+        Condition out = group ? in_group("") : equals(std::move(name), "");
+        out.values.clear();
         out.relation = take().is("=") ? Relation::kEqual : Relation::kNotEqual;
         RAMPART_RETURN_IF_ERROR(value_into(out));
         return out;

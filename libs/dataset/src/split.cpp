@@ -97,9 +97,4 @@ Split split_rows(const Dataset& data, const SplitFractions& fractions, uint64_t 
     return {std::move(parts[0]), std::move(parts[1]), std::move(parts[2])};
 }
 
-bool in_vault(std::string_view salt, std::string_view person) {
-    constexpr double kLearningShare = 0.6;
-    return base::keyed_uniform(salt, person) >= kLearningShare;
-}
-
 }  // namespace rampart::dataset

@@ -128,30 +128,6 @@ double RegressionLoss::value(double y, double u) const {
     return function_(y, u);
 }
 
-double RegressionLoss::slope(double y, double u) const {
-    const double r = u - y, c = parameter_;
-    const double sign = r > 0 ? 1 : r < 0 ? -1 : 0;
-    switch (kind_) {
-        case LossKind::kSquared:
-            return r;
-        case LossKind::kAbsolute:
-            return sign;
-        case LossKind::kQuantile:
-            return r > 0 ? 1 - c : r < 0 ? -c : 0;
-        case LossKind::kHuber:
-            return std::clamp(r, -c, c);
-        case LossKind::kLogistic:
-            return c * (model::sigmoid(c * (2 * u - 1)) - y) / softplus(c);
-        case LossKind::kPoisson:
-            return std::exp(c * (u - 1)) - y;
-        case LossKind::kUser:
-            break;
-    }
-    constexpr double kStep = 1e-6;
-    const double lo = std::max(0.0, u - kStep / 2), hi = std::min(1.0, u + kStep / 2);
-    return (function_(y, hi) - function_(y, lo)) / (hi - lo);
-}
-
 double RegressionLoss::label_of(double u) const {
     if (kind_ == LossKind::kLogistic) return model::sigmoid(parameter_ * (2 * u - 1));
     if (kind_ == LossKind::kPoisson) return std::exp(parameter_ * (u - 1));

@@ -232,14 +232,4 @@ base::Result<ParityRegressionResult> fit_parity(const RegressionRows& rows,
     return Parity(rows, levels, &*judges, loss, params, std::move(epsilon), oracle).run();
 }
 
-size_t drawn_member(std::span<const RegressionMember> members, double u) {
-    RAMPART_CHECK(!members.empty());
-    double so_far = 0;
-    for (size_t k = 0; k + 1 < members.size(); ++k) {
-        so_far += members[k].weight;
-        if (u < so_far) return k;
-    }
-    return members.size() - 1;
-}
-
 }  // namespace rampart::fair_regression

@@ -161,13 +161,6 @@ GroupThresholds thresholds_of(const RateSystem& system, const Hulls& hulls,
 
 }  // namespace
 
-double GroupThresholds::approve(double score, size_t group) const {
-    double sum = 0;
-    for (const auto& [threshold, weight] : groups[group])
-        if (score >= threshold) sum += weight;
-    return std::min(sum, 1.0);
-}
-
 base::Result<GroupThresholds> fit_group_thresholds(const dataset::Dataset& data,
                                                    std::span<const double> scores,
                                                    const GroupThresholdParams& params) {

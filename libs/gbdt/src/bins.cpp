@@ -25,8 +25,6 @@ base::Result<Bins> Bins::create(const dataset::Dataset& data, int max_bins,
         std::make_shared<const Kept>(Kept{data.schema, data.rows(), max_bins, std::move(binned)}));
 }
 
-size_t Bins::rows() const { return kept_->rows; }
-int Bins::max_bins() const { return kept_->max_bins; }
 const BinnedData& Bins::binned() const { return kept_->binned; }
 
 base::Status Bins::check(const dataset::Dataset& data, int max_bins) const {

@@ -261,8 +261,6 @@ Counts OutcomeJoiner::counts() const {
     return total;
 }
 
-const std::vector<PartitionId>& OutcomeJoiner::held() const { return impl_->held; }
-
 Status OutcomeJoiner::examples(std::string_view measure, TimePoint t, const ExampleVisitor& visit,
                                std::optional<TimePoint> from) const {
     if (impl_->options.product.find_measure(measure) == nullptr) {
@@ -321,16 +319,6 @@ Status OutcomeJoiner::visit_ids(PartitionId id, const IdVisitor& visit) const {
         RAMPART_RETURN_IF_ERROR(visit(domain::DecisionId(std::string(key)), state.erased));
         return true;
     });
-}
-
-Result<std::optional<LabeledExample>> OutcomeJoiner::find_example(const domain::DecisionId& id,
-                                                                  std::string_view measure) const {
-    RAMPART_TRY(const auto state, impl_->load(id.value()));
-    const Version* version = state ? latest(*state, measure) : nullptr;
-    if (version == nullptr) return std::optional<LabeledExample>();
-    const TakenAction* taken = state->taken.empty() ? nullptr : &state->taken.back();
-    RAMPART_TRY(auto example, to_example(*state, *version, taken));
-    return std::optional(std::move(example));
 }
 
 Result<bool> OutcomeJoiner::contradicts(const domain::Outcome& report) const {

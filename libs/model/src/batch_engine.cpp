@@ -14,13 +14,6 @@ namespace {
 
 constexpr size_t kBlocksOfTask = 64;
 
-/// The requested part of the sums.
-struct Wanted {
-    std::span<double> out;
-    std::span<const uint32_t> trees_used;  // empty: all trees
-    size_t every = 0;                      // 0: the end only
-};
-
 }  // namespace
 
 TableView TableView::row_major(std::span<const float> values, size_t features) {
@@ -58,8 +51,8 @@ namespace {
 /// Scores one block after the other; owns the arena.
 class BlockScorer {
   public:
-    BlockScorer(const BatchEngine::Layout& layout, const TableView& table, const Wanted& wanted)
-        : layout_(layout), table_(table), wanted_(wanted), arena_(layout.arena_size) {
+    BlockScorer(const BatchEngine::Layout& layout, const TableView& table, std::span<double> out)
+        : layout_(layout), table_(table), out_(out), arena_(layout.arena_size) {
         for (size_t leaf = 0; leaf < layout.leaf_numbers; ++leaf)
             std::fill_n(arena_.data() + leaf * kBlock, kBlock, static_cast<uint8_t>(leaf));
     }
@@ -76,7 +69,7 @@ class BlockScorer {
                                    arena_.data(), layout_.slots_at);
             add(group);
         }
-        if (wanted_.every == 0) std::copy_n(sums_.data(), count_, wanted_.out.data() + first);
+        std::copy_n(sums_.data(), count_, out_.data() + first);
     }
 
   private:
@@ -125,26 +118,6 @@ class BlockScorer {
 
     void add(const TreeGroup& group) {
         const auto roots = std::span(layout_.roots).subspan(group.first_tree, group.tree_count);
-        if (wanted_.trees_used.empty() && wanted_.every == 0) {
-            add_all(roots);
-            return;
-        }
-        for (size_t t = 0; t < roots.size(); ++t) {
-            const size_t tree = group.first_tree + t;
-            for (size_t i = 0; i < count_; ++i) {
-                const bool used =
-                    wanted_.trees_used.empty() || tree < wanted_.trees_used[first_ + i];
-                if (used) sums_[i] += value(roots[t], i);
-            }
-            const size_t done = tree + 1;
-            if (wanted_.every == 0) continue;
-            if (done % wanted_.every != 0 && done != layout_.roots.size()) continue;
-            const size_t step = (done - 1) / wanted_.every;
-            std::copy_n(sums_.data(), count_, wanted_.out.data() + step * table_.rows() + first_);
-        }
-    }
-
-    void add_all(std::span<const TreeRoot> roots) {
         if (roots.size() < BatchEngine::Layout::kTreesAtOnce) {
             for (const TreeRoot& root : roots)
                 for (size_t i = 0; i < kBlock; ++i) sums_[i] += value(root, i);
@@ -162,7 +135,7 @@ class BlockScorer {
 
     const BatchEngine::Layout& layout_;
     const TableView& table_;
-    const Wanted& wanted_;
+    std::span<double> out_;
     std::vector<uint8_t> arena_;
     std::array<float, kBlock> values_{};
     std::array<uint32_t, kBlock> codes_{};
@@ -170,14 +143,14 @@ class BlockScorer {
     size_t first_ = 0, count_ = 0;
 };
 
-void score_table(const BatchEngine::Layout& layout, const TableView& table, const Wanted& wanted,
+void score_table(const BatchEngine::Layout& layout, const TableView& table, std::span<double> out,
                  base::ThreadPool* pool) {
     RAMPART_CHECK(table.rows() == 0 || table.features() >= layout.features,
                   "a table of {} features; the ensemble reads {}", table.features(),
                   layout.features);
     constexpr size_t kRowsOfTask = kBlocksOfTask * kBlock;
     const auto work = [&](size_t task) {
-        BlockScorer scorer(layout, table, wanted);
+        BlockScorer scorer(layout, table, out);
         const size_t end = std::min(table.rows(), (task + 1) * kRowsOfTask);
         for (size_t row = task * kRowsOfTask; row < end; row += kBlock) scorer.score(row);
     };
@@ -189,41 +162,18 @@ void score_table(const BatchEngine::Layout& layout, const TableView& table, cons
     }
 }
 
-void check_size(std::span<const double> out, size_t wanted) {
-    RAMPART_CHECK(out.size() == wanted, "room for {} scores; there are {}", out.size(), wanted);
-}
-
 }  // namespace
 
 BatchEngine::BatchEngine(const Ensemble& ensemble, InstructionSet set)
     : layout_(std::make_shared<const Layout>(ensemble, set)) {}
 
-size_t BatchEngine::trees() const { return layout_->roots.size(); }
 size_t BatchEngine::features() const { return layout_->features; }
 
 void BatchEngine::predict_raw(const TableView& table, std::span<double> out,
                               base::ThreadPool* pool) const {
-    check_size(out, table.rows());
-    score_table(*layout_, table, {.out = out, .trees_used = {}}, pool);
-}
-
-void BatchEngine::predict_prefix(const TableView& table, std::span<const uint32_t> trees_used,
-                                 std::span<double> out, base::ThreadPool* pool) const {
-    check_size(out, table.rows());
-    RAMPART_CHECK(trees_used.size() == table.rows(), "{} prefixes of {} rows", trees_used.size(),
+    RAMPART_CHECK(out.size() == table.rows(), "room for {} scores; there are {}", out.size(),
                   table.rows());
-    score_table(*layout_, table, {.out = out, .trees_used = trees_used}, pool);
-}
-
-size_t BatchEngine::steps(size_t every) const {
-    RAMPART_CHECK(every > 0, "every 0 trees");
-    return (trees() + every - 1) / every;
-}
-
-void BatchEngine::predict_every(const TableView& table, size_t every, std::span<double> out,
-                                base::ThreadPool* pool) const {
-    check_size(out, steps(every) * table.rows());
-    score_table(*layout_, table, {.out = out, .trees_used = {}, .every = every}, pool);
+    score_table(*layout_, table, out, pool);
 }
 
 }  // namespace rampart::model

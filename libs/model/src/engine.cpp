@@ -35,8 +35,6 @@ double Engine::predict_raw(std::span<const float> row) const {
                               : layout_->walker.add(base, row.data());
 }
 
-size_t Engine::trees() const { return layout_->trees; }
-
 void Engine::predict_prefixes(std::span<const float> row, std::span<double> scores) const {
     RAMPART_CHECK(scores.size() <= layout_->trees, "{} scores of {} trees", scores.size(),
                   layout_->trees);

@@ -31,12 +31,6 @@ double drawn_score(std::span<const ScoreMass> scores, double u) {
     return scores.back().score;  // the weights sum to slightly less than 1
 }
 
-double mean_score(std::span<const ScoreMass> scores) {
-    double sum = 0;
-    for (const ScoreMass& mass : scores) sum += mass.score * mass.weight;
-    return std::clamp(sum, 0.0, 1.0);
-}
-
 base::Result<StepNumbers> numbers_of(const ScoreStep& step, uint32_t levels) {
     const double t = step.threshold;
     if (!(t >= 0 && t <= 1) || levels > kMaxScoreLevels) {

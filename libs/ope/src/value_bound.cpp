@@ -84,11 +84,4 @@ ValueBound bound_value(const stats::BettingSample& unit_values, const GroupDesig
     return out;
 }
 
-ValueBound bound_value(std::span<const double> unit_values, const GroupDesign& design,
-                       const stats::Bets& bets, double delta, double margin) {
-    stats::BettingSample sample({design.lo, design.hi}, bets);
-    for (const double value : unit_values) sample.add(value);
-    return bound_value(sample, design, delta, margin);
-}
-
 }  // namespace rampart::ope

@@ -32,8 +32,6 @@ model::RampRule step_at(double threshold, const model::LearnedLink& link) {
 
 }  // namespace
 
-std::string_view to_string(Reduction reduction) { return base::name_of(kNames, reduction); }
-
 base::Result<Reduction> parse_reduction(std::string_view text) {
     return base::value_of(kNames, text, "reduction");
 }
@@ -71,17 +69,6 @@ base::Result<ReductionResult> train_reduction(const dataset::Dataset& data,
             break;
     }
     return exponentiated_gradient(search);
-}
-
-std::vector<double> approve(std::span<const ReductionMember> members, const dataset::Dataset& data,
-                            base::ThreadPool* pool) {
-    std::vector<double> out(data.rows()), scores(data.rows());
-    for (const auto& member : members) {
-        model::BatchEngine(member.ensemble).predict_raw(model::TableView::of(data), scores, pool);
-        for (size_t i = 0; i < out.size(); ++i)
-            if (scores[i] >= member.threshold) out[i] += member.weight;
-    }
-    return out;
 }
 
 model::LearnedLink link_of(std::span<const ReductionMember> members) {

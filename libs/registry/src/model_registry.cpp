@@ -268,12 +268,6 @@ base::Result<std::map<std::string, base::Digest>> ModelRegistry::documents() con
     return all;
 }
 
-base::Status ModelRegistry::append_ledger_entry(uint64_t position, std::string_view entry,
-                                                base::TimePoint now, std::string_view actor) {
-    const std::string one(entry);
-    return append_ledger_entries(position, {&one, 1}, now, actor);
-}
-
 base::Status ModelRegistry::append_ledger_entries(uint64_t position,
                                                   std::span<const std::string> added,
                                                   base::TimePoint now, std::string_view actor) {

@@ -2,11 +2,14 @@
 
 #include <limits>
 
+#include "rampart/base/file.hpp"
+
 namespace rampart::runtime {
 namespace {
 
 constexpr double kAny = std::numeric_limits<double>::max();
 constexpr int64_t kMaxGraceDays = 3650;
+constexpr size_t kMostBytes = 1 << 20;
 
 domain::Measure read_timing(config::Table& table) {
     domain::Measure measure;
@@ -57,9 +60,8 @@ domain::Product read_product(config::Table table) {
     return product;
 }
 
-namespace {
-
-base::Result<domain::Product> finish(config::Table root, std::string_view name) {
+base::Result<domain::Product> parse_product(std::string_view toml, std::string_view name) {
+    RAMPART_TRY(auto root, config::parse(toml, name));
     auto product = read_product(root);
     RAMPART_RETURN_IF_ERROR(root.finish());
     if (const auto valid = domain::validate(product); !valid) {
@@ -68,16 +70,9 @@ base::Result<domain::Product> finish(config::Table root, std::string_view name) 
     return product;
 }
 
-}  // namespace
-
-base::Result<domain::Product> parse_product(std::string_view toml, std::string_view name) {
-    RAMPART_TRY(auto root, config::parse(toml, name));
-    return finish(std::move(root), name);
-}
-
 base::Result<domain::Product> load_product(const std::filesystem::path& path) {
-    RAMPART_TRY(auto root, config::parse_file(path));
-    return finish(std::move(root), path.string());
+    RAMPART_TRY(const auto toml, base::read_file(path, kMostBytes));
+    return parse_product(toml, path.string());
 }
 
 }  // namespace rampart::runtime

@@ -29,9 +29,4 @@ base::Result<Admission::Place> Admission::enter(size_t items, size_t bytes) {
     return Place(*this, items, bytes);
 }
 
-size_t Admission::items() const {
-    const std::lock_guard lock(mutex_);
-    return items_;
-}
-
 }  // namespace rampart::serving

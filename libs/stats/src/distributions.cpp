@@ -108,13 +108,6 @@ double normal_quantile(double p) {
     return p < 0.5 ? -normal_tail_quantile(p) : normal_tail_quantile(1 - p);
 }
 
-double student_t_cdf(double t, double nu) {
-    if (!(nu >= 1) || std::isnan(t)) return kNan;
-    if (t == 0) return 0.5;
-    const double tail = student_t_tail(std::abs(t), nu);
-    return t < 0 ? tail : 1 - tail;
-}
-
 double student_t_quantile(double p, double nu) {
     if (!(p > 0 && p < 1) || !(nu >= 1)) return kNan;
     if (p == 0.5) return 0;

@@ -102,8 +102,6 @@ Database::~Database() = default;
 const std::filesystem::path& Database::path() const { return impl_->path; }
 base::Status Database::damage() const { return impl_->damage->status(); }
 
-uint32_t Database::version() const { return impl_->version; }
-
 base::Status Database::write(const WriteBatch& changes, Sync sync) {
     constexpr size_t kOverhead =
         24;  // bytes of a change besides its content: kind, family, two lengths
@@ -121,24 +119,6 @@ Result<std::optional<std::string>> Database::get(ColumnFamily family, std::strin
     if (status.IsNotFound()) return std::optional<std::string>();
     if (!status.ok()) return impl_->failed(status, "read");
     return std::optional(std::move(value));
-}
-
-Result<std::vector<std::optional<std::string>>> Database::get_many(
-    ColumnFamily family, std::span<const std::string> keys, const Snapshot* at) const {
-    rocksdb::ReadOptions options;
-    if (at != nullptr) options.snapshot = at->impl_->snapshot;
-    const std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
-    std::vector<rocksdb::PinnableSlice> values(keys.size());
-    std::vector<rocksdb::Status> statuses(keys.size());
-    impl_->db->MultiGet(options, impl_->handle(family), keys.size(), slices.data(), values.data(),
-                        statuses.data());
-    std::vector<std::optional<std::string>> found(keys.size());
-    for (size_t i = 0; i < keys.size(); ++i) {
-        if (statuses[i].IsNotFound()) continue;
-        if (!statuses[i].ok()) return impl_->failed(statuses[i], "read");
-        found[i] = values[i].ToString();
-    }
-    return found;
 }
 
 base::Status Database::scan(ColumnFamily family, const KeyRange& range, const Visitor& visit,

@@ -20,7 +20,6 @@ struct Database::Impl {
     std::vector<rocksdb::ColumnFamilyHandle*> handles;
     size_t families = 0;                            // the caller's
     rocksdb::ColumnFamilyHandle* format = nullptr;  // null: open for reading, has none
-    uint32_t version = 0;
     uint64_t min_free_bytes = 0;
 
     ~Impl();

@@ -17,7 +17,7 @@ using base::Result;
 
 constexpr int kAttempts = 10;
 
-Result<DatabaseReport> look(const fs::path& path, bool check) {
+Result<DatabaseReport> look(const fs::path& path) {
     RAMPART_TRY(auto whole, WholeDatabase::open(path, WholeDatabase::Mode::kRead));
     auto& db = whole.db();
     DatabaseReport report{.version = 1, .families = {}, .keys = 0, .files = 0, .bytes = 0};
@@ -38,23 +38,12 @@ Result<DatabaseReport> look(const fs::path& path, bool check) {
     db.GetLiveFilesMetaData(&files);
     report.files = files.size();
     for (const auto& file : files) report.bytes += file.size;
-    if (!check) return report;
     rocksdb::ReadOptions options;
     options.verify_checksums = true;
     options.fill_cache = false;
     options.readahead_size = 2u << 20;
     const auto status = db.VerifyChecksum(options);
     if (!status.ok()) return map_error(status, path, "verify");
-    return report;
-}
-
-/// Again where a file went between the moment that we heard of it and that we opened it.
-Result<DatabaseReport> look_again(const fs::path& path, bool check) {
-    auto report = look(path, check);
-    for (int i = 1; i < kAttempts && !report; ++i) {
-        if (report.error().message.find("No such file") == std::string::npos) break;
-        report = look(path, check);
-    }
     return report;
 }
 
@@ -90,7 +79,14 @@ Result<std::vector<std::string>> find_databases(const fs::path& root) {
     return found;
 }
 
-Result<DatabaseReport> inspect(const fs::path& database) { return look_again(database, false); }
-Result<DatabaseReport> verify(const fs::path& database) { return look_again(database, true); }
+/// Again where a file went between the moment that we heard of it and that we opened it.
+Result<DatabaseReport> verify(const fs::path& database) {
+    auto report = look(database);
+    for (int i = 1; i < kAttempts && !report; ++i) {
+        if (report.error().message.find("No such file") == std::string::npos) break;
+        report = look(database);
+    }
+    return report;
+}
 
 }  // namespace rampart::storage

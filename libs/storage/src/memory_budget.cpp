@@ -29,8 +29,6 @@ base::Result<std::shared_ptr<MemoryBudget>> MemoryBudget::create(uint64_t bytes)
 
 MemoryBudget::MemoryBudget(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 MemoryBudget::~MemoryBudget() = default;
-uint64_t MemoryBudget::bytes() const { return impl_->bytes; }
-
 void MemoryBudget::Impl::join(rocksdb::DB* db, const Families* families) {
     const std::lock_guard lock(mutex);
     members.emplace_back(db, families);

@@ -123,23 +123,21 @@ Status Database::run(const Migration& migration) {
         RAMPART_RETURN_IF_ERROR(impl.write(batch, Sync::kAlways));
         cursor = next.value_or("");
     }
-    impl.version = migration.to;
     return base::ok();
 }
 
 Status Database::migrate(const Schema& schema, bool read_only) {
     auto& impl = *impl_;
-    if (impl.format == nullptr) {
-        impl.version = kWithoutNumber;
-    } else if (read_only) {
+    uint32_t version = kWithoutNumber;
+    if (impl.format != nullptr && read_only) {
         RAMPART_TRY(const auto stored, stored_version(*impl.db, impl.format, impl.path));
-        impl.version = stored.value_or(kWithoutNumber);
-    } else {
-        RAMPART_TRY(impl.version, impl.present_version(schema));
+        version = stored.value_or(kWithoutNumber);
+    } else if (impl.format != nullptr) {
+        RAMPART_TRY(version, impl.present_version(schema));
     }
-    RAMPART_RETURN_IF_ERROR(check_version(impl.version, schema, read_only, impl.path));
+    RAMPART_RETURN_IF_ERROR(check_version(version, schema, read_only, impl.path));
     for (const auto& migration : schema.migrations) {
-        if (migration.to <= impl.version) continue;
+        if (migration.to <= version) continue;
         if (const auto done = run(migration); !done) {
             return done.error().with_context(fmt::format("migrating '{}' to version {} ({})",
                                                          impl.path.string(), migration.to,

@@ -326,12 +326,6 @@ Status LocalLog::delete_topic(std::string_view name) {
     return base::ok();
 }
 
-Result<TopicInfo> LocalLog::topic(std::string_view name) const {
-    const std::lock_guard lock(impl_->mutex);
-    RAMPART_TRY(const Topic* topic, impl_->find(name));
-    return topic->info;
-}
-
 std::vector<TopicInfo> LocalLog::topics() const {
     const std::lock_guard lock(impl_->mutex);
     std::vector<TopicInfo> all;

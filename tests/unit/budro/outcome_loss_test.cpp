@@ -20,10 +20,8 @@ void expect_derivatives(const OutcomeLoss& loss, double score) {
 }
 
 TEST(BudroOutcomeLoss, SlopesAreThoseOfTheLosses) {
-    for (const double score : {-3.0, -0.5, 0.0, 0.2, 4.0}) {
+    for (const double score : {-3.0, -0.5, 0.0, 0.2, 4.0})
         expect_derivatives(*make_log_outcome_loss(), score);
-        expect_derivatives(*make_squared_outcome_loss(), score);
-    }
 }
 
 TEST(BudroOutcomeLoss, TheLogLossIsThatOfTheProbability) {
@@ -44,13 +42,6 @@ TEST(BudroOutcomeLoss, CertaintyIsFinite) {
     EXPECT_GT(loss->slopes(-1e9).curvature[0], 0);
     EXPECT_LT(std::abs(loss->initial_score(0)), 30);
     EXPECT_LT(std::abs(loss->initial_score(1)), 30);
-    EXPECT_LE(make_squared_outcome_loss()->losses(1e9).loss[0], 1e6);
-}
-
-TEST(BudroOutcomeLoss, ASquaredErrorStartsAtTheShareOfOnes) {
-    EXPECT_EQ(make_squared_outcome_loss()->initial_score(0.3), 0.3);
-    EXPECT_EQ(make_squared_outcome_loss()->threshold(), 0.5);
-    EXPECT_EQ(make_squared_outcome_loss()->losses(0.25).loss[1], 0.75 * 0.75 / 2);
 }
 
 }  // namespace

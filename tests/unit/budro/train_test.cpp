@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/gbdt/log_loss.hpp"
 #include "rampart/model/batch_engine.hpp"
+#include "support/unequals.hpp"
 
 namespace rampart::budro {
 namespace {
+
+using test::unequals;
+using test::Unequals;
 
 BudroParams quick(int trees = 30) {
     BudroParams params;
@@ -232,15 +235,6 @@ TEST(BudroTrain, EveryMethodTrains) {
     }
 }
 
-TEST(BudroTrain, ASquaredErrorTrainsToo) {
-    const Unequals people = unequals(600, 11);
-    BudroParams params = quick(40);
-    params.loss = make_squared_outcome_loss();
-    const auto result = trained(people, params);
-    EXPECT_LT(result.rounds.back().robust_loss, result.rounds.front().robust_loss);
-    EXPECT_EQ(result.threshold, 0.5);
-}
-
 TEST(BudroTrain, TheAdversaryMaySeeTheWeightsOfTheClasses) {
     const Unequals people = unequals(300, 12);
     BudroParams params = quick(3);
@@ -343,10 +337,6 @@ TEST(BudroTrain, WrongInputIsRefused) {
     params = quick(1);
     params.transport.epsilon = -1;
     EXPECT_EQ(reason(params), "bad_transport_parameter");
-    params = quick(1);
-    params.loss = make_squared_outcome_loss();
-    params.constraints = fairness::RateConstraints{{fairness::ParityConstraint{}}, {}};
-    EXPECT_EQ(reason(params), "bad_budro_parameter");
     params = quick(1);
     params.selection = ModelSelection::kMostBalancedAccuracy;
     EXPECT_EQ(reason(params), "no_validation_set");

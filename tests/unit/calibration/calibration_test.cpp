@@ -12,6 +12,11 @@
 namespace rampart::calibration {
 namespace {
 
+/// Returns what the group's map, or the only one, makes of a score.
+double applied(const CalibrationFit& fit, double score, size_t group) {
+    return model::apply(fit.maps[fit.maps.size() == 1 ? 0 : group], score);
+}
+
 struct People {
     std::vector<double> score;
     std::vector<uint8_t> label;
@@ -63,11 +68,11 @@ TEST(Calibration, IsotonicPoolsAdjacentViolators) {
     const auto fit = fit_calibration(people.view(), params);
     ASSERT_TRUE(fit);
     // 4 rows of either label: nothing says less than 1/6 or more than 5/6
-    EXPECT_NEAR(fit->apply(.1, 0), 1.0 / 6, 1e-15);
-    for (double p : {.2, .25, .3, .4, .5}) EXPECT_NEAR(fit->apply(p, 0), .5, 1e-15) << p;
-    for (double p : {.6, .7, .8, .9}) EXPECT_NEAR(fit->apply(p, 0), 2.0 / 3, 1e-15) << p;
-    EXPECT_NEAR(fit->apply(.55, 0), (.5 + 2.0 / 3) / 2, 1e-12);  // a line where no row was
-    EXPECT_NEAR(fit->apply(0, 0), 1.0 / 6, 1e-15);               // flat outside
+    EXPECT_NEAR(applied(*fit, .1, 0), 1.0 / 6, 1e-15);
+    for (double p : {.2, .25, .3, .4, .5}) EXPECT_NEAR(applied(*fit, p, 0), .5, 1e-15) << p;
+    for (double p : {.6, .7, .8, .9}) EXPECT_NEAR(applied(*fit, p, 0), 2.0 / 3, 1e-15) << p;
+    EXPECT_NEAR(applied(*fit, .55, 0), (.5 + 2.0 / 3) / 2, 1e-12);  // a line where no row was
+    EXPECT_NEAR(applied(*fit, 0, 0), 1.0 / 6, 1e-15);               // flat outside
     EXPECT_FALSE(fit->overall.out_of_fold);
 }
 
@@ -99,7 +104,7 @@ TEST(Calibration, IsotonicMeetsTheMinimaxFormulaOnRandomRows) {
                 best = std::max(best, least);
             }
             if (best > 0.15 && best < 0.85) {  // within Platt's targets
-                EXPECT_NEAR(fit->apply(people.score[i], 0), best, 1e-12);
+                EXPECT_NEAR(applied(*fit, people.score[i], 0), best, 1e-12);
             }
         }
     }
@@ -158,7 +163,7 @@ TEST(Calibration, AtTheOptimumPlattsMeanIsThatOfTheTargets) {
         const double zeros = 3000 - ones;
         const double target = (ones * (1 - 1 / (ones + 2)) + zeros / (zeros + 2)) / 3000;
         double said = 0;
-        for (double p : people.score) said += fit->apply(p, 0) / 3000;
+        for (double p : people.score) said += applied(*fit, p, 0) / 3000;
         EXPECT_NEAR(said, target, 1e-9);
     }
 }
@@ -170,8 +175,8 @@ TEST(Calibration, ASlopeThatWouldFallIsHeldAtZero) {
         const auto fit = fit_calibration(people.view(), with(method));
         ASSERT_TRUE(fit);
         for (double p = 0.05; p < 0.9; p += 0.05)
-            EXPECT_LE(fit->apply(p, 0), fit->apply(p + 0.05, 0) + 1e-15);
-        EXPECT_NEAR(fit->apply(0.5, 0), 0.5, 0.05);
+            EXPECT_LE(applied(*fit, p, 0), applied(*fit, p + 0.05, 0) + 1e-15);
+        EXPECT_NEAR(applied(*fit, 0.5, 0), 0.5, 0.05);
     }
     // one of beta's two slopes only
     const auto half = drawn(50'000, 15, -0.5, 1.5, {0});
@@ -232,7 +237,7 @@ TEST(Calibration, ASmallGroupGetsTheMapOfAllOrARefusal) {
     params.by_group = false;
     const auto all = fit_calibration(people.view(), params);
     ASSERT_TRUE(all);
-    for (size_t k : {1u, 2u, 3u}) EXPECT_EQ(fit->apply(0.3, k), all->apply(0.3, 0));
+    for (size_t k : {1u, 2u, 3u}) EXPECT_EQ(applied(*fit, 0.3, k), applied(*all, 0.3, 0));
     EXPECT_EQ(fit->groups[3].rows, 0u);
     EXPECT_FALSE(fit->groups[3].before);
 
@@ -253,8 +258,8 @@ TEST(Calibration, SeparableRowsGetAFiniteMap) {
         const auto fit = fit_calibration(people.view(), with(method));
         ASSERT_TRUE(fit);
         EXPECT_FALSE(model::fault_of(fit->maps[0]));
-        EXPECT_NEAR(fit->apply(0.21, 0), 1.0 / 52, 0.01);  // Platt's targets
-        EXPECT_NEAR(fit->apply(0.74, 0), 51.0 / 52, 0.01);
+        EXPECT_NEAR(applied(*fit, 0.21, 0), 1.0 / 52, 0.01);  // Platt's targets
+        EXPECT_NEAR(applied(*fit, 0.74, 0), 51.0 / 52, 0.01);
     }
 }
 
@@ -271,8 +276,8 @@ TEST(Calibration, SaturatedAndDiscreteScoresAreMapped) {
         EXPECT_TRUE(std::isfinite(fit->overall.before->log_loss));
         EXPECT_GT(fit->overall.before->log_loss, 1);  // sure and wrong
         EXPECT_LT(fit->overall.out_of_fold->log_loss, 0.68);
-        EXPECT_GT(fit->apply(0, 0), 0.2);
-        EXPECT_LT(fit->apply(1, 0), 0.8);
+        EXPECT_GT(applied(*fit, 0, 0), 0.2);
+        EXPECT_LT(applied(*fit, 1, 0), 0.8);
     }
     const auto isotonic = fit_calibration(people.view(), with(CalibrationMethod::kIsotonic));
     EXPECT_LT(isotonic->overall.after->largest, 1e-9);  // five values, each its own mean
@@ -282,7 +287,7 @@ TEST(Calibration, SaturatedAndDiscreteScoresAreMapped) {
     for (const auto method : kAll) {
         const auto fit = fit_calibration(one.view(), with(method));
         ASSERT_TRUE(fit);
-        EXPECT_NEAR(fit->apply(1, 0), 0.25, 0.002);
+        EXPECT_NEAR(applied(*fit, 1, 0), 0.25, 0.002);
     }
 }
 
@@ -299,7 +304,7 @@ TEST(Calibration, VotesOfNeighboursAreMappedByAllMethods) {
         ASSERT_TRUE(fit);
         EXPECT_LT(fit->overall.out_of_fold->expected, 0.04) << to_string(method);
         for (double vote : {0.0, 0.2, 0.5, 0.8, 1.0})
-            EXPECT_NEAR(fit->apply(vote, 0), 0.03 + 0.9 * vote * vote, 0.09)
+            EXPECT_NEAR(applied(*fit, vote, 0), 0.03 + 0.9 * vote * vote, 0.09)
                 << to_string(method) << ' ' << vote;
         EXPECT_FALSE(model::fault_of(fit->maps[0]));
     }
@@ -317,7 +322,8 @@ TEST(Calibration, WeightsCountAsRows) {
         const auto b = fit_calibration(repeated.view(), with(method));
         ASSERT_TRUE(a && b);
         // but for the targets, which know that repeated rows are more
-        for (double p : {0.2, 0.4, 0.6, 0.8}) EXPECT_NEAR(a->apply(p, 0), b->apply(p, 0), 0.003);
+        for (double p : {0.2, 0.4, 0.6, 0.8})
+            EXPECT_NEAR(applied(*a, p, 0), applied(*b, p, 0), 0.003);
         EXPECT_NEAR(a->overall.before->brier, b->overall.before->brier, 1e-9);
         EXPECT_NEAR(a->overall.before->expected, b->overall.before->expected, 1e-9);
     }

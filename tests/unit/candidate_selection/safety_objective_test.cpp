@@ -5,22 +5,26 @@
 #include <cmath>
 #include <limits>
 
-#include "elf_sample.hpp"
 #include "rampart/ope/value_bound.hpp"
 #include "rampart/stats/betting.hpp"
 #include "rampart/stats/distributions.hpp"
+#include "support/logged_sample.hpp"
 
 namespace rampart::candidate_selection {
 namespace {
 
+using test::shifted;
+
 constexpr ope::ImpactModel kModel{.lo = -2, .hi = 3, .q_approve = 0.5, .q_decline = 0.1};
 
-/// beta moved by `shift` logits, then into the trust region.
-std::vector<double> shifted(const std::vector<double>& beta, double shift, double kappa = 0.5) {
-    std::vector<double> pi;
-    for (const double l : logits(beta)) pi.push_back(1 / (1 + std::exp(-l - shift)));
-    into_trust_region(beta, kappa, pi);
-    return pi;
+/// Returns the probability of a decision that is not the label.
+Loss wrong_decisions(const std::vector<uint8_t>& label) {
+    Loss loss;
+    for (const uint8_t y : label) {
+        loss.offset.push_back(y);
+        loss.slope.push_back(y != 0 ? -1 : 1);
+    }
+    return loss;
 }
 
 std::vector<double> values_of(const Constraint& c, const std::vector<double>& pi,
@@ -35,8 +39,8 @@ std::vector<double> values_of(const Constraint& c, const std::vector<double>& pi
 }
 
 TEST(SafetyObjective, PairedValuesAreThoseThatTheGateSums) {
-    auto drawn = test::draw(200, 0.5, 1);
-    auto& log = drawn.sample.log;
+    auto drawn = test::draw_log(200, 0.5, 1);
+    auto& log = drawn.log;
     for (size_t i = 0; i < 200; ++i) log.decisions.unit_id.push_back(std::to_string(i / 3));
     for (const size_t missing : {3u, 50u, 111u}) {
         log.decisions.has_impact[missing] = 0;
@@ -64,40 +68,22 @@ TEST(SafetyObjective, PairedValuesAreThoseThatTheGateSums) {
     }
 }
 
-TEST(SafetyObjective, ImportanceValuesAreThePapers) {
-    const auto drawn = test::draw(100, 0.5, 2);
-    const auto& log = drawn.sample.log;
-    const auto c = importance_constraint(log, log.decisions.groups[0], {-2, 3}, 0.7, 40, 0.1);
-    ASSERT_TRUE(c);
-    const auto pi = shifted(log.decisions.reference, 0.8, 1);
-    const auto values = values_of(*c, pi, log.decisions.reference);
-    for (size_t k = 0; k < values.size(); ++k) {
-        const uint32_t i = c->rows[k];
-        const double p = log.decisions.p_approve[i];
-        const double w = log.decisions.approved[i] ? pi[i] / p : (1 - pi[i]) / (1 - p);
-        EXPECT_NEAR(values[k], 0.7 - w * log.impact[i], 1e-12);
-        EXPECT_GE(values[k], c->range->lo);
-        EXPECT_LE(values[k], c->range->hi);
-    }
-}
-
 struct Case {
-    test::Drawn drawn;
+    test::LoggedSample drawn;
     std::vector<double> reference;
 
     explicit Case(double alpha = 0.5, size_t n = 1000, uint64_t seed = 3)
-        : drawn(test::draw(n, alpha, seed)), reference(drawn.sample.log.decisions.reference) {}
+        : drawn(test::draw_log(n, alpha, seed)), reference(drawn.log.decisions.reference) {}
 
     std::vector<Constraint> constraints(double test_units) const {
         std::vector<Constraint> out;
-        for (const auto& group : drawn.sample.log.decisions.groups) {
-            out.push_back(
-                paired_constraint(drawn.sample.log, group, kModel, 0, test_units, 0.1).value());
+        for (const auto& group : drawn.log.decisions.groups) {
+            out.push_back(paired_constraint(drawn.log, group, kModel, 0, test_units, 0.1).value());
         }
         return out;
     }
     SafetyObjective objective(const ObjectiveConfig& config, double test_units = 400) const {
-        return SafetyObjective::create(reference, error_rate(drawn.sample.label),
+        return SafetyObjective::create(reference, wrong_decisions(drawn.label),
                                        constraints(test_units), config)
             .value();
     }
@@ -184,7 +170,7 @@ TEST(SafetyObjective, LossCountsOnlyWhereAllBoundsPass) {
     EXPECT_EQ(good.cost, good.loss);
     double wrong = 0;
     const auto pi = shifted(c.reference, 0.6);
-    for (size_t i = 0; i < pi.size(); ++i) wrong += c.drawn.sample.label[i] ? 1 - pi[i] : pi[i];
+    for (size_t i = 0; i < pi.size(); ++i) wrong += c.drawn.label[i] ? 1 - pi[i] : pi[i];
     EXPECT_NEAR(good.loss, wrong / static_cast<double>(pi.size()), 1e-12);
     const auto bad = objective.predict(shifted(c.reference, -0.6));
     EXPECT_FALSE(bad.passes);
@@ -235,7 +221,7 @@ TEST(SafetyObjective, RefusesWhatItCannotPredictFrom) {
     const Case c;
     const auto refused = [&](auto change) {
         auto reference = c.reference;
-        auto loss = error_rate(c.drawn.sample.label);
+        auto loss = wrong_decisions(c.drawn.label);
         auto constraints = c.constraints(400);
         ObjectiveConfig config;
         change(reference, loss, constraints, config);
@@ -262,8 +248,8 @@ TEST(SafetyObjective, RefusesWhatItCannotPredictFrom) {
     EXPECT_TRUE(refused([](auto&, auto&, auto&, auto& o) { o.bet_cap = 1; }));
     ope::ImpactModel absolute = kModel;
     absolute.absolute = 1.0;
-    EXPECT_FALSE(paired_constraint(c.drawn.sample.log, c.drawn.sample.log.decisions.groups[0],
-                                   absolute, 0, 9, 0.1));
+    EXPECT_FALSE(
+        paired_constraint(c.drawn.log, c.drawn.log.decisions.groups[0], absolute, 0, 9, 0.1));
 }
 
 }  // namespace

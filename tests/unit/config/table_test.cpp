@@ -27,7 +27,7 @@ TEST(Table, ReadsEveryKindOfValue) {
     EXPECT_EQ(root.string("name"), "a");
     EXPECT_EQ(root.integer("port", 0, 65535), 8080);
     EXPECT_EQ(root.number("kappa", 0, 1), 0.5);
-    EXPECT_TRUE(root.boolean("on"));
+    EXPECT_TRUE(root.boolean("on", false));
     EXPECT_EQ(root.number_rows("rows"), (std::vector<std::vector<double>>{{1, .35}, {2.5, .85}}));
     EXPECT_EQ(root.strings("words"), (std::vector<std::string>{"x", "y"}));
     EXPECT_EQ(root.table("http").integer("threads", 1, 64, 1), 2);

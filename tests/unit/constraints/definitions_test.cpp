@@ -2,10 +2,61 @@
 
 #include <gtest/gtest.h>
 
+#include "rampart/constraints/parse.hpp"
 #include "rampart/constraints/program.hpp"
 
 namespace rampart::constraints {
 namespace {
+
+TEST(Definitions, EveryOneIsReadByItsName) {
+    const auto built = [](const Definition& d, double value) {
+        const std::vector<std::string> groups{"sex=F", "sex=M"};
+        return d.make(std::span(groups).first(d.groups), value);
+    };
+    ASSERT_EQ(definitions().size(), 10u);
+    for (const Definition& d : definitions()) {
+        const auto usage = parse(d.usage);
+        ASSERT_TRUE(usage) << usage.error().message;
+        EXPECT_TRUE(validate(*usage)) << d.usage;
+        for (const double value : {0.0, 0.25, 1.0}) {
+            std::string call(d.name);
+            call += d.groups == 0   ? "("
+                    : d.groups == 1 ? R"(("sex=F", )"
+                                    : R"( ( 'sex=F' , "sex=M", )";
+            const auto read = parse(fmt::format("{}{})", call, value));
+            ASSERT_TRUE(read) << read.error().message;
+            EXPECT_EQ(*read, built(d, value)) << call;
+        }
+        const auto short_form = parse(fmt::format(R"({}("sex=F"))", d.name));
+        EXPECT_EQ(short_form.has_value(), d.default_is_zero) << d.name;
+        if (short_form) {
+            EXPECT_EQ(*short_form, built(d, 0));
+        }
+    }
+    EXPECT_EQ(*parse(R"(impact_at_least("a", -2.5))"), impact_at_least("a", -2.5));
+}
+
+TEST(Definitions, AWrongCallIsRefusedWithItsPlaceAndRemedy) {
+    const auto refused = [](std::string_view text, std::string_view column,
+                            std::string_view lesson) {
+        const auto read = parse(text);
+        ASSERT_FALSE(read) << text;
+        EXPECT_EQ(read.error().reason, "constraint_syntax");
+        EXPECT_TRUE(read.error().message.starts_with(column)) << read.error().message;
+        EXPECT_NE(read.error().message.find(lesson), std::string::npos) << read.error().message;
+    };
+    refused(R"(equal_impacts("a", "b", 1))", "column 1", "impact_at_least, long_term_improvement");
+    refused(R"(equal_impact(a, "b", 1))", "column 14", "in quotes");
+    refused(R"(equal_impact("a", 1))", "column 19", "in quotes");
+    refused(R"(equal_impact("a", "a", 1))", "column 19", "another one");
+    refused(R"(equal_impact("a", "b"))", "column 22", R"(equal_impact("sex=F", "sex=M", 5))");
+    refused(R"(equal_impact("a", "b", -1))", "column 25", "0 or more, not -1");
+    refused(R"(equal_impact("a", "b", x))", "column 24", "a number");
+    refused("accuracy_at_least(1.5)", "column 19", "a share from 0 to 1, not 1.5");
+    refused("accuracy_at_least()", "column 19", "a number");
+    refused("accuracy_at_least(0.5) >= 1", "column 24", "a whole constraint");
+    refused(R"(long_term_decline("a", 1, 2))", "column 25", "')'");
+}
 
 TEST(Definitions, AreWhatTheirNamesSay) {
     EXPECT_EQ(text(impact_at_least("a", 5)), "mean(impact | group = \"a\") >= 5");

@@ -102,29 +102,5 @@ TEST(Split, AZeroShareGetsNothing) {
     EXPECT_EQ(split.train.size() + split.test.size(), 101u);
 }
 
-TEST(Split, TheVaultIsFortyPerCentOfThePeopleForEver) {
-    int vault = 0;
-    const int people = 20'000;
-    for (int i = 0; i < people; ++i)
-        vault += in_vault("salt", "person-" + std::to_string(i)) ? 1 : 0;
-    // five standard deviations of a binomial
-    EXPECT_NEAR(vault, 0.4 * people, 5 * std::sqrt(people * 0.4 * 0.6));
-    // what was drawn once must be drawn alike in every version; by Python's hmac the first 53 bits
-    // of HMAC-SHA-256("salt", name) are 0.861, 0.529, 0.115, 0.669
-    EXPECT_TRUE(in_vault("salt", "alice"));
-    EXPECT_FALSE(in_vault("salt", "bob"));
-    EXPECT_FALSE(in_vault("salt", "carol"));
-    EXPECT_TRUE(in_vault("salt", "eve"));
-}
-
-TEST(Split, AnotherSaltIsAnotherWall) {
-    int same = 0;
-    for (int i = 0; i < 1'000; ++i) {
-        const std::string person = std::to_string(i);
-        same += in_vault("a", person) == in_vault("b", person) ? 1 : 0;
-    }
-    EXPECT_NEAR(same, 520, 80);  // 0.6² + 0.4²
-}
-
 }  // namespace
 }  // namespace rampart::dataset

@@ -53,17 +53,6 @@ TEST(RegressionLoss, AllAreLipschitzAndWithinTheUnitInterval) {
     }
 }
 
-TEST(RegressionLoss, SlopesAreDerivatives) {
-    for (const auto& loss : all_losses()) {
-        for (const double y : {0.0, 0.31, 1.0}) {
-            for (double u = 0.005; u < 1; u += 0.0317) {
-                const double around = (loss.value(y, u + 1e-6) - loss.value(y, u - 1e-6)) / 2e-6;
-                EXPECT_NEAR(loss.slope(y, u), around, 1e-4) << loss.name() << ' ' << y << ' ' << u;
-            }
-        }
-    }
-}
-
 TEST(RegressionLoss, APredictionIsBestForItsOwnLabel) {
     for (const auto& loss : all_losses()) {
         if (loss.kind() == LossKind::kUser) continue;
@@ -76,8 +65,11 @@ TEST(RegressionLoss, APredictionIsBestForItsOwnLabel) {
     // not u itself: the paper's weight would have its minimum elsewhere
     const auto logistic = *RegressionLoss::logistic();
     EXPECT_NEAR(logistic.label_of(0.7), 1 / (1 + std::exp(-2.0)), 1e-15);
-    EXPECT_NEAR(logistic.slope(logistic.label_of(0.7), 0.7), 0, 1e-15);
-    EXPECT_GT(std::abs(logistic.slope(0.7, 0.7)), 0.1);
+    const auto slope = [&](double y) {
+        return (logistic.value(y, 0.7 + 1e-5) - logistic.value(y, 0.7 - 1e-5)) / 2e-5;
+    };
+    EXPECT_NEAR(slope(logistic.label_of(0.7)), 0, 1e-9);
+    EXPECT_GT(std::abs(slope(0.7)), 0.1);
 }
 
 TEST(RegressionLoss, WhatIsClaimedOfAUsersLossIsTried) {

@@ -446,18 +446,6 @@ TEST(FitParity, IsDeterministic) {
     EXPECT_EQ(a.calls, b.calls);
 }
 
-TEST(DrawnMember, IsDrawnByItsWeight) {
-    std::vector<RegressionMember> members(3);
-    members[0].weight = 0.5;
-    members[1].weight = 0.3;
-    members[2].weight = 0.2;
-    EXPECT_EQ(drawn_member(members, 0), 0u);
-    EXPECT_EQ(drawn_member(members, 0.4999), 0u);
-    EXPECT_EQ(drawn_member(members, 0.5), 1u);
-    EXPECT_EQ(drawn_member(members, 0.81), 2u);
-    EXPECT_EQ(drawn_member(members, 0.9999999), 2u);
-}
-
 TEST(FitParity, BadInputIsNamed) {
     const auto data = made_up_risks(100, 13), other = made_up_risks(90, 14, 3);
     auto oracle = LinearOracle::create(data.table, {}).value();

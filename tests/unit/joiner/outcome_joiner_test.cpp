@@ -103,7 +103,6 @@ TEST_F(OutcomeJoinerTest, AnExampleExistsFromMaturityOnAndNotBefore) {
     EXPECT_TRUE(examples("score", day(1000)).empty());
     EXPECT_EQ(joiner->advance(day(kScoreDay)).value(), 1u);
     EXPECT_EQ(examples("score", day(1000)).at(0).value, std::nullopt);
-    EXPECT_EQ(joiner->find_example(domain::DecisionId("d-1"), "repaid").value(), found[0]);
     EXPECT_EQ(joiner->find_decision(domain::DecisionId("d-1")).value(), found[0].decision);
     EXPECT_EQ(joiner->find_decision(domain::DecisionId("d-2")).value(), std::nullopt);
 }

@@ -45,7 +45,6 @@ void expect_walk(const Ensemble& ensemble, const std::vector<float>& table, size
     const auto columns = columns_of(table, features);
     for (const auto set : sets()) {
         const BatchEngine engine(ensemble, set);
-        EXPECT_EQ(engine.trees(), ensemble.trees.size());
         std::vector<double> by_rows(rows), by_columns(rows);
         engine.predict_raw(TableView::row_major(table, features), by_rows);
         engine.predict_raw(TableView::column_major(columns), by_columns);
@@ -139,41 +138,6 @@ TEST(BatchEngine, ThreadsChangeNothing) {
     engine.predict_raw(TableView::row_major(table, 4), shared, &pool);
     EXPECT_EQ(alone, shared);
     EXPECT_EQ(alone[9'999], ensemble.predict_raw(row_of(table, 9'999, 4)));
-}
-
-TEST(BatchEngine, PrefixesAreTheScoresAfterSoManyTrees) {
-    base::Random random(6);
-    Ensemble ensemble = random_ensemble(random, 13);
-    ensemble.trees.push_back(random_tree(random, 300));
-    const auto table = random_table(random, 130);
-    std::vector<uint32_t> used;
-    for (size_t i = 0; i < 130; ++i) used.push_back(static_cast<uint32_t>(random.below(18)));
-    for (const auto set : sets()) {
-        std::vector<double> out(130);
-        BatchEngine(ensemble, set).predict_prefix(TableView::row_major(table, 4), used, out);
-        for (size_t i = 0; i < 130; ++i)
-            ASSERT_EQ(out[i], ensemble.predict_raw(row_of(table, i, 4), used[i])) << i;
-    }
-}
-
-TEST(BatchEngine, EveryKthScoreEndsWithTheLast) {
-    base::Random random(7);
-    const Ensemble ensemble = random_ensemble(random, 13);
-    const auto table = random_table(random, 100);
-    for (const size_t every : {1u, 3u, 4u, 13u, 20u}) {
-        for (const auto set : sets()) {
-            const BatchEngine engine(ensemble, set);
-            const size_t steps = (13 + every - 1) / every;
-            ASSERT_EQ(engine.steps(every), steps);
-            std::vector<double> out(steps * 100);
-            engine.predict_every(TableView::row_major(table, 4), every, out);
-            for (size_t s = 0; s < steps; ++s)
-                for (size_t i = 0; i < 100; ++i)
-                    ASSERT_EQ(out[s * 100 + i],
-                              ensemble.predict_raw(row_of(table, i, 4), (s + 1) * every));
-        }
-    }
-    EXPECT_EQ(BatchEngine(Ensemble{}).steps(5), 0u);
 }
 
 TEST(BatchEngineDeathTest, ATableThatLacksFeaturesIsABrokenPromise) {

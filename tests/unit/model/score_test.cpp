@@ -38,7 +38,6 @@ TEST(Score, OneDrawPicksByWeight) {
     EXPECT_EQ(drawn_score(scores, 0.7499), 0.5);
     EXPECT_EQ(drawn_score(scores, 0.75), 0.1);
     EXPECT_EQ(drawn_score(std::vector<ScoreMass>{{0.2, 0.5}, {0.1, 0.4}}, 0.99), 0.1);
-    EXPECT_EQ(mean_score(scores), 0.5);
 }
 
 /// What the numbers decide of a score, as LearnedLink does it.

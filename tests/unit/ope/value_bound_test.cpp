@@ -28,6 +28,13 @@ struct Example {
     UnitMap units = map_units(decisions, records);
 };
 
+ValueBound bound_of(std::span<const double> values, const GroupDesign& design,
+                    const stats::Bets& bets, double delta, double margin) {
+    stats::BettingSample sample({design.lo, design.hi}, bets);
+    for (const double value : values) sample.add(value);
+    return bound_value(sample, design, delta, margin);
+}
+
 TEST(ValueBound, RecordsAreCentredByTheirOwnCentresWhereTheyHaveThem) {
     Example e;
     e.decisions.control_variates = {{0.5, 0}, {0.5, 0}, {-1, 0}};
@@ -68,7 +75,7 @@ TEST(ValueBound, TheMarginIsGrantedPerRecordAndTakenOutOfWhatIsReported) {
     const GroupDesign design = design_group(e.decisions, e.records, e.units, kModel, margin);
     EXPECT_NEAR(design.hi, 0.4 + 2 * margin, 1e-15);
     const stats::Bets bets = *stats::plan_bets({2, 0.01}, design.lo, 0.1);
-    EXPECT_NEAR(bound_value(values, design, bets, 0.1, margin).mean_gain, 0.1 / 3, 1e-15);
+    EXPECT_NEAR(bound_of(values, design, bets, 0.1, margin).mean_gain, 0.1 / 3, 1e-15);
 }
 
 TEST(ValueBound, ALowerEndThatIsNotNegativeIsTakenALittleBelowZero) {
@@ -84,7 +91,7 @@ TEST(ValueBound, BoundsAreOrderedByWhatTheyAssume) {
     for (int i = 0; i < 1000; ++i) values.push_back(0.05 + 0.1 * std::sin(i));
     const GroupDesign design{1000, 1000, -0.4, 0.4};
     const stats::Bets bets = *stats::plan_bets({1000, 0.005}, -0.4, 0.05);
-    const ValueBound bound = bound_value(values, design, bets, 0.05, 0);
+    const ValueBound bound = bound_of(values, design, bets, 0.05, 0);
     EXPECT_GT(bound.log_wealth, -std::log(0.05));
     EXPECT_LT(bound.lower_hoeffding, bound.lower_maurer_pontil);
     EXPECT_LT(bound.lower_maurer_pontil, bound.lower_betting);

@@ -82,7 +82,8 @@ class ModelRegistryTest : public ::testing::Test {
         auto run = run_gate(candidate.value(), reference.value(), key_,
                             registry_->ledger_entries().value(), good, bad);
         for (size_t i = 0; i < run.ledger.size(); ++i) {
-            EXPECT_TRUE(registry_->append_ledger_entry(i, run.ledger[i], at(6), "gate"));
+            EXPECT_TRUE(registry_->append_ledger_entries(i, std::vector<std::string>{run.ledger[i]},
+                                                         at(6), "gate"));
         }
         return run;
     }
@@ -374,18 +375,30 @@ TEST_F(ModelRegistryTest, CertificatesOfEveryVerdictAreKeptOnceAndOnlyIfTheyHold
 }
 
 TEST_F(ModelRegistryTest, LedgerEntriesAreAppendedInOrderByOneRunAtATime) {
-    EXPECT_TRUE(registry_->append_ledger_entry(0, "zero", at(1), "gate"));
-    EXPECT_TRUE(registry_->append_ledger_entry(1, "one", at(2), "gate"));
-    EXPECT_TRUE(registry_->append_ledger_entry(1, "one", at(3), "gate"));  // after a crash
-    EXPECT_EQ(registry_->append_ledger_entry(1, "uno", at(3), "gate").error().reason,
+    EXPECT_TRUE(
+        registry_->append_ledger_entries(0, std::vector<std::string>{"zero"}, at(1), "gate"));
+    EXPECT_TRUE(
+        registry_->append_ledger_entries(1, std::vector<std::string>{"one"}, at(2), "gate"));
+    EXPECT_TRUE(registry_->append_ledger_entries(1, std::vector<std::string>{"one"}, at(3),
+                                                 "gate"));  // after a crash
+    EXPECT_EQ(registry_->append_ledger_entries(1, std::vector<std::string>{"uno"}, at(3), "gate")
+                  .error()
+                  .reason,
               "ledger_moved_on");
-    EXPECT_EQ(registry_->append_ledger_entry(3, "three", at(3), "gate").error().reason,
+    EXPECT_EQ(registry_->append_ledger_entries(3, std::vector<std::string>{"three"}, at(3), "gate")
+                  .error()
+                  .reason,
               "ledger_moved_on");
-    EXPECT_EQ(registry_->append_ledger_entry(2, "", at(3), "gate").error().reason, "ledger_entry");
-    EXPECT_TRUE(registry_->append_ledger_entry(2, std::string(base::limits::kMaxRecordBytes, 'x'),
-                                               at(3), "gate"));
-    EXPECT_FALSE(registry_->append_ledger_entry(
-        3, std::string(base::limits::kMaxRecordBytes + 1, 'x'), at(3), "gate"));
+    EXPECT_EQ(registry_->append_ledger_entries(2, std::vector<std::string>{""}, at(3), "gate")
+                  .error()
+                  .reason,
+              "ledger_entry");
+    EXPECT_TRUE(registry_->append_ledger_entries(
+        2, std::vector<std::string>{std::string(base::limits::kMaxRecordBytes, 'x')}, at(3),
+        "gate"));
+    EXPECT_FALSE(registry_->append_ledger_entries(
+        3, std::vector<std::string>{std::string(base::limits::kMaxRecordBytes + 1, 'x')}, at(3),
+        "gate"));
     reopen();
     const auto entries = registry_->ledger_entries().value();
     ASSERT_EQ(entries.size(), 3u);

@@ -157,7 +157,7 @@ TEST(Backup, AsksForTheRestWhenAllElseIsTaken) {
     ASSERT_TRUE(backups->extract(1, {"late", "log", "not there"}, restored));
     EXPECT_EQ(content_of(restored / "late"), "in time");
     EXPECT_EQ(find_databases(restored).value(), std::vector<std::string>{"log"});
-    EXPECT_EQ(inspect(restored / "log")->keys, 5000u);
+    EXPECT_EQ(verify(restored / "log")->keys, 5000u);
     const auto twice = [&]() -> base::Result<std::vector<BackupItem>> { return databases; };
     EXPECT_EQ(backups->create(store, databases, kNow, twice).error().reason, "bad_backup_item");
 }

@@ -66,20 +66,6 @@ TEST(Database, ABatchChangesSeveralFamiliesTogetherAndSurvivesReopening) {
     EXPECT_EQ(db->get(kFirst, "gone").value(), std::nullopt);
 }
 
-TEST(Database, ManyKeysAreReadAsOfOneMoment) {
-    const auto db = open(fresh_folder());
-    put(*db, "a", "1");
-    put(*db, "c", "3");
-    const auto before = db->snapshot();
-    put(*db, "b", "2");
-    const std::vector<std::string> keys{"c", "b", "a", "c"};
-    using Values = std::vector<std::optional<std::string>>;
-    EXPECT_EQ(db->get_many(kFirst, keys).value(), (Values{"3", "2", "1", "3"}));
-    EXPECT_EQ(db->get_many(kFirst, keys, &before).value(), (Values{"3", std::nullopt, "1", "3"}));
-    EXPECT_EQ(db->get_many(kSecond, keys).value(), Values(4));
-    EXPECT_EQ(db->get_many(kFirst, {}).value(), Values());
-}
-
 TEST(Database, ScansVisitARangeInKeyOrderAndStopWhenTold) {
     const auto db = open(fresh_folder());
     for (const auto* key : {"a", "b1", "b2", "b3", "c"}) put(*db, key, key);

@@ -104,7 +104,7 @@ TEST(LocalLog, CreatingATopicAgainKeepsItAndAnotherPartitionCountIsRefused) {
     append_one(*log, "t", record("a"));
     ASSERT_TRUE(log->create_topic("t", {.partitions = 3, .fsync = Fsync::kNever}));
     EXPECT_EQ(log->identity("t").value(), id);
-    EXPECT_EQ(log->topic("t")->options.fsync, Fsync::kNever);
+    EXPECT_EQ(log->topics().at(0).options.fsync, Fsync::kNever);
     EXPECT_EQ(log->end_offset("t", streaming::partition_of("a", 3)).value(), Offset(1));
     expect_error(log->create_topic("t", {.partitions = 4}), ErrorCode::kAlreadyExists,
                  "partitions_differ");

@@ -10,7 +10,7 @@
 namespace rampart::peer_elf {
 namespace {
 
-using candidate_selection::LogisticPolicy;
+using reference::LogisticPolicy;
 using stats::BoundMethod;
 
 constexpr double kKappa = 0.5;
@@ -35,7 +35,7 @@ std::vector<double> fit_on(const Draw& draw, const std::vector<uint8_t>& target,
         for (size_t j = 0; j < columns.size(); ++j) columns[j].push_back(draw.columns[j][i]);
         label.push_back(target[i]);
     }
-    auto theta = candidate_selection::fit_logistic(columns, label, kRidge);
+    auto theta = reference::fit_logistic(columns, label, kRidge);
     return theta ? *theta : std::vector<double>(columns.size() + 1, 0.0);
 }
 
@@ -61,9 +61,9 @@ Trial::Trial(Draw draw, const Judge& judge, const Effort& effort, uint64_t seed)
     : draw_(std::move(draw)), judge_(judge), effort_(effort), seed_(seed) {
     const auto& beta = draw_.sample.log.decisions.reference;
     plain_ = policy_on(draw_.columns, {});
-    stepped_ = policy_on(draw_.columns, candidate_selection::logits(beta));
+    stepped_ = policy_on(draw_.columns, reference::logits(beta));
     judge_plain_ = policy_on(judge_.columns, {});
-    judge_stepped_ = policy_on(judge_.columns, candidate_selection::logits(judge_.beta));
+    judge_stepped_ = policy_on(judge_.columns, reference::logits(judge_.beta));
     // the paper's search starts from logistic regressions of the label and of beta's decision, on
     // the development set
     paper_starts_ = {fit_on(draw_, draw_.sample.label, false),
@@ -71,16 +71,16 @@ Trial::Trial(Draw draw, const Judge& judge, const Effort& effort, uint64_t seed)
     regression_ = fit_on(draw_, draw_.sample.label, true);
 }
 
-std::vector<double> Trial::judged(const candidate_selection::ParametricPolicy& policy,
+std::vector<double> Trial::judged(const reference::ParametricPolicy& policy,
                                   const std::vector<double>& theta, bool trust_region) const {
     std::vector<double> pi(judge_.beta.size());
     policy.approve(theta, pi);
-    if (trust_region) candidate_selection::into_trust_region(judge_.beta, kKappa, pi);
+    if (trust_region) reference::into_trust_region(judge_.beta, kKappa, pi);
     return pi;
 }
 
-candidate_selection::ElfOptions Trial::options() const {
-    candidate_selection::ElfOptions options;
+reference::ElfOptions Trial::options() const {
+    reference::ElfOptions options;
     options.delta = kDelta;
     options.search.max_evaluations = effort_.evaluations;
     options.search.max_restarts = 0;

@@ -37,16 +37,15 @@ class Trial {
     Decisions fairgbm() const;              // error rates within 0.05, threshold 1/2
 
   private:
-    candidate_selection::ElfOptions options() const;
-    std::vector<double> judged(const candidate_selection::ParametricPolicy& policy,
+    reference::ElfOptions options() const;
+    std::vector<double> judged(const reference::ParametricPolicy& policy,
                                const std::vector<double>& theta, bool trust_region) const;
 
     Draw draw_;
     const Judge& judge_;
     const Effort& effort_;
     uint64_t seed_;
-    std::optional<candidate_selection::LogisticPolicy> plain_, stepped_, judge_plain_,
-        judge_stepped_;
+    std::optional<reference::LogisticPolicy> plain_, stepped_, judge_plain_, judge_stepped_;
     std::vector<std::vector<double>> paper_starts_;
     std::vector<double> regression_;  // theta on the whole sample
 };

@@ -81,7 +81,7 @@ Draw draw(Population population, size_t n, base::Random& random) {
     }
     out.sample.log.impact.resize(n);
     out.sample.impact_range.resize(kGroups);
-    out.sample.tested = candidate_selection::stratified_split(d.groups, n, 0.4, random.next());
+    out.sample.tested = reference::stratified_split(d.groups, n, 0.4, random.next());
     return out;
 }
 

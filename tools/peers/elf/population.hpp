@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "rampart/base/random.hpp"
-#include "rampart/candidate_selection/elf.hpp"
+#include "reference/elf.hpp"
 
 namespace rampart::peer_elf {
 
@@ -39,7 +39,7 @@ Person person_of(Population population, size_t group, const double* normals);
 /// n people without the impact, and the noise for it: N of eq. 6, clipped at four standard
 /// deviations so that a range can be declared.
 struct Draw {
-    candidate_selection::ElfSample sample;
+    reference::ElfSample sample;
     std::vector<std::vector<double>> columns;
     std::vector<double> noise;
 };

@@ -81,12 +81,15 @@ std::vector<double> approvals(const dataset::Dataset& data, const Fit& whole,
     if (whole.thresholds) {
         scores = fairness::link_scores(data, fit.ensemble);
         for (size_t i = 0; i < scores.size(); ++i)
-            approve[i] = whole.thresholds->approve(scores[i], static_cast<size_t>(data.group[i]));
+            for (const auto& [threshold, weight] :
+                 whole.thresholds->groups[static_cast<size_t>(data.group[i])])
+                if (scores[i] >= threshold) approve[i] += weight;
         return approve;
     }
     for (size_t trees = first; trees <= last; ++trees) {
-        const std::vector<uint32_t> used(data.rows(), static_cast<uint32_t>(trees));
-        model::BatchEngine(fit.ensemble).predict_prefix(model::TableView::of(data), used, scores);
+        model::Ensemble iterate = fit.ensemble;
+        iterate.trees.resize(std::min(trees, iterate.trees.size()));
+        model::BatchEngine(iterate).predict_raw(model::TableView::of(data), scores);
         for (size_t i = 0; i < scores.size(); ++i)
             approve[i] +=
                 (scores[i] >= fit.threshold ? 1.0 : 0.0) / static_cast<double>(last - first + 1);

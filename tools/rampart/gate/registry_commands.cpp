@@ -59,6 +59,36 @@ Result<Answer> list_models(const fs::path& store) {
     return answer;
 }
 
+/// Says which model decided at a time, and since when.
+Result<Answer> champion_at(const fs::path& store, const std::string& time) {
+    RAMPART_TRY(const auto at, base::parse_iso8601(time));
+    RAMPART_TRY(const auto registry,
+                registry::ModelRegistry::open(store / "registry",
+                                              registry::ModelRegistry::Mode::kReadOnly));
+    const auto live = registry->live_at(at);
+    if (!live) {
+        return Answer{.exit_code = ExitCode::kNo,
+                      .text = fmt::format("no champion at {}\n", base::to_iso8601(at)),
+                      .json = json::serialize(json::object{{"at", base::to_iso8601(at)},
+                                                           {"champion", json::value(nullptr)}}),
+                      .notes = {}};
+    }
+    const std::string certificate =
+        live->certificate ? live->certificate->hex() : "none (uncertified)";
+    Answer answer;
+    answer.text =
+        fmt::format("champion at {}: {}\nsince {} by {}, certificate {}\n", base::to_iso8601(at),
+                    live->policy, base::to_iso8601(live->at), to_string(live->kind), certificate);
+    answer.json = json::serialize(
+        json::object{{"at", base::to_iso8601(at)},
+                     {"champion", live->policy.value()},
+                     {"since", base::to_iso8601(live->at)},
+                     {"kind", registry::to_string(live->kind)},
+                     {"certificate", live->certificate ? json::value(live->certificate->hex())
+                                                       : json::value(nullptr)}});
+    return answer;
+}
+
 Answer champion_is(const registry::Promotion& promotion) {
     return {.exit_code = ExitCode::kDone,
             .text = fmt::format("champion: {}\n", promotion.policy),
@@ -118,12 +148,23 @@ Result<Answer> rollback(const RollbackOptions& options) {
 }  // namespace
 
 void add_models(Frame& frame) {
-    auto store = std::make_shared<fs::path>();
-    auto& command = frame.add({.name = "models",
-                               .summary = "List registered models and the history of champions",
-                               .example = "rampart models --store demo-out/store"},
-                              [store](const Context&) { return list_models(*store); });
-    command.add_option("--store", *store, "the store folder; a node may be serving it")->required();
+    struct Options {
+        fs::path store;
+        std::string at;
+    };
+    auto options = std::make_shared<Options>();
+    auto& command =
+        frame.add({.name = "models",
+                   .summary = "List registered models and the history of champions",
+                   .example = "rampart models --store demo-out/store --at 2023-06-01",
+                   .detail = "With --at: which model decided at that time. Exit code 1: none did."},
+                  [options](const Context&) {
+                      return options->at.empty() ? list_models(options->store)
+                                                 : champion_at(options->store, options->at);
+                  });
+    command.add_option("--store", options->store, "the store folder; a node may be serving it")
+        ->required();
+    command.add_option("--at", options->at, "a date or time (ISO 8601): only who decided then");
 }
 
 void add_promote(Frame& frame) {

@@ -29,7 +29,5 @@ class OutcomeLoss {
 /// Returns the log loss: a score is a log-odds, log(1 + exp(∓score)), computed so that nothing
 /// overflows, at most 1e6.
 std::shared_ptr<const OutcomeLoss> make_log_outcome_loss();
-/// Returns the squared loss: a score is the answer itself, (score - y)² / 2, at most 1e6.
-std::shared_ptr<const OutcomeLoss> make_squared_outcome_loss();
 
 }  // namespace rampart::budro

@@ -82,8 +82,6 @@ struct CalibrationFit {
     std::vector<bool> pooled;              // by map: it is that of all rows for lack of own ones
     CalibrationComparison overall;
     std::vector<CalibrationComparison> groups;  // [groups]
-    /// Applies the group's map; group: any when there is one map.
-    double apply(double score, size_t group) const;
 };
 
 /// Fits the maps in O(n log n) a fold. Deterministic; rows in another order give the same maps but

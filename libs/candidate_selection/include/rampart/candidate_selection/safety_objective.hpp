@@ -48,16 +48,6 @@ base::Result<Constraint> paired_constraint(const ope::LoggedFeedback& feedback,
                                            const ope::Group& group, const ope::ImpactModel& model,
                                            double margin, double test_units, double delta);
 
-/// Importance sampling against a constant, as the paper prints it: g-hat = tau - (pi(A)/p(A)) I.
-/// `impact`: declared [a, b], for the range of g-hat over all policies.
-base::Result<Constraint> importance_constraint(const ope::LoggedFeedback& feedback,
-                                               const ope::Group& group, stats::Range impact,
-                                               double tau, double test_units, double delta);
-
-/// Accuracy of at least `floor` over all rows: g-hat = floor - P(the decision is the label).
-Constraint accuracy_constraint(std::span<const uint8_t> label, std::span<const double> reference,
-                               double floor, double test_units, double delta);
-
 /// How far from failing a policy has to be on the development set before its loss counts.
 enum class Safety {
     kInflation,  // the predicted width times `inflation` (the paper: 2)
@@ -87,7 +77,6 @@ struct ObjectiveConfig {
 struct Loss {
     std::vector<double> offset, slope;
 };
-Loss error_rate(std::span<const uint8_t> label);
 
 struct PredictedBound {
     double mean = 0;     // mean of g-hat on the development set, per unit

@@ -153,7 +153,6 @@ class DeltaLedger {
     const std::optional<EpochOpened>& current() const { return epoch_; }
     uint32_t epoch() const { return epoch_ ? epoch_->epoch : 0; }
     uint32_t runs_used() const { return static_cast<uint32_t>(runs_.size()); }  // in this epoch
-    uint32_t looks_counted() const { return looks_; }  // in this epoch, counted like runs
     uint32_t runs_left() const;
     double spent() const { return spent_; }  // by the current epoch
     const std::vector<std::string>& entries() const { return entries_; }

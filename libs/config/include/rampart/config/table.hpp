@@ -32,7 +32,6 @@ class Table {
     std::string string(std::string_view key);
     int64_t integer(std::string_view key, int64_t lo, int64_t hi);
     double number(std::string_view key, double lo, double hi);  // finite, lo <= x <= hi
-    bool boolean(std::string_view key);
     // Getters with a default.
     std::string string(std::string_view key, std::string_view fallback);
     int64_t integer(std::string_view key, int64_t lo, int64_t hi, int64_t fallback);

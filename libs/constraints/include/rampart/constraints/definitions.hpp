@@ -1,11 +1,15 @@
 #pragma once
 
+#include <limits>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "rampart/constraints/expression.hpp"
 
 /// Well-known definitions as constraints. Groups are names of protected groups; `allowed` >= 0 is
-/// the allowed difference or change, in the units of what is compared.
+/// the allowed difference or change, in the units of what is compared. parse() reads each by its
+/// name: equal_impact("sex=F", "sex=M", 5).
 namespace rampart::constraints {
 
 /// ELF (Weber et al. 2022), eq. 2: the average impact in the group is at least `tau`.
@@ -29,5 +33,18 @@ Constraint approval_rate_ratio(const std::string& a, const std::string& b, doubl
 Constraint false_positive_rate_gap(const std::string& a, const std::string& b, double allowed);
 /// Equal opportunity: declines among applicants who would repay.
 Constraint false_negative_rate_gap(const std::string& a, const std::string& b, double allowed);
+
+/// A definition as a text calls it: its name, the groups in quotes, then the number.
+struct Definition {
+    std::string_view name;
+    std::string_view usage;                               // example of a call
+    size_t groups = 0;                                    // 0 … 2, all different
+    double lowest = -std::numeric_limits<double>::max();  // smallest and largest number
+    double highest = std::numeric_limits<double>::max();
+    bool default_is_zero = false;  // whether the number may be left out
+    Constraint (*make)(std::span<const std::string> groups, double number) = nullptr;
+};
+/// Returns all definitions of this header, in its order.
+std::span<const Definition> definitions();
 
 }  // namespace rampart::constraints

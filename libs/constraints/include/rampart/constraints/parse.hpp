@@ -15,6 +15,7 @@ inline constexpr size_t kMaxMeans = 32;        // as written; see kMaxLeaves of 
 /// Reads a constraint.
 ///
 ///     constraint = sum (">=" | "<=") sum
+///                | DEFINITION "(" [ TEXT [ "," TEXT ] ] [ "," ] [ ["-"] NUMBER ] ")"
 ///     sum        = product { ("+" | "-") product }
 ///     product    = signed { ("*" | "/") signed }
 ///     signed     = "-" signed | NUMBER | "(" sum ")" | mean
@@ -29,6 +30,8 @@ inline constexpr size_t kMaxMeans = 32;        // as written; see kMaxLeaves of 
 ///                | ("group" | NAME) ("=" | "!=") TEXT | ("group" | NAME) "in" "(" TEXT {"," TEXT}
 ///                ")" | NAME ("=" | "!=" | "<" | "<=" | ">" | ">=") ["-"] NUMBER
 ///
+/// DEFINITION: a name of definitions.hpp, with the groups and the number that it takes; what is
+/// returned is the tree that it stands for.
 /// NAME: letters, digits, '_' and '.', or anything in `backticks`. TEXT: in "…" or '…', with
 /// \ before a quote or a backslash. Errors: invalid_argument "constraint_syntax",
 /// "constraint_limit", naming the column (in characters, from 1), the fault and the remedy.

@@ -29,8 +29,4 @@ struct Split {
 /// so is the whole table.
 Split split_rows(const Dataset& data, const SplitFractions& fractions, uint64_t seed);
 
-/// Returns true for the 40 % of persons whose data only the gate may read, false for the 60 % to
-/// learn from; never changes for a person. True iff keyed_uniform(salt, person) >= 0.6.
-bool in_vault(std::string_view salt, std::string_view person);
-
 }  // namespace rampart::dataset

@@ -50,8 +50,6 @@ class RegressionLoss {
     bool convex() const { return convex_; }  // in u
 
     double value(double y, double u) const;
-    /// A subderivative by u (of a user's function: a difference over 1e-6).
-    double slope(double y, double u) const;
     /// The label for which u is best: y itself where a loss has its minimum at u = y (a user's loss
     /// is taken for one), else the mean that u stands for: sigmoid(C (2u - 1)), exp(C (u - 1)).
     /// This is what the weights of appendix F.3 have to give; the paper's own for the logistic

@@ -95,7 +95,4 @@ base::Result<ParityRegressionResult> fit_parity(const RegressionRows& rows,
                                                 reductions::Oracle& oracle,
                                                 const RegressionRows* validation = nullptr);
 
-/// Returns the member drawn at u in [0, 1): the first whose weights up to it exceed u.
-size_t drawn_member(std::span<const RegressionMember> members, double u);
-
 }  // namespace rampart::fair_regression

@@ -47,9 +47,6 @@ struct GroupThresholds {
     /// On the fitting rows, expected over the draw of thresholds; constraints hold to within 1e-7.
     RateValues values;
     double cost = 0;  // weighted mean over the fitting rows, expected
-
-    /// P(approve): the weight of the thresholds that the score reaches.
-    double approve(double score, size_t group) const;
 };
 
 /// Fits the thresholds. scores: [n], higher means rather favourable, on any scale; rows with equal

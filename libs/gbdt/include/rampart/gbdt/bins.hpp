@@ -22,8 +22,6 @@ class Bins {
     static base::Result<Bins> create(const dataset::Dataset& data, int max_bins,
                                      base::ThreadPool* pool);
 
-    size_t rows() const;
-    int max_bins() const;
     /// Fails with other_bins if features, number of rows or number of bins differ. That the values
     /// are the same is not checked: the caller must ensure it.
     base::Status check(const dataset::Dataset& data, int max_bins) const;

@@ -219,9 +219,6 @@ class OutcomeJoiner {
 
     /// nullopt: no such decision (yet).
     base::Result<std::optional<domain::Decision>> find_decision(const domain::DecisionId& id) const;
-    /// The last version of an example; nullopt: not matured or no such decision.
-    base::Result<std::optional<domain::LabeledExample>> find_example(
-        const domain::DecisionId& id, std::string_view measure) const;
 
     /// Whether another report than this one is known of its decision, measure and revision.
     base::Result<bool> contradicts(const domain::Outcome& report) const;
@@ -240,7 +237,6 @@ class OutcomeJoiner {
     /// when corrections became known. Kept up to date with every write.
     base::Digest state_hash() const;
     base::Result<std::vector<PartitionState>> partition_states() const;
-    const std::vector<streaming::PartitionId>& held() const;  // ascending
 
     /// Reads everything and says what does not fit: a hash that is not the states', an index entry
     /// without its state, a state without its entry, totals that do not add up. Empty: all is well.

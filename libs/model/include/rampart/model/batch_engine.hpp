@@ -56,24 +56,12 @@ class BatchEngine {
     /// Requires a valid ensemble (model::validate) and a supported instruction set.
     explicit BatchEngine(const Ensemble& ensemble, InstructionSet set = fastest_supported());
 
-    size_t trees() const;
     /// Returns the number of features that a table needs: 1 + the highest that a split reads.
     size_t features() const;
 
     /// Writes [n] raw scores. With a pool, blocks run in parallel; the result is the same.
     void predict_raw(const TableView& table, std::span<double> out,
                      base::ThreadPool* pool = nullptr) const;
-
-    /// Sets out[i] to the score of row i after its first trees_used[i] trees (at most all). For the
-    /// randomized classifier, which draws an iterate for each row.
-    void predict_prefix(const TableView& table, std::span<const uint32_t> trees_used,
-                        std::span<double> out, base::ThreadPool* pool = nullptr) const;
-
-    /// Writes the scores after `every`, 2 · every, … and after all trees. out: [steps(every) x n],
-    /// step after step. every >= 1.
-    size_t steps(size_t every) const;  // ceil(trees / every); 0 without trees
-    void predict_every(const TableView& table, size_t every, std::span<double> out,
-                       base::ThreadPool* pool = nullptr) const;
 
     struct Layout;  // defined in batch_engine.cpp
 

@@ -29,9 +29,8 @@ class Engine {
     explicit Engine(const Ensemble& ensemble, InstructionSet set = fastest_supported());
     /// Scores one row: [d] as validated.
     double predict_raw(std::span<const float> row) const;
-    size_t trees() const;
     /// Sets scores[t] to the score after the first t + 1 trees, as Ensemble::predict_raw(row, t +
-    /// 1). At most trees() of them; later trees are not evaluated.
+    /// 1). At most all; later trees are not evaluated.
     void predict_prefixes(std::span<const float> row, std::span<double> scores) const;
 
     struct Layout;  // defined in engine.cpp

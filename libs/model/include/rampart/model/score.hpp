@@ -37,7 +37,6 @@ struct ScoreMass {
 /// Returns the first score whose cumulative weight exceeds u in [0, 1). In the order of
 /// Policy::scores, u < P(score passes the step) iff the drawn score passes: one draw serves both.
 double drawn_score(std::span<const ScoreMass> scores, double u);
-double mean_score(std::span<const ScoreMass> scores);
 
 /// A step on scores: approves those of at least, or at most, a threshold.
 struct ScoreStep {

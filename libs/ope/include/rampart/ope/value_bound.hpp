@@ -50,8 +50,5 @@ struct ValueBound {
 };
 ValueBound bound_value(const stats::BettingSample& unit_values, const GroupDesign& design,
                        double delta, double margin);
-/// Computes the same from given values.
-ValueBound bound_value(std::span<const double> unit_values, const GroupDesign& design,
-                       const stats::Bets& bets, double delta, double margin);
 
 }  // namespace rampart::ope

@@ -49,8 +49,7 @@
 namespace rampart::reductions {
 
 enum class Reduction { kExponentiatedGradient, kGridSearch, kRandomReweighing };
-std::string_view to_string(Reduction reduction);  // "eg", "gs", "rs"
-base::Result<Reduction> parse_reduction(std::string_view text);
+base::Result<Reduction> parse_reduction(std::string_view text);  // "eg", "gs", "rs"
 
 struct ReductionParams {
     Reduction method = Reduction::kExponentiatedGradient;
@@ -151,12 +150,9 @@ base::Result<ReductionResult> train_reduction(const dataset::Dataset& data,
 /// Mixtures come from linear programs, which are exact to about as much.
 inline constexpr double kRateRounding = 1e-6;
 
-/// Returns P(approve) of each row, [n].
-std::vector<double> approve(std::span<const ReductionMember> members, const dataset::Dataset& data,
-                            base::ThreadPool* pool);
-
-/// Returns the same as a link of a policy, with exact propensities: for one member its ensemble and
-/// a threshold, for more a mixture, the member of the greatest weight first. At least one member.
+/// Returns the members as a link of a policy, with exact propensities: for one member its ensemble
+/// and a threshold, for more a mixture, the member of the greatest weight first. At least one
+/// member.
 model::LearnedLink link_of(std::span<const ReductionMember> members);
 
 }  // namespace rampart::reductions

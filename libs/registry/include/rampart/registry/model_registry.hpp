@@ -97,12 +97,10 @@ class ModelRegistry {
 
     // --- entries of the δ-ledger, in order; certification interprets them
 
-    /// Appends the entry at `position` (0, 1, 2, ...) durably. Writing the same bytes at an
-    /// occupied position changes nothing. Fails with failed_precondition "ledger_moved_on" if other
-    /// bytes are there or a gap would arise: another run came first, read the ledger again.
-    base::Status append_ledger_entry(uint64_t position, std::string_view entry, base::TimePoint now,
-                                     std::string_view actor);
-    /// Appends several entries from `position` on, atomically.
+    /// Appends entries from `position` (0, 1, 2, ...) on, durably and atomically. Writing the same
+    /// bytes at occupied positions changes nothing. Fails with failed_precondition
+    /// "ledger_moved_on" if other bytes are there or a gap would arise: another run came first,
+    /// read the ledger again.
     base::Status append_ledger_entries(uint64_t position, std::span<const std::string> added,
                                        base::TimePoint now, std::string_view actor);
     base::Result<std::vector<std::string>> ledger_entries() const;

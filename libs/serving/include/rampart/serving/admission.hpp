@@ -30,7 +30,6 @@ class Admission {
 
     /// resource_exhausted "overloaded". A request that is alone is admitted, whatever its size.
     base::Result<Place> enter(size_t items, size_t bytes);
-    size_t items() const;
 
   private:
     const size_t max_items_, max_bytes_;

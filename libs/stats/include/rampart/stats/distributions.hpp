@@ -2,7 +2,7 @@
 
 namespace rampart::stats {
 
-/// Distribution functions and quantiles of the normal and of Student's t distribution.
+/// The normal distribution function, and quantiles of the normal and of Student's t distribution.
 ///
 /// Pure and safe to call from many threads. Accuracy: 1e-12 relative for quantiles of probabilities
 /// in [1e-12, 1 - 1e-12] (checked against published values to 1e-10). Arguments outside the stated
@@ -14,10 +14,7 @@ double normal_cdf(double z);
 /// Returns z with normal_cdf(z) = p; p in (0, 1).
 double normal_quantile(double p);
 
-/// Returns P(T <= t) with `nu` degrees of freedom; nu >= 1.
-double student_t_cdf(double t, double nu);
-
-/// Returns t with student_t_cdf(t, nu) = p; p in (0, 1), nu >= 1.
+/// Returns t with P(T <= t) = p for `nu` degrees of freedom; p in (0, 1), nu >= 1.
 double student_t_quantile(double p, double nu);
 
 }  // namespace rampart::stats

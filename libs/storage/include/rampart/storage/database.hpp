@@ -111,17 +111,9 @@ class Database {
 
     base::Status write(const WriteBatch& batch, Sync sync);
 
-    /// Returns the version of the room's data, as in Schema.
-    uint32_t version() const;
-
     /// nullopt: no such key.
     base::Result<std::optional<std::string>> get(ColumnFamily family, std::string_view key,
                                                  const Snapshot* at = nullptr) const;
-
-    /// As many get()s, at one moment and in the order of `keys`; with a hundred keys a fifth
-    /// cheaper.
-    base::Result<std::vector<std::optional<std::string>>> get_many(
-        ColumnFamily family, std::span<const std::string> keys, const Snapshot* at = nullptr) const;
 
     /// Called with each pair, valid during the call only; false ends the scan, an error is passed
     /// on.

@@ -23,11 +23,9 @@ struct DatabaseReport {
 /// "no_folder".
 base::Result<std::vector<std::string>> find_databases(const std::filesystem::path& root);
 
-/// As the database stands at this moment. Errors: those of Database::open for reading.
-base::Result<DatabaseReport> inspect(const std::filesystem::path& database);
-
-/// The same, after reading every block of every file, and comparing checksums. data_loss "corrupt":
-/// something is not as it was written.
+/// Returns what the database is at this moment, after reading every block of every file, and
+/// comparing checksums. Errors: those of Database::open for reading; data_loss "corrupt": something
+/// is not as it was written.
 base::Result<DatabaseReport> verify(const std::filesystem::path& database);
 
 }  // namespace rampart::storage

@@ -33,7 +33,6 @@ class MemoryBudget {
     MemoryBudget(const MemoryBudget&) = delete;
     MemoryBudget& operator=(const MemoryBudget&) = delete;
 
-    uint64_t bytes() const;
     MemoryUsage usage() const;
 
     struct Impl;

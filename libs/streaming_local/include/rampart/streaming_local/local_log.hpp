@@ -80,7 +80,6 @@ class LocalLog final : public streaming::Reader, public streaming::Writer {
     base::Status create_topic(std::string_view name, const TopicOptions& options);
     /// Deletes the topic and its records. Fails with not_found: no such topic.
     base::Status delete_topic(std::string_view name);
-    base::Result<TopicInfo> topic(std::string_view name) const;
     std::vector<TopicInfo> topics() const;  // by name
 
     /// Returns the first record of a partition still to be read; nullopt: it has no reader.

@@ -29,7 +29,7 @@
 ///  3. kappa falls until the gap, at most 2·C·kappa, is below the tolerance
 /// It stops when residual and gap are within the tolerance, or after max_steps; `converged` says
 /// which.
-namespace rampart::ramp {
+namespace rampart::reference {
 
 inline constexpr size_t kMaxRampClasses = 32;
 
@@ -71,4 +71,4 @@ struct MultiClassSolution {
 base::Result<MultiClassSolution> solve_multi_class_ramp(const MultiClassProblem& problem,
                                                         const MultiClassParams& params);
 
-}  // namespace rampart::ramp
+}  // namespace rampart::reference

@@ -1,4 +1,4 @@
-#include "rampart/ope/density.hpp"
+#include "reference/density.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include "rampart/base/check.hpp"
 #include "rampart/stats/distributions.hpp"
 
-namespace rampart::ope {
+namespace rampart::reference {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -105,9 +105,9 @@ TruncatedNormal::LogDensity TruncatedNormal::log_density() const {
                 std::log(scale_ * mass_ * std::sqrt(2 * std::numbers::pi))};
 }
 
-Interval ratio_range(const TruncatedNormal& pi, const TruncatedNormal& p) {
+stats::Interval ratio_range(const TruncatedNormal& pi, const TruncatedNormal& p) {
     const auto f = log_ratio(pi, p);
-    const Interval support = pi.support();
+    const stats::Interval support = pi.support();
     const double vertex = -f.slope / (2 * f.curvature);
     double least = std::min(at(f, support.lo), at(f, support.hi));
     double most = std::max(at(f, support.lo), at(f, support.hi));
@@ -122,7 +122,7 @@ double excess_mass(const TruncatedNormal& pi, const TruncatedNormal& p, double m
     RAMPART_CHECK(max_weight >= 1, "max_weight {}", max_weight);
     auto f = log_ratio(pi, p);
     f.constant -= std::log(max_weight);
-    const Interval support = pi.support();
+    const stats::Interval support = pi.support();
     std::array<double, 4> ends{support.lo, support.hi, support.hi, support.hi};
     for (size_t k = 0; k < 2; ++k) {
         const double root = roots(f)[k];
@@ -147,15 +147,16 @@ double density_change(const DensityRecord& record, const DensityModel& model) {
     return change * (record.impact.value_or(worst) - model.q) + offset(model, record.excess);
 }
 
-Interval density_range(const RatioBounds& ratios, double excess, const DensityModel& model) {
-    Interval change = ratios.candidate;
+stats::Interval density_range(const RatioBounds& ratios, double excess, const DensityModel& model) {
+    stats::Interval change = ratios.candidate;
     if (model.max_weight) {
         change = {std::min(change.lo, *model.max_weight), std::min(change.hi, *model.max_weight)};
     }
     if (!model.absolute) {
         change = {change.lo - ratios.reference.hi, change.hi - ratios.reference.lo};
     }
-    Interval out{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+    stats::Interval out{std::numeric_limits<double>::infinity(),
+                        -std::numeric_limits<double>::infinity()};
     for (const double c : {change.lo, change.hi}) {
         for (const double impact : {model.lo, model.hi}) {
             const double z = c * (impact - model.q) + offset(model, excess);
@@ -165,4 +166,4 @@ Interval density_range(const RatioBounds& ratios, double excess, const DensityMo
     return out;
 }
 
-}  // namespace rampart::ope
+}  // namespace rampart::reference

@@ -6,9 +6,9 @@
 #include <functional>
 #include <span>
 
-#include "rampart/ramp/multi_class.hpp"
+#include "reference/ramp_classes.hpp"
 
-namespace rampart::ramp {
+namespace rampart::reference {
 
 /// The point of the simplex that is nearest to v, into v. The result is v - level where that is
 /// above 0 (Held, Wolfe, Crowder 1974).
@@ -27,4 +27,4 @@ inline void project_onto_simplex(std::span<double> v) {
     for (double& x : v) x = std::max(0.0, x - level);
 }
 
-}  // namespace rampart::ramp
+}  // namespace rampart::reference

@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "rampart/base/result.hpp"
-#include "rampart/ope/estimator.hpp"
+#include "rampart/stats/interval.hpp"
 
-namespace rampart::ope {
+namespace rampart::reference {
 
 /// Off-policy evaluation for a continuous action (a limit, a rate, a predicted label) drawn
 /// from a density: the regression setting of Weber et al. (2022, ELF), appendix C.1.
@@ -25,7 +25,7 @@ class TruncatedNormal {
     double cdf(double y) const;       // P(Y <= y)
     double quantile(double u) const;  // inverse of cdf; u in [0, 1]
     double mean() const;
-    Interval support() const { return {lo_, hi_}; }
+    stats::Interval support() const { return {lo_, hi_}; }
 
     /// ln density(y) = curvature y^2 + slope y + constant, on [lo, hi].
     struct LogDensity {
@@ -41,7 +41,7 @@ class TruncatedNormal {
 
 /// Returns the smallest and largest pi(y) / p(y) over their common support, rounded outwards. The
 /// supports must be equal (RAMPART_CHECK).
-Interval ratio_range(const TruncatedNormal& pi, const TruncatedNormal& p);
+stats::Interval ratio_range(const TruncatedNormal& pi, const TruncatedNormal& p);
 
 /// Returns the mass of pi above max_weight p: the integral of max(0, pi - max_weight p), rounded
 /// up. Requires max_weight >= 1 and equal supports, as above.
@@ -76,11 +76,11 @@ double density_change(const DensityRecord& record, const DensityModel& model);
 /// Bounds of pi / p and of s / p over all actions given x (ratio_range); reference unused with
 /// model.absolute. If the reference made the decision, its ratio is 1.
 struct RatioBounds {
-    Interval candidate, reference{1, 1};
+    stats::Interval candidate, reference{1, 1};
 };
 
 /// Returns an interval that contains Z for every action and impact: exact for a constant and if the
 /// reference made the decision, otherwise no wider than the two ratios treated separately.
-Interval density_range(const RatioBounds& ratios, double excess, const DensityModel& model);
+stats::Interval density_range(const RatioBounds& ratios, double excess, const DensityModel& model);
 
-}  // namespace rampart::ope
+}  // namespace rampart::reference

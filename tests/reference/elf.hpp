@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "rampart/candidate_selection/parametric_policy.hpp"
 #include "rampart/candidate_selection/safety_objective.hpp"
 #include "rampart/numeric/cma_es.hpp"
+#include "reference/parametric_policy.hpp"
 
-namespace rampart::candidate_selection {
+namespace rampart::reference {
 
-/// ELF (paper 004, Algorithms 1 to 4) for a log of one behaviour policy beta and any parametric
-/// policy: split, candidate selection on D_c, one test a group on D_f, theta or "no solution
-/// found".
+/// ELF (Weber et al. 2022, Algorithms 1 to 4) for a log of one behaviour policy beta and any
+/// parametric policy: split, candidate selection on D_c, one test a group on D_f, theta or "no
+/// solution found".
 ///
 ///                 paper_compat (as printed)              rampart
 ///   estimate      tau - (pi/beta) I, tau = mean of       paired difference to beta, centred by the
@@ -73,10 +73,10 @@ struct ElfTest {
 };
 
 struct ElfResult {
-    std::optional<std::vector<double>> theta;  // none: NSF
-    std::vector<double> candidate;             // theta_c
-    Prediction predicted;                      // on the rows of D_c that the search saw last
-    std::vector<ElfTest> tests;                // by constraint
+    std::optional<std::vector<double>> theta;   // none: NSF
+    std::vector<double> candidate;              // theta_c
+    candidate_selection::Prediction predicted;  // on the rows of D_c that the search saw last
+    std::vector<ElfTest> tests;                 // by constraint
     size_t evaluations = 0;
 };
 
@@ -87,4 +87,4 @@ base::Result<ElfResult> run_elf(const ElfSample& sample, const ParametricPolicy&
                                 const ElfOptions& options,
                                 const numeric::Cancelled& cancelled = {});
 
-}  // namespace rampart::candidate_selection
+}  // namespace rampart::reference

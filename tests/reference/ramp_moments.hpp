@@ -23,7 +23,7 @@
 /// It is maximised by a damped Newton method: each step solves a quadratic program in the
 /// multipliers by active sets; on the right piece it is exact. From a large gamma, and of many rows
 /// a sample, it gets near; on all rows a few steps remain.
-namespace rampart::ramp {
+namespace rampart::reference {
 
 struct MomentProblem {
     std::span<const double> score;     // [n] finite
@@ -43,7 +43,7 @@ struct MomentParams {
     double gamma = 0.1;                      // [1e-6, 100]
     std::vector<MomentWindow> windows = {};  // [blocks · features_per_row]
     stats::Interval overall{0, 1};           // within [0, 1]
-    Regulariser regulariser = Regulariser::kCentred;
+    ramp::Regulariser regulariser = ramp::Regulariser::kCentred;
 };
 
 struct MomentSolution {
@@ -66,4 +66,4 @@ struct MomentSolution {
 base::Result<MomentSolution> solve_moments(const MomentProblem& problem,
                                            const MomentParams& params);
 
-}  // namespace rampart::ramp
+}  // namespace rampart::reference

@@ -1,14 +1,19 @@
-#include "rampart/budro/classes.hpp"
+#include "reference/budro_classes.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "chunks.hpp"
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
 #include "rampart/gbdt/bins.hpp"
 
-namespace rampart::budro {
+namespace rampart::reference {
+
+using budro::BudroRound;
+using budro::Points;
+using budro::TransportParams;
+using budro::TransportSolver;
+
 namespace {
 
 constexpr double kMostLoss = 1e6;
@@ -136,8 +141,12 @@ class Training {
 
     template <class Task>
     void for_chunks(size_t n, const Task& task) {
-        budro::for_chunks(pool_, n, gbdt::kChunkRows,
-                          [&](size_t, size_t first, size_t last) { task(first, last); });
+        const auto one = [&](size_t chunk) {
+            task(chunk * gbdt::kChunkRows, std::min(n, (chunk + 1) * gbdt::kChunkRows));
+        };
+        const size_t chunks = (n + gbdt::kChunkRows - 1) / gbdt::kChunkRows;
+        if (pool_ != nullptr) return pool_->run(chunks, one);
+        for (size_t chunk = 0; chunk < chunks; ++chunk) one(chunk);
     }
 
     Given gradients(size_t label) {
@@ -214,4 +223,4 @@ base::Result<BudroClassesResult> train_budro_classes(
     return Training(data, labels, classes, params, pool).run(solver, bins, progress);
 }
 
-}  // namespace rampart::budro
+}  // namespace rampart::reference

@@ -7,7 +7,7 @@
 
 #include "rampart/base/result.hpp"
 
-namespace rampart::candidate_selection {
+namespace rampart::reference {
 
 /// Policies pi_theta, one for each vector theta of `dimension()` numbers, on a fixed set of rows.
 /// Immutable; safe to use from many threads.
@@ -56,4 +56,4 @@ base::Result<std::vector<double>> fit_logistic(const std::vector<std::vector<dou
 /// pi moved into |pi - reference| <= kappa min(reference, 1 - reference). NaN stays NaN.
 void into_trust_region(std::span<const double> reference, double kappa, std::span<double> pi);
 
-}  // namespace rampart::candidate_selection
+}  // namespace rampart::reference

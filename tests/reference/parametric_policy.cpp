@@ -1,4 +1,4 @@
-#include "rampart/candidate_selection/parametric_policy.hpp"
+#include "reference/parametric_policy.hpp"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 #include "rampart/numeric/cma_es.hpp"
 
-namespace rampart::candidate_selection {
+namespace rampart::reference {
 namespace {
 
 using base::invalid_argument;
@@ -133,4 +133,4 @@ void into_trust_region(std::span<const double> reference, double kappa, std::spa
     }
 }
 
-}  // namespace rampart::candidate_selection
+}  // namespace rampart::reference

@@ -1,4 +1,4 @@
-#include "rampart/candidate_selection/elf.hpp"
+#include "reference/elf.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,11 +6,18 @@
 
 #include "rampart/base/random.hpp"
 #include "rampart/stats/betting.hpp"
+#include "reference/elf_constraints.hpp"
 
-namespace rampart::candidate_selection {
+namespace rampart::reference {
 namespace {
 
 using base::invalid_argument;
+using candidate_selection::Constraint;
+using candidate_selection::Failing;
+using candidate_selection::ObjectiveConfig;
+using candidate_selection::paired_constraint;
+using candidate_selection::Safety;
+using candidate_selection::SafetyObjective;
 
 /// The records `rows` of a log, as a log of their own; groups keep their order.
 ElfSample part_of(const ElfSample& sample, std::span<const uint32_t> rows) {
@@ -364,4 +371,4 @@ base::Result<ElfResult> run_elf(const ElfSample& sample, const ParametricPolicy&
     return out;
 }
 
-}  // namespace rampart::candidate_selection
+}  // namespace rampart::reference

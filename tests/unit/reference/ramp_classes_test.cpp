@@ -1,4 +1,4 @@
-#include "rampart/ramp/multi_class.hpp"
+#include "reference/ramp_classes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,10 @@
 #include "rampart/base/random.hpp"
 #include "rampart/ramp/solver.hpp"
 
-namespace rampart::ramp {
+namespace rampart::reference {
 namespace {
+
+using ramp::solve_ramp;
 
 struct Rows {
     std::vector<double> score;
@@ -225,4 +227,4 @@ TEST(MultiClassRamp, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace rampart::ramp
+}  // namespace rampart::reference

@@ -27,7 +27,7 @@
 ///     paper's step of order T^-1/2 without having to know T.
 /// paper_compat: as printed. One row an update, the step 0.1·sqrt(K / T) with T = max_rows, no 2,
 /// no 4; the check at the end reports whether that converged. rho is the caller's, as in the paper.
-namespace rampart::ramp {
+namespace rampart::reference {
 
 /// As many rows of each.
 struct RampBatch {
@@ -51,12 +51,12 @@ class RampBatches {
 /// Rows in memory, in an order drawn by seed (the same in every pass). Keeps the problem's spans.
 class ShuffledBatches : public RampBatches {
   public:
-    ShuffledBatches(const RampProblem& rows, size_t batch_rows, uint64_t seed);
+    ShuffledBatches(const ramp::RampProblem& rows, size_t batch_rows, uint64_t seed);
     base::Status restart() override;
     base::Result<RampBatch> next() override;
 
   private:
-    RampProblem rows_;
+    ramp::RampProblem rows_;
     size_t batch_rows_;
     std::vector<uint32_t> order_;
     size_t at_ = 0;
@@ -69,7 +69,7 @@ struct RampSgdParams {
     double gamma = 0.1;  // [1e-4, 100]
     double epsilon = 0;  // [0, 1]
     double rho = 0.5;    // [0, 1]
-    Regulariser regulariser = Regulariser::kPaper;
+    ramp::Regulariser regulariser = ramp::Regulariser::kPaper;
     double tolerance = 0.002;  // [1e-6, 1]: of the residual, and of its standard error
     uint64_t max_rows =
         50'000'000;  // most rows used for updates, repeated ones included; 1 … 10^12
@@ -110,4 +110,4 @@ base::Result<RampSgdSolution> fit_ramp_sgd(RampBatches& rows, size_t groups,
 base::Result<RampSgdCheck> check_ramp(RampBatches& rows, std::span<const double> lambda,
                                       std::span<const double> mu, const RampSgdParams& params);
 
-}  // namespace rampart::ramp
+}  // namespace rampart::reference

@@ -1,4 +1,4 @@
-#include "rampart/ramp/paper_sgd.hpp"
+#include "reference/ramp_sgd.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,12 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
 
-namespace rampart::ramp {
+namespace rampart::reference {
 namespace {
+
+using ramp::RampProblem;
+using ramp::Regulariser;
+using ramp::solve_ramp;
 
 struct Rows {
     std::vector<double> score;
@@ -260,4 +264,4 @@ TEST(RampSgd, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace rampart::ramp
+}  // namespace rampart::reference

@@ -1,4 +1,4 @@
-#include "rampart/ramp/moments.hpp"
+#include "reference/ramp_moments.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
 
-namespace rampart::ramp {
+namespace rampart::reference {
 namespace {
 
 struct Rows {
@@ -170,4 +170,4 @@ TEST(RampMoments, AsManyMomentsAsTheLimitAllowsAreSolved) {
 }
 
 }  // namespace
-}  // namespace rampart::ramp
+}  // namespace rampart::reference

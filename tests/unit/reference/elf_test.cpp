@@ -1,4 +1,4 @@
-#include "rampart/candidate_selection/elf.hpp"
+#include "reference/elf.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "elf_sample.hpp"
 #include "rampart/stats/distributions.hpp"
 
-namespace rampart::candidate_selection {
+namespace rampart::reference {
 namespace {
 
 ElfOptions options_of(bool paper, stats::BoundMethod bound, uint64_t seed = 1) {
@@ -22,21 +22,21 @@ ElfOptions options_of(bool paper, stats::BoundMethod bound, uint64_t seed = 1) {
 }
 
 /// rampart mode steps from beta; the paper's policies are plain logistic ones.
-LogisticPolicy policy_of(const test::Drawn& drawn, bool paper) {
+LogisticPolicy policy_of(const Drawn& drawn, bool paper) {
     return LogisticPolicy::create(drawn.columns, paper
                                                      ? std::vector<double>{}
                                                      : logits(drawn.sample.log.decisions.reference))
         .value();
 }
 
-ElfResult run(const test::Drawn& drawn, const ElfOptions& options) {
+ElfResult run(const Drawn& drawn, const ElfOptions& options) {
     const auto result = run_elf(drawn.sample, policy_of(drawn, options.paper_compat), options);
     EXPECT_TRUE(result) << result.error().message;
     return result.value_or(ElfResult{});
 }
 
 TEST(Elf, TheSplitIsStratifiedAndTheSameForASeed) {
-    const auto drawn = test::draw(1000, 0.5, 1);
+    const auto drawn = draw(1000, 0.5, 1);
     const auto& groups = drawn.sample.log.decisions.groups;
     for (const auto& group : groups) {
         size_t held = 0;
@@ -49,7 +49,7 @@ TEST(Elf, TheSplitIsStratifiedAndTheSameForASeed) {
 }
 
 TEST(Elf, PaperCompatTestsAsAlgorithmThreeDoesButOnTheHeldOutPart) {
-    const auto drawn = test::draw(2000, 0.8, 4);
+    const auto drawn = draw(2000, 0.8, 4);
     const auto options = options_of(true, stats::BoundMethod::kStudentT);
     const auto result = run(drawn, options);
     const auto policy = policy_of(drawn, true);
@@ -81,7 +81,7 @@ TEST(Elf, PaperCompatTestsAsAlgorithmThreeDoesButOnTheHeldOutPart) {
 }
 
 TEST(Elf, TheSameSeedGivesTheSameSolution) {
-    const auto drawn = test::draw(800, 0.8, 5);
+    const auto drawn = draw(800, 0.8, 5);
     for (const bool paper : {false, true}) {
         const auto bound = paper ? stats::BoundMethod::kStudentT : stats::BoundMethod::kBetting;
         const auto a = run(drawn, options_of(paper, bound, 9)),
@@ -98,8 +98,7 @@ double solution_rate(size_t n, double alpha, const ElfOptions& base, int repetit
     for (int r = 0; r < repetitions; ++r) {
         ElfOptions options = base;
         options.search.seed = static_cast<uint64_t>(r);
-        solved +=
-            run(test::draw(n, alpha, 1000 + static_cast<uint64_t>(r)), options).theta.has_value();
+        solved += run(draw(n, alpha, 1000 + static_cast<uint64_t>(r)), options).theta.has_value();
     }
     return static_cast<double>(solved) / repetitions;
 }
@@ -119,7 +118,7 @@ TEST(Elf, WithoutASplitSelectionLeaksIntoTheTest) {
     constexpr int kRepetitions = 60;
     int solved = 0;
     for (int r = 0; r < kRepetitions; ++r) {
-        auto drawn = test::draw(400, 0, 2000 + static_cast<uint64_t>(r));
+        auto drawn = draw(400, 0, 2000 + static_cast<uint64_t>(r));
         auto doubled = drawn;
         const auto n = static_cast<uint32_t>(drawn.sample.label.size());
         auto& d = doubled.sample.log.decisions;
@@ -154,7 +153,7 @@ TEST(Elf, OursFindsSolutionsWhereThePaperNeedsMoreData) {
 }
 
 TEST(Elf, AnAccuracyFloorThatCannotBeReachedMeansNoSolution) {
-    const auto drawn = test::draw(4000, 0.9, 6);
+    const auto drawn = draw(4000, 0.9, 6);
     auto options = options_of(true, stats::BoundMethod::kStudentT);
     options.search.max_evaluations = 600;
     options.accuracy_floor = 0.3;
@@ -185,7 +184,7 @@ class Nonsense final : public ParametricPolicy {
 };
 
 TEST(Elf, APolicyWithoutNumbersIsNoSolution) {
-    const auto drawn = test::draw(400, 0.9, 7);
+    const auto drawn = draw(400, 0.9, 7);
     for (const bool paper : {false, true}) {
         const auto result =
             run_elf(drawn.sample, Nonsense(400), options_of(paper, stats::BoundMethod::kStudentT));
@@ -195,7 +194,7 @@ TEST(Elf, APolicyWithoutNumbersIsNoSolution) {
 }
 
 TEST(Elf, TheSearchMaySeeAPartOfTheSelectionRowsOnly) {
-    const auto drawn = test::draw(2000, 0.9, 8);
+    const auto drawn = draw(2000, 0.9, 8);
     auto options = options_of(false, stats::BoundMethod::kBetting);
     options.max_selection_rows = 300;
     const auto result = run(drawn, options);
@@ -208,7 +207,7 @@ TEST(Elf, TheSearchMaySeeAPartOfTheSelectionRowsOnly) {
 }
 
 TEST(Elf, ASearchThatSawAPartCanBeRefinedOnAllOfTheSelectionRows) {
-    const auto drawn = test::draw(2000, 0.9, 8);
+    const auto drawn = draw(2000, 0.9, 8);
     auto options = options_of(false, stats::BoundMethod::kBetting);
     options.max_selection_rows = 300;
     const auto coarse = run(drawn, options);
@@ -224,7 +223,7 @@ TEST(Elf, ASearchThatSawAPartCanBeRefinedOnAllOfTheSelectionRows) {
 }
 
 TEST(Elf, TheBoundByTStandsBesideEveryOther) {
-    const auto drawn = test::draw(1000, 0.5, 9);
+    const auto drawn = draw(1000, 0.5, 9);
     const auto betting = run(drawn, options_of(false, stats::BoundMethod::kBetting));
     auto same = options_of(false, stats::BoundMethod::kStudentT);
     same.starts = {betting.candidate};
@@ -238,7 +237,7 @@ TEST(Elf, TheBoundByTStandsBesideEveryOther) {
 
 TEST(Elf, RefusesSamplesThatAreNotWhole) {
     const auto refused = [](auto change) {
-        auto drawn = test::draw(200, 0.5, 1);
+        auto drawn = draw(200, 0.5, 1);
         auto options = options_of(false, stats::BoundMethod::kBetting);
         const auto policy = policy_of(drawn, false);
         change(drawn.sample, options);
@@ -261,4 +260,4 @@ TEST(Elf, RefusesSamplesThatAreNotWhole) {
 }
 
 }  // namespace
-}  // namespace rampart::candidate_selection
+}  // namespace rampart::reference

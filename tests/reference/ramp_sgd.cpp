@@ -1,4 +1,4 @@
-#include "rampart/ramp/paper_sgd.hpp"
+#include "reference/ramp_sgd.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,11 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/base/random.hpp"
 
-namespace rampart::ramp {
+namespace rampart::reference {
+
+using ramp::RampProblem;
+using ramp::Regulariser;
+
 namespace {
 
 constexpr uint64_t kMostRows = 1'000'000'000'000;
@@ -361,4 +365,4 @@ base::Result<RampSgdSolution> fit_ramp_sgd(RampBatches& rows, size_t groups,
     return solution;
 }
 
-}  // namespace rampart::ramp
+}  // namespace rampart::reference

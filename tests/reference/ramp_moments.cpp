@@ -1,16 +1,22 @@
-#include "rampart/ramp/moments.hpp"
+#include "reference/ramp_moments.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "dual_failure.hpp"
+#include "libs/ramp/src/dual_failure.hpp"
+#include "libs/ramp/src/row_moments.hpp"
+#include "libs/ramp/src/validate.hpp"
 #include "rampart/base/limits.hpp"
-#include "row_moments.hpp"
-#include "validate.hpp"
 
-namespace rampart::ramp {
+namespace rampart::reference {
+
+using ramp::DualNewton;
+using ramp::DualProblem;
+using ramp::DualSolution;
+using ramp::RowMoments;
+
 namespace {
 
 base::Status check_shape(const MomentProblem& p, const MomentParams& params) {
@@ -70,28 +76,16 @@ base::Result<size_t> check_windows(const MomentParams& params) {
 
 }  // namespace
 
-base::Error failed(const DualFailure& failure, std::string_view moment) {
-    if (failure.infeasible)
-        return base::failed_precondition(
-            "infeasible",
-            "no rule keeps the constraints: all of them would have to be wider by {:.3g} at least; "
-            "the tightest is that of {}",
-            failure.relaxation, moment);
-    return base::internal_error("ramp_not_solved",
-                                "the ramp was not solved: a constraint is still left by {:.3g}",
-                                failure.violation);
-}
-
 base::Result<MomentSolution> solve_moments(const MomentProblem& problem,
                                            const MomentParams& params) {
     RAMPART_RETURN_IF_ERROR(check_shape(problem, params));
     RAMPART_RETURN_IF_ERROR(check_values(problem));
-    RAMPART_RETURN_IF_ERROR(check_params(
+    RAMPART_RETURN_IF_ERROR(ramp::check_params(
         {.gamma = params.gamma, .overall = params.overall, .regulariser = params.regulariser}, 1));
     if (params.gamma == 0)
         return base::out_of_range("bad_gamma", "gamma 0: give one in [1e-6, 100]");
     RAMPART_TRY(const size_t families, check_windows(params));
-    const double offset = offset_of(params.regulariser);
+    const double offset = ramp::offset_of(params.regulariser);
     DualProblem dual{.gamma = params.gamma, .offset = offset, .windows = {}, .families = families};
     for (const auto& window : params.windows)
         dual.windows.push_back({window.lo, window.hi, window.family});
@@ -106,9 +100,9 @@ base::Result<MomentSolution> solve_moments(const MomentProblem& problem,
     DualNewton newton(oracle, dual);
     if (!newton.solve()) {
         const size_t moment = newton.failure().moment;
-        return failed(newton.failure(), moment < params.windows.size()
-                                            ? fmt::format("moment {}", moment)
-                                            : std::string("the overall rate"));
+        return ramp::failed(newton.failure(), moment < params.windows.size()
+                                                  ? fmt::format("moment {}", moment)
+                                                  : std::string("the overall rate"));
     }
     const DualSolution& found = newton.solution();
     MomentSolution solution;
@@ -125,4 +119,4 @@ base::Result<MomentSolution> solve_moments(const MomentProblem& problem,
     return solution;
 }
 
-}  // namespace rampart::ramp
+}  // namespace rampart::reference

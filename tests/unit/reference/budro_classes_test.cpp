@@ -1,14 +1,17 @@
-#include "rampart/budro/classes.hpp"
+#include "reference/budro_classes.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "data.hpp"
 #include "rampart/model/batch_engine.hpp"
+#include "support/unequals.hpp"
 
-namespace rampart::budro {
+namespace rampart::reference {
 namespace {
+
+using test::unequals;
+using test::Unequals;
 
 BudroClassesParams quick(int trees) {
     BudroClassesParams params;
@@ -56,7 +59,7 @@ TEST(BudroClasses, ThreeAnswersAreLearntAgainstTheAdversary) {
     ASSERT_TRUE(result) << result.error().message;
     ASSERT_EQ(result->rounds.size(), 41u);
     ASSERT_EQ(result->ensembles.size(), 3u);
-    for (const BudroRound& round : result->rounds) {
+    for (const budro::BudroRound& round : result->rounds) {
         EXPECT_LE(round.gap, 1e-12);
         EXPECT_GE(round.robust_loss, round.loss);
     }
@@ -81,7 +84,7 @@ TEST(BudroClasses, TwoClassesAreTheOrdinaryTraining) {
     const auto params = quick(5);
     const auto both =
         train_budro_classes(people.data, people.data.label, 2, people.points, params, nullptr);
-    BudroParams ordinary;
+    budro::BudroParams ordinary;
     ordinary.learner = params.learner;
     ordinary.transport = params.transport;
     const auto one = train_budro(people.data, people.points, ordinary, nullptr);
@@ -107,7 +110,7 @@ TEST(BudroClasses, WeightsOfClassesAreFelt) {
 TEST(BudroClasses, ItStopsWhenAskedAndRefusesWhatIsWrong) {
     const Unequals people = unequals(100, 5);
     const auto labels = three_labels(people);
-    const auto stop = [](const BudroRound& round) { return round.trees < 3; };
+    const auto stop = [](const budro::BudroRound& round) { return round.trees < 3; };
     EXPECT_EQ(train_budro_classes(people.data, labels, 3, people.points, quick(9), nullptr, stop)
                   ->rounds.size(),
               3u);
@@ -129,4 +132,4 @@ TEST(BudroClasses, ItStopsWhenAskedAndRefusesWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace rampart::budro
+}  // namespace rampart::reference

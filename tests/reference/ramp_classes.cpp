@@ -1,4 +1,4 @@
-#include "rampart/ramp/multi_class.hpp"
+#include "reference/ramp_classes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "rampart/base/limits.hpp"
-#include "simplex.hpp"
+#include "reference/simplex.hpp"
 
-namespace rampart::ramp {
+namespace rampart::reference {
 namespace {
 
 constexpr double kFirstBarrier = 0.01;
@@ -435,4 +435,4 @@ base::Result<MultiClassSolution> solve_multi_class_ramp(const MultiClassProblem&
     return solution;
 }
 
-}  // namespace rampart::ramp
+}  // namespace rampart::reference

@@ -1,4 +1,4 @@
-#include "rampart/ope/density.hpp"
+#include "reference/density.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace rampart::ope {
+namespace rampart::reference {
 namespace {
 
 const double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -68,7 +68,7 @@ TruncatedNormal any_normal() { return normal(-0.5 + 2 * part(), 0.2 + part()); }
 
 RC_GTEST_PROP(RatioRange, HoldsEverywhereAndIsReached, ()) {
     const auto pi = any_normal(), p = any_normal();
-    const Interval range = ratio_range(pi, p);
+    const stats::Interval range = ratio_range(pi, p);
     double least = 1e300, most = 0;
     for (int i = 0; i <= 500; ++i) {
         const double y = i / 500.0, ratio = pi.density(y) / p.density(y);
@@ -143,7 +143,7 @@ RC_GTEST_PROP(DensityChange, NeverLeavesItsRange, ()) {
     const Case c;
     const RatioBounds ratios{ratio_range(c.candidate, c.logger),
                              ratio_range(c.reference, c.logger)};
-    const Interval range = density_range(ratios, c.excess, c.model);
+    const stats::Interval range = density_range(ratios, c.excess, c.model);
     for (int i = 0; i <= 50; ++i) {
         const double z = c.z(i / 50.0, -1 + 3 * part());
         RC_ASSERT(z >= range.lo && z <= range.hi);
@@ -178,4 +178,4 @@ RC_GTEST_PROP(DensityChange, DoesNotDependOnTheOriginOfTheImpactScale, ()) {
 }
 
 }  // namespace
-}  // namespace rampart::ope
+}  // namespace rampart::reference

@@ -8,13 +8,13 @@
 #include "rampart/budro/points.hpp"
 #include "rampart/dataset/dataset.hpp"
 
-namespace rampart::budro {
+namespace rampart::test {
 
 /// People with merits x0 and x2 and an attribute x1 in {0, 1} that helps them too, which the fair
 /// distance does not see: points are merits.
 struct Unequals {
     dataset::Dataset data;
-    Points points;
+    budro::Points points;
 };
 
 inline Unequals unequals(size_t n, uint64_t seed) {
@@ -43,4 +43,4 @@ inline Unequals unequals(size_t n, uint64_t seed) {
     return out;
 }
 
-}  // namespace rampart::budro
+}  // namespace rampart::test

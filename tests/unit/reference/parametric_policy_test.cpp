@@ -1,4 +1,4 @@
-#include "rampart/candidate_selection/parametric_policy.hpp"
+#include "reference/parametric_policy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "rampart/base/random.hpp"
 
-namespace rampart::candidate_selection {
+namespace rampart::reference {
 namespace {
 
 TEST(ParametricPolicy, IsTheLogisticFunctionOfBaseAndFeatures) {
@@ -96,4 +96,4 @@ TEST(ParametricPolicy, RefusesColumnsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace rampart::candidate_selection
+}  // namespace rampart::reference

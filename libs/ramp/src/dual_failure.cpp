@@ -1,0 +1,17 @@
+#include "dual_failure.hpp"
+
+namespace rampart::ramp {
+
+base::Error failed(const DualFailure& failure, std::string_view moment) {
+    if (failure.infeasible)
+        return base::failed_precondition(
+            "infeasible",
+            "no rule keeps the constraints: all of them would have to be wider by {:.3g} at least; "
+            "the tightest is that of {}",
+            failure.relaxation, moment);
+    return base::internal_error("ramp_not_solved",
+                                "the ramp was not solved: a constraint is still left by {:.3g}",
+                                failure.violation);
+}
+
+}  // namespace rampart::ramp
