@@ -6,8 +6,11 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/base/log.hpp"
+#include "rampart/decision/reasons.hpp"
 #include "rampart/streaming/bookmark.hpp"
+#include "rampart/wire/reasons.hpp"
 #include "rampart/wire/record_codec.hpp"
+#include "services/decision_service/reasons.hpp"
 
 namespace rampart::decision_service {
 
@@ -36,7 +39,7 @@ bool is_about_the_record(const base::Error& error) {
         case ErrorCode::kAlreadyExists:
             return true;
         case ErrorCode::kFailedPrecondition:
-            return error.reason == "group_unknown";  // of the applicant
+            return error.is(decision::Reason::kGroupUnknown);  // of the applicant
         case ErrorCode::kNotFound:
         case ErrorCode::kResourceExhausted:
         case ErrorCode::kPermissionDenied:
@@ -49,7 +52,7 @@ bool is_about_the_record(const base::Error& error) {
 }
 
 bool is_elsewhere(const base::Error& error) {
-    return error.reason == "not_owner" || error.reason == "fenced";
+    return error.is(Reason::kNotOwner) || error.is(Reason::kFenced);
 }
 
 }  // namespace
@@ -114,8 +117,9 @@ ApplicationConsumer::ApplicationConsumer(ConsumerOptions options, ConsumerDeps d
 Result<std::unique_ptr<ApplicationConsumer>> ApplicationConsumer::create(ConsumerOptions options,
                                                                          ConsumerDeps deps) {
     if (options.batch < 1 || options.batch > base::limits::kMaxBatch) {
-        return base::out_of_range("bad_batch", "{} applications a batch; 1 to {} are allowed",
-                                  options.batch, base::limits::kMaxBatch);
+        return base::make_error(wire::Reason::kBadBatch,
+                                "{} applications a batch; 1 to {} are allowed", options.batch,
+                                base::limits::kMaxBatch);
     }
     std::unique_ptr<ApplicationConsumer> consumer(
         new ApplicationConsumer(std::move(options), deps));
@@ -338,7 +342,7 @@ Status ApplicationConsumer::decide(Round& round) {
 }
 
 void ApplicationConsumer::sort_out(const Pending& pending, const base::Error& error, Round& round) {
-    if (error.reason == "erased") {
+    if (error.is(Reason::kErased)) {
         // it came again after it was to be forgotten: not into quarantine either
         kLog.info("msg=\"erased application passed over\" source={} offset={}",
                   pending.stored.partition, pending.stored.offset);
@@ -480,9 +484,9 @@ Result<std::pair<DecisionIndex*, wire::Quarantined>> ApplicationConsumer::find_q
                     index->find_quarantined(options_.applications_topic, source, offset));
         if (found) return std::pair(index, *std::move(found));
     }
-    return base::not_found("not_quarantined",
-                           "offset {} of partition {} of topic '{}' is not in quarantine here",
-                           offset, source, options_.applications_topic);
+    return base::make_error(wire::Reason::kNotQuarantined,
+                            "offset {} of partition {} of topic '{}' is not in quarantine here",
+                            offset, source, options_.applications_topic);
 }
 
 Result<std::optional<base::Error>> ApplicationConsumer::replay_quarantined(PartitionId source,

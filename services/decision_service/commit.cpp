@@ -3,8 +3,10 @@
 
 #include "rampart/base/limits.hpp"
 #include "rampart/streaming/partitioner.hpp"
+#include "rampart/streaming/reasons.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "services/decision_service/batch.hpp"
+#include "services/decision_service/reasons.hpp"
 
 /// How decisions get into the log: the part of DecisionService that one thread at a time runs.
 namespace rampart::decision_service {
@@ -39,11 +41,10 @@ bool is_refusal(const base::Error& error) {
 
 Status check_same(const Application& application, const Decision& stored) {
     if (same_content(application, stored.application)) return base::ok();
-    return base::already_exists(
-        "application_differs",
-        "application '{}' was decided before with other content; give a new "
-        "application an id of its own",
-        application.id);
+    return base::make_error(Reason::kApplicationDiffers,
+                            "application '{}' was decided before with other content; give a new "
+                            "application an id of its own",
+                            application.id);
 }
 
 /// Queues the batch. Whoever finds nobody committing commits for everybody queued, so that many
@@ -190,13 +191,13 @@ DecisionService::Landing DecisionService::append(const Additions& additions) {
         } else if (!placed[i]) {
             landing.failed.emplace(partition, placed[i].error());
         } else if (placed[i]->partition != partition->id()) {
-            landing.failed.emplace(partition,
-                                   base::failed_precondition(
-                                       "partitions_changed",
-                                       "decision '{}' was written to partition {} and not to {}: "
-                                       "topic '{}' no longer has {} partitions",
-                                       records[i].key, placed[i]->partition, partition->id(),
-                                       options_.decisions_topic, options_.partitions));
+            landing.failed.emplace(
+                partition,
+                base::make_error(streaming::Reason::kPartitionsChanged,
+                                 "decision '{}' was written to partition {} and not to {}: "
+                                 "topic '{}' no longer has {} partitions",
+                                 records[i].key, placed[i]->partition, partition->id(),
+                                 options_.decisions_topic, options_.partitions));
         } else {
             landed[partition].push_back(
                 {partition->id(), placed[i]->offset, std::move(records[i])});
@@ -229,7 +230,7 @@ void DecisionService::take_in(OwnedPartition& partition,
     for (const auto& stored : records) {
         const domain::DecisionId id(stored.record.key);
         auto found = index.find(id);
-        if (!found && found.error().reason == "erased") {
+        if (!found && found.error().is(Reason::kErased)) {
             landing.refused.emplace(id, found.error());
             continue;
         }
@@ -240,7 +241,7 @@ void DecisionService::take_in(OwnedPartition& partition,
     const Fence fence = index.fence();
     if (fence.epoch <= partition.epoch()) {
         if (missing)
-            fail(base::internal_error("not_counted", "the index took no notice of a decision"));
+            fail(base::make_error(Reason::kNotCounted, "the index took no notice of a decision"));
         return;
     }
     give_up(partition.id(), fence.node);

@@ -6,10 +6,12 @@
 #include "rampart/base/bytes.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/streaming/partitioner.hpp"
+#include "rampart/streaming/reasons.hpp"
 #include "rampart/wire/event_codec.hpp"
 #include "rampart/wire/fence.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "rampart/wire/topics.hpp"
+#include "services/decision_service/reasons.hpp"
 
 namespace rampart::decision_service {
 
@@ -134,12 +136,12 @@ Status DecisionIndex::load() {
     RAMPART_TRY(const auto made_for, database_->get(kMeta, kPartitionKey));
     if (!made_for) return database_->write(first_batch(options_), storage::Sync::kAlways);
     if (*made_for != identity) {
-        return base::failed_precondition("other_partition",
-                                         "the index in '{}' is not that of partition {} of {}; set "
-                                         "the number of partitions back, "
-                                         "or remove the index to make it anew from the log",
-                                         database_->path().string(), options_.partition,
-                                         options_.partitions);
+        return base::make_error(streaming::Reason::kOtherPartition,
+                                "the index in '{}' is not that of partition {} of {}; set "
+                                "the number of partitions back, "
+                                "or remove the index to make it anew from the log",
+                                database_->path().string(), options_.partition,
+                                options_.partitions);
     }
     RAMPART_TRY(const auto explored_by, database_->get(kMeta, kExploredByKey));
     if (explored_by != kDecidedAt) RAMPART_RETURN_IF_ERROR(recount_explored());
@@ -183,8 +185,8 @@ Result<std::optional<domain::Decision>> DecisionIndex::find(const domain::Decisi
     RAMPART_TRY(const auto bytes, database_->get(kDecisions, id.value()));
     if (!bytes) return std::optional<domain::Decision>();
     if (*bytes == kErased) {
-        return base::failed_precondition(
-            "erased",
+        return base::make_error(
+            Reason::kErased,
             "decision '{}' was erased at the applicant's request; a new application needs "
             "an id of its own",
             id);
@@ -235,14 +237,14 @@ Status DecisionIndex::check_topic(std::string_view topic) {
                              : decisions ? options_.partitions
                                          : now.partitions;
     if (known && known->identity != now.identity) {
-        return base::failed_precondition(
-            "topic_recreated", "topic '{}' is '{}', and '{}' was read before: the log is another",
-            topic, now.identity, known->identity);
+        return base::make_error(streaming::Reason::kTopicRecreated,
+                                "topic '{}' is '{}', and '{}' was read before: the log is another",
+                                topic, now.identity, known->identity);
     }
     if (now.partitions != expected) {
-        return base::failed_precondition("partitions_changed",
-                                         "topic '{}' has {} partitions, and {} are expected", topic,
-                                         now.partitions, expected);
+        return base::make_error(streaming::Reason::kPartitionsChanged,
+                                "topic '{}' has {} partitions, and {} are expected", topic,
+                                now.partitions, expected);
     }
     if (known) return base::ok();
     storage::WriteBatch batch;
@@ -509,12 +511,12 @@ Result<std::optional<AcceptedGap>> DecisionIndex::accept_topic(std::string_view 
     RAMPART_TRY(const Topic now, topic_now(topic));
     const bool decisions = topic == options_.decisions_topic;
     if (decisions && now.partitions < options_.partitions) return why;
-    if (decisions && why.reason == "topic_recreated") {
+    if (decisions && why.is(streaming::Reason::kTopicRecreated)) {
         RAMPART_RETURN_IF_ERROR(database_->mark_beyond_log());
     }
     storage::WriteBatch batch;
     put_topic(batch, topic, now);
-    if (why.reason == "topic_recreated") {
+    if (why.is(streaming::Reason::kTopicRecreated)) {
         for (int32_t p = 0; p < now.partitions; ++p) {
             RAMPART_TRY(const auto old, bookmark(topic, PartitionId(p)));
             if (!old) continue;

@@ -7,10 +7,15 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/base/log.hpp"
 #include "rampart/decision/encode.hpp"
+#include "rampart/domain/reasons.hpp"
+#include "rampart/storage/reasons.hpp"
 #include "rampart/streaming/partitioner.hpp"
+#include "rampart/streaming/reasons.hpp"
 #include "rampart/wire/event_codec.hpp"
+#include "rampart/wire/reasons.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "services/decision_service/batch.hpp"
+#include "services/decision_service/reasons.hpp"
 
 namespace rampart::decision_service {
 
@@ -35,8 +40,8 @@ constexpr size_t kNamedFeatures = 500;  // in a metric, which takes 1000 label s
 
 Status check_batch(std::string_view what, size_t size) {
     if (size >= 1 && size <= limits::kMaxBatch) return base::ok();
-    return base::out_of_range("bad_batch", "{} {}; 1 to {} are allowed", size, what,
-                              limits::kMaxBatch);
+    return base::make_error(wire::Reason::kBadBatch, "{} {}; 1 to {} are allowed", size, what,
+                            limits::kMaxBatch);
 }
 
 /// Roughly what an application takes up on its way.
@@ -51,8 +56,9 @@ size_t bytes_of(const Application& application) {
 
 Result<std::vector<PartitionId>> owned_of(const DecisionServiceOptions& options) {
     if (options.partitions < 1 || options.partitions > kMaxPartitions) {
-        return base::out_of_range("bad_partitions", "{} partitions; 1 to {} are allowed",
-                                  options.partitions, kMaxPartitions);
+        return base::make_error(streaming::Reason::kBadPartitions,
+                                "{} partitions; 1 to {} are allowed", options.partitions,
+                                kMaxPartitions);
     }
     std::vector<PartitionId> owned = options.owned;
     if (owned.empty()) {
@@ -61,9 +67,9 @@ Result<std::vector<PartitionId>> owned_of(const DecisionServiceOptions& options)
     std::sort(owned.begin(), owned.end());
     const bool twice = std::adjacent_find(owned.begin(), owned.end()) != owned.end();
     if (twice || owned.front().value() < 0 || owned.back().value() >= options.partitions) {
-        return base::out_of_range("bad_partitions",
-                                  "the partitions to own have to be different ones of 0 to {}",
-                                  options.partitions - 1);
+        return base::make_error(streaming::Reason::kBadPartitions,
+                                "the partitions to own have to be different ones of 0 to {}",
+                                options.partitions - 1);
     }
     return owned;
 }
@@ -114,8 +120,8 @@ Result<std::unique_ptr<DecisionService>> DecisionService::open(DecisionServiceOp
     RAMPART_RETURN_IF_ERROR(deps.reader.partitions(options.outcomes_topic));
     RAMPART_TRY(const int32_t partitions, deps.reader.partitions(options.decisions_topic));
     if (partitions < options.partitions) {
-        return base::failed_precondition(
-            "partitions_changed",
+        return base::make_error(
+            streaming::Reason::kPartitionsChanged,
             "topic '{}' has {} partitions, and {} are configured; the number is fixed once "
             "decisions are in it",
             options.decisions_topic, partitions, options.partitions);
@@ -161,8 +167,8 @@ Status DecisionService::claim_partitions() {
     if (!options_.claim) {
         for (const auto& [p, epoch] : fences) {
             if (epoch == 0) continue;
-            return base::failed_precondition(
-                "fenced",
+            return base::make_error(
+                Reason::kFenced,
                 "partition {} has a fence of epoch {}: the log is shared by nodes that hold "
                 "leases, "
                 "and without one this node's decisions would not count",
@@ -181,8 +187,8 @@ Status DecisionService::take(OwnedPartition& partition) {
     if (!options_.claim) return base::ok();
     const auto claimed = claimed_.find(partition.id());
     if (claimed == claimed_.end()) {
-        return base::internal_error("no_epoch", "partition {} was claimed without an epoch",
-                                    partition.id());
+        return base::make_error(Reason::kNoEpoch, "partition {} was claimed without an epoch",
+                                partition.id());
     }
     return partition.take(claimed->second, options_.node, deps_.clock.now(),
                           options_.decisions_topic, deps_.writer);
@@ -191,8 +197,8 @@ Status DecisionService::take(OwnedPartition& partition) {
 Status DecisionService::set_policy(std::shared_ptr<const model::LoadedPolicy> loaded,
                                    bool certified) {
     if (loaded->policy.group_aware() && !options_.group_lookup) {
-        return base::failed_precondition(
-            "group_blind_service",
+        return base::make_error(
+            Reason::kGroupBlindService,
             "policy {} reads the applicant's group; this service is group-blind", loaded->id);
     }
     RAMPART_TRY(auto next, decision::PolicyInForce::create(std::move(loaded), certified));
@@ -211,7 +217,8 @@ std::shared_ptr<const decision::PolicyInForce> DecisionService::policy() const {
 }
 
 Status DecisionService::ready() const {
-    if (policy() == nullptr) return base::unavailable("no_policy", "no policy is in force yet");
+    if (policy() == nullptr)
+        return base::make_error(Reason::kNoPolicy, "no policy is in force yet");
     return std::any_of(partitions_.begin(), partitions_.end(),
                        [](const auto& partition) { return partition && partition->status(); })
                ? base::ok()
@@ -254,8 +261,8 @@ DecisionIndex* DecisionService::index_of(PartitionId partition) {
 
 base::Error DecisionService::not_owner(PartitionId partition) const {
     const auto owner = options_.owner_of ? options_.owner_of(partition) : std::nullopt;
-    return base::failed_precondition(
-        "not_owner", "partition {} of {} is not decided here but by {}; ask there", partition,
+    return base::make_error(
+        Reason::kNotOwner, "partition {} of {} is not decided here but by {}; ask there", partition,
         options_.partitions, owner ? fmt::format("the node '{}'", *owner) : "another node");
 }
 
@@ -263,9 +270,9 @@ base::Error DecisionService::not_owner(PartitionId partition) const {
 base::Error DecisionService::refusal(const OwnedPartition& partition,
                                      const base::Error& why) const {
     if (partition.given_up()) return not_owner(partition.id());
-    if (!is_gap(why) && why.reason != "state_damaged") return why;
-    return base::unavailable("partition_stopped", "partition {} stands still: {}", partition.id(),
-                             why.message);
+    if (!is_gap(why) && !why.is(storage::Reason::kStateDamaged)) return why;
+    return base::make_error(Reason::kPartitionStopped, "partition {} stands still: {}",
+                            partition.id(), why.message);
 }
 
 EventWindow DecisionService::event_window() const {
@@ -304,9 +311,9 @@ Result<DecisionService::Candidate> DecisionService::prepare(
                 decision::decide(policy, application, candidate.row, candidate.group,
                                  options_.draw_key, candidate.explore_allowed, now));
     if (wire::encode(candidate.decision).size() + kRecordMargin > limits::kMaxRecordBytes) {
-        return base::out_of_range("application_too_large",
-                                  "application '{}' does not fit into a record of {} bytes",
-                                  application.id, limits::kMaxRecordBytes);
+        return base::make_error(domain::Reason::kApplicationTooLarge,
+                                "application '{}' does not fit into a record of {} bytes",
+                                application.id, limits::kMaxRecordBytes);
     }
     return candidate;
 }
@@ -324,7 +331,7 @@ Status DecisionService::run(Batch& batch, std::span<const Application> applicati
     }
     batch.policy = policy();
     if (batch.policy == nullptr) {
-        return base::unavailable("no_policy", "no policy is in force yet; retry later");
+        return base::make_error(Reason::kNoPolicy, "no policy is in force yet; retry later");
     }
     batch.candidates.reserve(applications.size());
     for (const auto& application : applications) {
@@ -481,7 +488,7 @@ Result<Decision> DecisionService::find(const domain::DecisionId& id) const {
     if (const auto status = partition->status(); !status) {
         return refusal(*partition, status.error());
     }
-    return base::not_found("unknown_decision", "there is no decision '{}'", id);
+    return base::make_error(Reason::kUnknownDecision, "there is no decision '{}'", id);
 }
 
 Result<std::vector<size_t>> DecisionService::submit_outcomes(

@@ -2,6 +2,7 @@
 #include "rampart/streaming/partitioner.hpp"
 #include "rampart/wire/record_codec.hpp"
 #include "services/decision_service/batch.hpp"
+#include "services/decision_service/reasons.hpp"
 
 /// The part of DecisionService that erases.
 namespace rampart::decision_service {
@@ -61,7 +62,7 @@ Status DecisionService::erase_unreadable(std::span<const domain::DecisionId> dec
             return base::ok();
         }
         const auto found = partition->index().find(id);
-        if (!found) return found.error().reason == "erased" ? base::ok() : Status(found.error());
+        if (!found) return found.error().is(Reason::kErased) ? base::ok() : Status(found.error());
         if (*found) left.push_back(id);
         return base::ok();
     };

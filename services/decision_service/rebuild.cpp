@@ -1,5 +1,6 @@
 #include "rampart/base/log.hpp"
 #include "services/decision_service/batch.hpp"
+#include "services/decision_service/reasons.hpp"
 
 /// The part of DecisionService that makes indices anew from the log while others are asked.
 namespace rampart::decision_service {
@@ -33,7 +34,7 @@ bool DecisionService::mend() {
         set_aside += partition->index().set_aside();
         if (!partition->is_rebuilding()) continue;
         const Status status = partition->status();
-        ++(status || status.error().reason == "partition_rebuilding" ? rebuilding : refused);
+        ++(status || status.error().is(Reason::kPartitionRebuilding) ? rebuilding : refused);
     }
     deps_.metrics
         .counter("rampart_databases_set_aside_total",

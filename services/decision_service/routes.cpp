@@ -5,6 +5,7 @@
 #include "rampart/wire/outcome_json.hpp"
 #include "rampart/wire/override_json.hpp"
 #include "services/decision_service/decision_service.hpp"
+#include "services/decision_service/reasons.hpp"
 
 namespace rampart::decision_service {
 
@@ -21,7 +22,7 @@ Response json(std::string body) { return {200, std::move(body), "application/jso
 
 /// Misdirected (RFC 9110, 15.5.20): another node answers for that partition.
 Response error_of(const base::Error& error) {
-    const bool elsewhere = error.reason == "not_owner" || error.reason == "fenced";
+    const bool elsewhere = error.is(Reason::kNotOwner) || error.is(Reason::kFenced);
     return elsewhere ? error_response(error, 421) : error_response(error);
 }
 
@@ -77,7 +78,8 @@ Response post_overrides(DecisionService& service, const Request& request) {
 Response get_policy(const DecisionService& service) {
     const auto policy = service.policy();
     if (policy == nullptr) {
-        return error_response(base::not_found("no_policy", "no policy is in force yet"));
+        return error_response(
+            base::make_error(Reason::kNoPolicyToShow, "no policy is in force yet"));
     }
     std::string features;
     for (const auto& feature : policy->policy().schema().features()) {

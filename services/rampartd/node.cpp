@@ -6,6 +6,7 @@
 #include "rampart/joiner/catch_up.hpp"
 #include "rampart/runtime/store_start.hpp"
 #include "services/rampartd/files_needed.hpp"
+#include "services/rampartd/reasons.hpp"
 #include "services/rampartd/store_layout.hpp"
 
 namespace rampart::rampartd {
@@ -211,7 +212,7 @@ Status Node::open_services() {
 Status Node::serve_champion() {
     const std::lock_guard lock(champion_mutex_);
     const auto champion = registry_->champion();
-    if (!champion) return base::internal_error("no_champion", "the registry has no champion");
+    if (!champion) return base::make_error(Reason::kNoChampion, "the registry has no champion");
     const auto serving = decisions_->policy();
     if (follower_) {
         RAMPART_RETURN_IF_ERROR(follow_champion());
@@ -332,8 +333,8 @@ Result<retraining::RunRecord> Node::certify(const domain::PolicyId& candidate, T
                                             const std::string& new_epoch) {
     const std::lock_guard lock(mutex_);
     if (!trainer_)
-        return base::failed_precondition("trains_elsewhere",
-                                         "another node of the group trains and certifies");
+        return base::make_error(Reason::kTrainsElsewhere,
+                                "another node of the group trains and certifies");
     RAMPART_RETURN_IF_ERROR(check_clock());
     if (!is_whole(*joiner_)) RAMPART_RETURN_IF_ERROR(catch_up());
     RAMPART_RETURN_IF_ERROR(trainer_->finish_started());
@@ -346,8 +347,8 @@ Result<retraining::RunRecord> Node::certify(const domain::PolicyId& candidate, T
 
 Status Node::rollback(std::string_view actor, std::string_view reason) {
     if (!trainer_)
-        return base::failed_precondition(
-            "trains_elsewhere", "another node of the group keeps the champions; roll back there");
+        return base::make_error(Reason::kTrainsElsewhere,
+                                "another node of the group keeps the champions; roll back there");
     RAMPART_RETURN_IF_ERROR(
         registry_->rollback(clock_->now(), actor, reason).map([](const registry::Promotion&) {}));
     return serve_champion();

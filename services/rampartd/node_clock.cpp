@@ -1,5 +1,7 @@
 // What the node does about its clock.
+#include "rampart/registry/reasons.hpp"
 #include "services/rampartd/node.hpp"
+#include "services/rampartd/reasons.hpp"
 #include "services/rampartd/route_bodies.hpp"
 
 namespace rampart::rampartd {
@@ -40,18 +42,19 @@ Status Node::check_clock() {
 
 Result<http::Response> Node::take_clock_acceptance(const http::Request& request) {
     if (clock_guard_ == nullptr) {
-        return base::failed_precondition(
-            "event_clock", "time moves by POST /v1/clock here; there is no wall clock to accept");
+        return base::make_error(
+            Reason::kEventClock,
+            "time moves by POST /v1/clock here; there is no wall clock to accept");
     }
     RAMPART_TRY(const auto members, text_members(request.body, {"actor", "reason"}));
     if (members.at("reason").empty()) {
-        return base::invalid_argument("reason_missing",
-                                      "$.reason is empty; say why for the audit log");
+        return base::make_error(registry::Reason::kReasonMissing,
+                                "$.reason is empty; say why for the audit log");
     }
     const Status doubt = check_clock();
     if (doubt) {
-        return base::failed_precondition("no_jump", "the wall clock is not in doubt; it says {}",
-                                         base::to_iso8601(now()));
+        return base::make_error(Reason::kNoJump, "the wall clock is not in doubt; it says {}",
+                                base::to_iso8601(now()));
     }
     const std::string wall = base::to_iso8601(clock_guard_->wall());
     // who wants it is on record before anything is done at the time that is accepted

@@ -1,3 +1,6 @@
+#include "rampart/joiner/reasons.hpp"
+#include "rampart/registry/reasons.hpp"
+#include "services/decision_service/reasons.hpp"
 #include "services/rampartd/node.hpp"
 #include "services/rampartd/route_bodies.hpp"
 
@@ -117,8 +120,8 @@ Result<http::Response> Node::take_resume(const http::Request& request) {
                 text_members(request.body, {"topic", "partition", "actor", "reason"}));
     RAMPART_TRY(const auto place, place_of(members));
     if (members.at("reason").empty()) {
-        return base::invalid_argument("reason_missing",
-                                      "$.reason is empty; say why for the audit log");
+        return base::make_error(registry::Reason::kReasonMissing,
+                                "$.reason is empty; say why for the audit log");
     }
     // who wants it is on record before anything is given up
     RAMPART_RETURN_IF_ERROR(registry_->record_operation(clock_->now(), members.at("actor"),
@@ -144,11 +147,11 @@ Result<http::Response> Node::take_resume(const http::Request& request) {
     if (place.topic == log_->topics().decisions) {
         // the index of decisions reads the same topic, where this node decides
         const auto gaps = decisions_->accept_gap(place.partition);
-        if (!gaps && gaps.error().reason != "not_owner") return gaps.error();
+        if (!gaps && !gaps.error().is(decision_service::Reason::kNotOwner)) return gaps.error();
         index_accepted = gaps && !gaps->empty();
     }
     const auto accepted = joiner_->accept_gap(place.topic, place.partition);
-    if (!accepted && !(index_accepted && accepted.error().reason == "not_stopped")) {
+    if (!accepted && !(index_accepted && accepted.error().is(joiner::Reason::kNotStopped))) {
         return accepted.error();
     }
     for (const auto& gap : accepted.value_or(std::vector<joiner::AcceptedGap>())) add(gap);

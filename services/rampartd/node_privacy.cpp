@@ -1,6 +1,9 @@
 #include "rampart/base/digest.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/registry/reasons.hpp"
 #include "rampart/storage/derived_database.hpp"
 #include "services/rampartd/node.hpp"
+#include "services/rampartd/reasons.hpp"
 #include "services/rampartd/route_bodies.hpp"
 
 namespace rampart::rampartd {
@@ -17,7 +20,7 @@ constexpr size_t kMaxListed = 1000;
 Result<bool> yes_or_no(std::string_view name, const std::string& text) {
     if (text == "yes") return true;
     if (text == "no") return false;
-    return base::invalid_argument("bad_flag", "$.{} is \"yes\" or \"no\"", name);
+    return base::make_error(base::Reason::kBadFlag, "$.{} is \"yes\" or \"no\"", name);
 }
 
 json::object to_json(const privacy::Hold& hold, TimePoint now) {
@@ -116,10 +119,10 @@ Result<domain::PersonId> Node::person_behind(const domain::ApplicationId& applic
     RAMPART_RETURN_IF_ERROR(catch_up());
     RAMPART_TRY(const auto decision, joiner_->find_decision(domain::decision_id_of(application)));
     if (!decision) {
-        return base::not_found("unknown_application",
-                               "nothing is known here of application '{}', or not any more; name "
-                               "the person, or ask the node that holds its partition",
-                               application);
+        return base::make_error(Reason::kUnknownApplication,
+                                "nothing is known here of application '{}', or not any more; name "
+                                "the person, or ask the node that holds its partition",
+                                application);
     }
     return decision->application.person;
 }
@@ -173,8 +176,8 @@ Result<http::Response> Node::take_hold(const http::Request& request, bool add) {
     const domain::PersonId person(members.at("person_id"));
     RAMPART_RETURN_IF_ERROR(domain::check_id("person_id", person.value()));
     if (members.at("reason").empty()) {
-        return base::invalid_argument("reason_missing",
-                                      "$.reason is empty; say why for the audit log");
+        return base::make_error(registry::Reason::kReasonMissing,
+                                "$.reason is empty; say why for the audit log");
     }
     privacy::Hold hold{person_keys_->tag_of(person), members.at("matter"), members.at("reason"),
                        members.at("actor"),          clock_->now(),        {}};

@@ -1,6 +1,8 @@
 #include "rampart/base/limits.hpp"
 #include "rampart/protected_attributes/codec.hpp"
+#include "rampart/streaming/reasons.hpp"
 #include "services/rampartd/node.hpp"
+#include "services/rampartd/reasons.hpp"
 #include "services/rampartd/route_bodies.hpp"
 
 namespace rampart::rampartd {
@@ -10,8 +12,8 @@ namespace json = boost::json;
 
 Result<http::Response> Node::take_clock(const http::Request& request) {
     if (!settings_.event_clock) {
-        return base::failed_precondition(
-            "system_clock",
+        return base::make_error(
+            Reason::kSystemClock,
             "time is the wall clock here; set clock.mode = \"event\" to replay a stream");
     }
     RAMPART_TRY(const auto members, text_members(request.body, {"now"}));
@@ -19,8 +21,8 @@ Result<http::Response> Node::take_clock(const http::Request& request) {
     constexpr int kMaxJumpMonths = 120;  // a mistyped year would let everything mature, for ever
     const auto clock = joiner_->clock();
     if (clock && time > base::add_months(*clock, kMaxJumpMonths)) {
-        return base::out_of_range(
-            "clock_jump",
+        return base::make_error(
+            Reason::kClockJumpTooFar,
             "$.now: {} is more than {} months after {}; move the clock in smaller steps",
             members.at("now"), kMaxJumpMonths, base::to_iso8601(*clock));
     }
@@ -37,16 +39,17 @@ Result<http::Response> Node::take_protected_attributes(const http::Request& requ
         rest.remove_prefix(std::min(end + 1, rest.size()));
         if (line.empty()) continue;
         if (people.size() == base::limits::kMaxBatch) {
-            return base::out_of_range("batch_too_large", "more than {} lines; send them in parts",
-                                      base::limits::kMaxBatch);
+            return base::make_error(streaming::Reason::kBatchTooLarge,
+                                    "more than {} lines; send them in parts",
+                                    base::limits::kMaxBatch);
         }
         auto person = protected_attributes::parse_json(line);
         if (!person) return person.error().with_context(fmt::format("line {}", people.size() + 1));
         people.push_back(std::move(*person));
     }
     if (people.empty())
-        return base::invalid_argument("empty_batch",
-                                      "the body has no line; send one JSON object a line");
+        return base::make_error(Reason::kEmptyBatch,
+                                "the body has no line; send one JSON object a line");
     RAMPART_RETURN_IF_ERROR(attributes_ ? attributes_->publish(people) : protected_->put(people));
     return json_response(json::object{{"accepted", people.size()}});
 }

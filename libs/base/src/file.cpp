@@ -7,19 +7,17 @@
 #include <cerrno>
 #include <cstring>
 
+#include "rampart/base/reasons.hpp"
+
 namespace rampart::base {
 namespace {
 
 Error from_errno(int error, const std::filesystem::path& path, std::string_view action) {
-    ErrorCode code = ErrorCode::kUnavailable;
-    std::string_view reason = "io_error";
-    if (error == ENOENT) code = ErrorCode::kNotFound, reason = "no_such_file";
-    if (error == EACCES || error == EPERM)
-        code = ErrorCode::kPermissionDenied, reason = "no_access";
-    if (error == ENOSPC || error == EDQUOT)
-        code = ErrorCode::kResourceExhausted, reason = "disk_full";
-    return make_error(code, reason, "cannot {} '{}': {}", action, path.string(),
-                      std::strerror(error));
+    Reason reason = Reason::kIoError;
+    if (error == ENOENT) reason = Reason::kNoSuchFile;
+    if (error == EACCES || error == EPERM) reason = Reason::kNoAccess;
+    if (error == ENOSPC || error == EDQUOT) reason = Reason::kDiskFull;
+    return make_error(reason, "cannot {} '{}': {}", action, path.string(), std::strerror(error));
 }
 
 class FileDescriptor {
@@ -67,8 +65,8 @@ Result<std::string> read_file(const std::filesystem::path& path, size_t limit) {
         if (n == 0) return content;
         content.append(buffer, static_cast<size_t>(n));
         if (content.size() > limit) {
-            return resource_exhausted("file_too_large", "'{}' is longer than {} bytes",
-                                      path.string(), limit);
+            return make_error(Reason::kFileTooLarge, "'{}' is longer than {} bytes", path.string(),
+                              limit);
         }
     }
 }

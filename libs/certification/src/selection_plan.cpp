@@ -5,6 +5,9 @@
 #include <unordered_set>
 
 #include "measure.hpp"
+#include "rampart/base/reasons.hpp"
+#include "rampart/certification/reasons.hpp"
+#include "rampart/constraints/reasons.hpp"
 #include "rampart/stats/distributions.hpp"
 
 namespace rampart::certification {
@@ -73,11 +76,11 @@ base::Status plan_from_selection(const GateConfig& config, ControlVariateKind ki
     const bool enough = approve.outcomes >= config.min_outcomes &&
                         (known_decline || decline.outcomes >= config.min_outcomes);
     if (!enough) {
-        return base::failed_precondition(
-            "too_few_selection_outcomes",
-            "group {}: D_c has {} outcomes of approvals and {} of declines; "
-            "{} are needed of each action whose impact is not known",
-            group.name, approve.outcomes, decline.outcomes, config.min_outcomes);
+        return base::make_error(constraints::Reason::kTooFewSelectionOutcomes,
+                                "group {}: D_c has {} outcomes of approvals and {} of declines; "
+                                "{} are needed of each action whose impact is not known",
+                                group.name, approve.outcomes, decline.outcomes,
+                                config.min_outcomes);
     }
     set_control_variates(config, kind, approve, decline, plan);
     const ope::UnitMap units = ope::map_units(selection.decisions, group.records);
@@ -87,11 +90,10 @@ base::Status plan_from_selection(const GateConfig& config, ControlVariateKind ki
     plan.selection_units = units.units;
     plan.plan_variance = stats::moments(values).variance;
     if (plan.plan_variance > 0 && std::isfinite(plan.plan_variance)) return base::ok();
-    return base::failed_precondition(
-        "no_plan_variance",
-        "group {}: the change of impact does not vary in D_c, so that bets "
-        "cannot be planned: the candidate changes nothing there",
-        group.name);
+    return base::make_error(Reason::kNoPlanVariance,
+                            "group {}: the change of impact does not vary in D_c, so that bets "
+                            "cannot be planned: the candidate changes nothing there",
+                            group.name);
 }
 
 double pass_probability(std::span<const double> values, const GroupPlan& group, double delta) {
@@ -115,14 +117,15 @@ base::Status check_split(const LoggedFeedback& selection, const VaultSource& vau
                          std::string_view pseudonym_key) {
     const VaultNames& names = vault.names();
     if (names.groups.empty()) {
-        return base::invalid_argument("no_groups", "there is no protected group to certify for");
+        return base::make_error(base::Reason::kNoGroups,
+                                "there is no protected group to certify for");
     }
     const auto& groups = selection.decisions.groups;
     const auto same_name = [](const ope::Group& a, const std::string& b) { return a.name == b; };
     if (!std::equal(groups.begin(), groups.end(), names.groups.begin(), names.groups.end(),
                     same_name)) {
-        return base::invalid_argument(
-            "different_groups", "D_c and the vault must have the same groups in the same order");
+        return base::make_error(Reason::kDifferentGroups,
+                                "D_c and the vault must have the same groups in the same order");
     }
     std::vector<Pseudonym> persons;
     const std::unordered_set<std::string_view> ids(selection.decisions.unit_id.begin(),
@@ -139,11 +142,10 @@ base::Status check_split(const LoggedFeedback& selection, const VaultSource& vau
         return base::ok();
     }));
     if (shared == 0) return base::ok();
-    return base::failed_precondition(
-        "person_in_both",
-        "{} vault records are of persons who are in D_c as well: the split "
-        "must be by person and for ever",
-        shared);
+    return base::make_error(Reason::kPersonInBoth,
+                            "{} vault records are of persons who are in D_c as well: the split "
+                            "must be by person and for ever",
+                            shared);
 }
 
 }  // namespace rampart::certification

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "rampart/dataset/text.hpp"
+#include "rampart/decision/reasons.hpp"
 
 namespace rampart::decision {
 namespace {
@@ -17,17 +18,17 @@ Result<std::vector<float>> parse_reference_row(std::string_view text, size_t fea
         const auto cell = text.substr(0, text.find(','));
         const auto number = dataset::parse_number(cell);
         if (!number && cell != "nan") {
-            return base::invalid_argument("bad_reference_row",
-                                          "'{}' holds '{}' at place {}; expected a number or nan",
-                                          kReferenceRowKey, cell.substr(0, 40), row.size() + 1);
+            return base::make_error(Reason::kBadReferenceRow,
+                                    "'{}' holds '{}' at place {}; expected a number or nan",
+                                    kReferenceRowKey, cell.substr(0, 40), row.size() + 1);
         }
         row.push_back(number ? static_cast<float>(*number) : std::nanf(""));
         if (cell.size() == text.size()) break;
         text.remove_prefix(cell.size() + 1);
     }
     if (row.size() != features) {
-        return base::invalid_argument("bad_reference_row", "'{}' has {} values for {} features",
-                                      kReferenceRowKey, row.size(), features);
+        return base::make_error(Reason::kBadReferenceRow, "'{}' has {} values for {} features",
+                                kReferenceRowKey, row.size(), features);
     }
     return row;
 }
@@ -97,15 +98,14 @@ Result<ReasonCodes> ReasonCodes::create(const model::Policy& policy) {
     const auto method = policy.provenance().find(std::string(kReasonMethodKey));
     if (method == policy.provenance().end()) return codes;
     if (method->second != kShapleyMethod) {
-        return base::invalid_argument("bad_reason_method", "'{}' is '{}'; expected '{}'",
-                                      kReasonMethodKey, method->second.substr(0, 40),
-                                      kShapleyMethod);
+        return base::make_error(Reason::kBadReasonMethod, "'{}' is '{}'; expected '{}'",
+                                kReasonMethodKey, method->second.substr(0, 40), kShapleyMethod);
     }
     if (learned == nullptr || codes.reference_.empty()) return codes;
     auto shap = explain::TreeShap::interventional(learned->ensemble, d, codes.reference_);
     if (!shap) {
-        return base::invalid_argument("bad_reference_row", "'{}': {}", kReferenceRowKey,
-                                      shap.error().message);
+        return base::make_error(Reason::kBadReferenceRow, "'{}': {}", kReferenceRowKey,
+                                shap.error().message);
     }
     codes.shap_ = std::make_shared<const explain::TreeShap>(*std::move(shap));
     return codes;

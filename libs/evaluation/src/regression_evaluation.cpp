@@ -5,6 +5,7 @@
 #include <map>
 
 #include "rampart/evaluation/evaluation.hpp"
+#include "rampart/evaluation/reasons.hpp"
 #include "rampart/evaluation/regression_loss.hpp"
 
 namespace rampart::evaluation {
@@ -84,9 +85,9 @@ base::Result<std::optional<fair_regression::RegressionLoss>> regression_loss_of(
     const auto found = policy.provenance().find("regression_loss");
     if (found == policy.provenance().end()) return std::optional<fair_regression::RegressionLoss>();
     if (policy.last_learned() == nullptr || policy.group_aware())
-        return base::data_loss("bad_training_record",
-                               "the model says that it is of fair regression, and has no score or "
-                               "one that reads the group");
+        return base::make_error(Reason::kBadTrainingRecord,
+                                "the model says that it is of fair regression, and has no score or "
+                                "one that reads the group");
     RAMPART_TRY(auto loss, parse_loss_text(found->second));
     return std::optional(std::move(loss));
 }

@@ -1,6 +1,8 @@
 #include "rampart/evaluation/regression_loss.hpp"
 
+#include "rampart/base/reasons.hpp"
 #include "rampart/dataset/text.hpp"
+#include "rampart/evaluation/reasons.hpp"
 
 namespace rampart::evaluation {
 
@@ -13,11 +15,11 @@ Result<RegressionLoss> parse_loss(const std::string& name, std::optional<double>
     if (name == "huber") return RegressionLoss::huber(parameter.value_or(0.1));
     if (name == "poisson") return RegressionLoss::poisson(parameter.value_or(5));
     if (parameter)
-        return base::invalid_argument("bad_usage", "--loss-parameter {}: the {} loss has none",
-                                      *parameter, name);
+        return base::make_error(base::Reason::kBadUsage,
+                                "--loss-parameter {}: the {} loss has none", *parameter, name);
     if (name == "squared") return RegressionLoss::squared();
     if (name == "absolute") return RegressionLoss::absolute();
-    return base::invalid_argument("bad_usage", "--loss '{}' is not known", name);
+    return base::make_error(base::Reason::kBadUsage, "--loss '{}' is not known", name);
 }
 
 std::string loss_text(const RegressionLoss& loss) {
@@ -29,7 +31,8 @@ Result<RegressionLoss> parse_loss_text(const std::string& text) {
     const auto space = text.find(' ');
     if (space == std::string::npos) return parse_loss(text, std::nullopt);
     const auto number = dataset::parse_number(std::string_view(text).substr(space + 1));
-    if (!number) return base::data_loss("bad_training_record", "the model's loss is '{}'", text);
+    if (!number)
+        return base::make_error(Reason::kBadTrainingRecord, "the model's loss is '{}'", text);
     return parse_loss(text.substr(0, space), *number);
 }
 

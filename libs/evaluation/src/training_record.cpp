@@ -3,6 +3,8 @@
 #include <charconv>
 #include <span>
 
+#include "rampart/evaluation/reasons.hpp"
+
 namespace rampart::evaluation {
 namespace {
 
@@ -46,8 +48,8 @@ base::Result<std::optional<TrainingRecord>> record_of(const model::Policy& polic
     }
     const auto [end, error] = std::from_chars(seed.data(), seed.data() + seed.size(), record.seed);
     if (error != std::errc() || end != seed.data() + seed.size())
-        return base::data_loss("bad_training_record", "the model's provenance has the seed '{}'",
-                               seed);
+        return base::make_error(Reason::kBadTrainingRecord,
+                                "the model's provenance has the seed '{}'", seed);
     return std::optional(record);
 }
 

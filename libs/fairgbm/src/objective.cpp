@@ -7,6 +7,7 @@
 #include "proxy_kernel.hpp"
 #include "rampart/base/check.hpp"
 #include "rampart/base/enum_names.hpp"
+#include "rampart/fairgbm/reasons.hpp"
 
 namespace rampart::fairgbm {
 namespace {
@@ -30,13 +31,13 @@ struct FairGbmObjective::Pushes : CellPushes {};
 std::string_view to_string(Proxy proxy) { return base::name_of(kNames, proxy); }
 
 base::Result<Proxy> parse_proxy(std::string_view text) {
-    return base::value_of(kNames, text, "proxy");
+    return base::value_of(kNames, text, Reason::kUnknownProxy);
 }
 
 base::Status validate(const LagrangianParams& params) {
     if (!(params.proxy_margin > 0 && params.proxy_margin <= 100))
-        return base::out_of_range("bad_proxy_margin", "proxy margin {} is outside (0, 100]",
-                                  params.proxy_margin);
+        return base::make_error(Reason::kBadProxyMargin, "proxy margin {} is outside (0, 100]",
+                                params.proxy_margin);
     RAMPART_RETURN_IF_ERROR(validate(params.operating_point));
     return validate(params.ascent);
 }
@@ -52,9 +53,9 @@ base::Result<FairGbmObjective> FairGbmObjective::create(
     const auto& [parity, targets] = constraints;
     if (params.ascent.paper_compat && (std::any_of(parity.begin(), parity.end(), approval) ||
                                        std::any_of(targets.begin(), targets.end(), approval)))
-        return base::invalid_argument("not_as_printed",
-                                      "as printed FairGBM bounds errors; for dp leave paper_compat "
-                                      "off");
+        return base::make_error(Reason::kNotAsPrinted,
+                                "as printed FairGBM bounds errors; for dp leave paper_compat "
+                                "off");
     RAMPART_TRY(auto system, fairness::RateSystem::create(data, constraints));
     return FairGbmObjective(data, std::move(system), params, learning_rate);
 }

@@ -10,6 +10,7 @@
 #include "rampart/sealed_log/sealed_log.hpp"
 #include "rampart/streaming_local/local_log.hpp"
 #include "services/decision_service/decision_service.hpp"
+#include "tools/peers/reasons.hpp"
 #include "tools/peers/stream/commands.hpp"
 #include "tools/peers/stream/stopwatch.hpp"
 #include "tools/peers/stream/workload.hpp"
@@ -94,7 +95,8 @@ base::Status decide(const DecideOptions& options) {
     const Stopwatch watch;
     for (const auto& batch : batches) {
         RAMPART_TRY(const auto decided, service->decide(batch));
-        if (decided.size() != batch.size()) return base::internal_error("lost", "a decision");
+        if (decided.size() != batch.size())
+            return base::make_error(peers::Reason::kLost, "a decision");
     }
     const double seconds = watch.seconds(), cpu_seconds = watch.cpu_seconds();
     fmt::print("{{\"records\": {}, \"seconds\": {}, \"cpu_seconds\": {}}}\n", options.decisions,

@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "frame/rate_words.hpp"
+#include "frame/reasons.hpp"
+#include "rampart/fairness/reasons.hpp"
 #include "rampart/model/model_file.hpp"
 
 namespace rampart::cli {
@@ -99,10 +101,10 @@ base::Status apply(const FairGbmOptions& o, fairgbm::FairGbmParams& params) {
     if (!o.operate_at.empty()) {
         RAMPART_TRY(const auto point, fairness::parse_targets(library_words(o.operate_at)));
         if (point.size() != 1)
-            return base::invalid_argument("bad_target",
-                                          "--operate-at '{}': it takes one rate, as "
-                                          "in fpr<=0.05",
-                                          o.operate_at);
+            return base::make_error(fairness::Reason::kBadTarget,
+                                    "--operate-at '{}': it takes one rate, as "
+                                    "in fpr<=0.05",
+                                    o.operate_at);
         params.lagrangian.operating_point.meets = point.front();
     }
     RAMPART_TRY(params.lagrangian.proxy, fairgbm::parse_proxy(o.proxy));
@@ -200,10 +202,10 @@ base::Result<fairgbm::FairGbmState> fairgbm_state_of(const std::string& model_fi
     RAMPART_TRY(const auto loaded, model::load_model_file(model_file));
     const auto found = loaded.policy.provenance().find(std::string(kStateKey));
     const auto fail = [&] {
-        return base::invalid_argument("cannot_resume",
-                                      "--resume {}: it holds no multipliers of FairGBM; it was "
-                                      "trained by another learner",
-                                      model_file);
+        return base::make_error(Reason::kCannotResume,
+                                "--resume {}: it holds no multipliers of FairGBM; it was "
+                                "trained by another learner",
+                                model_file);
     };
     if (found == loaded.policy.provenance().end()) return fail();
     fairgbm::FairGbmState state;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "frame/reasons.hpp"
 #include "rampart/base/file.hpp"
+#include "rampart/base/reasons.hpp"
 #include "rampart/storage/database.hpp"
 #include "rampart/storage/derived_database.hpp"
 #include "rampart/storage/folder.hpp"
@@ -16,8 +18,8 @@ using base::Result;
 using base::Status;
 
 base::Error io_error(std::string_view what, const fs::path& path, const std::error_code& failure) {
-    return base::unavailable("io_error", "cannot {} '{}': {}", what, path.string(),
-                             failure.message());
+    return base::make_error(base::Reason::kIoError, "cannot {} '{}': {}", what, path.string(),
+                            failure.message());
 }
 
 /// The folders of the partition that hold a database.
@@ -29,7 +31,8 @@ Result<std::vector<fs::path>> databases_of(const fs::path& folder) {
         if (storage::is_database(entry.path())) found.push_back(entry.path());
     }
     if (failure || found.empty()) {
-        return base::not_found("no_partition", "there is no partition at '{}'", folder.string());
+        return base::make_error(Reason::kNoPartition, "there is no partition at '{}'",
+                                folder.string());
     }
     std::sort(found.begin(), found.end());
     return found;
@@ -76,11 +79,10 @@ Result<MovedPartition> move_partition(const fs::path& from_config, const fs::pat
     RAMPART_TRY(const auto databases, databases_of(moved.from));
     std::error_code failure;
     if (fs::exists(moved.to, failure)) {
-        return base::already_exists(
-            "partition_there",
-            "'{}' is there already; if it is left over, remove it: its state "
-            "comes from the log",
-            moved.to.string());
+        return base::make_error(Reason::kPartitionThere,
+                                "'{}' is there already; if it is left over, remove it: its state "
+                                "comes from the log",
+                                moved.to.string());
     }
     // Neither lies in the folder of the partition, where what a killed move leaves would be taken
     // for one of its databases.

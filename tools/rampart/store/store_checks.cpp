@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "frame/reasons.hpp"
 #include "rampart/certification/delta_ledger.hpp"
 #include "rampart/joiner/outcome_joiner.hpp"
 #include "rampart/protected_attributes/store.hpp"
@@ -18,6 +19,7 @@
 #include "rampart/wire/record_codec.hpp"
 #include "rampart/wire/topics.hpp"
 #include "services/decision_service/decision_index.hpp"
+#include "services/decision_service/reasons.hpp"
 
 namespace rampart::cli {
 namespace {
@@ -44,7 +46,7 @@ class NoLog final : public streaming::Reader {
     }
 
   private:
-    static base::Error none() { return base::unavailable("no_log", "a check reads no log"); }
+    static base::Error none() { return base::make_error(Reason::kNoLog, "a check reads no log"); }
 };
 
 void add(Problems& problems, const std::string& where, const Problems& found) {
@@ -311,7 +313,7 @@ class Agreement {
     Result<std::optional<bool>> in_index(const domain::DecisionId& id) const {
         const auto found = index_.find(id);
         if (found) return *found ? std::optional(false) : std::nullopt;
-        if (found.error().reason == "erased") return std::optional(true);
+        if (found.error().is(decision_service::Reason::kErased)) return std::optional(true);
         return found.error();
     }
     /// Notes what may differ, and looks whether both know of the erasures that both have read.
